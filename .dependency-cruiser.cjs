@@ -20,7 +20,7 @@ const floors = [
   ['auth'],
   ['incidents', 'kill-switch', 'connectors'],
   ['actions'],
-  ['approvals', 'playbooks'],
+  ['playbooks'],
   ['triage'],
   ['webhooks', 'notifications', 'attention', 'dead-jobs', 'health', 'migrations'],
 ];

@@ -14,12 +14,14 @@ export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.j
 export * from './kill-switch/kill-switch.entity.js';
 export { NotificationChannelEntity } from './notifications/notification-channel.entity.js';
 export { NotificationDeliveryEntity } from './notifications/delivery.entity.js';
-export * from './platform/idempotency/idempotency-key.entity.js';
-export * from './platform/secrets/secret-key.entity.js';
+export { IdempotencyKeyEntity } from './platform/idempotency/idempotency.repository.js';
+export { SecretKeyEntity } from './platform/secrets/secret-keys.repository.js';
 export * from './platform/work/work.entity.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { PlaybookRunEntity, PlaybookRunStepEntity } from './playbooks/runs/playbook-run.js';
-export { IncidentIndicatorEntity } from './triage/records/incident-indicators.repository.js';
-export { TriageRunEntity } from './triage/triage-run.js';
-export * from './webhooks/events/webhook-event.entity.js';
-export * from './webhooks/sources/webhook-source.entity.js';
+export { IncidentIndicatorEntity, TriageRunEntity } from './triage/triage-run.js';
+export {
+  WebhookEventEntity,
+  WebhookSeenEventEntity,
+} from './webhooks/events/webhook-event.entity.js';
+export { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js';

@@ -4,7 +4,6 @@ import { LoggerModule } from 'nestjs-pino';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { ActionsModule } from './actions/actions.module.js';
-import { ApprovalsModule } from './approvals/approvals.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
@@ -28,14 +27,14 @@ import { loggerParams } from './platform/logging/logger.js';
 import { createValidationPipe } from './platform/validation/validation.pipe.js';
 import type { Settings } from './platform/config/settings.js';
 import { ConnectorsModule } from './connectors/connectors.module.js';
-import { DocsModule } from './platform/docs/docs.module.js';
+import { DocsModule } from './platform/docs/docs.controller.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { DeadJobsModule } from './dead-jobs/dead-jobs.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
 import { IdempotencyGuard } from './platform/idempotency/idempotency.guard.js';
 import { KillSwitchModule } from './kill-switch/kill-switch.module.js';
-import { RateLimitGuard } from './platform/limits/rate-limit.guard.js';
+import { RateLimitGuard } from './platform/limits/request-limits.js';
 import { TriageModule } from './triage/triage.module.js';
 import { PlaybooksModule } from './playbooks/playbooks.module.js';
 import { HmacGuard } from './webhooks/signatures/hmac.guard.js';
@@ -70,7 +69,6 @@ export class AppModule {
         KillSwitchModule,
         ConnectorsModule,
         ActionsModule,
-        ApprovalsModule,
         PlaybooksModule,
         TriageModule,
         WebhooksModule,

@@ -105,7 +105,7 @@ const OCTETS = Array.from({ length: 256 }, (_, octet) => String(octet));
 
 /** `10.0.*`, `10.*.0.1` or `10.0.0.1*`: matches the address as text. */
 function dotted(pattern: string): AddressPattern | undefined {
-  if (!canBeDotted(pattern)) return undefined;
+  if (!matchesSomeIpv4(pattern)) return undefined;
   return ({ family, text }) => family === 'ipv4' && matches(pattern, text);
 }
 
@@ -113,7 +113,7 @@ function dotted(pattern: string): AddressPattern | undefined {
  * Whether an IPv4 address can match the pattern. Tests all addresses at once, octet by octet: `positions` are the
  * positions in the pattern that some address reaches.
  */
-function canBeDotted(pattern: string): boolean {
+function matchesSomeIpv4(pattern: string): boolean {
   // A wildcard may also match nothing.
   const pastWildcards = (positions: Set<number>): Set<number> => {
     for (const at of positions) if (pattern[at] === '*') positions.add(at + 1);

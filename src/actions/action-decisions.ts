@@ -1,19 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { In } from 'typeorm';
-import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import type { LockedIncident } from '../incidents/incident.js';
-import { IncidentsService, IncidentEndings } from '../incidents/incidents.service.js';
-import { type Action, askersOf, SYSTEM, withExpiry } from './action.js';
-import { ActionRecorder } from './action-records.js';
-import {
-  type ActionRoute,
-  ActionsRepository,
-  WAITING,
-  type Withdrawal,
-} from './actions.repository.js';
+import { IncidentEndings } from '../incidents/incidents.service.js';
+import { Incidents } from '../incidents/incidents.js';
+import { type Action, askersOf, SYSTEM } from './action.js';
+import { ActionsRepository, WAITING, type Withdrawal } from './actions.repository.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork, claimPermitLate } from './execution/action-work.js';
 import type { Caller } from '../platform/http/caller.js';
@@ -22,7 +16,6 @@ import type { Connector } from '../connectors/connector-type.js';
 import { noConnector, resultOfLoss, simulatedResult } from './execution/execution-rules.js';
 import { SamePerson } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
-import type { ApprovalLevel } from '../platform/access/roles.js';
 
 export interface LockedAction {
   readonly action: Action;
@@ -30,17 +23,9 @@ export interface LockedAction {
   readonly incident?: LockedIncident;
 }
 
-interface Approval {
-  readonly by: string;
-  /** Level that the action needed at the decision, never below the level at the request. */
-  readonly level: ApprovalLevel;
-  readonly comment?: string;
-}
-
 /**
- * Approves, rejects and expires actions that wait for approval; the caller judges who may decide. Ends actions that have not
- * begun: when held actions are discarded, when an incident is deleted or closed with `pending: withdraw`, and when a playbook run
- * is cancelled.
+ * Runs the action of a decision. Ends actions that have not begun: when held actions are discarded, when an incident is deleted or
+ * closed with `pending: withdraw`, and when a playbook run is cancelled.
  */
 @Injectable()
 export class ActionDecisions implements OnModuleInit {
@@ -48,24 +33,22 @@ export class ActionDecisions implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly killSwitch: KillSwitch,
     private readonly incidentEndings: IncidentEndings,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly actions: ActionsRepository,
-    private readonly recorder: ActionRecorder,
     private readonly endings: ActionEndings,
     private readonly work: ActionWork,
     private readonly persons: SamePerson,
-    private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
 
   onModuleInit(): void {
-    this.killSwitch.registerInFlight(async () => (await this.actions.countWork()).in_flight);
-    this.killSwitch.registerHeld('actions', {
+    this.killSwitch.register('actions', {
+      inFlight: async () => (await this.actions.countWork()).in_flight,
       count: async () => (await this.actions.countWork()).held,
       discard: (tx, caller) => this.discard(tx, caller),
     });
     const withdraw = async (tx: Tx, incident_id: string, by: string, reason: string) => {
-      const waiting = await this.rejectAll(tx, { incident_id, ...WAITING }, by, reason);
+      const waiting = await this.endings.reject(tx, { incident_id, ...WAITING }, by, reason);
       return waiting.length + (await this.withdrawAll(tx, { incident_id }, by, reason));
     };
     this.incidentEndings.register({
@@ -122,78 +105,32 @@ export class ActionDecisions implements OnModuleInit {
     );
   }
 
-  /** Returns the facts about an action that are needed before the transaction that locks it. Throws NotFoundError. */
-  async routeTo(id: string): Promise<ActionRoute> {
-    const route = await this.actions.findRoute(id);
-    if (!route) throw new NotFoundError('Action');
-    return route;
+  /** Returns the action before the transaction that locks it, whose connector has to be known. Throws NotFoundError. */
+  async find(id: string): Promise<Action> {
+    const action = await this.actions.findById(id);
+    if (!action) throw new NotFoundError('Action');
+    return action;
   }
 
   /**
    * Locks the incident and then the action until the transaction ends. A deletion locks them in the same order, so that the
    * two never wait for each other. Throws NotFoundError.
    */
-  async lock(tx: Tx, { id, incident_id }: ActionRoute): Promise<LockedAction> {
+  async lock(tx: Tx, { id, incident_id }: Action): Promise<LockedAction> {
     const incident = incident_id ? await this.incidents.lockForShare(tx, incident_id) : undefined;
     const action = await this.actions.lockById(tx, id);
     if (!action) throw new NotFoundError('Action');
     return { action, incident };
   }
 
-  /** `undefined` if the action does not wait for approval, or waited too long. */
-  async approve(tx: Tx, id: string, { by, level, comment }: Approval): Promise<Action | undefined> {
-    const approved = await this.actions.approve(
-      tx,
-      id,
-      {
-        approved_by: by,
-        approved_at: this.clock.now(),
-        comment,
-        approval_level: level === 'none' ? undefined : level,
-      },
-      this.settings.approvalTtlMinutes,
-    );
-    if (approved) await this.recorder.record(tx, 'approved', by, [approved]);
-    return approved;
-  }
-
   /** `undefined` if the action no longer waits for approval. */
   async reject(tx: Tx, id: string, by: string, reason: string): Promise<Action | undefined> {
-    return (await this.rejectAll(tx, { id, ...WAITING }, by, reason))[0];
+    return (await this.endings.reject(tx, { id, ...WAITING }, by, reason))[0];
   }
 
   /** Rejects the action if it has not begun. Does nothing if it has begun or waits for approval. */
   async withdraw(tx: Tx, id: string, by: string, reason: string): Promise<void> {
     await this.withdrawAll(tx, { id }, by, reason);
-  }
-
-  /** Reason for the rejection of an action that nobody decided on in time. */
-  get expiredReason(): string {
-    const { approvalTtlMinutes: minutes } = this.settings;
-    return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
-  }
-
-  /** Sends reminders of at most `limit` actions that expire soon. Returns their number. */
-  async remindOfExpiry(tx: Tx, limit: number): Promise<number> {
-    const ttl = this.settings.approvalTtlMinutes;
-    const expiring = await this.actions.remind(tx, ttl, limit);
-    await this.recorder.remind(
-      tx,
-      expiring.map((action) => withExpiry(action, ttl)),
-    );
-    return expiring.length;
-  }
-
-  /** Rejects at most `limit` actions that nobody decided on in time. Returns their number. */
-  async rejectExpired(tx: Tx, limit: number): Promise<number> {
-    const rejection = {
-      ...this.rejection(SYSTEM, this.expiredReason),
-      rejection_code: 'expired',
-    } as const;
-    const ttl = this.settings.approvalTtlMinutes;
-    const rejected = await this.actions.rejectExpired(tx, ttl, rejection, limit);
-    await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
-    return rejected.length;
   }
 
   private async discard(tx: Tx, caller: Caller): Promise<number> {
@@ -212,7 +149,7 @@ export class ActionDecisions implements OnModuleInit {
     const idsOf = (isSent: boolean) =>
       withdrawn.flatMap(({ id, sent }) => (sent === isSent ? [id] : []));
     const unsent = idsOf(false);
-    if (unsent.length > 0) await this.rejectAll(tx, { id: In(unsent) }, by, message);
+    if (unsent.length > 0) await this.endings.reject(tx, { id: In(unsent) }, by, message);
     const sent = idsOf(true);
     if (sent.length > 0) {
       const result = resultOfLoss({ kind: 'stopped', message, sent: true, idempotent: false });
@@ -223,20 +160,5 @@ export class ActionDecisions implements OnModuleInit {
       );
     }
     return withdrawn.length;
-  }
-
-  private async rejectAll(
-    tx: Tx,
-    where: Parameters<ActionsRepository['reject']>[1],
-    by: string,
-    reason: string,
-  ): Promise<Action[]> {
-    const rejected = await this.actions.reject(tx, where, this.rejection(by, reason));
-    await this.recorder.record(tx, 'rejected', by, rejected);
-    return rejected;
-  }
-
-  private rejection(by: string, reason: string) {
-    return { rejected_by: by, rejected_at: this.clock.now(), rejection_reason: reason };
   }
 }

@@ -1,6 +1,5 @@
 // SQL: a list is one statement with its exact total.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Page } from '../platform/paging/page.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import {
   after,
@@ -9,10 +8,8 @@ import {
   createdBefore,
   equal,
 } from '../platform/counting/counted-list.js';
-import { BY_ID, countOf, pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
-import type { Action } from './action.js';
-import { firstIdAt } from '../platform/ids.js';
-import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
+import { BY_ID, countOf } from '../platform/counting/counted-list.sql.js';
+import { ACTION_COLUMNS } from './action-rows.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 
 const ACTION_SORTS = {
@@ -26,7 +23,7 @@ const ACTION_SORTS = {
 export const SORT_FIELDS = Object.keys(ACTION_SORTS) as (keyof typeof ACTION_SORTS)[];
 
 /** The list of actions. Filters have the names of the query parameters. */
-const actionList = countedList({
+export const actionList = countedList({
   table: 'actions',
   columns: ACTION_COLUMNS,
   counts: 'action',
@@ -60,38 +57,6 @@ const LONGEST_WAIT: Statement = {
   text: `select greatest(0, extract(epoch from clock_timestamp() - min(requested_at)))::float8 as n
     from actions where status = 'pending_approval'`,
 };
-
-const LIST_AFTER: Statement = {
-  name: 'actions_list_after',
-  text: `select ${ACTION_COLUMNS} from actions where actions.id > $1 order by actions.id limit $2`,
-};
-
-const FIND_ALL: Statement = {
-  name: 'actions_find_all',
-  text: `select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])`,
-};
-
-@Injectable()
-export class ActionListRepository {
-  constructor(private readonly statements: Statements) {}
-
-  async list(request: ActionListRequest): Promise<Page<Action>> {
-    const { statement, values } = actionList(request);
-    const rows = await this.statements.rows<ActionRow & WithTotal>(statement, values);
-    return pageOf(rows, actionOf);
-  }
-
-  /** Actions after the given id, oldest first. */
-  async listAfter(id: string | null, limit: number): Promise<Action[]> {
-    const rows = await this.statements.rows<ActionRow>(LIST_AFTER, [id ?? firstIdAt(0), limit]);
-    return rows.map(actionOf);
-  }
-
-  async findAll(ids: readonly string[]): Promise<Action[]> {
-    const rows = await this.statements.rows<ActionRow>(FIND_ALL, [ids]);
-    return rows.map(actionOf);
-  }
-}
 
 /** Measures how many actions wait for approval, and how long. */
 @Injectable()

@@ -11,14 +11,13 @@ import {
   type NewTimelineEntry,
   type TimelineDetails,
 } from '../incidents/timeline/incident-timeline.js';
-import { type DomainEvent, eventOf } from '../platform/work/domain-event.js';
+import { type DomainEvent, eventOf, eventRows } from '../platform/work/domain-event.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
-import type { Severity } from '../incidents/incident.js';
-import { type Action, FAILURE_CODES, type FailureCode, hasEnded, withShownIds } from './action.js';
+import { type Action, FAILURE_CODES, hasEnded, withShownIds } from './action.js';
 import { ACTION_TYPES, actionType } from '../action-catalogue/action-types.js';
 import { RequiredLevels } from './required-levels.js';
-import { Statements } from '../platform/database/statements.js';
-import { type ChangeRecords, INSERT_RECORDS, recordValues } from './action-rows.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import { insertRecords } from './action-rows.js';
 import { shortened, titleLine } from '../incidents/raw-data-text.js';
 import { shownStart, storable } from '../platform/text.js';
 
@@ -33,37 +32,6 @@ export const ACTION_EVENTS = {
   rejected: 'action.rejected',
 } as const;
 
-export interface ActionEventPayload extends Pick<
-  Action,
-  | 'requested_by'
-  | 'approved_by'
-  | 'rejected_by'
-  | 'incident_id'
-  | 'approval_level'
-  | 'rollback_of'
-  | 'playbook_run_id'
-> {
-  readonly action_type: string;
-  /** Value of the first parameter, shortened. */
-  readonly target: string;
-  /** Reason of the requester, shortened. */
-  readonly reason?: string;
-  /** End of the approval window, while the action waits for approval. */
-  readonly expires_at?: string;
-  /** Number, title and severity of the incident at the time of the event. */
-  readonly incident_number?: string;
-  readonly incident_title?: string;
-  readonly severity?: Severity;
-  /** While the action waits for approval: why it needs a higher level than its type. */
-  readonly level_reason?: string;
-  readonly message?: string;
-  readonly code?: FailureCode;
-  /** The sandbox answered, and nothing happened outside the service. */
-  readonly simulated?: true;
-  /** The action ended in the transaction that created it, so nobody waits for its end. Channels do not report it. */
-  readonly at_once?: true;
-}
-
 export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
 
 export interface ActionChanged {
@@ -74,6 +42,11 @@ export interface ActionChanged {
   /** The action ends in the transaction that creates it. */
   readonly atOnce?: true;
 }
+
+const INSERT_RECORDS: Statement = {
+  name: 'action_records_insert',
+  text: `with ${insertRecords(1)} select`,
+};
 
 /**
  * Records each change of actions in the transaction of the change: an audit record, a timeline entry of the incident, and the
@@ -108,9 +81,8 @@ export class ActionRecorder implements OnModuleInit {
   ): Promise<void> {
     if (actions.length === 0) return;
     const changes = actions.map((action) => ({ change, actor, action }));
-    const records = this.recordsOf(changes);
-    await this.statements.rowsIn(tx, INSERT_RECORDS, recordValues(records));
-    afterCommit(tx, () => this.recorded(records, changes));
+    await this.write(tx, INSERT_RECORDS, [], changes);
+    this.count(tx, changes);
   }
 
   /** Sends the event that the actions expire soon. The actions did not change, so there is nothing else to record. */
@@ -122,35 +94,45 @@ export class ActionRecorder implements OnModuleInit {
     }
   }
 
-  /** For a statement that inserts the records together with the change. */
-  recordsOf(changes: readonly ActionChanged[]): ChangeRecords {
+  /** Runs the statement of the changes, which also inserts their records: see insertRecords. */
+  async write<Row extends object>(
+    tx: Tx,
+    statement: Statement,
+    values: readonly unknown[],
+    changes: readonly ActionChanged[],
+  ): Promise<Row[]> {
     const shown = changes.map((one) => ({ ...one, action: withShownIds(one.action) }));
-    return {
-      audit: this.audit.valuesOfAll(shown.map(auditEntryOf)),
-      timeline: this.timeline.valuesOf(shown.flatMap(timelineOf)),
-      events: shown.flatMap((one) => this.eventsOf(one)),
-    };
+    const events = shown.flatMap((one) => this.eventsOf(one));
+    if (events.length > 0) afterCommit(tx, () => this.events.wake());
+    return await this.statements.rowsIn<Row>(tx, statement, [
+      ...values,
+      ...this.audit.valuesOfAll(shown.map(auditEntryOf)),
+      ...this.timeline.valuesOf(shown.flatMap(timelineOf)),
+      eventRows(events),
+    ]);
   }
 
-  /** Call it after the commit of that statement, with the changes that it made. */
-  recorded({ events }: ChangeRecords, changes: readonly ActionChanged[]): void {
-    if (events.length > 0) this.events.wake();
-    for (const { change, action } of changes) {
-      if (change !== 'completed' && change !== 'failed') continue;
-      const { action_type, status, result } = action;
-      this.executed.inc({ action_type, status });
-      if (result?.code) this.failures.inc({ action_type, code: result.code });
-    }
+  /** Counts the changes that a statement has made, after the commit. */
+  count(tx: Tx, changes: readonly ActionChanged[]): void {
+    afterCommit(tx, () => {
+      for (const { change, action } of changes) {
+        if (change !== 'completed' && change !== 'failed') continue;
+        const { action_type, status, result } = action;
+        this.executed.inc({ action_type, status });
+        if (result?.code) this.failures.inc({ action_type, code: result.code });
+      }
+    });
   }
 
   private eventsOf({ change, action, atOnce }: ActionChanged): DomainEvent[] {
     const type = eventTypeOf(change, action);
     if (!type) return [];
+    // Nobody waits for the end of an action that ended at once, and channels do not report it.
     const payload = { ...this.payloadOf(type, action), at_once: atOnce };
     return [eventOf({ type, subject: subjectOf(action), payload }, this.clock.now())];
   }
 
-  private payloadOf(type: string, action: Action): ActionEventPayload {
+  private payloadOf(type: string, action: Action) {
     const { action_type, requested_by, incident, result } = action;
     const { approved_by, rejected_by, incident_id, approval_level } = action;
     const waits = type === ACTION_EVENTS.pendingApproval || type === ACTION_EVENTS.expiring;

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import {
-  afterCommit,
   type Tx,
   type Participant,
   takesPart,
@@ -17,13 +16,14 @@ import { ActionWork, claimPermitLate, type StartedAction } from './execution/act
 import { endOf, noConnector, simulatedResult } from './execution/execution-rules.js';
 import { RequiredLevels } from './required-levels.js';
 import { type ActionChanged, ActionRecorder } from './action-records.js';
+import { INSERT_ACTIONS, newActionValues } from './action-rows.js';
 import { ActionsRepository } from './actions.repository.js';
 import type { Principal } from '../auth/principal.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Connector } from '../connectors/connector-type.js';
-import { IncidentsService } from '../incidents/incidents.service.js';
+import { Incidents } from '../incidents/incidents.js';
 import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { parameterErrors } from '../action-catalogue/parameters.js';
@@ -56,7 +56,6 @@ export interface ActionToCreate extends Pick<
 export class ActionCreation {
   constructor(
     private readonly levels: RequiredLevels,
-    private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
     private readonly clock: Clock,
     private readonly settings: Settings,
@@ -70,9 +69,8 @@ export class ActionCreation {
     if (wanted.length === 0) return [];
     const actions = wanted.map((one) => this.actionOf(one));
     const changes = actions.flatMap(changesOf);
-    const records = this.recorder.recordsOf(changes);
-    await this.actions.insertAll(tx, actions, records);
-    afterCommit(tx, () => this.recorder.recorded(records, changes));
+    await this.recorder.write(tx, INSERT_ACTIONS, newActionValues(actions), changes);
+    this.recorder.count(tx, changes);
     return actions;
   }
 
@@ -157,7 +155,7 @@ export class ActionRequests {
 
   constructor(
     private readonly transactions: Transactions,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly killSwitch: KillSwitch,
     private readonly registry: ConnectorRegistry,
     private readonly creation: ActionCreation,
@@ -167,15 +165,15 @@ export class ActionRequests {
   ) {}
 
   /**
-   * Creates an action. An action that may run at once is claimed by the transaction that creates it, which has read the kill
-   * switch anyway. Requests that arrive together share a transaction. A request with an Idempotency-Key has its own, and so has
-   * a request that the shared transaction leaves out.
+   * Creates an action, and runs it unless it needs approval. An action that may run at once is claimed by the transaction that
+   * creates it, which has read the kill switch anyway. Requests that arrive together share a transaction. A request with an
+   * Idempotency-Key has its own, and so has a request that the shared transaction leaves out.
    */
-  async request(
+  async execute(
     caller: Principal,
     { incident_id, ...wanted }: WantedAction,
     idempotency: Participant<Action>,
-  ): Promise<RequestedAction> {
+  ): Promise<Action> {
     const errors = parameterErrors(actionType(wanted.action_type), wanted.parameters);
     if (errors.length > 0) throw new ValidationError(errors);
     const connector = await this.registry.providerOf(wanted.action_type);
@@ -194,7 +192,8 @@ export class ActionRequests {
       };
       await this.transactions.run<Action>(work, caller, idempotency);
     }
-    return outcomeOf(requested!);
+    const { action, ended } = outcomeOf(requested!);
+    return await this.work.wait(action, ended);
   }
 
   /**

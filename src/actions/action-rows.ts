@@ -1,20 +1,13 @@
 // SQL: each read of an action, the insert of new actions, and all records of a change in one statement.
 import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-log.js';
-import { reportedMail } from '../incidents/incident.js';
 import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/incident-timeline.js';
 import { columnsOf } from '../platform/database/columns.js';
 import { RowInsert, type Statement } from '../platform/database/statements.js';
-import { type DomainEvent, eventRows, insertEvents } from '../platform/work/domain-event.js';
-import { type Action, ActionEntity, type ActionIncident, reportedSender } from './action.js';
+import { insertEvents } from '../platform/work/domain-event.js';
+import { type Action, ActionEntity, reportedSender } from './action.js';
 import { targetHash } from './duplicate-actions.js';
 
 const COLUMNS = columnsOf(ActionEntity, ['target_hash']);
-
-/** A row of ACTION_COLUMNS. Columns without a value are null. */
-export type ActionRow = Omit<Action, 'incident'> & {
-  readonly incident:
-    (Omit<ActionIncident, 'mail'> & { message_id: unknown; sender: unknown }) | null;
-};
 
 /** The columns of an action, with its incident and its rollback. */
 export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).join(', ')},
@@ -27,35 +20,19 @@ export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).jo
                             'message_id', incidents.fields->'message_id', 'sender', incidents.fields->'sender')
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
-export function actionOf({ incident, ...columns }: ActionRow): Action {
-  const action: Action = withoutNulls(columns);
-  if (!incident) return action;
-  const { message_id, sender, ...shown } = incident;
-  return { ...action, incident: { ...shown, mail: reportedMail(message_id, sender) } };
-}
-
+/** Columns without a value are null in a row, and absent in an action. */
 export function withoutNulls<Row extends object>(row: Row): Row {
   const present = Object.entries(row).filter(([, value]) => value !== null);
   return Object.fromEntries(present) as Row;
 }
 
-export interface ChangeRecords {
-  readonly audit: readonly unknown[];
-  readonly timeline: readonly unknown[];
-  readonly events: readonly DomainEvent[];
-}
-
-/** Writes all records of a change in one round trip. */
-export const INSERT_RECORDS: Statement = {
-  name: 'action_records_insert',
-  text: `
-    with record as (${insertAuditRows()}),
-    entry as (${insertTimeline(1 + AUDIT_PARAMETERS)})
-    ${insertEvents(`$${1 + AUDIT_PARAMETERS + TIMELINE_PARAMETERS}`)}`,
-};
-
-export function recordValues({ audit, timeline, events }: ChangeRecords): unknown[] {
-  return [...audit, ...timeline, eventRows(events)];
+/** Inserts the records of changes in the statement of the changes, whose last parameters they are: see ActionRecorder. */
+export function insertRecords(firstParameter: number, where = '', payload?: string): string {
+  const timeline = firstParameter + AUDIT_PARAMETERS;
+  return `
+    record as (${insertAuditRows(firstParameter)} ${where}),
+    entry as (${insertTimeline(timeline)} ${where}),
+    event as (${insertEvents(`$${timeline + TIMELINE_PARAMETERS}`, payload)} ${where})`;
 }
 
 const ROWS = new RowInsert(ActionEntity, [
@@ -78,22 +55,17 @@ const ROWS = new RowInsert(ActionEntity, [
   'connector_id',
   'target_hash',
 ]);
-const AFTER_ACTIONS = ROWS.parameters + 1;
-const AFTER_AUDIT = AFTER_ACTIONS + AUDIT_PARAMETERS;
 
 export const INSERT_ACTIONS: Statement = {
   name: 'actions_insert',
-  text: `
-    with record as (${insertAuditRows(AFTER_ACTIONS)}),
-    entry as (${insertTimeline(AFTER_AUDIT)}),
-    event as (${insertEvents(`$${AFTER_AUDIT + TIMELINE_PARAMETERS}`)})
-    ${ROWS.text()}`,
+  text: `with ${insertRecords(1 + ROWS.parameters)} ${ROWS.text()}`,
 };
 
-export function newActionValues(actions: readonly Action[], records: ChangeRecords): unknown[] {
-  const rows = actions.map((action) => ({
-    ...action,
-    target_hash: targetHash(action.action_type, action.parameters, reportedSender(action)),
-  }));
-  return [...ROWS.values(rows), ...recordValues(records)];
+export function newActionValues(actions: readonly Action[]): unknown[] {
+  return ROWS.values(
+    actions.map((action) => ({
+      ...action,
+      target_hash: targetHash(action.action_type, action.parameters, reportedSender(action)),
+    })),
+  );
 }

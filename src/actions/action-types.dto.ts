@@ -22,13 +22,13 @@ import { pascal, ref } from '../platform/openapi/schemas.js';
 import { REPEAT } from './actions.dto.js';
 
 class ActionParameterDto {
-  @Text({ example: 'message_id' })
+  @Text()
   readonly name: string;
 
-  @Choice('ActionParameterType', ['string', 'integer'], { example: 'string' })
+  @Choice('ActionParameterType', ['string', 'integer'])
   readonly type: 'string' | 'integer';
 
-  @Flag({ example: true })
+  @Flag()
   readonly required: boolean;
 
   @Texts({ optional: true, description: 'Allowed values, if the set is closed.' })
@@ -45,26 +45,24 @@ class ActionParameterDto {
 }
 
 export class ActionTypeDto {
-  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  @OpenChoice('ActionTypeName', ACTION_TYPES)
   readonly name: string;
 
-  @Text({ example: 'Moves an email out of its mailbox into quarantine.' })
+  @Text()
   readonly description: string;
 
   @Text({
     description:
       'email, endpoint, identity, network, intelligence, ticketing or notification; an open set.',
-    example: 'email',
   })
   readonly category: string;
 
-  @Flag({ example: true })
+  @Flag()
   readonly supports_rollback: boolean;
 
   @OpenChoice('ActionTypeName', ACTION_TYPES, {
     optional: true,
     description: 'Type of the rollback.',
-    example: 'release_email',
   })
   readonly rolled_back_by?: string;
 
@@ -77,7 +75,7 @@ export class ActionTypeDto {
   @NestedList(() => ActionParameterDto)
   readonly parameters: readonly ActionParameterDto[];
 
-  @Flag({ description: 'Whether an enabled connector provides the type.', example: true })
+  @Flag({ description: 'Whether an enabled connector provides the type.' })
   readonly available: boolean;
 }
 
@@ -85,22 +83,6 @@ export class ActionTypeDto {
 
 const UNION = 'ActionRequest';
 const requestOf = ({ name }: ActionType) => `${pascal(name)}Request`;
-
-const EXAMPLES: Readonly<Record<string, unknown>> = {
-  message_id: '<4f2a1c@mail.example.net>',
-  recipient: 'alice@corp.example',
-  reason: 'Phishing.',
-  host_id: 'laptop-7',
-  user: 'bob',
-  duration_minutes: 60,
-  hash: 'd41d8cd98f00b204e9800998ecf8427e',
-  title: 'Look at this laptop',
-  description: 'It was isolated this morning.',
-  priority: 'high',
-  subject: 'Your account',
-  message: 'Please call the security team.',
-  channel: '#soc',
-};
 
 const object = (
   description: string,
@@ -121,8 +103,7 @@ function schemasOf(type: ActionType): [string, SchemaObject][] {
   const properties = parameters.map((parameter) => {
     const { name, values } = parameter;
     if (values) return [name, ref(pascal(name))] as const;
-    const schema = parameterSchema(parameter, name === target?.parameter);
-    return [name, '$ref' in schema ? schema : { ...schema, example: EXAMPLES[name] }] as const;
+    return [name, parameterSchema(parameter, name === target?.parameter)] as const;
   });
   const request = object(type.description, ['action', 'parameters'], {
     action: { type: 'string', enum: [type.name] },

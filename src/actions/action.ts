@@ -10,6 +10,7 @@ import {
   Flag,
   JsonObject,
   Text,
+  WholeNumber,
 } from '../platform/validation/fields.js';
 
 export const ACTION_STATUSES = [
@@ -40,10 +41,10 @@ const CODES = `\`refused\`: the vendor refused the action. \`unreachable\`: the 
 stopped before it sent a call.`;
 
 export class ActionResultDto {
-  @Flag({ example: true })
+  @Flag()
   readonly success: boolean;
 
-  @Text({ description: 'Result in words.', example: 'The email was moved.' })
+  @Text({ description: 'Result in words.' })
   readonly message: string;
 
   @Choice('ActionFailureCode', FAILURE_CODES, {
@@ -55,7 +56,6 @@ export class ActionResultDto {
   @Flag({
     optional: true,
     description: 'Nothing happened outside: the sandbox connector answered.',
-    example: true,
   })
   readonly simulated?: true;
 
@@ -69,16 +69,26 @@ export class ActionResultDto {
 export type ActionResult = ActionResultDto;
 
 /** What the action would change outside, looked up when it began to wait for approval. */
-export interface ActionPreview {
-  /** Absent if the connector could not find out. The message says why. */
+export class ActionPreviewDto {
+  @WholeNumber({
+    min: 0,
+    optional: true,
+    description:
+      'Number of mails that the action would change. Absent if the connector could not find out.',
+  })
   readonly count?: number;
+
+  @Text({ description: 'What the action would change, or why this is not known.' })
   readonly message: string;
 }
+
+export type ActionPreview = ActionPreviewDto;
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
 /** The incident as answers show it with an action, and its mail, which they do not show. */
 export type ActionIncident = Omit<LockedIncident, 'id'>;
+type Mail = Pick<LockedIncident, 'message_id' | 'sender'>;
 
 /** Row of an action, and the source of the type Action. Columns without a value are absent instead of null. */
 @Entity('actions')
@@ -230,12 +240,12 @@ export type Action = Omit<ActionEntity, 'target_hash'> & {
  */
 export function reportedSender(action: {
   readonly parameters: Parameters;
-  readonly incident?: Pick<LockedIncident, 'mail'>;
+  readonly incident?: Mail | undefined;
 }): string | undefined {
   const named = action.parameters['message_id'];
-  const { messageId, sender } = action.incident?.mail ?? {};
-  if (typeof named !== 'string' || messageId === undefined) return undefined;
-  const [id, reported] = [named, messageId].map((text) => bareMessageId(text).toLowerCase());
+  const { message_id, sender } = action.incident ?? {};
+  if (typeof named !== 'string' || !message_id || !sender?.trim()) return undefined;
+  const [id, reported] = [named, message_id].map((text) => bareMessageId(text).toLowerCase());
   return id === reported ? sender : undefined;
 }
 

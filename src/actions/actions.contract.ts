@@ -4,9 +4,14 @@ import { type ModuleContract } from '../platform/openapi/module-contract.js';
 export const ACTIONS_CONTRACT: ModuleContract = {
   tags: {
     Actions: 'Requests, results and rollbacks of response actions, on an incident or without one.',
+    Approvals: 'Decisions of people on actions that need approval.',
   },
   ids: { actions: { what: 'action', schema: 'ActionId' } },
   schemas: {
+    ActionApproval: 'Options of an approval.',
+    ActionRejection: 'Reason of a rejection.',
+    ApprovedAction: 'An approved action, with its result if it has ended.',
+    RejectedAction: 'A rejected action.',
     ActionChange: 'A change of an action, with the current state of the action.',
     ActionChanges: 'The next changes of actions, and the cursor after them.',
     Action: 'Full details of an action: request, decision and result.',
@@ -30,6 +35,11 @@ export const ACTIONS_CONTRACT: ModuleContract = {
     action: 'Type of the action.',
     action_id: 'Id of the action.',
     action_type: 'Type of the action: see `GET /api/actions/types`.',
+    approved_at: 'Time of the approval.',
+    approved_by: 'Principal who approved it.',
+    rejected_at: 'Time of the rejection.',
+    rejected_by: 'Principal who rejected it; `system` if nobody decided in time.',
+    rejection_reason: 'Reason of the rejection.',
     actions: 'Number of actions that may run and have not begun.',
     original_action_id: 'Id of the action that is rolled back.',
     'ActionType.parameters': 'Parameters of a request.',

@@ -20,6 +20,7 @@ import { Idempotent, type Idempotency } from '../platform/idempotency/idempotenc
 import { present } from '../platform/validation/present.js';
 import type { Participant } from '../platform/database/transactions.js';
 import { type Action, actionIdOf, responseStatusOf } from './action.js';
+import { ActionRequests } from './action-requests.js';
 import { ActionsService, RollbackService } from './actions.service.js';
 import {
   ActionChangesDto,
@@ -76,6 +77,7 @@ const ApiExecutes = (meanings: Parameters<typeof ApiErrorMeanings>[0] = {}): Met
 export class ActionsController {
   constructor(
     private readonly actions: ActionsService,
+    private readonly requests: ActionRequests,
     private readonly work: ActionWork,
     private readonly rollbacks: RollbackService,
   ) {}
@@ -129,7 +131,7 @@ export class ActionsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExecutedActionDto> {
     return await this.answer(idempotency, reply, presentExecuted, (remember) =>
-      this.actions.execute(caller, ActionRequestDto.toWanted(body), remember),
+      this.requests.execute(caller, ActionRequestDto.toWanted(body), remember),
     );
   }
 
@@ -212,7 +214,7 @@ export class ActionsController {
   ): Promise<ExecutedActionDto> {
     const wanted = { ...ActionRequestDto.toWanted(body), incident_id: incidentId };
     return await this.answer(idempotency, reply, presentExecuted, (remember) =>
-      this.actions.execute(caller, wanted, remember),
+      this.requests.execute(caller, wanted, remember),
     );
   }
 

@@ -11,10 +11,10 @@ import {
   Id,
   NestedList,
   OpenChoice,
-  WholeNumber,
 } from '../platform/validation/fields.js';
 import {
   type Action,
+  ActionPreviewDto,
   ActionResultDto,
   withShownIds,
   ACTION_STATUSES,
@@ -60,46 +60,24 @@ export class ActionRequestDto {
   }
 }
 
-const TIME = '2026-01-31T09:30:00.000Z';
-
-const When = (description?: string) => Instant({ optional: true, description, example: TIME });
-const Who = (description?: string) => Text({ optional: true, description, example: 'alice' });
-const OtherAction = (description: string) =>
-  ActionId({ optional: true, description, example: undefined });
-const OtherId = (name: string, description: string) =>
-  Id(name, { optional: true, description, example: undefined });
-
-class ActionPreviewDto {
-  @WholeNumber({
-    min: 0,
-    optional: true,
-    description:
-      'Number of mails that the action would change. Absent if the connector could not find out.',
-    example: 2,
-  })
-  readonly count?: number;
-
-  @Text({
-    description: 'What the action would change, or why this is not known.',
-    example: 'Moves 2 mails to quarantine in alice@corp.example.',
-  })
-  readonly message: string;
-}
+const When = (description?: string) => Instant({ optional: true, description });
+const Who = (description?: string) => Text({ optional: true, description });
+const OtherAction = (description: string) => ActionId({ optional: true, description });
 
 class ActionIncidentDto {
-  @Text({ example: 'INC-2026-0042' })
+  @Text()
   readonly incident_number: string;
 
-  @Text({ example: 'phishing' })
+  @Text()
   readonly incident_type: string;
 
-  @Text({ example: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com' })
+  @Text()
   readonly title: string;
 
-  @Choice('Severity', SEVERITIES, { example: 'high' })
+  @Choice('Severity', SEVERITIES)
   readonly severity: Severity;
 
-  @Choice('IncidentStatus', INCIDENT_STATUSES, { example: 'open' })
+  @Choice('IncidentStatus', INCIDENT_STATUSES)
   readonly status: IncidentStatus;
 }
 
@@ -107,7 +85,7 @@ export class ActionSummaryDto {
   @ActionId()
   readonly id: string;
 
-  @OtherId('IncidentId', 'Absent for direct execution.')
+  @Id('IncidentId', { optional: true, description: 'Absent for direct execution.' })
   readonly incident_id?: string;
 
   @Nested(() => ActionIncidentDto, {
@@ -116,10 +94,10 @@ export class ActionSummaryDto {
   })
   readonly incident?: ActionIncidentDto;
 
-  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  @OpenChoice('ActionTypeName', ACTION_TYPES)
   readonly action_type: string;
 
-  @Choice('ActionStatus', ACTION_STATUSES, { example: 'completed' })
+  @Choice('ActionStatus', ACTION_STATUSES)
   readonly status: ActionStatus;
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
@@ -129,22 +107,21 @@ export class ActionSummaryDto {
   })
   readonly approval_level?: RequiredLevel;
 
-  @JsonObject({ example: { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' } })
+  @JsonObject()
   readonly parameters: Readonly<Record<string, unknown>>;
 
-  @Text({ example: 'alice' })
+  @Text()
   readonly requested_by: string;
 
-  @Instant({ example: TIME })
+  @Instant()
   readonly requested_at: Date;
 
   @Instant({
     description: 'Latest of the times at which the action was requested, decided on or executed.',
-    example: TIME,
   })
   readonly updated_at: Date;
 
-  @OtherId('PlaybookRunId', 'Playbook run that requested the action.')
+  @Id('PlaybookRunId', { optional: true, description: 'Playbook run that requested the action.' })
   readonly playbook_run_id?: string;
 
   @Who(
@@ -211,19 +188,12 @@ export class ExecutedActionDto extends ActionOutcomeDto {
   @ActionId()
   readonly action_id: string;
 
-  @Text({
-    optional: true,
-    description: 'While the action waits for approval: who can approve it.',
-    example: 'isolate_host needs approval at level senior or higher.',
-  })
+  @Text({ optional: true, description: 'While the action waits for approval: who can approve it.' })
   readonly message?: string;
 }
 
 export class RolledBackActionDto extends ActionOutcomeDto {
-  @ActionId({
-    description: 'Id of the rollback, an action of the inverse type.',
-    example: 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f',
-  })
+  @ActionId({ description: 'Id of the rollback, an action of the inverse type.' })
   readonly rollback_action_id: string;
 
   @ActionId()
@@ -251,29 +221,24 @@ export function presentRollback(rollback: Action): RolledBackActionDto {
 }
 
 export class ActionRollbackDto {
-  @Reason({ max: 2_000, example: 'It was a false alarm.' })
+  @Reason({ max: 2_000 })
   readonly reason: string;
 }
 
 const SORTS = sortWords(...SORT_FIELDS);
 
 const PrincipalName = (description: string) =>
-  Text({ optional: true, min: 1, max: 300, description, example: 'alice' });
-const Bound = (description: string, example = '2026-01-31T09:30:00Z') =>
-  Instant({ optional: true, description, example });
+  Text({ optional: true, min: 1, max: 300, description });
 
 /** Parameters of every list of actions. */
 export class IncidentActionsQueryDto extends PageQueryDto {
-  @Words('ActionStatus', ACTION_STATUSES, { optional: true, example: ['pending_approval'] })
+  @Words('ActionStatus', ACTION_STATUSES, { optional: true })
   readonly status?: readonly ActionStatus[];
 
-  @Words('KnownActionType', ACTION_TYPES, {
-    optional: true,
-    example: ['quarantine_email', 'block_sender'],
-  })
+  @Words('KnownActionType', ACTION_TYPES, { optional: true })
   readonly action_type?: readonly ActionTypeName[];
 
-  @Words('RequiredLevel', REQUIRED_LEVELS, { optional: true, example: ['senior'] })
+  @Words('RequiredLevel', REQUIRED_LEVELS, { optional: true })
   readonly approval_level?: readonly RequiredLevel[];
 
   @PrincipalName('Requested by this principal, as records show the name.')
@@ -282,25 +247,23 @@ export class IncidentActionsQueryDto extends PageQueryDto {
   @PrincipalName('Approved by this principal, as records show the name.')
   readonly approved_by?: string;
 
-  @Bound(
+  @When(
     'Requested strictly after this time. With the `requested_at` of an action, that action is left out.',
-    '2026-01-31T00:00:00Z',
   )
   readonly created_after?: string;
 
-  @Bound('Requested strictly before this time.', '2026-02-01T00:00:00Z')
+  @When('Requested strictly before this time.')
   readonly created_before?: string;
 
-  @Bound('Execution ended strictly after this time.')
+  @When('Execution ended strictly after this time.')
   readonly executed_after?: string;
 
-  @Bound('Requested, decided or executed strictly after this time.')
+  @When('Requested, decided or executed strictly after this time.')
   readonly updated_after?: string;
 
   @SortWords('ActionSort', SORTS, {
     description:
       '`created_at` is another name of `requested_at`. Actions that were not executed come last in both directions.',
-    example: ['status', '-requested_at'],
     otherNames: { created_at: 'requested_at' },
   })
   readonly sort: readonly (typeof SORTS)[number][] = ['-requested_at'];

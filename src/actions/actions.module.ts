@@ -10,24 +10,29 @@ import { ActionPreviews } from './action-previews.js';
 import { ActionRequests, ActionCreation } from './action-requests.js';
 import { DuplicateActions } from './duplicate-actions.js';
 import { ActionsController } from './actions.controller.js';
+import { ApprovalLevelGuard } from './approval-level.guard.js';
+import { ApprovalsController } from './approvals.controller.js';
+import { ApprovalExpiry, ApprovalsService } from './approvals.service.js';
 import { ActionsService, RollbackService } from './actions.service.js';
 import { ActionDecisions } from './action-decisions.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
 import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js';
-import { ActionListRepository, ApprovalGauges } from './action-list.js';
+import { ApprovalGauges } from './action-list.js';
 
-/** Requests, decisions, rollbacks and lists of actions. `execution/` runs them. */
+/** Requests, approvals, rollbacks and lists of actions. `execution/` runs them. */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
-  controllers: [ActionsController],
+  controllers: [ActionsController, ApprovalsController],
   providers: [
     ActionConnectors,
+    ApprovalExpiry,
     ApprovalGauges,
+    ApprovalLevelGuard,
+    ApprovalsService,
     ActionCreation,
     ActionEndings,
     RequiredLevels,
-    ActionListRepository,
     ActionPreviews,
     ActionRecorder,
     ActionRequests,
@@ -39,13 +44,6 @@ import { ActionListRepository, ApprovalGauges } from './action-list.js';
     RollbackService,
     DuplicateActions,
   ],
-  exports: [
-    ActionConnectors,
-    ActionDecisions,
-    ActionRequests,
-    ActionWork,
-    ActionsService,
-    RequiredLevels,
-  ],
+  exports: [ActionConnectors, ActionDecisions, ActionRequests, ActionsService, RequiredLevels],
 })
 export class ActionsModule {}

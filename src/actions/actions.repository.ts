@@ -8,22 +8,13 @@ import {
   credentialsStillValid,
   credentialsStillValidValues,
 } from '../auth/principals/credentials-still-valid.js';
-import type { LockedIncident } from '../incidents/incident.js';
-import {
-  LOCKED_COLUMNS,
-  lockedIncidentOf,
-  type LockedRow,
-} from '../incidents/records/incident.sql.js';
+import { LOCKED_COLUMNS, type LockedIncident } from '../incidents/incident.js';
+import { pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
+import { firstIdAt } from '../platform/ids.js';
+import type { Page } from '../platform/paging/page.js';
 import { type Action, ActionEntity, type ActionPreview } from './action.js';
-import {
-  ACTION_COLUMNS,
-  actionOf,
-  type ActionRow,
-  type ChangeRecords,
-  INSERT_ACTIONS,
-  newActionValues,
-  withoutNulls,
-} from './action-rows.js';
+import { actionList, type ActionListRequest } from './action-list.js';
+import { ACTION_COLUMNS, withoutNulls } from './action-rows.js';
 
 /** An incident that another transaction is changing is skipped, so that one request waits for that change and not the batch. */
 const ENTER: Statement = {
@@ -36,19 +27,21 @@ const ENTER: Statement = {
       from (select ${credentialsStillValid(2)} as valid) as caller left join incident on true`,
 };
 
-type EnteredRow = { readonly valid: boolean } & (LockedRow | { readonly id: null });
-
-/** The fields of an action that never change. */
-export type ActionRoute = Pick<Action, 'id' | 'action_type' | 'incident_id' | 'rollback_of'>;
-
-const FIND_ROUTE: Statement = {
-  name: 'actions_find_route',
-  text: `select id, action_type, incident_id, rollback_of from actions where id = $1`,
-};
+type EnteredRow = { readonly valid: boolean } & (LockedIncident | { readonly id: null });
 
 const FIND: Statement = {
   name: 'actions_find',
   text: `select ${ACTION_COLUMNS} from actions where actions.id = $1`,
+};
+
+const FIND_ALL: Statement = {
+  name: 'actions_find_all',
+  text: `select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])`,
+};
+
+const LIST_AFTER: Statement = {
+  name: 'actions_list_after',
+  text: `select ${ACTION_COLUMNS} from actions where actions.id > $1 order by actions.id limit $2`,
 };
 
 const LOCK: Statement = {
@@ -109,16 +102,12 @@ const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
 }).join(' or ');
 
 /**
- * Inserts and reads actions, and makes every change of a status outside the execution (see ActionEndings). Each change is
+ * Reads actions, and makes every change of a status outside the execution (see ActionEndings). Each change is
  * conditional on the earlier status.
  */
 @Injectable()
 export class ActionsRepository {
   constructor(private readonly statements: Statements) {}
-
-  async insertAll(tx: Tx, actions: readonly Action[], records: ChangeRecords): Promise<void> {
-    await this.statements.rowsIn(tx, INSERT_ACTIONS, newActionValues(actions, records));
-  }
 
   /**
    * Locks the incidents that exist and that no transaction is changing. `undefined` if the credential of a caller has ended.
@@ -133,19 +122,27 @@ export class ActionsRepository {
       ...credentialsStillValidValues(callers),
     ]);
     if (!rows.every(({ valid }) => valid)) return undefined;
-    return new Map(
-      rows.flatMap((row) => (row.id === null ? [] : [[row.id, lockedIncidentOf(row)]])),
-    );
-  }
-
-  async findRoute(id: string): Promise<ActionRoute | undefined> {
-    const [row] = await this.statements.rows<ActionRoute>(FIND_ROUTE, [id]);
-    return row && withoutNulls(row);
+    return new Map(rows.flatMap((row) => (row.id === null ? [] : [[row.id, row]])));
   }
 
   async findById(id: string): Promise<Action | undefined> {
-    const [row] = await this.statements.rows<ActionRow>(FIND, [id]);
-    return row && actionOf(row);
+    const [row] = await this.statements.rows<Action>(FIND, [id]);
+    return row && withoutNulls(row);
+  }
+
+  async list(request: ActionListRequest): Promise<Page<Action>> {
+    const { statement, values } = actionList(request);
+    return pageOf(await this.statements.rows<Action & WithTotal>(statement, values), withoutNulls);
+  }
+
+  /** Actions after the given id, oldest first. */
+  async listAfter(id: string | null, limit: number): Promise<Action[]> {
+    const rows = await this.statements.rows<Action>(LIST_AFTER, [id ?? firstIdAt(0), limit]);
+    return rows.map(withoutNulls);
+  }
+
+  async findAll(ids: readonly string[]): Promise<Action[]> {
+    return (await this.statements.rows<Action>(FIND_ALL, [ids])).map(withoutNulls);
   }
 
   async lockById(tx: Tx, id: string): Promise<Action | undefined> {
@@ -153,7 +150,7 @@ export class ActionsRepository {
   }
 
   async lockAll(tx: Tx, ids: readonly string[]): Promise<Action[]> {
-    return (await this.statements.rowsIn<ActionRow>(tx, LOCK, [ids])).map(actionOf);
+    return (await this.statements.rowsIn<Action>(tx, LOCK, [ids])).map(withoutNulls);
   }
 
   /** Counts the pending actions that have not begun, and those that a replica or a vendor works on. */
@@ -257,5 +254,5 @@ function updateOf(tx: Tx) {
 /** Returns the actions after the update. */
 async function changedBy(update: ReturnType<typeof updateOf>): Promise<Action[]> {
   const result = await update.returning(ACTION_COLUMNS).execute();
-  return (result.raw as ActionRow[]).map(actionOf);
+  return (result.raw as Action[]).map(withoutNulls);
 }

@@ -5,7 +5,7 @@ import type { Page } from '../platform/paging/page.js';
 import { Settings } from '../platform/config/settings.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Participant, Tx } from '../platform/database/transactions.js';
-import { IncidentsService } from '../incidents/incidents.service.js';
+import { Incidents } from '../incidents/incidents.js';
 import {
   type Action,
   actionIdOf,
@@ -17,9 +17,8 @@ import {
 import { actionTypes, actionType, type ActionTypeName } from '../action-catalogue/action-types.js';
 import { higherLevel, RequiredLevels } from './required-levels.js';
 import { ActionsRepository } from './actions.repository.js';
-import { ActionCreation, ActionRequests, type WantedAction } from './action-requests.js';
-import { ActionWork } from './execution/action-work.js';
-import { ActionListRepository, type ActionListRequest } from './action-list.js';
+import { ActionCreation } from './action-requests.js';
+import type { ActionListRequest } from './action-list.js';
 import { ChangeFeed, type FeedPage } from '../audit/changes/change-feed.js';
 import type { ChangesQueryDto } from '../audit/changes/feed-api.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
@@ -38,29 +37,16 @@ export const ACTION_FEED_EVENTS = [
 @Injectable()
 export class ActionsService {
   constructor(
-    private readonly requests: ActionRequests,
-    private readonly work: ActionWork,
     private readonly repository: ActionsRepository,
-    private readonly lists: ActionListRepository,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly registry: ConnectorRegistry,
     private readonly levels: RequiredLevels,
     private readonly feed: ChangeFeed,
     private readonly settings: Settings,
   ) {}
 
-  /** Creates the action, and runs it unless it needs approval. */
-  async execute(
-    caller: Principal,
-    wanted: WantedAction,
-    idempotency: Participant<Action>,
-  ): Promise<Action> {
-    const { action, ended } = await this.requests.request(caller, wanted, idempotency);
-    return await this.work.wait(action, ended);
-  }
-
   async list(request: ActionListRequest): Promise<Page<Action>> {
-    const { total, items } = await this.lists.list(request);
+    const { total, items } = await this.repository.list(request);
     return { total, items: items.map(this.shown) };
   }
 
@@ -87,9 +73,9 @@ export class ActionsService {
       type: 'action',
       events: ACTION_FEED_EVENTS,
       listAfter: async (id: string | null, limit: number) =>
-        bySubject(await this.lists.listAfter(id, limit)),
+        bySubject(await this.repository.listAfter(id, limit)),
       findBySubject: async (ids: readonly string[]) =>
-        bySubject(await this.lists.findAll(ids.map(actionIdOf))),
+        bySubject(await this.repository.findAll(ids.map(actionIdOf))),
     } as const;
     return await this.feed.page(source, query, caller, left);
   }
@@ -130,7 +116,6 @@ export class RollbackService {
     private readonly connectors: ActionConnectors,
     private readonly creation: ActionCreation,
     private readonly levels: RequiredLevels,
-    private readonly actions: ActionsRepository,
   ) {}
 
   async rollBack(
@@ -139,8 +124,7 @@ export class RollbackService {
     reason: string,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const original = await this.actions.findById(id);
-    if (!original) throw new NotFoundError('Action');
+    const original = await this.decisions.find(id);
     const { inverse } = actionType(original.action_type);
     const connector = inverse && (await this.connectors.ofRollback(original, inverse));
     return await mapConstraints({ uq_actions_rollback_of: () => invalidState(ROLLED_BACK) }, () =>

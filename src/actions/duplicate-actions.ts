@@ -64,7 +64,7 @@ export class DuplicateActionError extends AppError {
 
 /** A run may repeat an action in several of its steps. */
 interface PossibleRepeat extends Pick<Action, 'action_type' | 'parameters' | 'playbook_run_id'> {
-  readonly incident?: Pick<LockedIncident, 'mail'>;
+  readonly incident?: LockedIncident;
   /** The caller requests the action in spite of a twin. */
   readonly repeat?: boolean;
 }

@@ -221,9 +221,9 @@ const KINDS = {
   connector_unhealthy: {
     adminOnly: true,
     from: 'connectors x',
-    where: ['x.enabled', 'x.deleted_at is null', 'x.unhealthy_told_at is not null'],
+    where: ['x.enabled', 'x.deleted_at is null', 'x.unhealthy_reported_at is not null'],
     reason: `coalesce(x.health_message, '')`,
-    at: 'x.unhealthy_told_at',
+    at: 'x.unhealthy_reported_at',
     link: `'/api/connectors/' || x.id`,
   },
   notification_channel_unhealthy: {

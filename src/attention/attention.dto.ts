@@ -38,7 +38,6 @@ export class AttentionQueryDto {
     {
       optional: true,
       description: 'Returns only items of these kinds. The counts include all kinds.',
-      example: ['action_failed'],
     },
   )
   readonly kind?: readonly AttentionKind[];
@@ -135,9 +134,7 @@ export class AttentionDto {
   })
   readonly counts: readonly AttentionCountDto[];
 
-  @NestedList(() => AttentionItemDto, {
-    description: 'A page of the items of the chosen kinds.',
-  })
+  @NestedList(() => AttentionItemDto, { description: 'A page of the items of the chosen kinds.' })
   readonly items: readonly AttentionItemDto[];
 }
 
@@ -153,13 +150,13 @@ export const ATTENTION_ENVELOPE: SchemaObject = {
 
 /** Pages of this list may be longer than those of other lists. */
 export class AttentionMeta {
-  @WholeNumber({ min: 1, max: LAST_PAGE, description: 'Page number, from 1.', example: 1 })
+  @WholeNumber({ min: 1, max: LAST_PAGE, description: 'Page number, from 1.' })
   readonly page: number;
 
-  @WholeNumber({ min: 1, max: MOST_ITEMS, example: 50 })
+  @WholeNumber({ min: 1, max: MOST_ITEMS })
   readonly per_page: number;
 
-  @WholeNumber({ min: 0, description: 'Exact up to the limit of each count.', example: 3 })
+  @WholeNumber({ min: 0, description: 'Exact up to the limit of each count.' })
   readonly total: number;
 }
 

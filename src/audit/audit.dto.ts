@@ -28,33 +28,19 @@ export class AuditQueryDto extends PageQueryDto {
   })
   readonly sort: (typeof SORTS)[number] = '-created_at';
 
-  @Text({ optional: true, min: 1, max: LONGEST, example: 'j.doe' })
+  @Text({ optional: true, min: 1, max: LONGEST })
   readonly actor?: string;
 
-  @Choice('AuditAction', AUDIT_ACTIONS, { optional: true, example: 'incident.created' })
+  @Choice('AuditAction', AUDIT_ACTIONS, { optional: true })
   readonly action?: AuditAction;
 
-  @Text({
-    optional: true,
-    min: 1,
-    max: 2 * LONGEST,
-    description: 'A type, an id, or `type:id`.',
-    example: 'incident:0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
-  })
+  @Text({ optional: true, min: 1, max: 2 * LONGEST, description: 'A type, an id, or `type:id`.' })
   readonly subject?: string;
 
-  @Instant({
-    optional: true,
-    description: 'Start of the time range, inclusive.',
-    example: '2026-11-02T09:30:00Z',
-  })
+  @Instant({ optional: true, description: 'Start of the time range, inclusive.' })
   readonly from?: string;
 
-  @Instant({
-    optional: true,
-    description: 'End of the time range, inclusive.',
-    example: '2026-11-03T09:30:00Z',
-  })
+  @Instant({ optional: true, description: 'End of the time range, inclusive.' })
   readonly to?: string;
 }
 

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock } from '../platform/clock.js';
+import { Batcher } from '../platform/concurrency/batcher.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import type { AuditQueryDto, AuditVerificationDto } from './audit.dto.js';
@@ -12,8 +13,18 @@ import { AuditAnchor, AuditWitness } from './chain/audit-witness.js';
 
 @Injectable()
 export class AuditService {
-  private running: Promise<AuditVerificationDto> | undefined;
-  private next: Promise<AuditVerificationDto> | undefined;
+  /**
+   * A run reads the whole trail, so at most one runs. Callers that come meanwhile share the next run, which sees all changes
+   * before their calls.
+   */
+  private readonly runs = new Batcher<undefined, AuditVerificationDto>(
+    async (calls) => {
+      const found = await this.verifier.verify();
+      return calls.map(() => found);
+    },
+    Infinity,
+    1,
+  );
 
   constructor(
     private readonly records: AuditRepository,
@@ -24,24 +35,8 @@ export class AuditService {
     return this.records.list(query);
   }
 
-  /**
-   * A run reads the whole trail, so at most one runs. Callers that come meanwhile share the next run, which sees all changes
-   * before their calls.
-   */
-  async verify(): Promise<AuditVerificationDto> {
-    if (!this.running) return await this.start();
-    this.next ??= this.running
-      .catch(() => undefined)
-      .then(() => {
-        this.next = undefined;
-        return this.start();
-      });
-    return await this.next;
-  }
-
-  private start(): Promise<AuditVerificationDto> {
-    this.running = this.verifier.verify().finally(() => (this.running = undefined));
-    return this.running;
+  verify(): Promise<AuditVerificationDto> {
+    return this.runs.submit(undefined);
   }
 }
 

@@ -15,10 +15,6 @@ export interface AuthorityAcrossRestore {
 
 /** Stores the revoked keys and all users. Call it in the transaction of the restore, before the content is replaced. */
 export async function noteAuthorityBeforeRestore(tx: Tx): Promise<void> {
-  const [table] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('api_keys') is not null and to_regclass('users') is not null as there`,
-  );
-  if (!table?.there) return;
   await tx.query(
     `create temporary table keys_before_restore on commit drop as
        select id, revoked_at from api_keys where revoked_at is not null`,
@@ -36,19 +32,6 @@ export async function noteAuthorityBeforeRestore(tx: Tx): Promise<void> {
  * that changed later is kept, so a backup that is newer than the database keeps its own.
  */
 export async function carryAuthorityOverRestore(tx: Tx): Promise<AuthorityAcrossRestore> {
-  const [noted] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('pg_temp.users_before_restore') is not null as there`,
-  );
-  if (!noted?.there) {
-    return {
-      keysRevoked: 0,
-      usersDisabled: 0,
-      usersDeleted: 0,
-      rolesLowered: 0,
-      passwordsChanged: 0,
-      nobodyAdministers: false,
-    };
-  }
   const change = async (statement: string): Promise<number> =>
     (await tx.query<[unknown, number]>(statement))[1];
   const changeUsers = (set: string, where: string) =>

@@ -11,7 +11,6 @@ import type { RecordedExamples } from '../platform/openapi/examples.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { writeOrCheck } from './generated-file.js';
 import { ACTIONS_CONTRACT } from '../actions/actions.contract.js';
-import { APPROVALS_CONTRACT } from '../approvals/approvals.dto.js';
 import { ATTENTION_CONTRACT } from '../attention/attention.dto.js';
 import { AUDIT_CONTRACT } from '../audit/audit.dto.js';
 import { AUTH_CONTRACT } from '../auth/auth.contract.js';
@@ -20,9 +19,9 @@ import { DEAD_JOBS_CONTRACT } from '../dead-jobs/dead-jobs.dto.js';
 import { HEALTH_CONTRACT } from '../health/health.dto.js';
 import { INCIDENTS_CONTRACT } from '../incidents/incidents.contract.js';
 import { KILL_SWITCH_CONTRACT } from '../kill-switch/kill-switch.dto.js';
-import { NOTIFICATIONS_CONTRACT } from '../notifications/notifications.contract.js';
+import { NOTIFICATIONS_CONTRACT } from '../notifications/notifications.dto.js';
 import { PLAYBOOKS_CONTRACT } from '../playbooks/playbook.dto.js';
-import { TRIAGE_CONTRACT } from '../triage/triage.contract.js';
+import { TRIAGE_CONTRACT } from '../triage/triage.dto.js';
 import { WEBHOOKS_CONTRACT } from '../webhooks/webhooks.contract.js';
 import { PLATFORM_CONTRACT } from '../platform/openapi/glossary.js';
 
@@ -31,7 +30,6 @@ const contracts = [
   INCIDENTS_CONTRACT,
   TRIAGE_CONTRACT,
   ACTIONS_CONTRACT,
-  APPROVALS_CONTRACT,
   PLAYBOOKS_CONTRACT,
   KILL_SWITCH_CONTRACT,
   CONNECTORS_CONTRACT,

@@ -28,7 +28,6 @@ const CHANNELS: OutboundTable = {
 /** Keeps which connectors and channels are disabled or deleted. Called before the content is replaced. */
 export async function noteOutboundBeforeRestore(tx: Tx): Promise<void> {
   for (const { name } of [CONNECTORS, CHANNELS]) {
-    if (!(await isThere(tx, name))) continue;
     await tx.query(
       `create temporary table ${name}_before_restore on commit drop as
          select id, enabled, version, deleted_at from ${name}`,
@@ -45,7 +44,6 @@ export async function carryOutboundOverRestore(tx: Tx): Promise<OutboundAcrossRe
 }
 
 async function carry(tx: Tx, { name, emptied }: OutboundTable): Promise<KeptEnded> {
-  if (!(await isThere(tx, `pg_temp.${name}_before_restore`))) return { deleted: 0, disabled: 0 };
   // A process remembers a connector by its version.
   const change = async (set: string, where: string): Promise<number> => {
     const [, changed] = await tx.query<[unknown, number]>(
@@ -62,12 +60,4 @@ async function carry(tx: Tx, { name, emptied }: OutboundTable): Promise<KeptEnde
     ),
     disabled: await change('', 'not before.enabled and now.enabled'),
   };
-}
-
-async function isThere(tx: Tx, table: string): Promise<boolean> {
-  const [row] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass($1) is not null as there`,
-    [table],
-  );
-  return row!.there;
 }

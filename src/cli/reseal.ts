@@ -5,7 +5,6 @@ import { AuditResealing } from '../audit/chain/audit-resealing.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { waitUntilUnused } from '../platform/secrets/known-keys.js';
 import { SealedValues } from '../platform/secrets/sealed-values.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
 import { SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
@@ -13,7 +12,7 @@ import { withLongStatements, runCommand, say, withDatabase } from './command.js'
 
 const USAGE = `Usage: npm run reseal
 
-Run it after you put a new key first in SECRETS_KEY. Encrypts every stored secret with it, verifies the audit trail, and
+Run it after you put a new key first in SECRETS_KEY and restarted every replica. Encrypts every stored secret with it, verifies the audit trail, and
 attests it with the new key. Then the older keys can be removed. The service may be running; an interrupted run can be
 repeated.`;
 
@@ -24,7 +23,6 @@ async function main(): Promise<void> {
     const first = keys.ids[0]!;
     const repository = new SecretKeysRepository(dataSource);
     const older = await repository.listIdsBeside(first);
-    await waitUntilUnused(repository, older, say);
     const values = new SealedValues(dataSource, sealedColumns);
     const secrets = await values.reseal(new SecretBox(keys), first);
     say(`${secrets} secrets are now encrypted with the key ${first}.`);

@@ -16,8 +16,8 @@ import { runCommand, say } from './command.js';
 const USAGE = `Usage: npm run restore -- FILE [--force] [--without-key] [--quiet]
 
 Puts a backup into an empty database, all of it or nothing. The service may run meanwhile, with the embedded database
-too; its requests wait. It has to be stopped for a backup of an earlier release, which is brought to this one, and for
-one that was made with other keys. Where no service runs, the embedded database is started, or made, by this command.
+too; its requests wait. It must be stopped for a backup that was made with other keys. Where no service runs, this
+command starts or creates the embedded database. The release must have the schema of the backup.
 
   --force        replace everything that the database holds
   --without-key  restore although the key of the backup is lost (see "A lost key" in docs/operations.md)
@@ -60,8 +60,8 @@ async function main(): Promise<void> {
   } finally {
     await server.stop();
   }
-  const counts = Object.values(backup.tables);
-  const rows = counts.reduce((sum, table) => sum + table.rows, 0);
+  const counts = Object.values(backup.end.tables);
+  const rows = counts.reduce((sum, count) => sum + count, 0);
   const { created_at } = backup.manifest;
   say(`Restored ${rows} rows of ${counts.length} tables, as they were at ${created_at}.`);
   plan.summary().forEach(say);

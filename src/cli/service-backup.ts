@@ -20,7 +20,10 @@ import { type AuditLog, logOfCommand } from '../audit/audit-log.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { type KeyInUse, SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
+import {
+  type SecretKeyEntity,
+  SecretKeysRepository,
+} from '../platform/secrets/secret-keys.repository.js';
 import type { ClientBase } from 'pg';
 import {
   type AuthorityAcrossRestore,
@@ -30,9 +33,7 @@ import {
 import {
   cancelRunsOverRestore,
   carryPlaybooksOverRestore,
-  dropTriagesOfRunsBefore,
   notePlaybooksBeforeRestore,
-  noteRunsBeforeRestore,
   type PlaybooksAcrossRestore,
   recordCancelledRuns,
 } from '../playbooks/playbooks-across-restore.js';
@@ -82,12 +83,11 @@ export class ServiceRestorePlan implements RestorePlan {
   readonly excludedTables = EXCLUDED_TABLES;
   private switchBefore: ActiveSwitch | undefined;
   private switchNow: ActiveSwitch | undefined;
-  private keysInUse: readonly KeyInUse[] = [];
+  private keysInUse: readonly SecretKeyEntity[] = [];
   private actions: ActionsAcrossRestore = { failed: [], lost: [] };
   private unsent = 0;
   private channelsDisabled = 0;
   private authority: KeptAuthority | undefined;
-  private runsNotRepeated = 0;
   private cancelledRuns: readonly PlaybookRun[] = [];
 
   constructor(
@@ -100,8 +100,7 @@ export class ServiceRestorePlan implements RestorePlan {
 
   /** Each running process has all keys that the current database needs. */
   async readableToAll(tx: Tx): Promise<boolean> {
-    const known = await new SecretKeysRepository(tx.dataSource).list(tx);
-    const needed = known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
+    const needed = (await neededKeys(tx)).map(({ id }) => id);
     return !this.withoutKey && this.backup.manifest.key_ids.every((id) => needed.includes(id));
   }
 
@@ -110,9 +109,8 @@ export class ServiceRestorePlan implements RestorePlan {
       this.switchBefore = await killSwitchOf(tx).findActive(tx);
       await noteAllAuthority(tx);
     }
-    this.keysInUse = inUse ? await new SecretKeysRepository(tx.dataSource).listInUse(tx) : [];
+    if (inUse) this.keysInUse = await neededKeys(tx);
     await noteActionsBeforeRestore(tx);
-    await noteRunsBeforeRestore(tx);
   }
 
   async rebuild(tx: Tx): Promise<void> {
@@ -127,7 +125,6 @@ export class ServiceRestorePlan implements RestorePlan {
     this.cancelledRuns = await cancelRunsOverRestore(tx);
     this.unsent = await endDeliveriesOfBackup(tx);
     if (this.quiet) this.channelsDisabled = await disableChannels(tx);
-    this.runsNotRepeated = await dropTriagesOfRunsBefore(tx);
     if (this.withoutKey) return await this.tellOfRuns(tx);
     // Needed even if the backup is older than these keys: new values are sealed with them.
     await new SecretKeysRepository(tx.dataSource).insertIfNew(tx, this.keysInUse);
@@ -157,11 +154,6 @@ export class ServiceRestorePlan implements RestorePlan {
     if (this.cancelledRuns.length > 0) {
       lines.push(
         `Playbook runs that were open in the backup and are cancelled: ${this.cancelledRuns.length}.`,
-      );
-    }
-    if (this.runsNotRepeated > 0) {
-      lines.push(
-        `Triages that had started playbooks automatically since the backup and do not start them again: ${this.runsNotRepeated}.`,
       );
     }
     const { unsent, channelsDisabled } = this;
@@ -209,6 +201,11 @@ export class ServiceRestorePlan implements RestorePlan {
     // The restored trail ends earlier than the last known end, which would count as tampering.
     await recordAcceptance(tx, log, `restored the backup of ${created_at}`);
   }
+}
+
+async function neededKeys(tx: Tx): Promise<SecretKeyEntity[]> {
+  const known = await new SecretKeysRepository(tx.dataSource).list(tx);
+  return known.filter(({ retired_at }) => !retired_at);
 }
 
 function killSwitchOf({ dataSource }: Tx): KillSwitchRepository {

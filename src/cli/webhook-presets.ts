@@ -1,5 +1,55 @@
-import { presetPage } from '../webhooks/mapping/preset-page.js';
-import { PRESETS } from '../webhooks/mapping/presets.js';
+import { PRESETS } from '../webhooks/presets/presets.js';
+import type { Preset } from '../webhooks/sources/webhook-source.entity.js';
 import { writeOrCheck } from './generated-file.js';
 
-writeOrCheck('docs/webhook-presets.md', presetPage(PRESETS), 'npm run webhook-presets');
+const HEAD = `# Webhook presets
+
+For admins who connect one of these tools. Each section has the settings in the tool, and the severities that the preset
+knows beside the [usual words](webhooks.md#severity). Register a source:
+
+\`\`\`text
+POST /api/webhooks {"source": "alerts", "secret": "…", "preset": "alertmanager"}
+\`\`\`
+
+\`{url}\` below is the address of the source, such as \`https://triage.example.com/api/webhooks/alerts\`. The request may set
+all other fields, too. \`GET /api/webhooks/presets\` returns the presets, and \`POST /api/webhooks/alerts/preview\` shows the
+incidents that a body would create. See [mappings](webhooks.md#mappings) for other tools, and
+[signatures](webhooks.md#sign) for their strength.
+
+\`npm run webhook-presets\` writes this page from \`src/webhooks/presets\`.
+`;
+
+const contents = PRESETS.map(({ name, title }) => `- [${title}](#${name})`).join('\n');
+const page = [HEAD, `${contents}\n`, ...PRESETS.map(sectionOf)].join('\n');
+
+writeOrCheck('docs/webhook-presets.md', page, 'npm run webhook-presets');
+
+function sectionOf(preset: Preset): string {
+  const { name, title, documentation, set_up, signature, incident_type = 'other' } = preset;
+  const { severity_mapping = {}, type_mapping = {}, mapping } = preset;
+  const severities = Object.entries(severity_mapping).map(([word, to]) => `${code(word)} ${to}`);
+  const types = Object.entries(type_mapping).map(([word, to]) => `${code(word)} ${code(to)}`);
+  const parts = [
+    `## ${name}`,
+    `${title}: ${literal(documentation)}`,
+    set_up.map((sentence, at) => `${at + 1}. ${literal(sentence)}`).join('\n'),
+    `Signature: ${code(signature)}. Usual type: ${code(incident_type)}.${list('Severities', severities)}${list('Types', types)}${list('Fields', Object.keys(mapping.lift ?? {}).map(code))}`,
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function list(name: string, words: readonly string[]): string {
+  return words.length === 0 ? '' : ` ${name}: ${words.join(', ')}.`;
+}
+
+function code(word: string): string {
+  return `\`${word}\``;
+}
+
+/** Escapes `<` and `*` outside code. */
+function literal(text: string): string {
+  return text
+    .split('`')
+    .map((part, at) => (at % 2 === 1 ? part : part.replace(/[<*]/g, '\\$&')))
+    .join('`');
+}

@@ -14,7 +14,7 @@ import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
 import { Work } from '../platform/work/work.js';
 import { shownMessage } from './calls/vendor-answers.js';
-import { CONNECTOR_TYPES, ConnectorRegistry, standsBy } from './connector-registry.js';
+import { CONNECTOR_TYPES, ConnectorRegistry, servingOf } from './connector-registry.js';
 import type { TestResult } from './connector-type.js';
 import type { ConnectorEntity } from './connector.entity.js';
 import { ConnectorsRepository } from './connectors.repository.js';
@@ -46,6 +46,7 @@ export class ConnectorChecks implements OnModuleInit {
   }
 
   async checkAll(): Promise<void> {
+    await this.connectors.removeLanesOfDeleted();
     const due = (await this.connectors.all()).filter((row) => row.enabled && this.isDue(row));
     const places = new Semaphore(AT_ONCE);
     await Promise.all(due.map((row) => places.run(() => this.check(row))));
@@ -123,24 +124,17 @@ export class ConnectorSignals implements OnModuleInit {
   onModuleInit(): void {
     this.components.register('connectors', () => this.health());
     this.gauges.register('connector_up', async () => {
-      const { serving } = await this.enabled();
+      const { serving } = servingOf(await this.connectors.all());
       const checked = serving.filter(({ health }) => health);
       return checked.map(({ name, health }) => [{ connector: name }, +(health !== 'unhealthy')]);
     });
   }
 
-  private async enabled() {
-    const rows = await this.connectors.all();
-    const enabled = rows.filter((row) => row.enabled);
-    const serving = enabled.filter((row) => !standsBy(row, rows));
-    return { serving, standBy: serving.length < enabled.length };
-  }
-
   private async health(): Promise<ComponentHealth> {
-    const { serving, standBy } = await this.enabled();
+    const { serving, isStandingBy } = servingOf(await this.connectors.all());
     const total = serving.length;
     if (total === 0) {
-      const message = standBy
+      const message = isStandingBy
         ? 'No enabled connector provides actions: the sandbox stands by while a connector of another type exists.'
         : 'No connector is enabled.';
       return { status: 'disabled', message, total };

@@ -22,12 +22,16 @@ type Typed = Pick<ConnectorEntity, 'type'>;
  * Whether a connector serves no action because another one exists. The sandbox serves only if no other connector
  * exists, enabled or not: after the last real connector was disabled, actions must not appear completed.
  */
-export function standsBy({ type }: Typed, all: readonly Typed[]): boolean {
-  const isOther = (found: ConnectorType | undefined) => found && !found.servesOnlyAlone;
-  return (
-    CONNECTOR_TYPES.find(type)?.servesOnlyAlone === true &&
-    all.some((other) => isOther(CONNECTOR_TYPES.find(other.type)))
-  );
+export function standsBy(row: Typed, all: readonly Typed[]): boolean {
+  const isStandIn = ({ type }: Typed) => CONNECTOR_TYPES.find(type)?.servesOnlyAlone === true;
+  return isStandIn(row) && !all.every(isStandIn);
+}
+
+/** Enabled connectors that serve actions, and whether another enabled connector stands by. */
+export function servingOf(rows: readonly ConnectorEntity[]) {
+  const enabled = rows.filter((row) => row.enabled && CONNECTOR_TYPES.find(row.type));
+  const serving = enabled.filter((row) => !standsBy(row, rows));
+  return { serving, isStandingBy: serving.length < enabled.length };
 }
 
 /** A connector instance, reused until its row changes. */
@@ -37,9 +41,9 @@ interface Instance {
   readonly connector: Connector;
 }
 
-interface ServingConnector {
-  readonly row: ConnectorEntity;
-  readonly provides: readonly ActionTypeName[];
+function provides({ type: name, config }: ConnectorEntity): readonly ActionTypeName[] {
+  const type = CONNECTOR_TYPES.named(name);
+  return type.provides?.(config) ?? actionsOf(type);
 }
 
 /**
@@ -73,8 +77,8 @@ export class ConnectorRegistry {
 
   /** By id, if it is enabled and provides the action type. */
   async provider(id: string, type: ActionTypeName): Promise<Connector | undefined> {
-    const found = (await this.serving()).find(({ row }) => row.id === id);
-    return found?.provides.includes(type) ? this.connectorOf(found.row) : undefined;
+    const found = (await this.serving()).find((row) => row.id === id);
+    return found && this.providers([found])(type);
   }
 
   /** By id, even if it is disabled, to ask about earlier operations. */
@@ -85,7 +89,7 @@ export class ConnectorRegistry {
 
   /** Action types that an enabled connector provides. */
   async availableTypes(): Promise<ReadonlySet<ActionTypeName>> {
-    return new Set((await this.serving()).flatMap(({ provides }) => provides));
+    return new Set((await this.serving()).flatMap(provides));
   }
 
   connectorOf(row: ConnectorEntity): Connector {
@@ -97,23 +101,19 @@ export class ConnectorRegistry {
     return connector;
   }
 
-  private providers(serving: readonly ServingConnector[]) {
+  private providers(serving: readonly ConnectorEntity[]) {
     return (type: ActionTypeName): Connector | undefined => {
-      const found = serving.find(({ provides }) => provides.includes(type));
-      return found && this.connectorOf(found.row);
+      const found = serving.find((row) => provides(row).includes(type));
+      return found && this.connectorOf(found);
     };
   }
 
-  /** Connectors for actions and what they provide, by priority. */
-  private async serving(tx?: Tx): Promise<ServingConnector[]> {
+  /** Connectors for actions, by priority. */
+  private async serving(tx?: Tx): Promise<ConnectorEntity[]> {
     const rows = await this.rows.all(tx);
     const ids = new Set(rows.map(({ id }) => id));
     for (const id of this.instances.keys()) if (!ids.has(id)) this.instances.delete(id);
-    return rows.flatMap((row) => {
-      const type = CONNECTOR_TYPES.find(row.type);
-      const serves = type && row.enabled && !standsBy(row, rows);
-      return serves ? [{ row, provides: type.provides?.(row.config) ?? actionsOf(type) }] : [];
-    });
+    return servingOf(rows).serving;
   }
 
   /** If its stored configuration is unusable, all operations of the connector fail with the reason. */

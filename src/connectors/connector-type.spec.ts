@@ -2,7 +2,8 @@ import { callOf } from '../../test/support/vendors/vendor-site.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
 import { fields } from '../targets/target-config.js';
 import { RefusedError } from './calls/vendor-answers.js';
-import { connectorOf, defineConnector, type Outbound, type Outcome } from './connector-type.js';
+import type { Outbound } from './calls/vendor-calls.js';
+import { connectorOf, defineConnector, type Outcome } from './connector-type.js';
 
 const CALL = callOf('block_ip', {});
 const GATE = { send: () => Promise.reject(new Error('closed')) };

@@ -2,7 +2,6 @@ import { type ActionTypeName, isActionType } from '../action-catalogue/action-ty
 import type { FieldError } from '../platform/errors/app-error.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
 import type { Gate } from '../platform/net/outbound-request.js';
-import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
 import {
   type Config,
@@ -12,8 +11,10 @@ import {
   splitConfig,
   withDefaults,
 } from '../targets/target-config.js';
+import type { TargetTest } from '../targets/target-contract.js';
+import type { TargetRow } from '../targets/target-rows.js';
 import { RefusedError } from './calls/vendor-answers.js';
-import type { VendorAccess } from './calls/vendor-api.js';
+import type { Outbound } from './calls/vendor-calls.js';
 
 /** Call of an action. */
 export interface ActionCall {
@@ -69,18 +70,8 @@ export interface Preview {
   readonly message: string;
 }
 
-export interface TestResult {
-  readonly success: boolean;
-  readonly message: string;
-  readonly latency_ms: number;
-}
-
-export interface ConnectorIdentity {
-  readonly id: string;
-  readonly name: string;
-  /** The name of the connector type, such as `http`. */
-  readonly type: string;
-}
+export type TestResult = TargetTest;
+export type ConnectorIdentity = Pick<TargetRow, 'id' | 'name' | 'type'>;
 
 /**
  * One configured connector. UnreachableError means that nothing was sent, OutcomeUnknownError that something was sent.
@@ -114,11 +105,6 @@ export interface Connector {
 
   /** Checks that the vendor answers and accepts the credentials. Not gated, without effect. */
   test(): Promise<TestResult>;
-}
-
-/** Network access of a connector. */
-export interface Outbound extends VendorAccess {
-  readonly smtp: OutboundSmtp;
 }
 
 /**

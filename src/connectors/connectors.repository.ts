@@ -1,4 +1,4 @@
-// SQL for the read of all connectors, which every action request needs.
+// SQL for the read of all connectors, which every action request needs, and for lanes of work.
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import { DataSource } from 'typeorm';
@@ -60,6 +60,14 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
     return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
   }
 
+  /** Removes the lanes of deleted connectors. An action that was requested before the deletion ends within an hour. */
+  async removeLanesOfDeleted(): Promise<void> {
+    await this.dataSource.query(`
+      delete from work_lanes lane using connectors gone
+       where gone.deleted_at < now() - interval '1 hour' and lane.lane in ('action.' || gone.id, 'ask.' || gone.id)
+         and not exists (select from work where work.lane = lane.lane)`);
+  }
+
   /** Whether a connector exists or existed: deleted connectors stay as rows. */
   async hasEverBeenOne(tx: Tx): Promise<boolean> {
     return await this.rows(tx).exists();
@@ -88,7 +96,7 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
   ): Promise<Turn | undefined> {
     const row = await this.find(id, tx);
     if (row?.version !== version) return undefined;
-    const { enabled, health_message, unhealthy_told_at: since } = row;
+    const { enabled, health_message, unhealthy_reported_at: since } = row;
     // A test without the secrets must not hide that they are lost.
     if (!enabled && health_message === SECRETS_LOST) return undefined;
     const isUnhealthy = health === 'unhealthy';
@@ -98,7 +106,7 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
       health_message: message,
       latency_ms,
       last_checked_at: () => 'now()',
-      ...(isTurn && { unhealthy_told_at: isUnhealthy ? () => 'now()' : null }),
+      ...(isTurn && { unhealthy_reported_at: isUnhealthy ? () => 'now()' : null }),
     });
     return isTurn ? { isUnhealthy, since } : undefined;
   }

@@ -16,7 +16,7 @@ export class DeadJobsQueryDto extends PageQueryDto {
   @Choice('DeadJobSort', SORTS, { optional: true, default: '-created_at' })
   readonly sort: (typeof SORTS)[number] = '-created_at';
 
-  @Text({ optional: true, min: 1, max: 100, example: 'triage' })
+  @Text({ optional: true, min: 1, max: 100 })
   readonly queue?: string;
 }
 
@@ -24,19 +24,19 @@ export class DeadJobDto {
   @Id('DeadJobId')
   readonly id: string;
 
-  @Text({ example: 'triage' })
+  @Text()
   readonly queue: string;
 
-  @WholeNumber({ min: 1, example: 9 })
+  @WholeNumber({ min: 1 })
   readonly attempts: number;
 
-  @Text({ example: 'The model did not answer.' })
+  @Text()
   readonly error: string;
 
-  @Instant({ example: '2026-11-02T09:30:00.000Z' })
+  @Instant()
   readonly enqueued_at: Date;
 
-  @Instant({ description: 'Time of the last attempt.', example: '2026-11-02T09:42:00.000Z' })
+  @Instant({ description: 'Time of the last attempt.' })
   readonly created_at: Date;
 }
 

@@ -48,58 +48,6 @@ export type IncidentEventPayload = Pick<
   'incident_type' | 'severity' | 'status' | 'source' | 'title'
 >;
 
-interface IncidentCreatedPayload extends IncidentEventPayload {
-  /** Similar incidents have the same group. */
-  readonly group: string;
-}
-
-export interface IncidentSeverityChangedPayload extends IncidentEventPayload {
-  readonly previous_severity: string;
-  readonly changed_by: string;
-  /** What the tool reported, if its report made the change. */
-  readonly because?: string;
-  /** The message about the reopening tells the severity, too. */
-  readonly reopened?: true;
-}
-
-export interface IncidentUpdatedPayload extends IncidentEventPayload {
-  readonly updated_by: string;
-  /** Empty if only a further report of the tool was added. */
-  readonly changed: readonly ChangedField[];
-}
-
-export interface IncidentDeletedPayload extends IncidentEventPayload {
-  readonly deleted_by: string;
-}
-
-export interface IncidentTriagedPayload extends IncidentEventPayload {
-  /** Principal that triaged the incident or requested the triage run: a person, a webhook source or the system. */
-  readonly triaged_by: string;
-  /** Summary of the verdict; absent if a person triaged without one. */
-  readonly verdict?: Pick<Verdict, 'classification' | 'confidence' | 'category' | 'decided_by'>;
-  readonly recommended_actions: readonly string[];
-  /** A machine now finds malicious what it judged less bad before, such as after a further report. */
-  readonly becomes_malicious?: true;
-}
-
-export interface IncidentResolvedPayload extends IncidentEventPayload {
-  readonly resolved_by: string;
-  /** Beginning of the resolution. */
-  readonly resolution?: string;
-}
-
-export interface IncidentReopenedPayload extends IncidentEventPayload {
-  readonly reopened_by: string;
-  /** Present if the severity changed together with the reopening. */
-  readonly previous_severity?: string;
-  /** What the tool reported, if its report reopened the incident. */
-  readonly because?: string;
-  readonly resolved_by?: string;
-  readonly resolved_at?: string;
-  /** Beginning of the resolution. */
-  readonly resolution?: string;
-}
-
 export interface TriageWantedPayload {
   /** Principal who created the incident, such as a webhook source. */
   readonly requested_by?: string;
@@ -108,13 +56,11 @@ export interface TriageWantedPayload {
   readonly again?: boolean;
 }
 
-type Of<Payload> = Omit<Payload, keyof IncidentEventPayload>;
-
-export function incidentEvent<More extends object>(
+export function incidentEvent(
   type: string,
   { id, ...incident }: IncidentEventPayload & { readonly id: string },
-  more: More,
-): NewEvent<IncidentEventPayload & More> {
+  more: object,
+): NewEvent {
   const { incident_type, severity, status, source, title } = incident;
   return {
     type,
@@ -127,14 +73,19 @@ export function eventsOfCreation(
   incident: NewIncident & { readonly id: string; readonly created_by: string },
 ): NewEvent[] {
   const { triage, created_by } = incident;
-  const created: Of<IncidentCreatedPayload> = { group: groupOf(incident) };
-  const event = incidentEvent(INCIDENT_EVENTS.created, { ...incident, status: 'open' }, created);
+  // Similar incidents have the same group.
+  const more = { group: groupOf(incident) };
+  const event = incidentEvent(INCIDENT_EVENTS.created, { ...incident, status: 'open' }, more);
   if (!triage) return [event];
   const wanted: TriageWantedPayload = { ...triage, requested_by: created_by };
   return [event, { type: INCIDENT_EVENTS.triageWanted, subject: event.subject, payload: wanted }];
 }
 
-/** Domain events of a change, in the order that readers expect. */
+/**
+ * Domain events of a change, in the order that readers expect.
+ *
+ * @param because what the tool reported, if its report made the change
+ */
 export function eventsOfChange(
   before: Incident,
   after: Incident,
@@ -143,17 +94,16 @@ export function eventsOfChange(
   because?: string,
 ): NewEvent[] {
   const events: NewEvent[] = [];
-  const add = <Payload>(type: string, more: Of<Payload> & object) =>
-    events.push(incidentEvent(type, after, more));
+  const add = (type: string, more: object) => events.push(incidentEvent(type, after, more));
   const reopened = isReopened(before, after);
   const previous = after.severity === before.severity ? undefined : before.severity;
-  add<IncidentUpdatedPayload>(INCIDENT_EVENTS.updated, {
+  add(INCIDENT_EVENTS.updated, {
     updated_by: askedBy,
     changed: changes.map(({ field }) => field),
   });
   // The reopening comes first, so that a receiver reopens its alert before it handles the triage.
   if (reopened) {
-    add<IncidentReopenedPayload>(INCIDENT_EVENTS.reopened, {
+    add(INCIDENT_EVENTS.reopened, {
       reopened_by: askedBy,
       previous_severity: previous,
       because,
@@ -163,15 +113,16 @@ export function eventsOfChange(
     });
   }
   if (previous) {
-    add<IncidentSeverityChangedPayload>(INCIDENT_EVENTS.severityChanged, {
+    add(INCIDENT_EVENTS.severityChanged, {
       previous_severity: previous,
       changed_by: askedBy,
       because,
+      // The message about the reopening names the severity, too.
       reopened: reopened || undefined,
     });
   }
   if (wasTriaged(before, after)) {
-    add<IncidentTriagedPayload>(INCIDENT_EVENTS.triaged, {
+    add(INCIDENT_EVENTS.triaged, {
       triaged_by: askedBy,
       verdict: after.verdict ? shortVerdict(after.verdict) : undefined,
       recommended_actions: after.recommended_actions,
@@ -179,7 +130,7 @@ export function eventsOfChange(
     });
   }
   if (wasResolved(before, after)) {
-    add<IncidentResolvedPayload>(INCIDENT_EVENTS.resolved, {
+    add(INCIDENT_EVENTS.resolved, {
       resolved_by: askedBy,
       resolution: startOf(after.resolution),
     });
@@ -187,9 +138,8 @@ export function eventsOfChange(
   return events;
 }
 
-export function deletionEvent(incident: Incident, by: string): NewEvent {
-  const deleted: Of<IncidentDeletedPayload> = { deleted_by: by };
-  return incidentEvent(INCIDENT_EVENTS.deleted, incident, deleted);
+export function deletionEvent(incident: Incident, deleted_by: string): NewEvent {
+  return incidentEvent(INCIDENT_EVENTS.deleted, incident, { deleted_by });
 }
 
 const startOf = (text: string | null) => (text ? shownStart(text, LONGEST_TOLD) : undefined);
@@ -198,6 +148,7 @@ function shortVerdict({ classification, confidence, category, decided_by }: Verd
   return { classification, confidence, category, decided_by };
 }
 
+/** Whether a machine now finds malicious what it judged less bad before, such as after a further report. */
 function becomesMalicious({ verdict: before }: Incident, after: Incident): boolean {
   const wasCalm = before !== null && before.classification !== 'malicious';
   return wasCalm && !after.verdict_by_person && after.verdict?.classification === 'malicious';

@@ -1,12 +1,16 @@
+// SQL: creation is the hot path, one statement for a whole batch with its audit records and events.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
 import type { AuditEntry } from '../audit/audit-entry.js';
-import { AuditLog } from '../audit/audit-log.js';
+import { AUDIT_PARAMETERS, AuditLog, insertAuditRows } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
-import { credentialsStillValidValues } from '../auth/principals/credentials-still-valid.js';
+import {
+  credentialsStillValid,
+  credentialsStillValidValues,
+} from '../auth/principals/credentials-still-valid.js';
 import { Clock } from '../platform/clock.js';
-import { Statements } from '../platform/database/statements.js';
+import { RowInsert, type Statement, Statements } from '../platform/database/statements.js';
 import { newId } from '../platform/ids.js';
 import {
   afterCommit,
@@ -17,21 +21,72 @@ import {
 } from '../platform/database/transactions.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { beginAtZero } from '../platform/metrics/metrics.js';
-import { eventOf, eventRows } from '../platform/work/domain-event.js';
+import { eventOf, eventRows, insertEvents } from '../platform/work/domain-event.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
 import { eventsOfCreation, INCIDENT_EVENTS } from './change-records.js';
 import {
-  INCIDENT_ROWS,
-  INSERT,
-  INSERT_FOR,
-  type InsertedIncident,
-} from './records/incident.sql.js';
-import {
   type CreatedIncident,
+  IncidentEntity,
   KNOWN_INCIDENT_TYPES,
   type NewIncident,
   SEVERITIES,
 } from './incident.js';
+
+const INSERTED_COLUMNS = [
+  'id',
+  'incident_type',
+  'severity',
+  'status',
+  'source',
+  'title',
+  'raw_data',
+  'fields',
+  'created_by',
+  'created_at',
+  'updated_at',
+  'source_status',
+] as const;
+/** `id` begins with the milliseconds of `created_at`. */
+export type InsertedIncident = NewIncident &
+  Pick<IncidentEntity, 'id' | 'status' | 'created_by' | 'created_at' | 'updated_at'>;
+
+const INCIDENT_ROWS = new RowInsert(IncidentEntity, INSERTED_COLUMNS);
+
+/** Number of parameters of `insertIncidents`: the columns, the events and the audit records. */
+export const INCIDENT_PARAMETERS = INCIDENT_ROWS.parameters + 1 + AUDIT_PARAMETERS;
+
+/**
+ * Common table expressions that insert incidents with audit records and events. `incident` has the inserted ids and
+ * numbers. `condition` gets the SQL expression of the incident id and returns a condition.
+ */
+export function insertIncidents(
+  firstParameter: number,
+  condition: (id: string) => string = () => '',
+): string {
+  const events = firstParameter + INCIDENT_ROWS.parameters;
+  return `
+    incident as (
+      ${INCIDENT_ROWS.text(firstParameter)} ${condition('id')}
+      returning id, incident_number),
+    event as (${insertEvents(`$${events}`)} ${condition('subject_id::uuid')}),
+    audit_record as (${insertAuditRows(events + 1)} ${condition('subject_id::uuid')})`;
+}
+
+const NUMBERS = `select id, incident_number from incident`;
+
+const INSERT: Statement = {
+  name: 'incidents_insert',
+  text: `with ${insertIncidents(1)} ${NUMBERS}`,
+};
+
+/** Inserts nothing unless the credentials of all callers are valid and give the required roles. */
+const INSERT_FOR: Statement = {
+  name: 'incidents_insert_for',
+  text: `
+    with callers as materialized (select ${credentialsStillValid(1 + INCIDENT_PARAMETERS)} as valid),
+    ${insertIncidents(1, () => 'where (select valid from callers)')}
+    ${NUMBERS}`,
+};
 
 interface Creation {
   readonly caller: Principal;

@@ -81,10 +81,10 @@ const SORTS = sortWords(...SORT_FIELDS);
 const LONGEST_SOURCES = 2_000;
 
 export class IncidentQueryDto extends PageQueryDto {
-  @Words('IncidentStatus', INCIDENT_STATUSES, { optional: true, example: ['open', 'triaged'] })
+  @Words('IncidentStatus', INCIDENT_STATUSES, { optional: true })
   readonly status?: readonly IncidentStatus[];
 
-  @Words('Severity', SEVERITIES, { optional: true, example: ['high', 'critical'] })
+  @Words('Severity', SEVERITIES, { optional: true })
   readonly severity?: readonly Severity[];
 
   @WordList(
@@ -92,7 +92,6 @@ export class IncidentQueryDto extends PageQueryDto {
     {
       optional: true,
       description: 'Incident type, or several types separated by commas.',
-      example: ['phishing', 'bec'],
     },
   )
   readonly type?: readonly string[];
@@ -102,7 +101,6 @@ export class IncidentQueryDto extends PageQueryDto {
     min: 1,
     max: LONGEST_SOURCES,
     description: 'Exact source, or several sources separated by commas.',
-    example: 'email-gateway',
   })
   readonly source?: string;
 
@@ -110,15 +108,10 @@ export class IncidentQueryDto extends PageQueryDto {
     optional: true,
     description:
       'Created after this time. An incident with exactly this created_at is not included.',
-    example: '2026-01-01T00:00:00Z',
   })
   readonly created_after?: string;
 
-  @Instant({
-    optional: true,
-    description: 'Created before this time.',
-    example: '2027-01-01T00:00:00Z',
-  })
+  @Instant({ optional: true, description: 'Created before this time.' })
   readonly created_before?: string;
 
   @WordList(
@@ -126,7 +119,6 @@ export class IncidentQueryDto extends PageQueryDto {
     {
       optional: true,
       description: 'Incident number, or several numbers separated by commas.',
-      example: ['INC-2026-0042'],
     },
   )
   readonly number?: readonly string[];
@@ -134,35 +126,21 @@ export class IncidentQueryDto extends PageQueryDto {
   @Words('Classification', CLASSIFICATIONS, {
     optional: true,
     description: 'Classification of the current verdict, or several separated by commas.',
-    example: ['malicious', 'suspicious'],
   })
   readonly classification?: readonly Classification[];
 
-  @Instant({
-    optional: true,
-    description: 'Changed or created after this time.',
-    example: '2026-01-31T09:30:00Z',
-  })
+  @Instant({ optional: true, description: 'Changed or created after this time.' })
   readonly updated_after?: string;
 
-  @Instant({
-    optional: true,
-    description: 'Resolved after this time, and not reopened since.',
-    example: '2026-01-31T00:00:00Z',
-  })
+  @Instant({ optional: true, description: 'Resolved after this time, and not reopened since.' })
   readonly resolved_after?: string;
 
-  @Instant({
-    optional: true,
-    description: 'Resolved before this time, and not reopened since.',
-    example: '2026-02-01T00:00:00Z',
-  })
+  @Instant({ optional: true, description: 'Resolved before this time, and not reopened since.' })
   readonly resolved_before?: string;
 
   @SortWords('IncidentSort', SORTS, {
     description:
       'severity sorts by rank, status alphabetically. Incidents without triaged_at or resolved_at come last in both directions.',
-    example: ['-severity', 'created_at'],
   })
   readonly sort: readonly (typeof SORTS)[number][] = ['-created_at'];
 

@@ -1,7 +1,7 @@
 import { Injectable, type PipeTransform } from '@nestjs/common';
 import { type FieldOptions, ID_EXAMPLE, Text } from '../platform/validation/fields.js';
 import { INCIDENT_NUMBER } from './incident.js';
-import { IncidentsService } from './incidents.service.js';
+import { Incidents } from './incidents.js';
 
 const UUID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const REFERENCE = new RegExp(`^${UUID}$|${INCIDENT_NUMBER.source}`);
@@ -26,7 +26,7 @@ export function IncidentReference(options: FieldOptions = {}): PropertyDecorator
  */
 @Injectable()
 export class IncidentIdPipe implements PipeTransform {
-  constructor(private readonly incidents: IncidentsService) {}
+  constructor(private readonly incidents: Incidents) {}
 
   async transform(value: unknown): Promise<unknown> {
     if (typeof value === 'string') return await this.idOf(value);

@@ -153,8 +153,8 @@ export class IncidentEntity {
   readonly deleted_at: Date | null;
 }
 
-/** Columns of an incident in actions and notifications. */
-export const SUMMARY_COLUMNS = [
+/** Columns of an incident in lists. */
+export const LISTED_COLUMNS = [
   'id',
   'incident_number',
   'incident_type',
@@ -164,12 +164,6 @@ export const SUMMARY_COLUMNS = [
   'title',
   'created_at',
   'updated_at',
-] as const;
-export type IncidentSummary = Pick<IncidentEntity, (typeof SUMMARY_COLUMNS)[number]>;
-
-/** Columns of an incident in lists. */
-export const LISTED_COLUMNS = [
-  ...SUMMARY_COLUMNS,
   'classification',
   'resolved_at',
   'resolved_by',
@@ -215,24 +209,18 @@ export const STATE_COLUMNS = [
 ] as const;
 export type IncidentState = Pick<IncidentEntity, (typeof STATE_COLUMNS)[number]>;
 
-/** Mail of the incident. Actions on mail ignore mails of other senders with the same Message-ID. */
-interface ReportedMail {
-  readonly messageId: string;
-  readonly sender: string;
-}
-
-/** Fields read from an incident that is locked against changes. Raw data may be large and is not read. */
+/**
+ * Fields read from an incident that is locked against changes. Raw data may be large and is not read. Actions on its mail ignore
+ * mails of other senders with the same Message-ID.
+ */
 export type LockedIncident = Pick<
-  IncidentSummary,
+  IncidentEntity,
   'id' | 'incident_number' | 'incident_type' | 'title' | 'severity' | 'status'
-> & { readonly mail?: ReportedMail };
+> & { readonly message_id: string | null; readonly sender: string | null };
 
-/** The mail, if the well-known fields of the incident name both. */
-export function reportedMail(messageId: unknown, sender: unknown): ReportedMail | undefined {
-  if (typeof messageId !== 'string' || typeof sender !== 'string') return undefined;
-  if (sender.trim() === '') return undefined;
-  return { messageId, sender };
-}
+/** Columns of a LockedIncident. */
+export const LOCKED_COLUMNS = `id, incident_number, incident_type, title, severity, status,
+  fields->>'message_id' as message_id, fields->>'sender' as sender`;
 
 /** Format of an incident number in requests. */
 export const INCIDENT_NUMBER = /^INC-\d{4}-\d{4,18}$/;

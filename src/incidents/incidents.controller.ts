@@ -43,13 +43,17 @@ import {
   IncidentUpdateDto,
 } from './dto/incident.dto.js';
 import { IncidentQueryDto } from './incident-list.js';
+import { Incidents } from './incidents.js';
 import { IncidentIdPipe } from './incident-reference.js';
 
 @ApiTags('Incidents')
 @Controller('api/incidents')
 @Requires('viewer')
 export class IncidentsController {
-  constructor(private readonly incidents: IncidentsService) {}
+  constructor(
+    private readonly incidents: IncidentsService,
+    private readonly records: Incidents,
+  ) {}
 
   @Post()
   @Requires('analyst')
@@ -82,7 +86,7 @@ export class IncidentsController {
     list: true,
   })
   async list(@Query() query: IncidentQueryDto): Promise<ListAnswer<IncidentSummaryDto>> {
-    const page = await this.incidents.list(IncidentQueryDto.toRequest(query));
+    const page = await this.records.list(IncidentQueryDto.toRequest(query));
     return ListAnswer.of(page, query, present(IncidentSummaryDto));
   }
 
@@ -113,7 +117,7 @@ export class IncidentsController {
     @Param('id', IncidentIdPipe) id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const incident = await this.incidents.get(id);
+    const incident = await this.records.get(id);
     setEtag(reply, incident.version);
     return incidentEnvelope(incident);
   }

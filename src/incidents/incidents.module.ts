@@ -3,7 +3,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { IncidentsService, IncidentEndings } from './incidents.service.js';
 import { IncidentsController } from './incidents.controller.js';
 import { IncidentCreation } from './incident-creation.js';
-import { IncidentRepository } from './records/incident.repository.js';
+import { Incidents } from './incidents.js';
 import { IncidentReports } from './reports/incident-reports.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
 
@@ -14,10 +14,17 @@ import { IncidentTimeline } from './timeline/incident-timeline.js';
     IncidentCreation,
     IncidentEndings,
     IncidentReports,
-    IncidentRepository,
+    Incidents,
     IncidentTimeline,
     IncidentsService,
   ],
-  exports: [IncidentCreation, IncidentEndings, IncidentReports, IncidentTimeline, IncidentsService],
+  exports: [
+    IncidentCreation,
+    IncidentEndings,
+    IncidentReports,
+    IncidentTimeline,
+    Incidents,
+    IncidentsService,
+  ],
 })
 export class IncidentsModule {}

@@ -21,15 +21,7 @@ import {
   timelineOfChange,
 } from './change-records.js';
 import type { IncidentDto, IncidentInputDto } from './dto/incident.dto.js';
-import type {
-  CreatedIncident,
-  Incident,
-  IncidentState,
-  IncidentSummary,
-  ListedIncident,
-  LockedIncident,
-  PendingChoice,
-} from './incident.js';
+import type { CreatedIncident, Incident, ListedIncident, PendingChoice } from './incident.js';
 import {
   applyChange,
   CHANGED_FIELDS,
@@ -42,10 +34,9 @@ import {
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
 import { fieldsOfRawData } from './incident-fields.js';
-import type { IncidentListRequest } from './incident-list.js';
 import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
 import { oneLine } from './raw-data-text.js';
-import { IncidentRepository } from './records/incident.repository.js';
+import { Incidents, requireFound } from './incidents.js';
 import { type IncidentReportEntity, IncidentReports } from './reports/incident-reports.js';
 import {
   IncidentTimeline,
@@ -118,7 +109,7 @@ export class IncidentsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly creation: IncidentCreation,
-    private readonly incidents: IncidentRepository,
+    private readonly incidents: Incidents,
     private readonly timeline: IncidentTimeline,
     private readonly reports: IncidentReports,
     private readonly endings: IncidentEndings,
@@ -147,14 +138,6 @@ export class IncidentsService {
     return await this.creation.create(caller, { ...wanted, raw_data, fields, title }, idempotency);
   }
 
-  async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
-    return await this.incidents.list(request);
-  }
-
-  async get(id: string): Promise<Incident> {
-    return found(await this.incidents.findById(id));
-  }
-
   async timelineOf(
     id: string,
     request: PageRequest,
@@ -179,12 +162,8 @@ export class IncidentsService {
     return await this.feed.page(source, query, caller, left);
   }
 
-  idOfNumber(number: string): Promise<string | undefined> {
-    return this.incidents.idOfNumber(number);
-  }
-
   async reportsOf(id: string, request: PageRequest): Promise<Page<IncidentReportEntity>> {
-    const incident = await this.get(id);
+    const incident = await this.incidents.get(id);
     return await this.reports.page(incident.id, request);
   }
 
@@ -196,7 +175,7 @@ export class IncidentsService {
     pending: PendingChoice = 'keep',
   ): Promise<Incident & SettledPending> {
     return await this.transactions.run<Incident & SettledPending>(async (tx) => {
-      const before = found(await this.incidents.lockForUpdate(tx, id));
+      const before = requireFound(await this.incidents.lockForUpdate(tx, id));
       await this.requireMatch(tx, condition, before);
       requireExplicitReopening(before, wanted, condition);
       // A lower severity lowers the approval level of actions, so the caller must be allowed to approve them.
@@ -211,7 +190,7 @@ export class IncidentsService {
 
   async delete(caller: Principal, given: string, condition: IfMatchCondition): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const incident = found(await this.incidents.lockForUpdate(tx, given));
+      const incident = requireFound(await this.incidents.lockForUpdate(tx, given));
       const { id } = incident;
       await this.requireMatch(tx, condition, incident);
       await this.endings.delete(tx, id);
@@ -236,44 +215,6 @@ export class IncidentsService {
       ...{ type: 'incident', id, version, revision: version, updatedAt },
       values: Object.fromEntries(CHANGED_FIELDS.map((name) => [name, incident[name] ?? undefined])),
     });
-  }
-
-  /** By id, including deleted incidents. */
-  async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
-    return await this.incidents.statesOf(tx, ids);
-  }
-
-  /** By id, without deleted incidents. */
-  async summariesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentSummary>> {
-    return await this.incidents.summariesOf(tx, ids);
-  }
-
-  /** Locks the incident against changes until the transaction ends. `undefined` if it does not exist or was deleted. */
-  async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
-    return await this.incidents.lockForShare(tx, id);
-  }
-
-  /** Like `lockForShare`, by id. */
-  async lockAllForShare(
-    tx: Tx,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, LockedIncident>> {
-    return await this.incidents.lockAllForShare(tx, ids);
-  }
-
-  /** Locks the incident for a later `change` in the same transaction. */
-  async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
-    return await this.incidents.lockForUpdate(tx, id);
-  }
-
-  /** By id, without deleted incidents. */
-  async findAll(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, Incident>> {
-    return await this.incidents.findAll(ids, tx);
-  }
-
-  /** Like `lockForUpdate`, by id. */
-  async lockAllForUpdate(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Incident>> {
-    return await this.incidents.lockAllForUpdate(tx, ids);
   }
 
   /** Changes an incident that is locked for update, with its timeline entries, audit records and events. */
@@ -322,9 +263,4 @@ export interface RecordedChange {
     /** What the tool reported, for the messages about the change. */
     readonly because?: string;
   };
-}
-
-function found(incident: Incident | undefined): Incident {
-  if (!incident) throw new NotFoundError('Incident');
-  return incident;
 }

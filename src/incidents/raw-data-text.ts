@@ -40,45 +40,18 @@ interface Spot {
 }
 
 /** Locations in order of priority. */
-export interface Spots {
-  readonly all: readonly Spot[];
-  /** Indexes of the locations by first key. */
-  readonly byKey: ReadonlyMap<string, readonly number[]>;
-}
+export type Spots = readonly Spot[];
 
-/** An object in which locations are searched, with its keys that start a location. Most objects have few of them. */
-interface Root {
-  readonly data: RawData;
-  readonly keys: readonly string[];
-}
-
-export type Roots = readonly Root[];
-
-/** First keys of all locations. */
-const TELLING = new Set<string>();
+/** Objects in which locations are searched. */
+export type Roots = readonly RawData[];
 
 /** Parses locations in snake case and adds the other spellings of tools. */
 function spots(names: string): Spots {
-  const all = names
-    .trim()
-    .split(/\s+/)
-    .flatMap((name) => [...new Set(spellings(name))]);
-  return spotsOf(all.map((key) => ({ key, path: key.split('.') })));
+  const keys = names.trim().split(/\s+/).flatMap(spellings);
+  return [...new Set(keys)].map((key) => ({ key, path: key.split('.') }));
 }
 
-export const together = (...lists: readonly Spots[]): Spots =>
-  spotsOf(lists.flatMap(({ all }) => all));
-
-function spotsOf(all: readonly Spot[]): Spots {
-  const byKey = new Map<string, number[]>();
-  all.forEach(({ key, path }, place) => {
-    for (const first of new Set([key, path[0]!])) {
-      byKey.set(first, [...(byKey.get(first) ?? []), place]);
-      TELLING.add(first);
-    }
-  });
-  return { all, byKey };
-}
+export const together = (...lists: readonly Spots[]): Spots => lists.flat();
 
 /** `source_ip` is also written as `sourceIp`, `sourceIP`, `SourceIp` and `SourceIP`. */
 function spellings(name: string): string[] {
@@ -148,35 +121,23 @@ const MOST_ROOTS = 24;
 
 /** Raw data and its wrapped objects, up to two levels: `{"data": {"details": {"host": "WS-7"}}}`. */
 export function rootsOf(rawData: RawData): Roots {
-  const root = rootOf(rawData);
-  const wrapped = wrappedIn(root);
-  return [root, ...wrapped, ...wrapped.flatMap(wrappedIn)].slice(0, MOST_ROOTS);
+  const wrapped = wrappedIn(rawData);
+  return [rawData, ...wrapped, ...wrapped.flatMap(wrappedIn)].slice(0, MOST_ROOTS);
 }
 
-const rootOf = (data: RawData): Root => ({
-  data,
-  keys: Object.keys(data).filter((key) => TELLING.has(key)),
-});
+const wrappedIn = (root: RawData): RawData[] =>
+  WRAPPERS.map((spot) => at(root, spot)).filter(isObject);
 
-const wrappedIn = (root: Root): Root[] => valuesAt([root], WRAPPERS).filter(isObject).map(rootOf);
-
-/** First text at the locations, as one line of at most `most` characters. */
+/** First text at the first location in all objects, then at the second, and so on, as one line of at most `most` characters. */
 export function firstText(roots: Roots, places: Spots, most: number): string | undefined {
-  return firstOf(valuesAt(roots, places), (value) => textOf(value, most, MOST_LEVELS));
-}
-
-/** Values at the first location in all objects, then at the second, and so on. */
-function valuesAt(roots: Roots, { all, byKey }: Spots): unknown[] {
-  return roots
-    .flatMap(({ data, keys }) =>
-      keys.flatMap((key) => (byKey.get(key) ?? []).map((place) => ({ place, data }))),
-    )
-    .sort((one, other) => one.place - other.place)
-    .map(({ place, data }) => at(data, all[place]!));
+  return firstOf(places, (spot) =>
+    firstOf(roots, (root) => textOf(at(root, spot), most, MOST_LEVELS)),
+  );
 }
 
 function at(root: RawData, { key, path }: Spot): unknown {
   if (Object.hasOwn(root, key)) return root[key];
+  if (path.length === 1) return undefined;
   return path.reduce<unknown>(
     (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
     root,
@@ -201,7 +162,7 @@ function textOf(value: unknown, most: number, levels: number): string | undefine
   if (Array.isArray(value)) return textOf(value[0], most, levels - 1);
   if (!isObject(value)) return undefined;
   const names = LINKS.some((key) => Object.hasOwn(value, key)) ? NAMES : NAMES_AND_IDS;
-  return firstOf(names.all, (spot) => textOf(at(value, spot), most, levels - 1));
+  return firstOf(names, (spot) => textOf(at(value, spot), most, levels - 1));
 }
 
 function firstOf<T>(items: readonly T[], textIn: (item: T) => string | undefined) {

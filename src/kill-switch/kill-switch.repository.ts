@@ -1,6 +1,7 @@
 // SQL: the read of every claim of an action, the advisory lock, and a read of a database that may be older.
 import { Injectable } from '@nestjs/common';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
+import { columnsOf } from '../platform/database/columns.js';
 import { SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
@@ -15,10 +16,7 @@ class KillSwitchUnreadableError extends AppError {
 }
 
 /** The switch and its last changes. */
-export interface KillSwitchState extends Omit<KillSwitchEntity, 'only_row'> {
-  /** Time since the activation by the database clock. Only in a read, while the switch is on. */
-  readonly active_for_ms?: number | null;
-}
+export type KillSwitchState = Omit<KillSwitchEntity, 'only_row'>;
 
 /** Activation that a restore keeps. */
 export type ActiveSwitch = Pick<KillSwitchEntity, 'reason' | 'activated_by' | 'activated_at'>;
@@ -26,15 +24,9 @@ export type ActiveSwitch = Pick<KillSwitchEntity, 'reason' | 'activated_by' | 'a
 /** Maximum wait for claims, because a hanging process could hold the lock for long. */
 const LOCK_PATIENCE_MS = 400;
 
-const COLUMNS =
-  'active, reason, activated_by, activated_at, deactivated_by, deactivated_at, deactivation_reason';
+const COLUMNS = columnsOf(KillSwitchEntity, ['only_row']).join(', ');
 
-const READ: Statement = {
-  name: 'kill_switch_read',
-  text: `select ${COLUMNS},
-      case when active then (extract(epoch from clock_timestamp() - activated_at) * 1000)::float8 end as active_for_ms
-    from kill_switch`,
-};
+const READ: Statement = { name: 'kill_switch_read', text: `select ${COLUMNS} from kill_switch` };
 
 const ACTIVATE: Statement = {
   name: 'kill_switch_activate',
@@ -86,9 +78,7 @@ export class KillSwitchRepository {
   }
 
   async read(tx?: Tx): Promise<KillSwitchState> {
-    const [row] = await (tx
-      ? this.statements.rowsIn<KillSwitchState>(tx, READ)
-      : this.statements.rows<KillSwitchState>(READ));
+    const [row] = await this.statements.rowsIn<KillSwitchState>(tx, READ);
     if (!row) throw new KillSwitchUnreadableError();
     return row;
   }

@@ -32,8 +32,11 @@ export function isKillSwitchActive(error: unknown): boolean {
 const KILL_SWITCH_ACTIVATED = 'kill_switch.activated';
 const KILL_SWITCH_DEACTIVATED = 'kill_switch.deactivated';
 
-/** Work that waits while the switch is on. */
+/** Work of a module that the switch stops. */
 interface HeldWork {
+  /** Returns the number of claims whose calls started and have not ended. */
+  inFlight?(): Promise<number>;
+  /** Returns the number of pieces that wait while the switch is on. */
   count(): Promise<number>;
   /** Discards the waiting work. Returns the number of discarded pieces. */
   discard(tx: Tx, caller: Caller): Promise<number>;
@@ -147,9 +150,6 @@ const COUNT_PATIENCE_MS = 250;
 /** Margin for early timers, and for the time between the last check of a permit and the socket. */
 const MARGIN_MS = 50;
 
-/** Much longer than a permit is valid, so that a small change of the database clock does no harm. */
-const ALL_LAPSED_MS = 10_000;
-
 const SUBJECT = { type: 'kill_switch', id: 'kill_switch' } as const;
 
 type HeldCounts = RowOf<HeldWorkDto>;
@@ -165,7 +165,6 @@ export class KillSwitch {
   private readonly logger = new Logger(KillSwitch.name);
   /** Times at which transactions read the switch. Their lock prevents an activation before they end. */
   private readonly claimedIn = new WeakMap<Tx, Promise<PermitTimes>>();
-  private readonly countsInFlight: (() => Promise<number>)[] = [];
   private readonly held = new Map<keyof HeldCounts, HeldWork>();
 
   constructor(
@@ -186,6 +185,14 @@ export class KillSwitch {
     return new Permit(await claimed);
   }
 
+  /** For the gate of a kind of work: `undefined` if the switch is on. */
+  async permitIfOff(tx: Tx): Promise<Permit | undefined> {
+    return await this.claimPermit(tx).catch((error: unknown) => {
+      if (isKillSwitchActive(error)) return undefined;
+      throw error;
+    });
+  }
+
   /** Call it before every further request and every retry. Runs in a short transaction of its own. */
   async renewPermit(reclaim?: Reclaim): Promise<Permit> {
     return await this.transactions.run(async (tx) => {
@@ -195,18 +202,8 @@ export class KillSwitch {
     });
   }
 
-  /** Also `true` if the switch cannot be read. */
-  async isActive(): Promise<boolean> {
-    return (await this.readIfPossible())?.active ?? true;
-  }
-
-  /** Call it in `onModuleInit`. `count` counts the claims whose calls started and have not ended. */
-  registerInFlight(count: () => Promise<number>): void {
-    this.countsInFlight.push(count);
-  }
-
   /** Call it in `onModuleInit`. */
-  registerHeld(name: keyof HeldCounts, work: HeldWork): void {
+  register(name: keyof HeldCounts, work: HeldWork): void {
     this.held.set(name, work);
   }
 
@@ -238,7 +235,8 @@ export class KillSwitch {
       caller,
       idempotency,
     );
-    await this.waitForEarlierPermits(state.active_for_ms ?? 0);
+    // The end of all claims proves nothing: a hanging replica may not have noticed that it lost its claim.
+    await sleep(PERMIT_MS + MARGIN_MS);
     return { ...state, in_flight: await this.countInFlight() };
   }
 
@@ -278,11 +276,6 @@ export class KillSwitch {
     return since;
   }
 
-  /** The end of all claims proves nothing: a hanging replica may not have noticed that it lost its claim. */
-  private async waitForEarlierPermits(activeForMs: number): Promise<void> {
-    if (activeForMs < ALL_LAPSED_MS) await sleep(PERMIT_MS + MARGIN_MS);
-  }
-
   private async lock(tx: Tx): Promise<void> {
     if (await this.repository.lockExclusively(tx)) return;
     this.logger.warn(
@@ -302,8 +295,9 @@ export class KillSwitch {
 
   /** `undefined` if the calls could not be counted in time. */
   private async countInFlight(): Promise<number | undefined> {
-    const counting = Promise.all(this.countsInFlight.map((count) => count()))
-      .then((counts) => counts.reduce((sum, count) => sum + count, 0))
+    const counts = [...this.held.values()].map(async (work) => (await work.inFlight?.()) ?? 0);
+    const counting = Promise.all(counts)
+      .then((all) => all.reduce((sum, count) => sum + count, 0))
       .catch(() => undefined);
     return await within(COUNT_PATIENCE_MS, counting, () => undefined);
   }

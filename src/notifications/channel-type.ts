@@ -9,17 +9,15 @@ import {
 } from '../platform/net/outbound-request.js';
 import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
-import { type ConfigDefinition, originsOf } from '../targets/target-check.js';
 import {
   address,
   type Config,
   type ConfigOf,
   type ConfigSchema,
   fields,
-  withDefaults,
 } from '../targets/target-config.js';
-import type { PartlySent } from './delivery.js';
-import { EVENTS_FOR_PEOPLE, type Message, type NotifiedEvent } from './notification.js';
+import type { Delivery } from './delivery.entity.js';
+import type { Message, NotifiedEvent } from './notification.js';
 
 /** The receiver has the message. */
 interface Delivered {
@@ -51,35 +49,43 @@ export interface Failed {
 
 export type Outcome = Delivered | Refused | Failed;
 
+/** Whether the receiver accepted the message, at least for some recipients. */
+export const isReached = (outcome: Outcome): boolean =>
+  outcome.kind === 'delivered' || outcome.isPartly === true;
+
+export type PartlySent = Pick<Delivery, 'holders' | 'partial_attempts'>;
+
 /** One attempt to send a message to one channel. */
 export interface Attempt<SetConfig = Config> {
-  /** With secrets. */
+  /** With secrets and defaults. */
   readonly config: SetConfig;
   /** Previous secret of the field that `rotates`, while it is valid. */
   readonly formerSecret?: string;
   readonly message: Message;
-  /** Result of earlier attempts, if some recipients have the message. */
+  /** Recipients who have the message of an earlier attempt. */
   readonly partlySent?: PartlySent;
   readonly signal: AbortSignal;
   readonly http: OutboundHttp;
   readonly smtp: OutboundSmtp;
 }
 
-interface ChannelDefinition<Schema extends ConfigSchema> {
+/** A type of channels. Each file of `types/` defines one. */
+export interface ChannelType<Schema extends ConfigSchema = ConfigSchema> {
   readonly name: string;
   readonly description: string;
   readonly config: Schema;
+  /** Schema in requests, if the service can generate a field. */
+  readonly requestConfig?: ConfigSchema;
   /** The secrets sign messages and are never sent, so a new address does not require them again. */
   readonly signsOnly?: true;
   /**
-   * Field whose previous secret stays valid for a day, because the receiver has to learn the new one first. If the request has no
-   * secret, the service generates one (`newSecret`) and shows it once.
+   * Secret that the service generates if a request has none, and shows once. Its previous value stays valid for a day, because the
+   * receiver has to learn the new one first.
    */
-  readonly rotates?: string;
-  newSecret?(): string;
+  readonly rotates?: { readonly field: string; newSecret(): string };
   /** Programs read the messages, not people: they get all new incidents by default. */
   readonly isForPrograms?: true;
-  /** Default of `events`: the events that people have to act on. */
+  /** Default of `events`. Default: the events that people have to act on. */
   readonly defaultEvents?: readonly NotifiedEvent[];
   /** Rules that the schema cannot express. */
   problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
@@ -89,56 +95,10 @@ interface ChannelDefinition<Schema extends ConfigSchema> {
   send(attempt: Attempt<ConfigOf<Schema>>): Promise<Outcome>;
 }
 
-/** Defines a type of channels. Each file of `types/` exports one. */
 export function defineChannel<const Schema extends ConfigSchema>(
-  definition: ChannelDefinition<Schema>,
+  type: ChannelType<Schema>,
 ): ChannelType {
-  return new ChannelType(definition);
-}
-
-export class ChannelType implements ConfigDefinition {
-  readonly name: string;
-  readonly description: string;
-  readonly config: ConfigSchema;
-  readonly signsOnly?: true;
-  readonly rotates?: string;
-  readonly isForPeople: boolean;
-  readonly defaultEvents: readonly NotifiedEvent[];
-
-  constructor(private readonly definition: ChannelDefinition<ConfigSchema>) {
-    ({
-      name: this.name,
-      description: this.description,
-      config: this.config,
-      signsOnly: this.signsOnly,
-      rotates: this.rotates,
-      defaultEvents: this.defaultEvents = EVENTS_FOR_PEOPLE,
-    } = definition);
-    this.isForPeople = !definition.isForPrograms;
-  }
-
-  /** Schema of the configuration in requests. A field that the service can generate is not required. */
-  get requestConfig(): ConfigSchema {
-    const required = this.config.required.filter((field) => field !== this.rotates);
-    return { ...this.config, required };
-  }
-
-  newSecret(): string | undefined {
-    return this.definition.newSecret?.();
-  }
-
-  problems(config: Config, targets: Targets): FieldError[] {
-    return this.definition.problems?.(config, targets) ?? [];
-  }
-
-  /** Destinations for the audit trail. @param config without secrets if they are lost */
-  sentTo(config: Config): string[] {
-    return [...originsOf(this.config, config), ...(this.definition.sentTo?.(config) ?? [])];
-  }
-
-  send(attempt: Attempt): Promise<Outcome> {
-    return this.definition.send({ ...attempt, config: withDefaults(this.config, attempt.config) });
-  }
+  return type;
 }
 
 /** Configuration of a type whose receiver generates a URL. The URL is the only secret. */

@@ -4,10 +4,13 @@ import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
-import type { ApprovalWave, ClaimedDelivery, FoldedDelivery } from './delivery.js';
+import { shownStart } from '../platform/text.js';
+import { isReached, type Outcome } from './channel-type.js';
 import { type Delivery, deliveryColumns, NOTIFICATION, workOf } from './delivery.entity.js';
+import type { Ending } from './delivery-rules.js';
 
 const MAX_CARRIED = 500;
+export const MAX_ERROR = 500;
 /** A carrier looks at this number of waiting deliveries, so that a flood does not make each message slow. */
 const MAX_CANDIDATES = 2_000;
 const KIND = { name: NOTIFICATION };
@@ -115,8 +118,8 @@ const COUNT_ALIKE: Statement = {
 const WAVES: Statement = {
   name: 'notification_deliveries_waves',
   text: `
-    select event.id, carrier.subject_id as first,
-           array(select member.subject_id from notification_deliveries member where member.carried_by = carrier.id) as carried
+    select event.id, carrier.subject_id || array(
+             select member.subject_id from notification_deliveries member where member.carried_by = carrier.id) as wave
       from notification_deliveries event
       join notification_deliveries asked on asked.channel_id = event.channel_id and asked.incident_id = event.incident_id
        and asked.type = 'action.pending_approval' and asked.subject_id = event.subject_id
@@ -177,19 +180,12 @@ const AGAIN: Statement = {
      where id = $1 and status = 'pending'`,
 };
 
-const DROP: Statement = {
-  name: 'notification_deliveries_drop',
-  text: `
-    update notification_deliveries set status = 'delivered', ended_at = now(), attempts = 0, last_error = $2
-     where id = any($1::uuid[]) and status = 'pending'`,
-};
-
-/** How a delivery ends. */
-export interface EndedDelivery {
-  readonly id: string;
-  readonly status: 'delivered' | 'dead';
-  readonly error?: string;
-  readonly attempts: number;
+/** A delivery that is about to be sent, with the deliveries that its message contains. */
+export interface FoldedDelivery {
+  readonly delivery: Delivery & Pick<LoadedDelivery, 'left_ms'>;
+  readonly carried: readonly Delivery[];
+  /** New incidents of its group in the last 10 minutes, or in its message. */
+  readonly alike: number;
 }
 
 /** The delivery waits for deliveries of its group. */
@@ -197,10 +193,20 @@ export interface Held {
   readonly heldMs: number;
 }
 
-interface LoadedDelivery extends ClaimedDelivery {
+interface LoadedDelivery extends Delivery {
+  /** Remaining time. A failed attempt without remaining time was the last. */
+  readonly left_ms: number;
   readonly held_ms: number | null;
   readonly has_carried: boolean;
 }
+
+/** Result of an attempt. */
+export interface EndedAttempt extends FoldedDelivery {
+  readonly outcome: Outcome;
+  readonly ending: Ending;
+}
+
+type Claim = Pick<Claimed, 'id' | 'ref' | 'fence' | 'attempt'>;
 
 /** Reads and changes deliveries whose work this replica has claimed. */
 @Injectable()
@@ -213,63 +219,99 @@ export class DeliveryClaimsRepository {
   /** Loads claimed deliveries that have to be sent, each with those that its message contains. */
   async messages(
     tx: Tx,
-    claims: readonly Pick<Claimed, 'id' | 'ref' | 'fence' | 'attempt'>[],
+    claims: readonly Claim[],
   ): Promise<ReadonlyMap<string, FoldedDelivery | Held>> {
-    const loaded = await this.load(tx, claims);
-    const [held, open] = [true, false].map((is) => loaded.filter((row) => isHeld(row) === is));
-    const folded = new Map<string, FoldedDelivery | Held>(
-      held!.map(({ id, held_ms }) => [id, { heldMs: held_ms! }]),
-    );
     const attempts = new Map(claims.map(({ ref, attempt }) => [ref, attempt]));
-    const waiting = new Map(open!.map((row) => [row.id, row]));
+    const messages = new Map<string, FoldedDelivery | Held>();
+    const waiting = new Map<string, LoadedDelivery>();
+    for (const row of await this.load(tx, claims)) {
+      if (row.held_ms !== null && row.held_ms > 0) messages.set(row.id, { heldMs: row.held_ms });
+      else waiting.set(row.id, row);
+    }
     for (const row of waiting.values()) {
       waiting.delete(row.id);
       const { id, type, channel_id, group_key } = row;
       const isAlone = group_key === null && !row.has_carried;
-      const carried = isAlone ? [] : await this.fold(tx, id, [...waiting.keys()], MAX_CARRIED);
+      const carried = isAlone ? [] : await this.fold(tx, id, [...waiting.keys()]);
       for (const one of carried) waiting.delete(one.id);
-      const alike =
+      const group = [channel_id, group_key];
+      const [counted] =
         group_key !== null && type === 'incident.created'
-          ? await this.countAlike(tx, channel_id, group_key)
-          : 1 + carried.length;
-      folded.set(id, { delivery: { ...row, attempts: attempts.get(id)! }, carried, alike });
+          ? await this.statements.rowsIn<{ n: number }>(tx, COUNT_ALIKE, group)
+          : [];
+      const delivery = { ...row, attempts: attempts.get(id)! };
+      messages.set(id, { delivery, carried, alike: counted?.n ?? 1 + carried.length });
     }
-    return folded;
+    return messages;
   }
 
   /** Reads pending deliveries whose claims still count, and holds these claims. */
-  async load(tx: Tx, claims: readonly Pick<Claimed, 'id' | 'fence'>[]): Promise<LoadedDelivery[]> {
+  async load(tx: Tx, claims: readonly Claim[]): Promise<LoadedDelivery[]> {
     const values = [claims.map(({ id }) => id), claims.map(({ fence }) => fence)];
     return await this.statements.rowsIn(tx, LOAD, values);
   }
 
   /**
-   * Adds at most `most` deliveries to the message of a carrier, including those of `own`, which this replica has claimed.
-   * Returns all deliveries that the message contains.
+   * Adds deliveries to the message of a carrier, including those of `own`, which this replica has claimed. Returns all
+   * deliveries that the message contains.
    */
-  async fold(tx: Tx, id: string, own: readonly string[], most: number): Promise<Delivery[]> {
-    return await this.statements.rowsIn(tx, FOLD, [id, own, most]);
+  async fold(tx: Tx, id: string, own: readonly string[]): Promise<Delivery[]> {
+    return await this.statements.rowsIn(tx, FOLD, [id, own, MAX_CARRIED]);
   }
 
-  /** Counts the new incidents of a group in the last 10 minutes. */
-  async countAlike(tx: Tx, channelId: string, groupKey: string): Promise<number> {
-    const values = [channelId, groupKey];
-    return (await this.statements.rowsIn<{ n: number }>(tx, COUNT_ALIKE, values))[0]!.n;
+  /** Returns the approvals that one message requested, the carrier first, by the ids of later deliveries about one of them. */
+  async wavesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.statements.rowsIn<{ id: string; wave: string[] }>(tx, WAVES, [ids]);
+    return new Map(rows.map(({ id, wave }) => [id, wave]));
   }
 
-  /** Returns the approvals that were requested in one message, by the ids of later deliveries about one of them. */
-  async wavesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, ApprovalWave>> {
-    const rows = await this.statements.rowsIn<ApprovalWave & { id: string }>(tx, WAVES, [ids]);
-    return new Map(rows.map(({ id, first, carried }) => [id, { first, carried }]));
+  /** Ends outdated deliveries without sending them, with their work. @param why by id */
+  async drop(tx: Tx, why: ReadonlyMap<string, string>): Promise<void> {
+    await this.end(
+      tx,
+      [...why].map(([id, error]) => ({ id, status: 'delivered', error, attempts: 0 })),
+    );
+    if (why.size > 0) await this.work.cancel(tx, KIND, [...why.keys()]);
   }
 
-  /** Locks the work of deliveries and of the deliveries that their messages contain. */
-  async lockWork(tx: Tx, ids: readonly string[]): Promise<void> {
-    await this.statements.rowsIn(tx, LOCK, [ids]);
+  /** Stores the results of attempts. The work of the carriers ends later in the transaction. */
+  async write(tx: Tx, attempts: readonly EndedAttempt[]): Promise<void> {
+    const carriers = attempts.filter(({ carried }) => carried.length > 0);
+    const ids = attempts.map(({ delivery }) => delivery.id);
+    if (carriers.length > 0) await this.statements.rowsIn(tx, LOCK, [ids]);
+    const ended: EndedDelivery[] = [];
+    for (const { delivery, ending, outcome } of attempts) {
+      const { id, attempts: n } = delivery;
+      const error = ending.error && shownStart(ending.error, MAX_ERROR);
+      if (ending.kind === 'unfolded') {
+        // Only one of the deliveries may be the cause of the refusal.
+        const rows = await this.statements.rowsIn<Delivery>(tx, UNFOLD, [id, error]);
+        await this.work.add(tx, KIND, ...rows.filter((row) => row.id !== id).map(workOf));
+      } else if (ending.kind === 'again') {
+        const holders = outcome.kind === 'failed' ? outcome.holders : undefined;
+        await this.statements.rowsIn(tx, AGAIN, [id, error, holders ?? null]);
+      } else ended.push({ id, status: ending.kind, error, attempts: n });
+    }
+    await this.end(tx, ended);
+    const over = carriers.filter(({ ending: { kind } }) => kind === 'delivered' || kind === 'dead');
+    const carriersOf = (some: typeof over) => [some.map(({ delivery }) => delivery.id)];
+    const { reached, lost } = Object.groupBy(over, ({ outcome }) =>
+      isReached(outcome) ? 'reached' : 'lost',
+    );
+    if (reached) {
+      const values = carriersOf(reached);
+      const rows = await this.statements.rowsIn<{ id: string }>(tx, END_CARRIED, values);
+      const carried = rows.map(({ id }) => id);
+      await this.work.cancel(tx, KIND, carried);
+    }
+    if (lost) {
+      const rows = await this.statements.rowsIn<Delivery>(tx, FREE_CARRIED, carriersOf(lost));
+      await this.work.add(tx, KIND, ...rows.map(workOf));
+    }
   }
 
-  /** Ends deliveries, but not the deliveries that their messages contain. */
-  async end(tx: Tx, ended: readonly EndedDelivery[]): Promise<void> {
+  private async end(tx: Tx, ended: readonly EndedDelivery[]): Promise<void> {
     if (ended.length === 0) return;
     await this.statements.rowsIn(tx, END, [
       ended.map(({ id }) => id),
@@ -278,39 +320,11 @@ export class DeliveryClaimsRepository {
       ended.map(({ attempts }) => attempts),
     ]);
   }
-
-  /** Ends the deliveries in the messages of the carriers as delivered, with their work. */
-  async endCarried(tx: Tx, carriers: readonly string[]): Promise<void> {
-    if (carriers.length === 0) return;
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, END_CARRIED, [carriers]);
-    const ids = rows.map(({ id }) => id);
-    await this.work.cancel(tx, KIND, ids);
-  }
-
-  /** Lets the deliveries in the messages of the carriers be sent in other messages. */
-  async freeCarried(tx: Tx, carriers: readonly string[]): Promise<void> {
-    if (carriers.length === 0) return;
-    const rows = await this.statements.rowsIn<Delivery>(tx, FREE_CARRIED, [carriers]);
-    await this.work.add(tx, KIND, ...rows.map(workOf));
-  }
-
-  /** Sends each delivery of a refused message in a message of its own, because only one of them may be the cause. */
-  async unfold(tx: Tx, carrier: string, error: string): Promise<void> {
-    const rows = await this.statements.rowsIn<Delivery>(tx, UNFOLD, [carrier, error]);
-    await this.work.add(tx, KIND, ...rows.filter(({ id }) => id !== carrier).map(workOf));
-  }
-
-  /** @param holders recipients who have the message, after an attempt that reached only some of them */
-  async again(tx: Tx, id: string, error: string, holders?: readonly string[]): Promise<void> {
-    await this.statements.rowsIn(tx, AGAIN, [id, error, holders ?? null]);
-  }
-
-  /** Ends outdated deliveries without sending them, with their work. */
-  async drop(tx: Tx, ids: readonly string[], why: string): Promise<void> {
-    if (ids.length === 0) return;
-    await this.statements.rowsIn(tx, DROP, [ids, why]);
-    await this.work.cancel(tx, KIND, ids);
-  }
 }
 
-const isHeld = ({ held_ms }: LoadedDelivery): boolean => held_ms !== null && held_ms > 0;
+interface EndedDelivery {
+  readonly id: string;
+  readonly status: 'delivered' | 'dead';
+  readonly error?: string;
+  readonly attempts: number;
+}

@@ -6,21 +6,32 @@ const failed = (retryAfterMs?: number) => ({ kind: 'failed', why: 'No.', retryAf
 const busy = (retryAfterMs: number) => ({ ...failed(retryAfterMs), isBusy: true }) as const;
 const refused = { kind: 'refused', why: 'Never.' } as const;
 
+const about = (attempts: number, left_ms = DAY_MS, carried: unknown[] = []) => ({
+  delivery: { attempts, left_ms },
+  carried,
+});
+
 const waitOf = (
   attempts: number,
   random: number,
   retryAfterMs?: number,
   left_ms = DAY_MS,
 ): number => {
-  const ending = endingOf(failed(retryAfterMs), { attempts, left_ms }, random);
+  const ending = endingOf(failed(retryAfterMs), about(attempts, left_ms), random);
   if (ending.kind !== 'again') throw new Error(ending.kind);
   return ending.waitMs;
 };
 
 describe('a delivery after an attempt', () => {
   it('is dead if the receiver refuses it', () => {
-    const first = { attempts: 1, left_ms: DAY_MS };
-    expect(endingOf(refused, first, 0.5)).toEqual({ kind: 'dead', error: 'Never.' });
+    const dead = { kind: 'dead', waitMs: 0, error: 'Never.' };
+    expect(endingOf(refused, about(1), 0.5)).toEqual(dead);
+    expect(endingOf({ ...refused, isPartly: true }, about(1, DAY_MS, [1]), 0.5)).toEqual(dead);
+  });
+
+  it('is sent alone at once if the receiver refuses a message of several deliveries', () => {
+    const unfolded = { kind: 'unfolded', waitMs: 0, error: 'Never.' };
+    expect(endingOf(refused, about(1, DAY_MS, [1]), 0.5)).toEqual(unfolded);
   });
 
   it('waits longer after each failure, at most an hour', () => {
@@ -41,18 +52,13 @@ describe('a delivery after an attempt', () => {
   });
 
   it('has a short backoff if it came too fast', () => {
-    const waits = [1, 9, 99].map((attempts) =>
-      endingOf(busy(1_000), { attempts, left_ms: DAY_MS }, 0.5),
-    );
+    const waits = [1, 9, 99].map((attempts) => endingOf(busy(1_000), about(attempts), 0.5));
     expect(waits).toEqual(waits.map(() => ({ kind: 'again', waitMs: 1_000, error: 'No.' })));
   });
 
   it('has a last attempt at the end of its day, and is dead if that fails', () => {
     expect(waitOf(5, 0.5, 7 * DAY_MS, 20_000)).toBe(20_000);
-    expect(endingOf(failed(), { attempts: 6, left_ms: 0 }, 0.5)).toEqual({
-      kind: 'dead',
-      error: 'No.',
-    });
+    expect(endingOf(failed(), about(6, 0), 0.5)).toMatchObject({ kind: 'dead', error: 'No.' });
   });
 });
 

@@ -1,5 +1,4 @@
-import type { Failed, Refused } from './channel-type.js';
-import type { ClaimedDelivery } from './delivery.js';
+import type { Failed, Outcome, Refused } from './channel-type.js';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -7,6 +6,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** Time limit of an attempt. */
 export const ATTEMPT_MS = 15 * SECOND_MS;
+/** Limits the time for which a transaction holds its locks. */
+export const MAX_REDELIVERED = 10_000;
 
 /** A channel is unhealthy after failing for this time. */
 export const UNHEALTHY_AFTER_MS = 10 * MINUTE_MS;
@@ -26,20 +27,31 @@ const FIRST_PAUSE_MS = 5 * SECOND_MS;
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
 
-/** What happens to a delivery after a failed attempt. */
-export type Ending =
-  | { readonly kind: 'again'; readonly waitMs: number; readonly error: string }
-  /** The deliveries of a refused message are sent in messages of their own. */
-  | { readonly kind: 'unfolded' | 'dead'; readonly error: string };
+/** What happens to a delivery after an attempt. */
+export interface Ending {
+  /** `unfolded`: the deliveries of a refused message are sent in messages of their own. */
+  readonly kind: 'delivered' | 'dead' | 'again' | 'unfolded';
+  readonly waitMs: number;
+  readonly error?: string;
+}
+
+interface Folded {
+  readonly delivery: { readonly attempts: number; readonly left_ms: number };
+  readonly carried: readonly unknown[];
+}
 
 /** @param random from 0 to 1, so that deliveries that failed together are not attempted together again */
 export function endingOf(
-  outcome: Failed | Refused,
-  { attempts, left_ms }: Pick<ClaimedDelivery, 'attempts' | 'left_ms'>,
+  outcome: Outcome,
+  { delivery: { attempts, left_ms }, carried }: Folded,
   random: number,
 ): Ending {
+  if (outcome.kind === 'delivered') return { kind: 'delivered', waitMs: 0 };
   const error = outcome.why;
-  if (outcome.kind === 'refused' || left_ms <= 0) return { kind: 'dead', error };
+  if (outcome.kind === 'refused' && !outcome.isPartly && carried.length > 0) {
+    return { kind: 'unfolded', waitMs: 0, error };
+  }
+  if (outcome.kind === 'refused' || left_ms <= 0) return { kind: 'dead', waitMs: 0, error };
   const waitMs = Math.max(backoffOf(outcome, attempts, random), outcome.retryAfterMs ?? 0);
   // The last attempt is made at the end of the day, even if the receiver asked for a longer wait.
   return { kind: 'again', waitMs: Math.min(waitMs, left_ms), error };

@@ -17,12 +17,8 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Index('ix_notification_deliveries_group', ['channel_id', 'group_key', 'occurred_at'], {
   where: 'group_key is not null',
 })
-@Index('ix_notification_deliveries_carried', ['carried_by'], {
-  where: 'carried_by is not null',
-})
-@Index('ix_notification_deliveries_dead', ['channel_id', 'ended_at'], {
-  where: `status = 'dead'`,
-})
+@Index('ix_notification_deliveries_carried', ['carried_by'], { where: 'carried_by is not null' })
+@Index('ix_notification_deliveries_dead', ['channel_id', 'ended_at'], { where: `status = 'dead'` })
 export class NotificationDeliveryEntity extends EventColumns {
   /** Begins with the time of the event. */
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_deliveries' })
@@ -59,7 +55,7 @@ export class NotificationDeliveryEntity extends EventColumns {
 
   /** Recipients who have the mail while others do not. Empty when the delivery ends. */
   @Column({ type: 'text', array: true, default: [] })
-  readonly holders: string[];
+  readonly holders: readonly string[];
 
   /** Attempts that left some recipients without the mail. */
   @Column({ type: 'smallint', default: 0 })

@@ -1,25 +1,30 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ActionsService } from '../actions/actions.service.js';
-import { IncidentsService } from '../incidents/incidents.service.js';
+import { Incidents } from '../incidents/incidents.js';
 import { Clock } from '../platform/clock.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
+import { Settings } from '../platform/config/settings.js';
 import { Transactions, type Tx } from '../platform/database/transactions.js';
 import { firstIdAt } from '../platform/ids.js';
 import { traced } from '../platform/tracing/tracing.js';
 import { AgainOutcome, type Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
+import type { Outcome } from './channel-type.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
-import { DeliveryClaimsRepository, type Held } from './delivery-claims.repository.js';
+import {
+  DeliveryClaimsRepository,
+  type FoldedDelivery,
+  type Held,
+} from './delivery-claims.repository.js';
 import { type Attempt, DeliveryEndings } from './delivery-endings.js';
-import { type Ending, endingOf } from './delivery-rules.js';
-import type { FoldedDelivery, PresentDelivery } from './delivery.js';
+import { endingOf } from './delivery-rules.js';
 import { type Delivery, NOTIFICATION } from './delivery.entity.js';
+import { foldedMessage, type PresentState } from './messages/folded-message.js';
+import { isEventName, messageOf } from './notification.js';
 import type { NotificationChannelEntity } from './notification-channel.entity.js';
 import { NotificationChannelsRepository } from './notification-channels.repository.js';
 
-/** The largest number of places that keep_lane_of_channel gives a lane. */
-const PLACES_PER_CHANNEL = 128;
 const CLEAN_UP_SECONDS = 600;
 const UNHEALTHY_CHECK_SECONDS = 30;
 const KEPT_DAYS = 30;
@@ -31,13 +36,18 @@ const MAY_END_A_WAVE = ['action.expiring', 'action.completed', 'action.failed', 
 const DECIDED = 'Not sent: all approvals that it requests were decided before.';
 const IN_REOPENING = 'Not sent: the message about the reopening contains the severity.';
 
-/** What to do with a claimed delivery: nothing, because it ended or another message contains it, wait, or send. */
-type Prepared = 'ended' | Held | PresentDelivery;
+/** A delivery that is about to be sent. */
+interface Ready extends FoldedDelivery {
+  readonly channel: NotificationChannelEntity;
+  readonly present: PresentState;
+}
 
 /** Sends deliveries. No database connection is held during an attempt. */
 @Injectable()
 export class DeliveryWork implements OnModuleInit {
-  private readonly prepared = new Batcher<Claimed, Prepared>(
+  private readonly publicUrl: string | undefined;
+  /** Undefined for a delivery that ended or is in another message. */
+  private readonly prepared = new Batcher<Claimed, Ready | Held | undefined>(
     (claims) => this.transactions.run((tx) => this.prepare(tx, claims)),
     100,
     1,
@@ -48,28 +58,30 @@ export class DeliveryWork implements OnModuleInit {
     private readonly claims: DeliveryClaimsRepository,
     private readonly deliveries: DeliveriesRepository,
     private readonly channels: NotificationChannelsRepository,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly actions: ActionsService,
     private readonly attempts: DeliveryAttempts,
     private readonly endings: DeliveryEndings,
     private readonly work: Work,
     private readonly clock: Clock,
-  ) {}
+    { publicUrl }: Settings,
+  ) {
+    this.publicUrl = publicUrl?.replace(/\/+$/, '');
+  }
 
   onModuleInit(): void {
     this.work.define<unknown, Attempt | undefined>({
       name: NOTIFICATION,
       hasLanes: true,
-      places: PLACES_PER_CHANNEL,
       mostAttempts: Infinity,
       one: (claim) => this.deliver(claim),
-      write: async (tx, ended) => {
+      write: (tx, ended) => {
         const attempts = ended.flatMap(({ result }) => result ?? []);
-        await this.endings.write(tx, attempts);
+        return this.endings.write(tx, attempts);
       },
     });
     this.work.every('clean-up-notifications', CLEAN_UP_SECONDS, () => this.cleanUp());
-    this.work.every('tell-of-failing-channels', UNHEALTHY_CHECK_SECONDS, () =>
+    this.work.every('report-unhealthy-channels', UNHEALTHY_CHECK_SECONDS, () =>
       this.endings.reportUnhealthy(),
     );
   }
@@ -85,105 +97,101 @@ export class DeliveryWork implements OnModuleInit {
     claim: Claimed,
   ): Promise<Attempt | AgainOutcome<Attempt | undefined> | undefined> {
     const prepared = await this.prepared.submit(claim);
-    if (prepared === 'ended') return undefined;
+    if (!prepared) return undefined;
     if ('heldMs' in prepared) {
       return new AgainOutcome({ inMs: prepared.heldMs, countsAsAttempt: false });
     }
-    const { channel, folded } = prepared;
-    const { id, type, incident_id } = folded.delivery;
-    const outcome = await traced(
-      () => ({
-        name: `notification ${channel.type}`,
-        kind: 'internal',
-        attributes: {
-          'delivery.id': id,
-          'event.type': type,
-          'incident.id': incident_id ?? undefined,
-        },
-      }),
-      async (span) => {
-        const reached = await this.attempts.deliver(prepared, claim.signal);
-        span?.note({ 'delivery.outcome': reached.kind });
-        return reached;
-      },
-    );
-    if (outcome.kind === 'delivered') return { channel, folded, outcome };
-    const ending: Ending =
-      outcome.kind === 'refused' && !outcome.isPartly && folded.carried.length > 0
-        ? { kind: 'unfolded', error: outcome.why }
-        : endingOf(outcome, folded.delivery, Math.random());
-    const attempt = { channel, folded, outcome, ending };
-    if (ending.kind === 'dead') return attempt;
-    const inMs = ending.kind === 'again' ? ending.waitMs : 0;
-    return new AgainOutcome({ inMs, why: ending.error }, attempt);
+    const outcome = await this.send(prepared, claim.signal);
+    const ending = endingOf(outcome, prepared, Math.random());
+    const attempt = { ...prepared, outcome, ending };
+    if (ending.kind === 'delivered' || ending.kind === 'dead') return attempt;
+    return new AgainOutcome({ inMs: ending.waitMs, why: ending.error }, attempt);
   }
 
-  private async prepare(tx: Tx, claims: readonly Claimed[]): Promise<Prepared[]> {
-    const folded = await this.claims.messages(tx, claims);
-    const ready = [...folded.values()].filter((one) => 'delivery' in one);
-    const channelIds = ready.map(({ delivery }) => delivery.channel_id);
-    const channels = await this.channels.byIds(tx, channelIds);
-    const present = await this.present(tx, ready, channels);
-    return claims.map(({ ref }) => {
-      const one = folded.get(ref);
-      return (one && 'heldMs' in one ? one : present.get(ref)) ?? 'ended';
-    });
+  private async send(
+    { channel, delivery, carried, alike, present }: Ready,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { id, type, incident_id } = delivery;
+    // The channel may have chosen an event of a later release.
+    if (!isEventName(type)) return { kind: 'refused', why: `This release knows no event ${type}.` };
+    const messageFor = (one: Delivery) => {
+      const { incident_number } = present.incidents.get(one.incident_id ?? '') ?? {};
+      return messageOf(type, { ...one, incident_number, public_url: this.publicUrl });
+    };
+    const message = () =>
+      foldedMessage([messageFor(delivery), ...carried.map(messageFor)], alike, present);
+    const attributes = {
+      'delivery.id': id,
+      'event.type': type,
+      'incident.id': incident_id ?? undefined,
+    };
+    return await traced(
+      () => ({ name: `notification ${channel.type}`, kind: 'internal', attributes }),
+      async (span) => {
+        const outcome = await this.attempts.send(channel, message, signal, delivery);
+        span?.note({ 'delivery.outcome': outcome.kind });
+        return outcome;
+      },
+    );
   }
 
   /**
    * Adds the current state, because a message may have waited for its wave or for its channel. Ends messages to people that
    * have become pointless.
    */
-  private async present(
-    tx: Tx,
-    folded: readonly FoldedDelivery[],
-    channels: ReadonlyMap<string, NotificationChannelEntity>,
-  ): Promise<ReadonlyMap<string, PresentDelivery>> {
-    const all = folded.flatMap(({ delivery, carried }) => [delivery, ...carried]);
-    const incidentIds = all.flatMap(({ incident_id }) => incident_id ?? []);
-    const incidents = await this.incidents.statesOf(tx, incidentIds);
-    const waves = await this.wavesOf(tx, folded, channels);
-    const requested = all.filter(requestsApproval).map(({ subject_id }) => subject_id);
-    const members = [...waves.values()].flatMap(({ first, carried }) => [first, ...carried]);
-    const actionIds = [...new Set([...requested, ...members])];
-    const waiting =
-      actionIds.length > 0
-        ? await this.actions.waitingAmong(tx, actionIds)
-        : new Map<string, never>();
-    const present = new Map<string, PresentDelivery>();
-    const decided: string[] = [];
-    const inReopening: string[] = [];
+  private async prepare(tx: Tx, claims: readonly Claimed[]): Promise<(Ready | Held | undefined)[]> {
+    const messages = await this.claims.messages(tx, claims);
+    const folded = [...messages.values()].filter((one) => 'delivery' in one);
+    const channelIds = folded.map(({ delivery }) => delivery.channel_id);
+    const channels = await this.channels.byIds(tx, channelIds);
+    const { incidents, waiting, waves } = await this.presentState(tx, folded, channels);
+    const pointless = new Map<string, string>();
+    const ready = new Map<string, Ready>();
     for (const one of folded) {
-      const { delivery, carried } = one;
-      const channel = channels.get(delivery.channel_id);
+      const members = [one.delivery, ...one.carried];
+      const channel = channels.get(one.delivery.channel_id);
       if (!channel) continue;
-      const members = [delivery, ...carried];
-      const ids = members.map(({ id }) => id);
-      const isForPeople = channel.type !== 'webhook';
       const isDecided =
-        requestsApproval(delivery) && !members.some(({ subject_id }) => waiting.has(subject_id));
-      if (isForPeople && isInReopening(delivery, channel)) inReopening.push(...ids);
-      else if (isForPeople && isDecided) decided.push(...ids);
-      else {
-        const state = { incidents, waiting, wave: waves.get(delivery.id) };
-        present.set(delivery.id, { folded: one, channel, present: state });
+        requestsApproval(one.delivery) &&
+        !members.some(({ subject_id }) => waiting.has(subject_id));
+      const isPointless = isInReopening(one.delivery, channel) || isDecided;
+      if (channel.type !== 'webhook' && isPointless) {
+        for (const { id } of members) pointless.set(id, isDecided ? DECIDED : IN_REOPENING);
+        continue;
       }
+      const wave = waves.get(one.delivery.id);
+      ready.set(one.delivery.id, { ...one, channel, present: { incidents, waiting, wave } });
     }
-    await this.claims.drop(tx, decided, DECIDED);
-    await this.claims.drop(tx, inReopening, IN_REOPENING);
-    return present;
+    await this.claims.drop(tx, pointless);
+    return claims.map(({ ref }) => {
+      const one = messages.get(ref);
+      return one && 'heldMs' in one ? one : ready.get(ref);
+    });
   }
 
-  /** PagerDuty has one alert for all approvals of a message. */
-  private async wavesOf(
+  private async presentState(
     tx: Tx,
     folded: readonly FoldedDelivery[],
     channels: ReadonlyMap<string, NotificationChannelEntity>,
   ) {
-    const ids = folded.flatMap(({ delivery: { id, type, channel_id } }) =>
+    const all = folded.flatMap(({ delivery, carried }) => [delivery, ...carried]);
+    const incidentIds = all.flatMap(({ incident_id }) => incident_id ?? []);
+    const incidents = await this.incidents.statesOf(tx, incidentIds);
+    // PagerDuty has one alert for all approvals of a message.
+    const ofWaves = folded.flatMap(({ delivery: { id, type, channel_id } }) =>
       channels.get(channel_id)?.type === 'pagerduty' && MAY_END_A_WAVE.includes(type) ? [id] : [],
     );
-    return ids.length > 0 ? await this.claims.wavesOf(tx, ids) : new Map<string, never>();
+    const waves = await this.claims.wavesOf(tx, ofWaves);
+    const actionIds = new Set([
+      ...all.filter(requestsApproval).map(({ subject_id }) => subject_id),
+      ...[...waves.values()].flat(),
+    ]);
+    const waiting =
+      actionIds.size > 0
+        ? await this.actions.waitingAmong(tx, [...actionIds])
+        : new Map<string, never>();
+    return { incidents, waiting, waves };
   }
 }
 

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { Severity } from '../incidents/incident.js';
 import { Clock } from '../platform/clock.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { AppError, ValidationError } from '../platform/errors/app-error.js';
@@ -10,41 +9,28 @@ import type { Caller } from '../platform/http/caller.js';
 import { type IfMatchCondition, requireMatch } from '../platform/http/etag.js';
 import { newId } from '../platform/ids.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
+import { originsOf } from '../targets/target-check.js';
 import { type Config, isObject } from '../targets/target-config.js';
 import type { TargetSort } from '../targets/target-rows.js';
 import type { ChannelType } from './channel-type.js';
 import { CHANNEL_TYPES } from './channel-types.js';
-import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
-import { nameKey, type NotificationChannelEntity } from './notification-channel.entity.js';
+import { EVENTS_FOR_PEOPLE, NOTIFIED_EVENTS } from './notification.js';
 import {
-  type ChannelContent,
-  NotificationChannelsRepository,
-} from './notification-channels.repository.js';
-import { OVERLAP_MS, SealedChannels } from './sealed-channels.js';
+  nameKey,
+  type NotificationChannelEntity,
+  type ShownChannel,
+} from './notification-channel.entity.js';
+import type {
+  NotificationChannelInputDto,
+  NotificationChannelUpdateDto,
+} from './notifications.dto.js';
+import { NotificationChannelsRepository } from './notification-channels.repository.js';
+import { type FormerSecret, SealedChannels } from './sealed-channels.js';
 
 /** Each channel costs every event that it receives a row. */
 export const MAX_CHANNELS = 50;
 
-interface NewChannel {
-  readonly name: string;
-  readonly type: string;
-  readonly config: Config;
-  readonly enabled?: boolean;
-  readonly events?: readonly NotifiedEvent[];
-  readonly min_severity?: Severity;
-  readonly new_incident_min_severity?: Severity;
-}
-
-interface ChannelChange extends Partial<Omit<NewChannel, 'type'>> {
-  readonly rotate_secret?: boolean;
-  readonly revoke_old_secret?: boolean;
-}
-
-export interface ShownChannel extends NotificationChannelEntity {
-  readonly dead_last_day: number;
-  /** Secret that the service generated in this change. It cannot be read later. */
-  readonly secret?: string;
-}
+const NO_FORMER_SECRET: FormerSecret = { former_secret: null, former_secret_until: null };
 
 @Injectable()
 export class NotificationChannelsService {
@@ -58,13 +44,11 @@ export class NotificationChannelsService {
 
   async list(request: PageRequest, sort: readonly TargetSort[]): Promise<Page<ShownChannel>> {
     const { items, total } = await this.channels.list(request, sort);
-    const dead = await this.channels.deadLastDay(items.map(({ id }) => id));
-    const shown = items.map((row) => ({ ...row, dead_last_day: dead.get(row.id) ?? 0 }));
-    return { items: shown, total };
+    return { items: await this.shown(items), total };
   }
 
   async show(id: string): Promise<ShownChannel> {
-    return await this.shown(await this.get(id));
+    return (await this.shown([await this.get(id)]))[0]!;
   }
 
   /** Locks the channel if there is a transaction. */
@@ -74,7 +58,7 @@ export class NotificationChannelsService {
 
   async create(
     caller: Caller,
-    wanted: NewChannel,
+    wanted: NotificationChannelInputDto,
     idempotency: Participant<ShownChannel>,
   ): Promise<ShownChannel> {
     const id = newId();
@@ -98,7 +82,7 @@ export class NotificationChannelsService {
   async update(
     caller: Caller,
     id: string,
-    change: ChannelChange,
+    change: NotificationChannelUpdateDto,
     condition: IfMatchCondition,
   ): Promise<ShownChannel> {
     if (Object.values(change).every((value) => value === undefined)) {
@@ -117,7 +101,8 @@ export class NotificationChannelsService {
         revoke_old_secret: change.revoke_old_secret,
         sent_to_before: isDeepStrictEqual(sentTo, this.sentTo(after)) ? undefined : sentTo,
       });
-      return { ...(await this.shown(after, tx)), secret };
+      const [shown] = await this.shown([after], tx);
+      return { ...shown!, secret };
     }, caller);
   }
 
@@ -125,7 +110,7 @@ export class NotificationChannelsService {
     await this.transactions.run(async (tx) => {
       const gone = await this.channels.get(id, tx);
       requireMatch(condition, gone.version);
-      await this.channels.markDeleted(tx, id, { former_secret: null, former_secret_until: null });
+      await this.channels.markDeleted(tx, id, NO_FORMER_SECRET);
       await this.record(tx, caller, 'notification_channel.deleted', gone);
     }, caller);
   }
@@ -156,109 +141,111 @@ export class NotificationChannelsService {
     await this.audit.record(tx, { actor: caller.name, action, subject, details });
   }
 
-  private async shown(channel: NotificationChannelEntity, tx?: Tx): Promise<ShownChannel> {
-    const dead = await this.channels.deadLastDay([channel.id], tx);
-    return { ...channel, dead_last_day: dead.get(channel.id) ?? 0 };
+  private async shown(
+    rows: readonly NotificationChannelEntity[],
+    tx?: Tx,
+  ): Promise<ShownChannel[]> {
+    const dead = await this.channels.deadLastDay(
+      rows.map(({ id }) => id),
+      tx,
+    );
+    return rows.map((row) => ({ ...row, dead_last_day: dead.get(row.id) ?? 0 }));
   }
 
-  private newContent(id: string, wanted: NewChannel) {
+  private newContent(id: string, wanted: NotificationChannelInputDto) {
     const type = CHANNEL_TYPES.named(wanted.type);
-    const { rotates } = type;
-    const isMissing = rotates !== undefined && !Object.hasOwn(wanted.config, rotates);
-    const secret = isMissing ? type.newSecret() : undefined;
-    const config = isMissing ? { ...wanted.config, [rotates]: secret ?? null } : wanted.config;
+    const { rotates, defaultEvents = EVENTS_FOR_PEOPLE } = type;
+    const isMissing = rotates && !Object.hasOwn(wanted.config, rotates.field);
+    const secret = isMissing ? rotates.newSecret() : undefined;
+    const config = secret ? { ...wanted.config, [rotates!.field]: secret } : wanted.config;
     const stored = this.configs.checkAndSeal(type, id, config);
-    const content: ChannelContent = {
+    // Channels for people get new incidents from `high` on. Chosen events or severities override this.
+    const isByDefault = !type.isForPrograms && !wanted.events;
+    const defaults = {
       name: wanted.name,
-      name_key: nameKey(wanted.name),
-      enabled: wanted.enabled ?? true,
-      events: sortedEvents(wanted.events ?? type.defaultEvents),
-      min_severity: wanted.min_severity ?? 'low',
-      new_incident_min_severity: newIncidentMinSeverityOf(type, wanted),
-      ...stored,
-      former_secret: null,
-      former_secret_until: null,
+      enabled: true,
+      events: NOTIFIED_EVENTS.filter((event) => defaultEvents.includes(event)),
+      min_severity: 'low' as const,
+      new_incident_min_severity: isByDefault ? (wanted.min_severity ?? 'high') : null,
     };
-    return { content, secret };
+    return { content: { ...chosen(defaults, wanted), ...stored, ...NO_FORMER_SECRET }, secret };
   }
 
-  private changedContent(before: NotificationChannelEntity, change: ChannelChange) {
+  private changedContent(before: NotificationChannelEntity, change: NotificationChannelUpdateDto) {
     const type = CHANNEL_TYPES.named(before.type);
     const secret = change.rotate_secret ? newSecretOf(type, change.config) : undefined;
-    const config =
-      secret === undefined ? change.config : { ...change.config, [type.rotates ?? '']: secret };
+    const config = secret ? { ...change.config, [type.rotates!.field]: secret } : change.config;
     const stored = config && this.configs.change(type, before.id, before, config);
-    const { name = before.name, enabled = before.enabled } = change;
+    const after = chosen(before, change);
     // A channel whose secrets are lost can be enabled only with new secrets.
-    if (enabled && !before.enabled && !stored) {
+    if (after.enabled && !before.enabled && !stored) {
       this.configs.checkAndSeal(type, before.id, this.configs.open(before.id, before));
     }
     const { config: readable, secrets, secret_names } = stored ?? before;
-    const content: ChannelContent = {
-      name,
-      name_key: nameKey(name),
-      enabled,
-      events: change.events ? sortedEvents(change.events) : before.events,
-      min_severity: change.min_severity ?? before.min_severity,
-      new_incident_min_severity:
-        change.new_incident_min_severity ?? before.new_incident_min_severity,
-      config: readable,
-      secrets,
-      secret_names,
-      ...this.formerSecret(type, before, config, change.revoke_old_secret),
-    };
-    return { content, secret };
+    const former = this.formerSecret(type, before, config, change.revoke_old_secret);
+    return { content: { ...after, config: readable, secrets, secret_names, ...former }, secret };
   }
 
   /** Empty if the type is from another release, or if the destination is lost with its key. */
-  private sentTo({ id, type, ...channel }: NotificationChannelEntity): string[] {
-    return CHANNEL_TYPES.find(type)?.sentTo(this.configs.openReadable(id, channel)) ?? [];
+  private sentTo(channel: NotificationChannelEntity): string[] {
+    const config = this.configs.openIfReadable(channel.id, channel) ?? channel.config;
+    const type = CHANNEL_TYPES.find(channel.type);
+    return type ? [...originsOf(type.config, config), ...(type.sentTo?.(config) ?? [])] : [];
   }
 
-  /** At most two secrets are valid: a second rotation within OVERLAP_MS revokes the oldest secret. */
+  /** At most two secrets are valid: a second rotation within 24 hours revokes the oldest secret. */
   private formerSecret(
     { rotates }: ChannelType,
     before: NotificationChannelEntity,
     config: Config | undefined,
     revoke = false,
-  ): Pick<ChannelContent, 'former_secret' | 'former_secret_until'> {
-    if (rotates === undefined || revoke) return { former_secret: null, former_secret_until: null };
+  ): FormerSecret {
+    if (!rotates || revoke) return NO_FORMER_SECRET;
     const { former_secret, former_secret_until } = before;
     const kept = { former_secret, former_secret_until };
-    if (!isObject(config) || !Object.hasOwn(config, rotates)) return kept;
-    const present = this.configs.open(before.id, before)[rotates];
-    if (typeof present !== 'string' || present === config[rotates]) return kept;
-    return {
-      former_secret: this.configs.sealFormer(before.id, present),
-      former_secret_until: new Date(this.clock.now().getTime() + OVERLAP_MS),
-    };
+    if (!isObject(config) || !Object.hasOwn(config, rotates.field)) return kept;
+    const present = this.configs.open(before.id, before)[rotates.field];
+    if (typeof present !== 'string' || present === config[rotates.field]) return kept;
+    return this.configs.sealFormer(before.id, present, this.clock.now());
   }
 }
 
-/** By default, channels for people get new incidents from `high` on. Chosen events or severities override this. */
-function newIncidentMinSeverityOf(
-  { isForPeople }: ChannelType,
-  { events, min_severity, new_incident_min_severity }: NewChannel,
-): Severity | null {
-  const byDefault = isForPeople && !events ? (min_severity ?? 'high') : null;
-  return new_incident_min_severity ?? byDefault;
+/** Columns that callers choose. */
+function chosen(
+  before: Pick<
+    NotificationChannelEntity,
+    'name' | 'enabled' | 'events' | 'min_severity' | 'new_incident_min_severity'
+  >,
+  { events, ...change }: NotificationChannelUpdateDto,
+) {
+  const {
+    name = before.name,
+    enabled = before.enabled,
+    min_severity = before.min_severity,
+    new_incident_min_severity = before.new_incident_min_severity,
+  } = change;
+  if (events?.length === 0) {
+    throw ValidationError.of('events', 'is_not_empty', 'events must name at least one event.');
+  }
+  return {
+    name,
+    name_key: nameKey(name),
+    enabled,
+    // Without duplicates. The channel may have events of a later release.
+    events: events ? NOTIFIED_EVENTS.filter((event) => events.includes(event)) : before.events,
+    min_severity,
+    new_incident_min_severity,
+  };
 }
 
-function newSecretOf(type: ChannelType, given: Config = {}): string {
-  const secret = type.newSecret();
-  if (secret === undefined) {
-    const message = `rotate_secret is not possible for channels of the type ${type.name}: the receiver generates their secrets.`;
+function newSecretOf({ name, rotates }: ChannelType, given: Config = {}): string {
+  if (!rotates) {
+    const message = `rotate_secret is not possible for channels of the type ${name}: the receiver generates their secrets.`;
     throw ValidationError.of('rotate_secret', 'is_in', message);
   }
-  if (Object.hasOwn(given, type.rotates ?? '')) {
-    const message = `Send either config.${type.rotates} or rotate_secret, not both.`;
+  if (Object.hasOwn(given, rotates.field)) {
+    const message = `Send either config.${rotates.field} or rotate_secret, not both.`;
     throw ValidationError.of('rotate_secret', 'is_in', message);
   }
-  return secret;
-}
-
-/** Removes duplicates. */
-function sortedEvents(chosen: readonly NotifiedEvent[]): NotifiedEvent[] {
-  if (chosen.length > 0) return NOTIFIED_EVENTS.filter((event) => chosen.includes(event));
-  throw ValidationError.of('events', 'is_not_empty', 'events must name at least one event.');
+  return rotates.newSecret();
 }

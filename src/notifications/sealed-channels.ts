@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import type { Config } from '../targets/target-config.js';
-import { SealedConfig, sealedSecretsOf } from '../targets/target-secrets.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 import {
   UnknownSecretKeyError,
   UnreadableSecretError,
 } from '../platform/secrets/secrets.errors.js';
+import type { Config } from '../targets/target-config.js';
+import { SealedConfig, sealedSecretsOf } from '../targets/target-secrets.js';
 import type { NotificationChannelEntity } from './notification-channel.entity.js';
 
 /** Time for which the previous secret stays valid, so that the receiver can be reconfigured. */
-export const OVERLAP_MS = 24 * 60 * 60 * 1_000;
+const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
-type Sealed = Pick<NotificationChannelEntity, 'config' | 'secrets'>;
+type Channel<Name extends keyof NotificationChannelEntity> = Pick<NotificationChannelEntity, Name>;
+export type FormerSecret = Channel<'former_secret' | 'former_secret_until'>;
 
 const OWNER = 'notification_channel';
 const contextOfFormer = (id: string) => `${OWNER}:${id}:former`;
@@ -21,23 +22,23 @@ const contextOfFormer = (id: string) => `${OWNER}:${id}:former`;
 export class SealedChannels extends SealedConfig {
   protected override readonly owner = OWNER;
 
-  sealFormer(id: string, secret: string): string {
-    return this.box.seal(secret, contextOfFormer(id));
+  sealFormer(id: string, secret: string, now: Date): FormerSecret {
+    return {
+      former_secret: this.box.seal(secret, contextOfFormer(id)),
+      former_secret_until: new Date(now.getTime() + OVERLAP_MS),
+    };
   }
 
-  /** `undefined` if the keys cannot decrypt it. The current secret works without it. */
-  openFormer(id: string, sealed: string): string | undefined {
-    return unlessUnreadable(() => this.box.open(sealed, contextOfFormer(id)));
+  /** `undefined` if it has expired or the keys cannot decrypt it. The current secret works without it. */
+  openFormer({ id, ...channel }: FormerSecret & Channel<'id'>, now: Date): string | undefined {
+    const { former_secret, former_secret_until } = channel;
+    if (!former_secret || !former_secret_until || former_secret_until <= now) return undefined;
+    return unlessUnreadable(() => this.box.open(former_secret, contextOfFormer(id)));
   }
 
   /** `undefined` if the keys cannot decrypt the secrets. */
-  openIfReadable(id: string, channel: Sealed): Config | undefined {
+  openIfReadable(id: string, channel: Channel<'config' | 'secrets'>): Config | undefined {
     return unlessUnreadable(() => this.open(id, channel));
-  }
-
-  /** Returns the configuration, without its secrets if the keys cannot decrypt them. */
-  openReadable(id: string, channel: Sealed): Config {
-    return this.openIfReadable(id, channel) ?? channel.config;
   }
 }
 

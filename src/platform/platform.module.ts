@@ -20,10 +20,8 @@ import { DomainEvents } from './work/domain-events.js';
 import { Work } from './work/work.js';
 import { WorkStates } from './work/work-states.js';
 import { WorkRepository } from './work/work.repository.js';
-import { KeyHeartbeat } from './secrets/known-keys.js';
 import { loadSecretKeys } from './secrets/load-secret-keys.js';
 import { SecretBox, SecretKeys } from './secrets/secret-box.js';
-import { SecretKeysRepository } from './secrets/secret-keys.repository.js';
 import { IdempotencyRepository } from './idempotency/idempotency.repository.js';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { LimitStorage } from './limits/limit-storage.js';
@@ -106,12 +104,7 @@ export class PlatformModule {}
 
 @Global()
 @Module({
-  providers: [
-    { provide: SecretKeys, useFactory: loadSecretKeys, inject: [Settings] },
-    SecretKeysRepository,
-    SecretBox,
-    KeyHeartbeat,
-  ],
+  providers: [{ provide: SecretKeys, useFactory: loadSecretKeys, inject: [Settings] }, SecretBox],
   exports: [SecretKeys, SecretBox],
 })
 export class SecretsModule {}

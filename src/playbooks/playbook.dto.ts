@@ -3,6 +3,7 @@ import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-ty
 import { REQUIRED_LEVELS, type RequiredLevel } from '../actions/action.js';
 import { INCIDENT_TYPE, SEVERITIES, type Severity } from '../incidents/incident.js';
 import type { ModuleContract } from '../platform/openapi/module-contract.js';
+import { sortWords } from '../platform/paging/page.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import { SAYS_SOMETHING } from '../platform/text.js';
 import {
@@ -39,12 +40,6 @@ import {
   type PlaybookEntity,
   type PlaybookVersionEntity,
 } from './playbook.js';
-import {
-  PLAYBOOK_SORTS,
-  type PlaybookSort,
-  VERSION_SORTS,
-  type VersionSort,
-} from './playbooks.repository.js';
 
 /** Description of the expression language, for the contract. */
 export const LANGUAGE_IN_WORDS = `A condition is an expression in [CEL](https://cel.dev), and so is the text within \`{{ }}\` in \`parameters\`. An expression can read:
@@ -293,6 +288,9 @@ export class CheckedPlaybookDto {
   readonly valid: true;
 }
 
+const SORTS = sortWords('created_at', 'name');
+const VERSION_SORTS = sortWords('version');
+
 export class PlaybookQueryDto extends PageQueryDto {
   @PlaybookName({ optional: true, description: 'Name of the playbook.' })
   readonly name?: string;
@@ -303,13 +301,13 @@ export class PlaybookQueryDto extends PageQueryDto {
   @QueryFlag({ optional: true })
   readonly auto_run?: boolean;
 
-  @SortWords('PlaybookSort', PLAYBOOK_SORTS)
-  readonly sort: readonly PlaybookSort[] = ['-created_at'];
+  @SortWords('PlaybookSort', SORTS)
+  readonly sort: readonly (typeof SORTS)[number][] = ['-created_at'];
 }
 
 export class PlaybookVersionsQueryDto extends PageQueryDto {
   @Choice('PlaybookVersionSort', VERSION_SORTS, { optional: true, default: '-version' })
-  readonly sort: VersionSort = '-version';
+  readonly sort: (typeof VERSION_SORTS)[number] = '-version';
 }
 
 /** What the contract says about this module beside its DTOs and controllers. */

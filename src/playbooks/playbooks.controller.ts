@@ -10,7 +10,7 @@ import {
   Query,
   Res,
 } from '@nestjs/common';
-import { ApiBody, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
@@ -64,7 +64,6 @@ export class PlaybooksController {
   @Post()
   @Requires('senior')
   @Operation('createPlaybook', 'Create a playbook', LANGUAGE_IN_WORDS)
-  @ApiBody({ type: PlaybookInputDto })
   @ApiAnswer({ status: 201, description: 'Its first version.', type: PlaybookDto })
   @ApiErrorMeanings({
     conflict: `The name is taken, there are ${MOST_PLAYBOOKS} playbooks already, or a request with the same Idempotency-Key is still under way.`,
@@ -86,7 +85,6 @@ export class PlaybooksController {
     'Check a playbook without saving it',
     'Checks the content as `createPlaybook` does. It does not check whether the name is taken.',
   )
-  @ApiBody({ type: PlaybookInputDto })
   @ApiAnswer({ status: 200, description: 'The playbook can be saved.', type: CheckedPlaybookDto })
   @ApiErrorMeanings({ conflict: SAME_KEY_UNDER_WAY })
   validate(@Body() body: PlaybookInputDto): CheckedPlaybookDto {
@@ -142,14 +140,13 @@ export class PlaybooksController {
     'Fields that are left out stay unchanged; `triggers`, `variables` and `steps` are replaced as a whole. A change creates a new version; runs that have begun keep their version. Only a manager can change a playbook with `trust_verdict`. A senior can still disable it, describe it, or switch off `auto_run` or `trust_verdict`.',
   )
   @ApiIfMatch()
-  @ApiBody({ type: PlaybookUpdateDto })
   @ApiAnswer({
     status: 200,
     description: 'The changed playbook.',
     type: PlaybookDto,
     headers: ETAG_HEADER,
   })
-  @ApiErrors('conflict', 'precondition_failed')
+  @ApiErrors('precondition_failed')
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK, conflict: 'The name is taken.' })
   async update(
     @Param('id') id: string,

@@ -1,34 +1,18 @@
 // SQL: an advisory lock, the authors of a version, and a playbook that is stored with its version.
-import { findOrder, sortWords, type Page, type PageRequest } from '../platform/paging/page.js';
+import { findOrder, type Page } from '../platform/paging/page.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { isUuid } from '../platform/ids.js';
+import type { PlaybookQueryDto, PlaybookVersionsQueryDto } from './playbook.dto.js';
 import {
   isNameOrId,
   PlaybookEntity,
   type PlaybookVersion,
   PlaybookVersionEntity,
 } from './playbook.js';
-
-export const PLAYBOOK_SORTS = sortWords('created_at', 'name');
-export type PlaybookSort = (typeof PLAYBOOK_SORTS)[number];
-
-export const VERSION_SORTS = sortWords('version');
-export type VersionSort = (typeof VERSION_SORTS)[number];
-
-export interface PlaybookListRequest extends PageRequest {
-  readonly name?: string;
-  readonly enabled?: boolean;
-  readonly auto_run?: boolean;
-  readonly sort: readonly PlaybookSort[];
-}
-
-export interface VersionListRequest extends PageRequest {
-  readonly sort: VersionSort;
-}
 
 const NOT_DELETED = { deleted_at: IsNull() };
 
@@ -84,12 +68,7 @@ export class PlaybooksRepository {
     private readonly statements: Statements,
   ) {}
 
-  async list({
-    page,
-    per_page,
-    sort,
-    ...filter
-  }: PlaybookListRequest): Promise<Page<PlaybookEntity>> {
+  async list({ page, per_page, sort, ...filter }: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
     const { name, enabled, auto_run } = filter;
     const [items, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
       where: { ...given({ name, enabled, auto_run }), ...NOT_DELETED },
@@ -141,7 +120,7 @@ export class PlaybooksRepository {
   /** Lists the versions, also of a deleted playbook. */
   async versions(
     id: string,
-    { page, per_page, sort }: VersionListRequest,
+    { page, per_page, sort }: PlaybookVersionsQueryDto,
   ): Promise<Page<PlaybookVersionEntity>> {
     const repository = this.dataSource.getRepository(PlaybookVersionEntity);
     const [items, total] = await repository.findAndCount({

@@ -25,11 +25,8 @@ import {
   type PlaybookVersionEntity,
   revisionOf,
 } from './playbook.js';
-import {
-  type PlaybookListRequest,
-  PlaybooksRepository,
-  type VersionListRequest,
-} from './playbooks.repository.js';
+import type { PlaybookQueryDto, PlaybookVersionsQueryDto } from './playbook.dto.js';
+import { PlaybooksRepository } from './playbooks.repository.js';
 import malwareContainment from './shipped/malware-containment.json';
 import phishingResponse from './shipped/phishing-response.json';
 import suspiciousLogin from './shipped/suspicious-login.json';
@@ -74,7 +71,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     }
   }
 
-  list(request: PlaybookListRequest): Promise<Page<PlaybookEntity>> {
+  list(request: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
     return this.playbooks.list(request);
   }
 
@@ -90,7 +87,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
   /** A deleted playbook is found by its id only, because another playbook may have its name. */
   async versions(
     nameOrId: string,
-    request: VersionListRequest,
+    request: PlaybookVersionsQueryDto,
   ): Promise<Page<PlaybookVersionEntity>> {
     const id = isUuid(nameOrId) ? nameOrId : (await this.get(nameOrId)).id;
     const page = await this.playbooks.versions(id, request);

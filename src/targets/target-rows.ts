@@ -46,7 +46,7 @@ export abstract class TargetRow extends RowTimes {
 
   /** Time at which the failure was reported; null if no failure is reported. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly unhealthy_told_at: Date | null;
+  readonly unhealthy_reported_at: Date | null;
 }
 
 export const TARGET_SORTS = sortWords('created_at', 'name');

@@ -12,17 +12,10 @@ import {
   twinNameProblems,
 } from './target-check.js';
 import { changeConfig, type Config, secretNames, splitConfig } from './target-config.js';
+import type { TargetRow } from './target-rows.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 
-/** Columns of a stored configuration. */
-interface StoredConfig {
-  /** Without its secrets. */
-  readonly config: Config;
-  /** Sealed secrets; null if there are none. */
-  readonly secrets: string | null;
-  /** Names of the secrets that are set, such as `secrets.token`. */
-  readonly secret_names: string[];
-}
+type StoredConfig = Pick<TargetRow, 'config' | 'secrets' | 'secret_names'>;
 
 interface ChangedConfig extends StoredConfig {
   /** Previous and new destination of secrets, as scheme, host and port, if it changed. */

@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestj
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
+import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { Requires } from '../platform/access/access.js';
 import {
   KnowsRespondAsync,
@@ -21,7 +22,6 @@ import {
   TriageRequestDto,
   TriageRunsQueryDto,
 } from './triage.dto.js';
-import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { TriageService } from './triage.service.js';
 
 @ApiTags('Triage')
@@ -45,11 +45,7 @@ export class IncidentTriageController {
   )
   @ApiBody({ type: TriageRequestDto, required: false })
   @KnowsRespondAsync()
-  @ApiAnswer({
-    status: 200,
-    description: 'The completed run.',
-    type: TriageRunDto,
-  })
+  @ApiAnswer({ status: 200, description: 'The completed run.', type: TriageRunDto })
   @ApiAnswer({
     status: 202,
     description:
@@ -74,11 +70,9 @@ export class IncidentTriageController {
       status: statusOfTriage,
       provisionalForMs: this.triage.answeredWithinMs,
     });
-    const wanted = { incidentId, playbook, force, later };
-    const run = await this.triage.triage(caller, wanted, {
-      completed,
-      failed: idempotency.release(),
-    });
+    const waiting = { completed, failed: idempotency.release() };
+    const wanted = { incidentId, playbook, force };
+    const run = await this.triage.triage(caller, wanted, later, waiting);
     void reply.status(statusOfTriage(run));
     setRespondedAsync(reply);
     return presentTriageRun(run);
@@ -100,7 +94,7 @@ export class IncidentTriageController {
     @Param('id', IncidentIdPipe) incidentId: string,
     @Query() query: TriageRunsQueryDto,
   ): Promise<ListAnswer<TriageRunSummaryDto>> {
-    const page = await this.triage.list(incidentId, TriageRunsQueryDto.toRequest(query));
+    const page = await this.triage.list(incidentId, query);
     return ListAnswer.of(page, query, presentTriageRun);
   }
 

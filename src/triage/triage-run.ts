@@ -7,9 +7,9 @@ import {
   Index,
   PrimaryColumn,
 } from 'typeorm';
-import type { Classification, Evidence, Indicator } from '../incidents/incident.js';
 import type {
   ProviderName,
+  RunVerdict,
   ScoredPoint,
   ToolCall,
   UnavailableReason,
@@ -18,7 +18,7 @@ import type {
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** Why a run failed, beside the reasons of the provider. */
+/** Reasons of failures that do not come from the provider. */
 export const OWN_FAILURES = [
   'kill_switch',
   'incident_deleted',
@@ -41,20 +41,9 @@ export type NotApplied = (typeof NOT_APPLIED)[number];
 /** Evidence from a later report names it as `report/<id>`; its pointer begins at `raw_data` of that report. */
 export const REPORT = 'report/';
 
-/** A verdict whose evidence code has checked: each pointer resolves to its value. */
-export interface RunVerdict {
-  readonly classification: Classification;
-  readonly confidence: number;
-  readonly category: string;
-  readonly reasoning: string;
-  readonly indicators: readonly Indicator[];
-  readonly mitre_techniques: readonly string[];
-  readonly evidence: readonly Evidence[];
-}
-
 const OPEN = `status = 'queued'`;
 
-/** While a run is `queued`, a row of `work` tells whether it is under way, and when it is tried again. */
+/** While a run is `queued`, its row of `work` tells whether an attempt is in progress, and when the next attempt begins. */
 @Entity('triage_runs')
 @Check('ck_triage_runs_status', `status in ('queued', 'completed', 'failed')`)
 @Check('ck_triage_runs_ended', `(completed_at is null) = (${OPEN})`)
@@ -74,7 +63,7 @@ export class TriageRunEntity {
   @Column({ type: 'text', collation: 'C' })
   readonly status: Exclude<RunStatus, 'running'>;
 
-  /** The principal who asked for it: a person, or the webhook source that wants its incidents triaged. */
+  /** The principal who requested the run: a person, or a webhook source with `auto_triage`. */
   @Column({ type: 'text' })
   readonly requested_by: string;
 
@@ -108,7 +97,7 @@ export class TriageRunEntity {
   @Column({ type: 'integer', default: 0 })
   readonly cached_input_tokens: number;
 
-  /** When tokens were used last: null for a run that used none. */
+  /** Time of the last use of tokens; null for a run without tokens. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly tokens_at: Date | null;
 
@@ -125,18 +114,18 @@ export class TriageRunEntity {
   @Column({ type: 'text', nullable: true })
   readonly not_applied: NotApplied | null;
 
-  /** As large as the answers of the tools, like the calls: lists leave both out. */
+  /** Large, like the calls, so lists leave out both. */
   @Column({ type: 'jsonb', nullable: true, select: false })
   readonly points: readonly ScoredPoint[] | null;
 
   @Column({ type: 'jsonb', nullable: true, select: false })
   readonly tool_calls: readonly ToolCall[] | null;
 
-  /** Why the run failed, or why its last attempt did. */
+  /** Why the run failed, or its last attempt. */
   @Column({ type: 'jsonb', nullable: true })
   readonly error: RunError | null;
 
-  /** How many attempts got no verdict of the provider. */
+  /** Number of attempts without a verdict of the provider. */
   @Column({ type: 'integer', default: 0 })
   readonly failures: number;
 
@@ -148,6 +137,18 @@ export class TriageRunEntity {
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly completed_at: Date | null;
+}
+
+/** Notes that a run found an indicator in an incident. */
+@Entity('incident_indicators')
+export class IncidentIndicatorEntity {
+  /** Hash of the type and the value. */
+  @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'pk_incident_indicators' })
+  readonly key: Buffer;
+
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_indicators' })
+  @ForeignKey('incidents', { name: 'fk_incident_indicators_incident' })
+  readonly incident_id: string;
 }
 
 const columns = getMetadataArgsStorage().filterColumns(TriageRunEntity);
@@ -168,7 +169,7 @@ export type TriageRun = Omit<TriageRunEntity, 'status' | 'points' | 'tool_calls'
 /** The principal of decisions without a person. */
 export const SYSTEM = 'system';
 
-/** Whether nobody looks for the answer, because a webhook source wants its incidents triaged. */
+/** Whether no person waits for the answer, because a webhook source wants its incidents triaged. */
 export function noPersonAsked({ requested_by }: Pick<TriageRun, 'requested_by'>): boolean {
   return requested_by === SYSTEM || requested_by.startsWith('webhook:');
 }

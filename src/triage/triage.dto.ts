@@ -1,5 +1,6 @@
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 import { type Classification, CLASSIFICATIONS } from '../incidents/incident.js';
+import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import { sortWords } from '../platform/paging/page.js';
 import {
@@ -21,7 +22,6 @@ import {
 } from '../platform/validation/fields.js';
 import { present } from '../platform/validation/present.js';
 import { PROVIDERS } from './model/triage-model.port.js';
-import type { RunListRequest } from './records/triage-runs.repository.js';
 import {
   NOT_APPLIED,
   type NotApplied,
@@ -43,7 +43,6 @@ export class TriageRequestDto {
   @Flag({
     optional: true,
     default: false,
-    example: false,
     description:
       'Asks the model even if there is a completed run. The verdict may replace the verdict of a person, or of a resolved incident.',
   })
@@ -51,13 +50,13 @@ export class TriageRequestDto {
 }
 
 export class TriageIndicatorDto {
-  @Text({ example: 'email' })
+  @Text()
   readonly type: string;
 
-  @Text({ example: 'ceo@examp1e.com' })
+  @Text()
   readonly value: string;
 
-  @Text({ optional: true, description: 'Place of the indicator in raw_data.', example: '/sender' })
+  @Text({ optional: true, description: 'Place of the indicator in raw_data.' })
   readonly found_in?: string;
 }
 
@@ -65,38 +64,34 @@ export class TriageEvidenceDto {
   @Text({
     description:
       '`raw_data` or `fields` of the incident, `report/<id>` for the `raw_data` of a later report, or the id of a tool call.',
-    example: 'raw_data',
   })
   readonly source: string;
 
-  @Text({ description: 'A JSON pointer from the root of the source.', example: '/sender' })
+  @Text({ description: 'A JSON pointer from the root of the source.' })
   readonly pointer: string;
 
-  @Scalar({
-    description: 'Value at the pointer. Code has checked it.',
-    example: 'ceo@examp1e.com',
-  })
+  @Scalar({ description: 'Value at the pointer. Code has checked it.' })
   readonly value: string | number | boolean;
 }
 
 /** Verdict of a run, whether or not it became the verdict of the incident. */
 export class TriageVerdictDto {
-  @Choice('Classification', CLASSIFICATIONS, { example: 'malicious' })
+  @Choice('Classification', CLASSIFICATIONS)
   readonly classification: Classification;
 
-  @Decimal({ min: 0, max: 1, example: 0.86 })
+  @Decimal({ min: 0, max: 1 })
   readonly confidence: number;
 
-  @Text({ example: 'spear_phishing' })
+  @Text()
   readonly category: string;
 
-  @Text({ example: 'The sender imitates the company domain, and SPF failed.' })
+  @Text()
   readonly reasoning: string;
 
   @NestedList(() => TriageIndicatorDto)
   readonly indicators: TriageIndicatorDto[];
 
-  @Texts({ description: 'MITRE ATT&CK techniques.', example: ['T1566.001'] })
+  @Texts({ description: 'MITRE ATT&CK techniques.' })
   readonly mitre_techniques: string[];
 
   @NestedList(() => TriageEvidenceDto, {
@@ -105,20 +100,14 @@ export class TriageVerdictDto {
   readonly evidence: TriageEvidenceDto[];
 }
 
-const TIME = '2026-01-31T09:30:00.000Z';
-
 export class TriageTokensDto {
-  @WholeNumber({ min: 0, example: 2841 })
+  @WholeNumber({ min: 0 })
   readonly input: number;
 
-  @WholeNumber({ min: 0, example: 412 })
+  @WholeNumber({ min: 0 })
   readonly output: number;
 
-  @WholeNumber({
-    min: 0,
-    description: 'Part of the input that the provider read from its cache.',
-    example: 0,
-  })
+  @WholeNumber({ min: 0, description: 'Part of the input that the provider read from its cache.' })
   readonly cached_input: number;
 }
 
@@ -126,11 +115,10 @@ export class TriageErrorDto {
   @Text({
     description:
       'Reasons of the provider: not_configured, authentication, unreachable, timeout, rate_limited, overloaded, provider_error, refused, truncated, invalid_answer, token_budget. Other reasons: kill_switch, incident_deleted, interrupted, discarded, not_needed, internal_error. An open set.',
-    example: 'overloaded',
   })
   readonly reason: string;
 
-  @Text({ example: 'The provider is overloaded.' })
+  @Text()
   readonly message: string;
 }
 
@@ -141,7 +129,7 @@ export class TriageRunSummaryDto {
   @Id('IncidentId')
   readonly incident_id: string;
 
-  @Choice('TriageStatus', RUN_STATUSES, { example: 'completed' })
+  @Choice('TriageStatus', RUN_STATUSES)
   readonly status: RunStatus;
 
   @Nested(() => TriageVerdictDto, { optional: true, description: 'Only of a completed run.' })
@@ -150,22 +138,15 @@ export class TriageRunSummaryDto {
   @OpenChoices('ActionTypeName', ACTION_TYPES, {
     optional: true,
     description: 'Recommended types of actions. The service does not execute them.',
-    example: ['quarantine_email', 'block_sender'],
   })
   readonly recommended_actions?: string[];
 
-  @WholeNumber({
-    optional: true,
-    min: 0,
-    description: 'Duration of the last attempt.',
-    example: 3120,
-  })
+  @WholeNumber({ optional: true, min: 0, description: 'Duration of the last attempt.' })
   readonly duration_ms?: number;
 
   @Flag({
     optional: true,
     description: 'Whether the verdict became the verdict of the incident. Only of a completed run.',
-    example: true,
   })
   readonly applied?: boolean;
 
@@ -176,14 +157,13 @@ export class TriageRunSummaryDto {
   })
   readonly not_applied?: NotApplied;
 
-  @OpenChoice('TriageProvider', PROVIDERS, { example: 'anthropic' })
+  @OpenChoice('TriageProvider', PROVIDERS, { description: 'Provider of verdicts.' })
   readonly provider: string;
 
   @Text({
     optional: true,
     description:
       'The model that answered, or was asked without an answer. `rules` for the rule-based scorer.',
-    example: 'rules',
   })
   readonly model?: string;
 
@@ -191,7 +171,6 @@ export class TriageRunSummaryDto {
     optional: true,
     description:
       'Hash of all prompts or rules. Runs with the same hash had the same prompts or rules.',
-    example: '9f2b',
   })
   readonly prompt_hash?: string;
 
@@ -201,24 +180,16 @@ export class TriageRunSummaryDto {
   @Text({
     description:
       'The principal who requested the run: a person, a key, or `webhook:<source>` for a source with `auto_triage`.',
-    example: 'alice',
   })
   readonly requested_by: string;
 
-  @Flag({ example: false })
+  @Flag()
   readonly force: boolean;
 
-  @Text({
-    optional: true,
-    description: 'Playbook whose instructions guide the model.',
-    example: 'phishing-response',
-  })
+  @Text({ optional: true, description: 'Playbook whose instructions guide the model.' })
   readonly playbook?: string;
 
-  @Texts({
-    description: 'Notes for readers, such as that the playbook was missing.',
-    example: [],
-  })
+  @Texts({ description: 'Notes for readers, such as that the playbook was missing.' })
   readonly notes: string[];
 
   @Nested(() => TriageErrorDto, {
@@ -231,42 +202,36 @@ export class TriageRunSummaryDto {
     optional: true,
     description:
       'Time of the next attempt of a run that waits because of an `error`. The attempt is earlier if the error is over sooner.',
-    example: TIME,
   })
   readonly next_attempt_at?: Date;
 
-  @WholeNumber({
-    min: 0,
-    description: 'Number of attempts without a verdict of the provider.',
-    example: 0,
-  })
+  @WholeNumber({ min: 0, description: 'Number of attempts without a verdict of the provider.' })
   readonly failures: number;
 
-  @Instant({ example: TIME })
+  @Instant()
   readonly created_at: Date;
 
-  @Instant({ optional: true, description: 'Start of the last attempt.', example: TIME })
+  @Instant({ optional: true, description: 'Start of the last attempt.' })
   readonly started_at?: Date;
 
-  @Instant({ optional: true, description: 'End of the run, completed or failed.', example: TIME })
+  @Instant({ optional: true, description: 'End of the run, completed or failed.' })
   readonly completed_at?: Date;
 }
 
 export class TriageToolCallDto {
-  @Text({ description: 'Evidence names the answer by this id.', example: 't1' })
+  @Text({ description: 'Evidence names the answer by this id.' })
   readonly id: string;
 
-  @Text({ example: 'related_incidents' })
+  @Text()
   readonly tool: string;
 
-  @JsonObject({ example: { indicator_id: 'i1' } })
+  @JsonObject()
   readonly input: Record<string, unknown>;
 
   @Field(
     {
       optional: true,
       description: 'Answer to the model: any JSON.',
-      example: { incidents: [] },
     },
     {
       // Some generators do not understand a list of types, which would mean the same.
@@ -278,25 +243,21 @@ export class TriageToolCallDto {
   @Flag({ optional: true, description: 'Whether the question has no answer.' })
   readonly failed?: boolean;
 
-  @Decimal({ min: 0, example: 12 })
+  @Decimal({ min: 0 })
   readonly duration_ms: number;
 }
 
 export class TriagePointDto {
-  @Text({ example: 'spf_failed' })
+  @Text()
   readonly rule: string;
 
-  @Decimal({ description: 'Positive towards malicious, negative towards benign.', example: 20 })
+  @Decimal({ description: 'Positive towards malicious, negative towards benign.' })
   readonly points: number;
 
-  @Text({
-    optional: true,
-    description: 'Place in raw_data that the rule matched.',
-    example: '/headers/0',
-  })
+  @Text({ optional: true, description: 'Place in raw_data that the rule matched.' })
   readonly pointer?: string;
 
-  @Text({ example: 'SPF failed for the sender.' })
+  @Text()
   readonly explanation: string;
 }
 
@@ -316,21 +277,18 @@ export class TriageRunDto extends TriageRunSummaryDto {
 
 const presentRun = present(TriageRunDto);
 
-/** Lists leave `tool_calls` and `points` out, because their reads do. */
 export function presentTriageRun(run: TriageRun): TriageRunDto {
   const { input_tokens: input, output_tokens: output, cached_input_tokens: cached_input } = run;
+  const applied = run.verdict && run.not_applied === null;
   return presentRun({
     ...run,
     triage_id: run.id,
-    applied: run.verdict && run.not_applied === null,
+    applied,
     tokens: { input, output, cached_input },
-    tool_calls: run.tool_calls?.map(({ durationMs, ...call }) => {
-      return { ...call, duration_ms: durationMs };
-    }),
   });
 }
 
-/** 202 for a run that continues without the request. */
+/** 202 if the run continues without the request. */
 export function statusOfTriage(run: Pick<TriageRun, 'status'>): number {
   return run.status === 'completed' ? 200 : 202;
 }
@@ -340,8 +298,40 @@ const SORTS = sortWords('created_at');
 export class TriageRunsQueryDto extends PageQueryDto {
   @Choice('TriageRunSort', SORTS, { optional: true, default: '-created_at' })
   readonly sort: (typeof SORTS)[number] = '-created_at';
-
-  static toRequest(this: void, { page, per_page, sort }: TriageRunsQueryDto): RunListRequest {
-    return { page, per_page, newestFirst: sort === '-created_at' };
-  }
 }
+
+/** Texts of the contract beside the DTOs and controllers. */
+export const TRIAGE_CONTRACT: ModuleContract = {
+  tags: { Triage: 'Verdicts of a model on incidents, each with its evidence.' },
+  ids: { triage: { what: 'run', schema: 'TriageRunId' } },
+  schemas: {
+    TriageError: 'Why a run has no verdict.',
+    TriageEvidence: 'A value that supports a verdict. Code has checked it.',
+    TriageIndicator: 'A value in the event that can be searched for elsewhere. Code has found it.',
+    TriagePoint: 'Points that a rule of the built-in scorer gave.',
+    TriageRequest: 'Options of a triage.',
+    TriageRun: 'Full details of a run of triage.',
+    TriageRunSummary: 'A run of triage, as shown in lists.',
+    TriageStatus:
+      'queued: the run waits. running: an attempt is in progress. completed: the run has a verdict. failed: it has no verdict.',
+    TriageTokens: 'Tokens that the model read and wrote.',
+    TriageToolCall: 'A question of the model, with its answer.',
+    TriageVerdict: 'The verdict of a run.',
+  },
+  fields: {
+    confidence: 'Certainty of the verdict, from 0 to 1.',
+    explanation: 'Why the rule counts, as text for people.',
+    force: 'Whether the run may replace an existing verdict.',
+    'TriageTokens.input': 'Tokens that the model read.',
+    'TriageTokens.output': 'Tokens that the model wrote.',
+    reasoning: 'Reasons for the verdict, as text for people.',
+    recommended_actions:
+      'Types of actions that a person might execute. The service does not execute them.',
+    rule: 'Name of the rule.',
+    tool: 'Name of the tool.',
+    triage_id: 'Id of the triage run.',
+    triage_runs: 'Triage runs that wait to ask a model outside.',
+    'TriageIndicator.type':
+      'Kind of the value, such as `url`, `domain`, `ip`, `email` or `sha256`.',
+  },
+};

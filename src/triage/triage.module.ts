@@ -10,25 +10,19 @@ import { PlaybooksModule } from '../playbooks/playbooks.module.js';
 import { IncidentTriageController } from './incident-triage.controller.js';
 import { modelOfSettings } from './model/configured-model.js';
 import { TriageModel } from './model/triage-model.port.js';
-import { IncidentIndicatorsRepository } from './records/incident-indicators.repository.js';
 import { RunRecorder } from './records/run-recorder.js';
 import { TriageRunsRepository } from './records/triage-runs.repository.js';
 import { AskedTriage } from './runs/asked-triage.js';
 import { LocalTriage } from './runs/local-triage.js';
+import { ProviderState } from './runs/provider-state.js';
 import { RunEndings } from './runs/run-endings.js';
-import { RunRequests } from './runs/run-requests.js';
-import { TokenBudget } from './runs/token-budget.js';
 import { TriageJudging } from './runs/triage-judging.js';
-import { TriageSignals } from './triage-signals.js';
-import { ConnectorLookups } from './tools/connector-lookups.js';
-import { RelatedIncidents } from './tools/related-incidents.js';
 import { TriageTools } from './tools/triage-tools.js';
 import { TriageService } from './triage.service.js';
 
 /**
- * `model` asks a provider, with `prompts`. `evidence` checks its answer against the data. `tools` are the questions that it
- * may ask. `runs` creates, carries out and ends runs. `records` has their rows, audit records and timeline entries, `signals`
- * health and metrics.
+ * `model` asks a provider, with `prompts` and `tools`. `evidence` checks its answer against the data. `runs` executes and ends
+ * runs. `records` has their rows, audit records and timeline entries.
  */
 @Module({
   imports: [
@@ -43,18 +37,13 @@ import { TriageService } from './triage.service.js';
   providers: [
     { provide: TriageModel, inject: [Settings, OutboundHttp], useFactory: modelOfSettings },
     AskedTriage,
-    ConnectorLookups,
-    IncidentIndicatorsRepository,
     LocalTriage,
-    RelatedIncidents,
+    ProviderState,
     RunEndings,
     RunRecorder,
-    RunRequests,
-    TokenBudget,
     TriageJudging,
     TriageRunsRepository,
     TriageService,
-    TriageSignals,
     TriageTools,
   ],
 })

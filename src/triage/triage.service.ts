@@ -1,33 +1,74 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
-import { IncidentsService } from '../incidents/incidents.service.js';
+import { INCIDENT_EVENTS, type TriageWantedPayload } from '../incidents/change-records.js';
+import { Incidents } from '../incidents/incidents.js';
+import { KillSwitch } from '../kill-switch/kill-switch.js';
+import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
-import { NotFoundError } from '../platform/errors/app-error.js';
-import { isUuid } from '../platform/ids.js';
+import { Transactions, type Tx } from '../platform/database/transactions.js';
+import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
+import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
+import { shownStart } from '../platform/text.js';
+import type { DomainEvent } from '../platform/work/domain-event.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
+import { Work } from '../platform/work/work.js';
 import { PlaybooksService } from '../playbooks/playbooks.service.js';
-import { ModelUnavailableError, TriageModel } from './model/triage-model.port.js';
-import { type RunListRequest, TriageRunsRepository } from './records/triage-runs.repository.js';
-import type { Waiting } from './runs/asked-triage.js';
+import {
+  LONGEST_RETRY_AFTER_MS,
+  ModelUnavailableError,
+  TriageModel,
+} from './model/triage-model.port.js';
+import { RunRecorder } from './records/run-recorder.js';
+import {
+  type NewRun,
+  type RunListRequest,
+  TRIAGE,
+  TriageRunsRepository,
+} from './records/triage-runs.repository.js';
+import { AskedTriage, type Waiting } from './runs/asked-triage.js';
+import { type LockedJudgements, LocalTriage } from './runs/local-triage.js';
+import { ProviderState } from './runs/provider-state.js';
+import { RunEndings } from './runs/run-endings.js';
 import { runErrorOf, stillAnswers } from './runs/run-rules.js';
-import { type RunOutcome, RunRequests, type WantedRun } from './runs/run-requests.js';
-import { TokenBudget } from './runs/token-budget.js';
-import { AiUnavailableError, TriageInProgressError, unknownPlaybook } from './triage.errors.js';
-import type { TriageRun } from './triage-run.js';
+import { type RunError, SYSTEM, type TriageRun } from './triage-run.js';
+
+interface WantedRun {
+  readonly incidentId: string;
+  readonly force: boolean;
+  readonly playbook?: string;
+}
 
 const GRACE_MS = 5_000;
+const HANDLER = 'auto-triage';
+const LONGEST_PLAYBOOK = 200;
 
+/** Creates runs, or gives a waiting run to the person who asks for it. */
 @Injectable()
-export class TriageService {
+export class TriageService implements OnModuleInit {
   constructor(
-    private readonly incidents: IncidentsService,
+    private readonly transactions: Transactions,
+    private readonly incidents: Incidents,
     private readonly playbooks: PlaybooksService,
-    private readonly requests: RunRequests,
+    private readonly killSwitch: KillSwitch,
     private readonly runs: TriageRunsRepository,
-    private readonly budget: TokenBudget,
+    private readonly recorder: RunRecorder,
+    private readonly endings: RunEndings,
+    private readonly local: LocalTriage,
+    private readonly asked: AskedTriage,
+    private readonly provider: ProviderState,
     private readonly model: TriageModel,
+    private readonly events: DomainEvents,
+    private readonly work: Work,
+    private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
+
+  onModuleInit(): void {
+    this.events.inTransaction({ types: [INCIDENT_EVENTS.triageWanted] }, HANDLER, (tx, events) =>
+      this.triageWanted(tx, events),
+    );
+  }
 
   /** Maximum time until a response: longer than a run may take. */
   get answeredWithinMs(): number {
@@ -35,28 +76,34 @@ export class TriageService {
   }
 
   /**
-   * Triages an incident, unless that was done before and `force` is not set. The returned run is completed; or it waits,
-   * because the caller does not, or because the service stopped during the attempt.
+   * Triages an incident. Returns the last completed run unless `force` is set. The returned run is completed, or it waits because
+   * the caller does not, or because the service stopped during the attempt.
+   *
+   * @param later whether the caller does not wait for the verdict
    */
-  async triage(caller: Principal, wanted: WantedRun, waiting: Waiting): Promise<TriageRun> {
-    const { playbook, force, later } = wanted;
-    const isKnown = playbook === undefined || (await this.playbooks.findEnabled(playbook));
-    if (!isKnown) throw unknownPlaybook();
+  async triage(
+    caller: Principal,
+    wanted: WantedRun,
+    later: boolean,
+    waiting: Waiting,
+  ): Promise<TriageRun> {
+    const { playbook, force } = wanted;
+    if (playbook !== undefined && !(await this.playbooks.findEnabled(playbook))) {
+      const message = 'playbook names no enabled playbook.';
+      throw ValidationError.of('playbook', 'unknown_playbook', message);
+    }
     const incident = await this.incidents.get(wanted.incidentId);
     const { id: incidentId } = incident;
     const { open, completed } = (await this.runs.known([incidentId])).get(incidentId) ?? {};
     if (completed && !force && stillAnswers(completed, incident)) {
       return await this.get(incidentId, completed.id);
     }
-    const { unusable } = this.model;
-    if (unusable) throw new AiUnavailableError(unusable);
-    if (open?.status === 'running') throw new TriageInProgressError(open);
-    const isAsked = this.model.asksOutside && !later;
-    const shortage = isAsked ? await this.budget.shortage() : undefined;
-    if (shortage) throw new AiUnavailableError(shortage, shortage.extras);
-    const outcome = await this.requests.request(caller, { ...wanted, incidentId }, waiting);
-    if (outcome.run.status === 'failed' || outcome.cause) throw errorOf(outcome);
-    return outcome.run;
+    if (this.model.unusable) throw unavailable(this.model.unusable);
+    if (open?.status === 'running') throw inProgress(open.id);
+    const shortage = this.model.asksOutside && !later ? await this.provider.shortage() : undefined;
+    if (shortage) throw unavailable(shortage);
+    const run = this.newRun({ ...wanted, incidentId }, caller.name);
+    return await this.begin(caller, run, later, waiting);
   }
 
   async list(incidentId: string, request: RunListRequest): Promise<Page<TriageRun>> {
@@ -72,16 +119,155 @@ export class TriageService {
     return this.withProvider(run);
   }
 
-  /** A run that waits will ask the present provider, whatever the settings were before. */
+  /** A waiting run will ask the present provider, independently of earlier settings. */
   private withProvider(run: TriageRun): TriageRun {
     if (run.status !== 'queued') return run;
     const { provider, unusable } = this.model;
     if (!unusable) return { ...run, provider };
     return { ...run, provider, error: runErrorOf(unusable), next_attempt_at: null };
   }
+
+  private async begin(
+    caller: Principal,
+    wanted: NewRun,
+    later: boolean,
+    waiting: Waiting,
+  ): Promise<TriageRun> {
+    let ended: Awaited<ReturnType<AskedTriage['begin']>> | undefined;
+    const run = await this.transactions.run<TriageRun>(
+      async (tx) => {
+        ended = undefined;
+        const permit = this.model.asksOutside ? await this.killSwitch.claimPermit(tx) : undefined;
+        const isJudged = this.local.isUsed && !later;
+        const judged = isJudged ? await this.local.judgeAndLock(tx, [wanted]) : undefined;
+        const { run: created, hasWaited } = await this.createOrTakeOver(tx, wanted, judged);
+        if (created.status === 'completed') return created;
+        await this.recorder.requested(tx, [created], !later);
+        if (judged) {
+          const outcome = judged.outcomeOf(created);
+          if (outcome.error) throw new Error(outcome.error.message);
+          const written = await this.endings.write(tx, [outcome], judged.incidents);
+          return written.get(created.id)!;
+        }
+        if (later) {
+          await this.work.add(tx, TRIAGE, { ref: created.id });
+          return created;
+        }
+        ended = await this.asked.begin(tx, created, { ...waiting, hasWaited }, permit!);
+        return { ...created, status: 'running' };
+      },
+      caller,
+      waiting.completed,
+    );
+    if (!ended) return run;
+    const { run: after, cause } = await ended();
+    if (cause) throw failureOf(cause);
+    if (after?.status === 'failed') throw unavailable(after.error!);
+    // Without an outcome, another replica has taken the run over.
+    return after ?? (await this.runs.find(run.incident_id, run.id)) ?? run;
+  }
+
+  /** The incident is locked, so that simultaneous requests take turns. */
+  private async createOrTakeOver(
+    tx: Tx,
+    wanted: NewRun,
+    judged: LockedJudgements | undefined,
+  ): Promise<{ readonly run: TriageRun; readonly hasWaited: boolean }> {
+    const { incident_id: id, force, playbook } = wanted;
+    const incidents = judged?.incidents ?? (await this.incidents.lockAllForUpdate(tx, [id]));
+    const incident = incidents.get(id);
+    if (!incident) throw new NotFoundError('Incident');
+    const { open, completed } = (await this.runs.known([id], tx)).get(id) ?? {};
+    if (judged && completed && !force && stillAnswers(completed, incident)) {
+      // Another request was faster.
+      return { run: (await this.runs.find(id, completed.id, tx))!, hasWaited: false };
+    }
+    if (!open) return { run: (await this.runs.insert(tx, [wanted]))[0]!, hasWaited: false };
+    const run = await this.runs.takeOver(tx, {
+      ...wanted,
+      id: open.id,
+      force: force || open.force,
+      playbook: playbook ?? open.playbook,
+    });
+    const waiting = await this.work.cancelWaiting(tx, TRIAGE, [open.id]);
+    if (!run || waiting.length === 0) throw inProgress(open.id);
+    return { run, hasWaited: true };
+  }
+
+  /**
+   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Without a model outside, they end in
+   * the same transaction. Returns the events that came too early: the attempt in progress does not know the latest report.
+   */
+  private async triageWanted(tx: Tx, events: readonly DomainEvent[]): Promise<DomainEvent[]> {
+    const wanted = [...Map.groupBy(events, ({ subject }) => subject.id)].map(([id, ofIncident]) => {
+      const payloads = ofIncident.map(({ payload }) => payload as TriageWantedPayload);
+      const { requested_by = SYSTEM } = payloads[0]!;
+      const playbook = payloads[0]!.playbook && shownStart(payloads[0]!.playbook, LONGEST_PLAYBOOK);
+      const run = this.newRun({ incidentId: id, force: false, playbook }, requested_by);
+      return { events: ofIncident, isAgain: payloads.some(({ again }) => again), run };
+    });
+    const runs = wanted.map(({ run }) => run);
+    const ids = runs.map(({ incident_id }) => incident_id);
+    const judged = this.local.isUsed ? await this.local.judgeAndLock(tx, runs) : undefined;
+    const incidents = judged?.incidents ?? (await this.incidents.lockAllForUpdate(tx, ids));
+    const known = await this.runs.known(ids, tx);
+    const created = wanted.flatMap(({ isAgain, run }) => {
+      const { open, completed } = known.get(run.incident_id) ?? {};
+      return incidents.has(run.incident_id) && !open && (isAgain || !completed) ? [run] : [];
+    });
+    if (created.length > 0) await this.create(tx, created, judged);
+    return wanted.flatMap((one) => {
+      const isRunning = known.get(one.run.incident_id)?.open?.status === 'running';
+      return one.isAgain && isRunning ? one.events : [];
+    });
+  }
+
+  private async create(
+    tx: Tx,
+    created: readonly NewRun[],
+    judged: LockedJudgements | undefined,
+  ): Promise<void> {
+    const runs = await this.runs.insert(tx, created);
+    await this.recorder.requested(tx, runs);
+    if (judged) {
+      const outcomes = runs.map((run) => judged.outcomeOf(run));
+      await this.endings.write(tx, outcomes, judged.incidents);
+    } else await this.work.add(tx, TRIAGE, ...runs.map(({ id }) => ({ ref: id })));
+  }
+
+  private newRun({ incidentId, force, playbook }: WantedRun, requested_by: string): NewRun {
+    const created_at = this.clock.now();
+    return {
+      id: newId(created_at.getTime()),
+      incident_id: incidentId,
+      requested_by,
+      force,
+      playbook: playbook ?? null,
+      provider: this.model.provider,
+      created_at,
+    };
+  }
 }
 
-function errorOf({ run, cause }: RunOutcome): unknown {
-  if (!(cause instanceof ModelUnavailableError)) return cause ?? new AiUnavailableError(run.error!);
-  return new AiUnavailableError(runErrorOf(cause), cause.extras);
+function inProgress(id: string): AppError {
+  const details = { triage_id: id, status: 'running' };
+  const message = 'A triage run of the incident is running.';
+  return new AppError('triage_in_progress', message, { details });
+}
+
+function failureOf(cause: unknown): unknown {
+  return cause instanceof ModelUnavailableError ? unavailable(cause) : cause;
+}
+
+/** The response to a caller who waits for a verdict. */
+function unavailable(error: RunError | ModelUnavailableError): AppError {
+  const extras = error instanceof ModelUnavailableError ? error.extras : undefined;
+  const { reason, message } = error instanceof ModelUnavailableError ? runErrorOf(error) : error;
+  const ms = Math.min(LONGEST_RETRY_AFTER_MS, extras?.retryAfterMs ?? Number.NaN);
+  const seconds = Math.max(1, Math.ceil(ms / 1_000));
+  return new AppError('ai_unavailable', message, {
+    details: { reason },
+    cause: extras?.cause,
+    ...(seconds && { headers: { 'retry-after': String(seconds) } }),
+  });
 }

@@ -1,34 +1,34 @@
 import { type ModuleContract } from '../platform/openapi/module-contract.js';
 
-/** What the contract says about this module beside its DTOs and controllers. */
+/** Texts of the contract that do not belong to a DTO or a handler. */
 export const WEBHOOKS_CONTRACT: ModuleContract = {
   tags: {
     Webhooks:
-      'Security tools that send events, how these become incidents, and what became of each.',
+      'Security tools that send events, the incidents of the events, and the inbox of deliveries.',
   },
   ids: {
     'webhook-events': { what: 'event', schema: 'WebhookEventId' },
     webhooks: { what: 'webhook source', schema: 'WebhookSourceName', example: 'siem' },
   },
   schemas: {
-    AcceptedReceipt: 'A delivery whose events have their incidents.',
-    AcceptedStatus: 'The events are stored, and so are their incidents.',
-    DeletedWebhookSource: 'That the source is deleted.',
-    EventMapping: 'Where the parts of an incident are in an event of a source, by JSON pointers.',
+    AcceptedReceipt: 'A delivery whose events have incidents.',
+    AcceptedStatus: 'The events and their incidents are stored.',
+    DeletedWebhookSource: 'A deleted source.',
+    EventMapping: 'JSON pointers to the parts of an incident in an event.',
     WebhookSourceInput: 'A source to register.',
-    PreviewedIncident: 'An incident that a body would make.',
-    QueuedReceipt: 'A delivery that is stored, and whose incident follows.',
-    QueuedStatus: 'The event is stored; a worker makes its incident.',
-    ReceivedEvent: 'What became of one event of a delivery.',
-    WebhookEvent: 'Full details of a delivery: what was sent, and what became of it.',
+    PreviewedIncident: 'An incident that a body would create.',
+    QueuedReceipt: 'A stored delivery whose incidents follow.',
+    QueuedStatus: 'The event is stored; a worker creates its incident.',
+    ReceivedEvent: 'Result of one event of a delivery.',
+    WebhookEvent: 'A delivery with its body.',
     WebhookEventSummary: 'A delivery, as shown in lists.',
-    WebhookPreset: 'What is known about a tool that sends events, with what to set there.',
-    WebhookPreview: 'The incidents that a body would make.',
-    WebhookReceipt: 'What became of a delivery: `status` tells which of the two it is.',
+    WebhookPreset: 'Settings for a tool that sends events, with the steps at the tool.',
+    WebhookPreview: 'The incidents that a body would create.',
+    WebhookReceipt: 'Result of a delivery, by `status`.',
     WebhookSource: 'A source of events without its secret.',
-    WebhookSourceName: 'The name of a source, which is its id.',
+    WebhookSourceName: 'Name of a source, which is its id.',
     WebhookSourceUpdate: 'Changes to a source; at least one field is required.',
-    WebhookVerification: "What Okta wants to have back of an event hook's address.",
+    WebhookVerification: 'Response to the verification of an event hook by Okta.',
   },
-  fields: { mapping: 'Where its events have what an incident needs.' },
+  fields: { mapping: 'Pointers to the parts of an incident.' },
 };

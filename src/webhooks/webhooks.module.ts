@@ -1,9 +1,7 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
-import { FailedReceipts } from './receipt/failed-receipts.js';
-import { WebhookEventSignals, WebhookEventsService } from './events/webhook-events.service.js';
+import { WebhookEvents, WebhookEventSignals } from './events/webhook-events.js';
 import { WebhookEventsController } from './events/webhook-events.controller.js';
-import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { FurtherReports } from './receipt/further-reports.js';
 import { InboxProcessing } from './receipt/inbox-processing.js';
 import { InboxRepository } from './receipt/inbox.repository.js';
@@ -25,16 +23,14 @@ import { WebhookSourcesRepository } from './sources/webhook-sources.repository.j
     FurtherReports,
     InboxProcessing,
     InboxRepository,
-    FailedReceipts,
     NobodyTriages,
     OktaVerification,
     ReceiptBatchesRepository,
     SealedSecrets,
     Settlement,
     SourceDirectory,
+    WebhookEvents,
     WebhookEventSignals,
-    WebhookEventsRepository,
-    WebhookEventsService,
     WebhookReceipts,
     WebhookSourcesRepository,
     WebhookSourcesService,

@@ -11,10 +11,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '../support/command.js';
-import { schema } from '../../src/app.schema.js';
-import { createDataSource } from '../../src/platform/database/data-source.js';
-import { waitUntilUnused } from '../../src/platform/secrets/known-keys.js';
-import { SecretKeysRepository } from '../../src/platform/secrets/secret-keys.repository.js';
 import { query } from '../support/embedded/query.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { lostKeySql } from '../support/lost-key.js';
@@ -42,7 +38,6 @@ describe('the keys that the database knows', () => {
     const service = await start(old);
     await site.fill(service);
     await service.stop();
-    await longAfter();
   });
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'its-anchor-'));
@@ -74,10 +69,6 @@ describe('the keys that the database knows', () => {
     expect((await service.exited).code).toBe(1);
     return service.lines.find((line) => line.startsWith('Not started: ')) ?? '';
   };
-  /** Commands wait until nobody has said for a while that it writes with a key; this stands for that while. */
-  const longAfter = () =>
-    query(database.url, `update secret_keys set last_used_at = last_used_at - interval '1 minute'`);
-
   /** Waits until the anchor file holds the present end of the trail. */
   const expectAuditHealthy = async (service: ServiceProcess): Promise<void> => {
     await eventually(
@@ -180,27 +171,6 @@ describe('the keys that the database knows', () => {
     const accepted = await runCommand('audit', ['accept-head', 'a drill'], withKeys(next));
     expect(accepted).toMatchObject({ code: 0, stderr: '' });
     expect((await runCommand('audit', ['accept-head'], withKeys(next))).stderr).toMatch(/^Usage: /);
-  });
-
-  it('are not retired while a replica still writes with them', async () => {
-    const [next, data] = [newKey(), createDataSource(schema, { connectionString: database.url })];
-    const keys = new SecretKeysRepository(data);
-    const service = await start(old);
-    const id = (await query<{ id: string }>(database.url, 'select id from secret_keys'))[0]!.id;
-    await data.initialize();
-    try {
-      const told: string[] = [];
-      await expect(waitUntilUnused(keys, [id], (line) => told.push(line), 1_500)).rejects.toThrow(
-        `A running process still encrypts with the key ${id}. `,
-      );
-      expect(told).toContain(`Waiting until no process encrypts with the key ${id}.`);
-    } finally {
-      await data.destroy();
-    }
-    // The command waits there, too, and has changed nothing by then.
-    const { settings } = withKeys(next, old);
-    expect((await runCommand('reseal', [], { settings, until: /Waiting/ })).code).toBeNull();
-    expect((await site.admin(service).get('/api/audit/verify')).body.data.valid).toBe(true);
   });
 
   it('can be rotated when reseal is killed after each of its steps and run again', async () => {

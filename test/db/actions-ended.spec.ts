@@ -1,6 +1,5 @@
 import type { Action } from '../../src/actions/action.js';
 import type { ActionChanged, ActionRecorder } from '../../src/actions/action-records.js';
-import type { ChangeRecords } from '../../src/actions/action-rows.js';
 import { ActionsRepository } from '../../src/actions/actions.repository.js';
 import { ActionEndings } from '../../src/actions/execution/action-endings.js';
 import { AUDIT_PARAMETERS } from '../../src/audit/audit-log.js';
@@ -9,23 +8,19 @@ import { Clock } from '../../src/platform/clock.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
-const NO_RECORDS: ChangeRecords = {
-  audit: Array.from({ length: AUDIT_PARAMETERS }, () => []),
-  timeline: Array.from({ length: TIMELINE_PARAMETERS }, () => []),
-  events: [],
-};
+const NO_RECORDS = [...Array<never[]>(AUDIT_PARAMETERS + TIMELINE_PARAMETERS).fill([]), '[]'];
 
 describe('the ends of actions', () => {
   const { dataSource, statements, transactions } = useTestDatabase();
   const recorded: ActionChanged[] = [];
   const recorder = {
-    recordsOf: () => NO_RECORDS,
-    recorded: (_, changes) => void recorded.push(...changes),
+    write: (tx, statement, values) => statements.rowsIn(tx, statement, [...values, ...NO_RECORDS]),
+    count: (_, changes) => void recorded.push(...changes),
     record: async (_, change, actor, actions) =>
       void recorded.push(...actions.map((action) => ({ change, actor, action }))),
-  } as Pick<ActionRecorder, 'recordsOf' | 'recorded' | 'record'>;
+  } as Pick<ActionRecorder, 'write' | 'count' | 'record'>;
   const actions = new ActionsRepository(statements);
-  const endings = new ActionEndings(statements, recorder as ActionRecorder, actions, new Clock());
+  const endings = new ActionEndings(recorder as ActionRecorder, actions, new Clock());
 
   beforeEach(() => void recorded.splice(0));
 

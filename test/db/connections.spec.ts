@@ -111,7 +111,7 @@ describe('the connections of the service', () => {
     await pool.query('select 1');
   });
 
-  it('says once that the database is read-only, and once that it is writable again', async () => {
+  it('says once that the database is read-only, and once that it is back', async () => {
     const lines: string[] = [];
     const open = await openDatabase(
       loadSettings({ DATABASE_URL: database.url }),
@@ -141,7 +141,7 @@ describe('the connections of the service', () => {
       );
       expect(lines).toEqual([
         'The database is read-only.',
-        expect.stringMatching(/^The database is writable again after \d+ s\.$/),
+        expect.stringMatching(/^The database is back after \d+ s\.$/),
       ]);
     } finally {
       await open.close();

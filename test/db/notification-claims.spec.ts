@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { FoldedDelivery } from '../../src/notifications/delivery.js';
+import type { FoldedDelivery } from '../../src/notifications/delivery-claims.repository.js';
 import { NotificationChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
 import type { Work } from '../../src/platform/work/work.js';
 import { LostClaims } from '../../src/platform/work/kind.js';

@@ -1,7 +1,10 @@
 import type { DataSource } from 'typeorm';
-import type { FoldedDelivery } from '../../src/notifications/delivery.js';
 import { DeliveriesRepository } from '../../src/notifications/deliveries.repository.js';
-import { DeliveryClaimsRepository } from '../../src/notifications/delivery-claims.repository.js';
+import {
+  DeliveryClaimsRepository,
+  type EndedAttempt,
+  type FoldedDelivery,
+} from '../../src/notifications/delivery-claims.repository.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
@@ -87,7 +90,7 @@ export class Deliverer {
     const rooms = lanes.map(({ lane }) => {
       const n = busy.get(lane.slice('notification.'.length)) ?? 0;
       const free = Math.max(0, places - n);
-      return { lane, free, places, busy: n, leaseMs: 30_000, takesLapsed: true, since: undefined };
+      return { lane, free, places, busy: n, leaseMs: 30_000, takesLapsed: true, since: [] };
     });
     await this.rows.look(this.worker, [], {}, undefined);
     const { claimed } = await this.rows.look(this.worker, rooms, {}, undefined);
@@ -105,13 +108,14 @@ export class Deliverer {
     return folded;
   }
 
-  async end({ delivery, carried }: FoldedDelivery, status: 'delivered' | 'dead' = 'delivered') {
-    const { id, attempts } = delivery;
-    await this.endWork(id, {}, async (tx) => {
-      await this.claimed.end(tx, [{ id, status, attempts }]);
-      if (carried.length === 0) return;
-      await this.claimed[status === 'dead' ? 'freeCarried' : 'endCarried'](tx, [id]);
-    });
+  /** Ends an attempt. A refused message with several deliveries is unfolded. */
+  async end(folded: FoldedDelivery, kind: EndedAttempt['ending']['kind'] = 'delivered') {
+    const outcome: EndedAttempt['outcome'] =
+      kind === 'delivered' ? { kind } : { kind: 'failed', why: 'No.' };
+    const again = kind === 'unfolded' ? { inMs: 0 } : undefined;
+    await this.endWork(folded.delivery.id, { again }, (tx) =>
+      this.claimed.write(tx, [{ ...folded, outcome, ending: { kind, waitMs: 0, error: 'No.' } }]),
+    );
   }
 
   async endWork(

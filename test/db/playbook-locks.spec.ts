@@ -34,7 +34,7 @@ describe('a cancellation of several playbook runs', () => {
     const other = dataSource.createQueryRunner();
     await other.startTransaction();
     await other.query('select from playbook_runs where id = $1 for update', [first]);
-    const cancelled = transactions.run((tx) => runs.cancelHeld(tx, 'No.', new Date()));
+    const cancelled = transactions.run((tx) => runs.cancel(tx, 'held', null, 'No.', new Date()));
     await eventually(
       () => query(`select from pg_stat_activity where wait_event_type = 'Lock'`),
       (waiting) => waiting.length === 1,

@@ -10,7 +10,7 @@ import { lockTables, restoreBackup } from '../../src/platform/database/backup/re
 import { writeBackup } from '../../src/platform/database/backup/write-backup.js';
 import { createDataSource, type Schema } from '../../src/platform/database/data-source.js';
 import { migrate } from '../../src/platform/database/open-database.js';
-import { foldOf, repositoryOf } from './webhook-events-harness.js';
+import { eventsOf, foldOf } from './webhook-events-harness.js';
 import { query as queryAt } from '../support/embedded/query.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -26,6 +26,9 @@ const PLAN = {
 
 const WAITING = `select from pg_locks l join pg_database d on d.oid = l.database
   where d.datname = current_database() and not l.granted`;
+
+const OTHER_SESSIONS =
+  'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
 
 describe('rows that are replaced while others use them', () => {
   let database: TestDatabase;
@@ -79,9 +82,9 @@ describe('rows that are replaced while others use them', () => {
       connectionString: database.url,
     }).initialize();
     try {
-      const totalOf = async (sources?: string[]) => {
-        const request = { filter: { sources }, descending: true, page: 1, per_page: 1 };
-        return (await repositoryOf(dataSource).list(request)).total;
+      const totalOf = async (source?: string[]) => {
+        const request = { source, sort: '-created_at', page: 1, per_page: 1 } as const;
+        return (await eventsOf(dataSource).list(request)).total;
       };
       await insert('edr', 5);
       await foldOf(dataSource).foldPending();
@@ -145,7 +148,7 @@ const schemaOf = (...migrations: Schema['migrations']): Schema => ({ entities: [
 const EARLIER = schemaOf(Hosts2000000000001);
 const LATER = schemaOf(Hosts2000000000001, Owners2000000000002);
 
-describe('A restore with a schema other than that of the backup', () => {
+describe('A restore with other schemas', () => {
   let source: TestDatabase;
   let target: TestDatabase;
   let folder: string;
@@ -167,8 +170,6 @@ describe('A restore with a schema other than that of the backup', () => {
     target = await createTestDatabase({ empty: true });
     folder = mkdtempSync(join(tmpdir(), 'its-migrations-'));
     file = join(folder, 'a.backup');
-    await migrate(source.url, EARLIER);
-    await query(source, `insert into hosts values ('web-1')`);
   });
   afterEach(async () => {
     await source.drop();
@@ -176,24 +177,28 @@ describe('A restore with a schema other than that of the backup', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('takes back the migrations of the database before it loads the rows', async () => {
-    await writeBackup({ url: source.url, file, plan: PLAN });
-    await migrate(target.url, LATER);
-    await query(target, `insert into hosts values ('replaced', 'somebody')`);
-    await query(target, 'create table of_another_owner (id int)');
-    await restore(LATER);
-    expect(await query(target, 'select * from hosts')).toEqual([
-      { name: 'web-1', owner: 'of web-1' },
-    ]);
-    expect(await query(target, 'select * from of_another_owner')).toEqual([]);
-  });
-
-  it('refuses a backup with a migration that this release does not know, and changes nothing', async () => {
+  it('migrates an older database before it loads the rows', async () => {
     await migrate(source.url, LATER);
+    await query(source, `insert into hosts values ('web-1', 'somebody')`);
     await writeBackup({ url: source.url, file, plan: PLAN });
     await migrate(target.url, EARLIER);
+    await query(target, `insert into hosts values ('replaced')`);
+    await eventually(async () => (await query(target, OTHER_SESSIONS)).length === 0);
+    await restore(LATER);
+    expect(await query(target, 'select * from hosts')).toEqual([
+      { name: 'web-1', owner: 'somebody' },
+    ]);
+  });
+
+  it.each([
+    ['older', EARLIER, LATER],
+    ['newer', LATER, EARLIER],
+  ])('refuses a backup of an %s schema, and changes nothing', async (_, ofBackup, ofRelease) => {
+    await migrate(source.url, ofBackup);
+    await writeBackup({ url: source.url, file, plan: PLAN });
+    await migrate(target.url, ofRelease);
     await query(target, `insert into hosts values ('kept')`);
-    await expect(restore(EARLIER)).rejects.toThrow(/newer release: .*Owners2000000000002/);
-    expect(await query(target, 'select * from hosts')).toEqual([{ name: 'kept' }]);
+    await expect(restore(ofRelease)).rejects.toThrow(/another schema.*Restore it with release/);
+    expect(await query(target, 'select name from hosts')).toEqual([{ name: 'kept' }]);
   });
 });

@@ -3,9 +3,9 @@ import type { DataSource } from 'typeorm';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
-import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
 import { CountFold } from '../../src/platform/counting/count-fold.js';
-import { WebhookEventsRepository } from '../../src/webhooks/events/webhook-events.repository.js';
+import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.entity.js';
+import { WebhookEvents } from '../../src/webhooks/events/webhook-events.js';
 
 export interface Inserted {
   readonly id: string;
@@ -13,8 +13,8 @@ export interface Inserted {
   readonly status: WebhookEventStatus;
 }
 
-export function repositoryOf(dataSource: DataSource): WebhookEventsRepository {
-  return new WebhookEventsRepository(dataSource, new Statements(dataSource));
+export function eventsOf(dataSource: DataSource): WebhookEvents {
+  return new WebhookEvents(dataSource, new Statements(dataSource));
 }
 
 export function foldOf(dataSource: DataSource): CountFold {

@@ -1,21 +1,19 @@
 import { randomInt } from 'node:crypto';
-import {
-  WEBHOOK_EVENT_STATUSES as STATUSES,
-  type WebhookEventListRequest,
-} from '../../src/webhooks/events/webhook-event.js';
-import { listQuery } from '../../src/webhooks/events/webhook-events.repository.js';
+import { WEBHOOK_EVENT_STATUSES as STATUSES } from '../../src/webhooks/events/webhook-event.entity.js';
+import { type EventListRequest, listQuery } from '../../src/webhooks/events/webhook-events.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
+  eventsOf,
   foldOf,
   insertEvents,
   pick,
   type PlanNode,
-  repositoryOf,
   rowsRead,
 } from './webhook-events-harness.js';
 
 const SOURCES = ['edr', 'gateway', 'siem'];
 const anyEvent = () => ({ source: pick(SOURCES), status: pick(STATUSES) });
+type Filter = Pick<EventListRequest, 'source' | 'status'>;
 const some = <T>(items: readonly T[]): T[] => items.filter(() => randomInt(2) === 0);
 const maybe = (): boolean => randomInt(3) === 0;
 
@@ -29,18 +27,18 @@ describe('the list of webhook events', () => {
   );
 
   /** The result of a query without counters. */
-  async function expected({ filter, descending, page, per_page }: WebhookEventListRequest) {
+  async function expected({ source, status, sort, page, per_page }: EventListRequest) {
     const ids = await dataSource.query<{ id: string }[]>(
       `select id from webhook_events where ($1::text[] is null or source = any($1))
-          and ($2::text[] is null or status = any($2)) order by id ${descending ? 'desc' : 'asc'}`,
-      [filter.sources, filter.statuses],
+          and ($2::text[] is null or status = any($2)) order by id ${sort === 'created_at' ? 'asc' : 'desc'}`,
+      [source, status],
     );
     const shown = ids.slice((page - 1) * per_page, page * per_page);
     return { total: ids.length, ids: shown.map(({ id }) => id) };
   }
 
-  async function listed(request: WebhookEventListRequest) {
-    const { total, items } = await repositoryOf(dataSource).list(request);
+  async function listed(request: EventListRequest) {
+    const { total, items } = await eventsOf(dataSource).list(request);
     return { total, ids: items.map(({ id }) => id) };
   }
 
@@ -65,12 +63,10 @@ describe('the list of webhook events', () => {
       if (round > 10 && round % 5 === 0) await changeAtRandom();
       const sources = maybe() ? some([...SOURCES, 'unseen']) : [];
       const statuses = maybe() ? some(STATUSES) : [];
-      const request: WebhookEventListRequest = {
-        filter: {
-          sources: sources.length > 0 ? sources : undefined,
-          statuses: statuses.length > 0 ? statuses : undefined,
-        },
-        descending: maybe(),
+      const request: EventListRequest = {
+        source: sources.length > 0 ? sources : undefined,
+        status: statuses.length > 0 ? statuses : undefined,
+        sort: maybe() ? '-created_at' : 'created_at',
         page: pick([1, 1, 2, 3, 10, 30, 1_000, 2_147_483_647]),
         per_page: pick([20, 1, 7, 100]),
       };
@@ -95,15 +91,15 @@ describe('the list of webhook events', () => {
       return { source: `source-${index % 4}`, status: index < 9_500 ? 'processed' : 'updated' };
     });
     await foldOf(dataSource).foldPending();
-    const filters: readonly (readonly [WebhookEventListRequest['filter'], number])[] = [
+    const filters: readonly (readonly [Filter, number])[] = [
       [{}, 1],
-      [{ statuses: ['processed'] }, 1],
-      [{ statuses: ['duplicate'] }, 1],
-      [{ statuses: ['failed', 'queued', 'processed', 'duplicate'] }, 4],
-      [{ sources: ['retired'] }, STATUSES.length],
-      [{ sources: ['unseen'] }, STATUSES.length],
-      [{ sources: ['rare'], statuses: ['failed'] }, 1],
-      [{ sources: ['source-1', 'source-2', 'rare'] }, 3 * STATUSES.length],
+      [{ status: ['processed'] }, 1],
+      [{ status: ['duplicate'] }, 1],
+      [{ status: ['failed', 'queued', 'processed', 'duplicate'] }, 4],
+      [{ source: ['retired'] }, STATUSES.length],
+      [{ source: ['unseen'] }, STATUSES.length],
+      [{ source: ['rare'], status: ['failed'] }, 1],
+      [{ source: ['source-1', 'source-2', 'rare'] }, 3 * STATUSES.length],
     ];
     const tooMany: object[] = [];
     for (const upkeep of ['analyze', 'vacuum analyze']) {
@@ -120,12 +116,12 @@ describe('the list of webhook events', () => {
     expect(tooMany).toEqual([]);
   });
 
-  async function rowsOf(filter: WebhookEventListRequest['filter'], page: number) {
-    const request = { filter, page, descending: true, per_page: 20 };
-    const { text, values } = listQuery(request, 'id, source, status');
+  async function rowsOf(filter: Filter, page: number) {
+    const request = { ...filter, page, sort: '-created_at', per_page: 20 } as const;
+    const { text, values } = listQuery(request);
     const [row] = await dataSource.query<[{ 'QUERY PLAN': [{ Plan: PlanNode }] }]>(
       `explain (analyze, format json) ${text}`,
-      [...values],
+      values,
     );
     return rowsRead('webhook_events', row['QUERY PLAN'][0].Plan);
   }

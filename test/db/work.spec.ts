@@ -14,6 +14,7 @@ import {
   type Ending,
   WorkRepository,
 } from '../../src/platform/work/work.repository.js';
+import { Lane } from '../../src/platform/work/claim.js';
 import { WorkStates } from '../../src/platform/work/work-states.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
@@ -55,14 +56,14 @@ describe('the rows of work', () => {
       busy: 0,
       leaseMs: 60_000,
       takesLapsed: true,
-      since: undefined,
+      since: [],
     },
     ...change,
   });
   const claim = async (worker = WORKER, change: object = {}): Promise<readonly ClaimedRow[]> =>
     (await rows.look(worker, [room(change)], {}, undefined)).claimed;
   const readyOf = async (lane: string) =>
-    (await rows.look(WORKER, [], {}, undefined, [lane])).ready;
+    (await rows.look(WORKER, [], {}, undefined, [{ lane, since: [] }])).ready;
   const refsOf = (claimed: readonly ClaimedRow[]) => claimed.map(({ ref }) => ref);
   const end = (claimed: readonly ClaimedRow[], ending: Omit<Ending, 'row'> = {}, worker = WORKER) =>
     inTransaction((tx) =>
@@ -292,7 +293,10 @@ describe('the rows of work', () => {
       lanes: [{ lane: 'own' }],
     });
     const behindGate = (busy: number) =>
-      inTransaction((tx) => rows.claimIn(tx, WORKER, [room({ lane: 'own', free: 2, busy })]));
+      inTransaction(
+        async (tx) =>
+          (await rows.claimIn(tx, WORKER, [room({ lane: 'own', free: 2, busy })])).claimed,
+      );
     expect([await behindGate(0), await readyOf('own')]).toEqual([[], []]);
     expect(await query('select reason from work_lanes')).toEqual([{ reason: { why: 'a test' } }]);
     await change((tx) => rows.slowLane(tx, 'own', 0, Infinity));
@@ -326,6 +330,22 @@ describe('the rows of work', () => {
     await query('delete from work_lanes');
   });
 
+  /** The plan of a look, with what it read. */
+  const explained = async (rooms: Parameters<WorkRepository['look']>[1]): Promise<Plan> => {
+    const [explained] = await inTransaction(async (tx) => {
+      const plans: { 'QUERY PLAN': [{ Plan: Plan }] }[] = [];
+      const original = replica.get(WorkRepository)['statements'];
+      const spy = jest.spyOn(original, 'rows').mockImplementation(async ({ text }, values) => {
+        plans.push(...(await tx.query(`explain (analyze, buffers, format json) ${text}`, values)));
+        return [{ id: null }] as never;
+      });
+      await rows.look(WORKER, rooms, {}, undefined);
+      spy.mockRestore();
+      return plans;
+    });
+    return explained!['QUERY PLAN'][0].Plan;
+  };
+
   it('cost a claim the same beside a large backlog', async () => {
     const backlog = (lane: string, line: string) => `
       insert into work (kind, ref, lane, line, urgency, ready, due_at)
@@ -335,20 +355,45 @@ describe('the rows of work', () => {
     await query(backlog(KIND, 'null::text'));
     await query(backlog('crowd', `'one line'`));
     await query('analyze work');
-    const explained = await inTransaction(async (tx) => {
-      const plans: object[] = [];
-      const original = replica.get(WorkRepository)['statements'];
-      const spy = jest.spyOn(original, 'rows').mockImplementation(async ({ text }, values) => {
-        plans.push(...(await tx.query(`explain (analyze, buffers, format json) ${text}`, values)));
-        return [{ id: null }] as never;
-      });
-      await rows.look(WORKER, [room(), room({ lane: 'crowd' })], {}, undefined);
-      spy.mockRestore();
-      return plans;
-    });
-    const [{ Plan: plan }] = (explained[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'];
+    const plan = await explained([room(), room({ lane: 'crowd' })]);
     expect(mostRowsRead(plan)).toBeLessThan(100);
     expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(2_000);
+  });
+
+  it('cost a claim the same while a backup keeps the removed rows', async () => {
+    await query(`
+      insert into work (kind, ref, lane, urgency, ready, due_at)
+      select '${KIND}', gen_random_uuid(), '${KIND}', 2, true, now() + n * interval '1 ms' - interval '1 hour'
+        from generate_series(1, 20000) as n`);
+    const lane = new Lane(KIND, { name: KIND, places: 10, inSet: async () => undefined });
+    const read = async (since: object) => {
+      const plan = await explained([room(since)]);
+      return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+    };
+    const backup = replica.dataSource.createQueryRunner();
+    await backup.startTransaction('REPEATABLE READ');
+    await backup.query('select from work limit 1');
+    const { claimed, at } = await rows.look(WORKER, [room({ free: 18_000 })], {}, undefined);
+    lane.looked(claimed, false, at);
+    await query('delete from work where not ready');
+    expect((await read({ since: lane.room(500).since })) * 3).toBeLessThan(await read({}));
+    await backup.rollbackTransaction();
+    await backup.release();
+  });
+
+  it('are looked for from the last claimed row of each urgency', () => {
+    const lane = new Lane(KIND, { name: KIND, places: 10, inSet: async () => undefined });
+    const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds));
+    const row = (urgency: number | null, seconds: number) =>
+      ({ urgency, ready_at: urgency === null ? null : at(seconds) }) as ClaimedRow;
+    lane.looked([row(1, 7), row(1, 3), row(2, 5), row(null, 0)], false, at(50));
+    expect(lane.room(0).since).toEqual([at(50), at(50), at(5)]);
+    lane.looked([row(2, 8)], true, at(60));
+    expect(lane.room(2_000).since).toEqual(Array.from({ length: 5 }, () => at(58)));
+    lane.looked([row(1, 61), row(1, 62)], false, at(70));
+    const [first, second, ...others] = lane.room(0).since;
+    expect([first, second, others]).toEqual([at(70), at(62), [at(60), at(60), at(60)]]);
+    expect(lane.room(Infinity).since).toEqual(Array.from({ length: 5 }, () => undefined));
   });
 });
 

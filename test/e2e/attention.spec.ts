@@ -1,4 +1,4 @@
-import { ApprovalExpiry } from '../../src/approvals/approvals.service.js';
+import { ApprovalExpiry } from '../../src/actions/approvals.service.js';
 import { newId } from '../../src/platform/ids.js';
 import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
@@ -212,7 +212,7 @@ describe('what needs attention', () => {
     await lose();
     await lose();
     await query(
-      `update connectors set unhealthy_told_at = now(), health_message = 'It is down.' where id = (select id from connectors limit 1)`,
+      `update connectors set unhealthy_reported_at = now(), health_message = 'It is down.' where id = (select id from connectors limit 1)`,
     );
     const reasons: Readonly<Record<string, string>> = {
       connector_unhealthy: 'It is down.',

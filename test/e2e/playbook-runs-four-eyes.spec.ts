@@ -2,6 +2,7 @@ import type { Answer, ApiClient } from '../support/api-client.js';
 import { INCIDENT_EVENTS } from '../../src/incidents/change-records.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { DomainEvents } from '../../src/platform/work/domain-events.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
 import { useStarted } from '../support/use-started.js';
@@ -100,8 +101,14 @@ describe('the rule of four eyes and playbooks', () => {
       }
       const { client: other } = await makeKey(app, 'manager');
       expect((await world.approve(id, other)).body.data).toMatchObject({ status: 'completed' });
-      await world.actions.database.query('delete from playbook_run_steps');
-      await world.actions.database.query('delete from playbook_runs');
+      const { database } = world.actions;
+      // A run that continues stores its step again.
+      await eventually(
+        () => database.query('select from playbook_runs where completed_at is null'),
+        (open) => open.length === 0,
+      );
+      await database.query('delete from playbook_run_steps');
+      await database.query('delete from playbook_runs');
       const rollback = await author.post(`/api/actions/${id}/rollback`, {
         reason: 'a false alarm',
       });

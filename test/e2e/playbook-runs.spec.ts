@@ -606,7 +606,7 @@ describe('open playbook runs after a restore', () => {
     return entries.filter(({ subject }) => subject?.id === run).map(({ event }) => event);
   };
 
-  it('are cancelled, and their steps get the outcomes of actions that ended after the backup', async () => {
+  it('are cancelled with their open steps, and waiting triages start no playbooks', async () => {
     incident_id = await world.incident();
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
@@ -630,6 +630,11 @@ describe('open playbook runs after a restore', () => {
     const over = await waitingAt(2);
 
     const cancelled = await world.actions.app.nest.get(Transactions).run(async (tx) => {
+      await tx.query(
+        `insert into work (kind, ref, lane, urgency, ready, due_at)
+         values ('event.playbook-auto-runs', $1, 'x', 2, true, now())`,
+        [further],
+      );
       // The backup was made when all three waited for their first approval.
       const open = `status = 'waiting_approval', completed_at = null`;
       for (const statement of [
@@ -643,6 +648,9 @@ describe('open playbook runs after a restore', () => {
       const audit = world.actions.app.nest.get(AuditLog);
       const timeline = timelineOfCommand(tx.dataSource);
       await recordCancelledRuns(tx, runs, { audit, timeline });
+      expect(await tx.query(`select from work where kind = 'event.playbook-auto-runs'`)).toEqual(
+        [],
+      );
       return runs;
     });
 
@@ -652,15 +660,15 @@ describe('open playbook runs after a restore', () => {
     const run = await world.get(playbook, further);
     expect(run).toMatchObject({ status: 'cancelled' });
     expect(run.error).toMatch(/^The database was restored from a backup/);
-    expect(statuses(run)).toEqual(['completed', 'pending', 'pending']);
+    expect(statuses(run)).toEqual(['cancelled', 'pending', 'pending']);
     expect(run.steps[0]!.result).toMatchObject({ success: true });
-    expect(run).toMatchObject({ steps_completed: 1, steps_failed: 0 });
+    expect(run).toMatchObject({ steps_completed: 0, steps_failed: 0 });
     expect(await told(further)).toEqual(['playbook_started', 'playbook_cancelled']);
     const audit = await world.clients.manager.get(`/api/audit?subject=${further}`);
     expect(audit.body.data[0]).toMatchObject({
       action: 'playbook.run_cancelled',
       actor: 'system',
-      details: { error: run.error, steps_completed: 1, steps_total: 3 },
+      details: { error: run.error, steps_completed: 0, steps_total: 3 },
     });
   });
 });

@@ -51,7 +51,7 @@ describe('triage by rules', () => {
     const [broken, ...others] = await incidents(3);
     const judge = world.app.nest.get(TriageModel).judge.bind(world.app.nest.get(TriageModel));
     judged().mockImplementation(async (given, judging) => {
-      if (given.incidentId === broken) throw new TypeError('secret detail');
+      if (given.id === broken) throw new TypeError('secret detail');
       return await judge(given, judging);
     });
     await wantAll([broken!, ...others]);

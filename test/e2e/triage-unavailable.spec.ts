@@ -28,8 +28,10 @@ describe('triage without a verdict', () => {
   it.each<UnavailableReason>(['unreachable', 'refused'])(
     'answers 503 with the reason %s, fails the run and leaves the incident alone',
     async (reason) => {
-      const more = { mayHelpLater: true, tokens: { input: 5, output: 1 } };
-      script(world.app, () => Promise.reject(unavailable(reason, more)));
+      script(world.app, (_, { meter }) => {
+        meter.add({ input: 5, output: 1 });
+        return Promise.reject(unavailable(reason, { mayHelpLater: true }));
+      });
       const id = await world.incident();
       const answer = await world.triage(id);
       expect(answer.status).toBe(503);
@@ -69,9 +71,13 @@ describe('triage without a verdict', () => {
     expect(await world.runs(id)).toHaveLength(2);
   });
 
-  it('shows provider, model and last failure in the health', async () => {
+  it('shows provider, model and last failure in the health, and logs an outage once', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     script(world.app, () => Promise.reject(unavailable('overloaded')));
-    await world.triage(await world.incident());
+    for (let request = 0; request < 3; request += 1) await world.triage(await world.incident());
+    const lines = warn.mock.calls.filter(([, line]) => String(line).includes('gives no verdicts'));
+    warn.mockRestore();
+    expect(lines).toEqual([[{ reason: 'overloaded' }, expect.any(String)]]);
     const degraded = await world.llm({
       status: 'degraded',
       provider: 'anthropic',
@@ -87,6 +93,18 @@ describe('triage without a verdict', () => {
     expect(healthy).toMatchObject({ last_failure: { reason: 'overloaded' } });
   });
 
+  it('stays healthy after an answer off the schema, because the provider works', async () => {
+    script(world.app, async () => judgement());
+    await world.triage(await world.incident());
+    script(world.app, () => Promise.reject(unavailable('invalid_answer')));
+    await world.triage(await world.incident());
+    const seen = await eventually(
+      () => world.llm({}),
+      (llm) => JSON.stringify(llm).includes('invalid_answer'),
+    );
+    expect(seen).toMatchObject({ status: 'healthy' });
+  });
+
   const counted = async (line: RegExp) => {
     const { text } = await world.clients.viewer.get('/metrics');
     return Number(line.exec(text)?.[1] ?? 0);
@@ -97,7 +115,7 @@ describe('triage without a verdict', () => {
     const before = await outputTokens();
     const held = heldModel();
     script(world.app, async (given, judging) => {
-      judging.meter?.add({ input: 100, output: 20 });
+      judging.meter.add({ input: 100, output: 20 });
       return await held.judge(given, judging);
     });
     const id = await world.incident();
@@ -202,8 +220,8 @@ describe('a model that exceeds the timeout', () => {
   it('is aborted with 503; its tokens are counted and its late answer is dropped', async () => {
     const held = heldModel();
     const asked = script(world.app, async (given, judging) => {
-      judging.meter?.add({ input: 1_000, output: 500 });
-      judging.meter?.add({ input: 1_000, output: 500 });
+      judging.meter.add({ input: 1_000, output: 500 });
+      judging.meter.add({ input: 1_000, output: 500 });
       return await held.judge(given, judging);
     });
     const id = await world.incident();

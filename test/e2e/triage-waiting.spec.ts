@@ -116,11 +116,10 @@ describe('a triage run in the background', () => {
   });
 
   it('is tried again after a failure of the provider, and shows the failure meanwhile', async () => {
-    const asked = script(world.app, () =>
-      Promise.reject(
-        unavailable('unreachable', { mayHelpLater: true, tokens: { input: 3, output: 1 } }),
-      ),
-    );
+    const asked = script(world.app, (_, { meter }) => {
+      meter.add({ input: 3, output: 1 });
+      return Promise.reject(unavailable('unreachable', { mayHelpLater: true }));
+    });
     const id = await world.incident();
     await world.wantTriage(id);
     const waiting = await failedOnce(id);

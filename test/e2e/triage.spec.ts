@@ -60,8 +60,8 @@ describe('the triage of an incident', () => {
     await world.triage(id);
     const [given, judging] = asked.mock.calls[0]!;
     expect(given).toMatchObject({
-      incidentId: id,
-      incidentType: 'phishing',
+      id,
+      incident_type: 'phishing',
       rawData: RAW_DATA,
       guidance: undefined,
     });
@@ -82,7 +82,7 @@ describe('the triage of an incident', () => {
       const related = tools.find(({ name }) => name === 'related_incidents')!;
       const input = { indicator_id: given.indicators[0]!.id };
       const output = await related.ask(input, signal);
-      const call = { id: 't1', tool: related.name, input, output, durationMs: 1 };
+      const call = { id: 't1', tool: related.name, input, output, duration_ms: 1 };
       return judgement({ toolCalls: [call], points });
     });
     const id = await world.incident();
@@ -216,7 +216,7 @@ describe('the triage of an incident', () => {
     ['why a question was not answered', { error: 'There is no such tool.' }, { failed: true }],
     ['what a sandbox answers', { error: 'There is no such tool.', simulated: true }, {}],
   ])('takes no evidence from %s', async (_, output, more) => {
-    const call = { id: 't1', tool: 'look_up', input: {}, output, durationMs: 1, ...more };
+    const call = { id: 't1', tool: 'look_up', input: {}, output, duration_ms: 1, ...more };
     const evidence = [{ source: 't1', pointer: '/error', value: 'There is no such tool.' }];
     const indicators = [{ type: 'host', value: 'such' }];
     const verdict = { ...VERDICT, classification: 'benign', evidence, indicators } as const;

@@ -1,6 +1,6 @@
 import { newId } from '../../src/platform/ids.js';
-import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
 import { CountFold } from '../../src/platform/counting/count-fold.js';
+import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.entity.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';

@@ -202,6 +202,49 @@ describe('webhook receipts', () => {
     expect((await odd.send(body)).body.duplicate).toBe(true);
   });
 
+  it.each(['new', 'updated', 'duplicate'])(
+    'given a failed receipt, when the same bytes settle as a %s event → ends the failed receipt',
+    async (kind) => {
+      const source = `healed-${kind}`;
+      await registerSource(admin, { source });
+      const sender = new WebhookSender(app.client, source);
+      const sent = event();
+      if (kind === 'duplicate') await sender.send(sent);
+      if (kind === 'updated') await sender.send({ ...sent, note: 'earlier' });
+      jest.spyOn(Logger.prototype, 'error').mockImplementation();
+      jest
+        .spyOn(app.nest.get(ReceiptBatchesRepository), 'insertNew')
+        .mockRejectedValueOnce(new Error('a fault'));
+      expect((await sender.send(sent)).status).toBe(500);
+      const [failed] = await events(`&source=${source}`);
+      expect(failed).toMatchObject({ status: 'failed' });
+      const answer = await sender.send(sent);
+      expect(answer.status).toBe(200);
+      const receipts = (await events(`&source=${source}`)).filter(({ id }) => id !== failed!['id']);
+      const origin = kind === 'duplicate' ? receipts.at(-1)! : receipts[0]!;
+      const ended = await eventById(failed!['id'] as string);
+      expect(ended).toMatchObject({
+        status: 'duplicate',
+        duplicate_of: origin['id'],
+        incident_id: answer.body.incident_id,
+      });
+      expect([ended.error, ended.body]).toEqual([undefined, undefined]);
+    },
+  );
+
+  it('given a queued body, when the same bytes do not fit → leaves the body queued and names it', async () => {
+    await registerSource(admin, { source: 'twice' });
+    const [id, body] = [newId(), '{"what":"is this"}'];
+    await rows(
+      `insert into webhook_events (id, source, status, body, body_hash, received_at)
+       values ($1, 'twice', 'queued', $2, sha256($2), now())`,
+      [id, Buffer.from(body)],
+    );
+    const refused = await new WebhookSender(app.client, 'twice').send(body);
+    expect([refused.status, refused.body.error.details.event_id]).toEqual([422, id]);
+    expect(await eventById(id)).toMatchObject({ status: 'queued', body });
+  });
+
   it('keeps events of different sources apart, whatever their ids', async () => {
     await registerSource(admin, { source: 'stranger' });
     const sent = event();
@@ -375,6 +418,22 @@ describe('webhook receipts when too many are under way', () => {
     await Promise.all(answers.map(({ body }) => settled(body.queue_id)));
     expect((await settled(id)).status).toBe('processed');
     expect((await sender.send(event())).status).toBe(200);
+  });
+
+  it('given a worker that settles a queued body, when the body arrives again → answers without waiting for the worker', async () => {
+    await registerSource(await as(app, 'admin'), { source: 'again' });
+    const [data, id, body] = [app.nest.get(DataSource), newId(), JSON.stringify(event())];
+    await data.query(
+      `insert into webhook_events (id, source, status, body, body_hash, received_at)
+       values ($1, 'again', 'queued', $2, sha256($2), now())`,
+      [id, Buffer.from(body)],
+    );
+    await data.transaction(async (worker) => {
+      await worker.query('select from webhook_events where id = $1 for update', [id]);
+      const answer = await new WebhookSender(app.client, 'again').send(body);
+      expect([answer.status, answer.body.queue_id]).toEqual([202, id]);
+    });
+    expect((await settled(id)).status).toBe('processed');
   });
 
   it('shows, counts and logs as failed what fits no format', async () => {

@@ -9,10 +9,11 @@ import { Limited } from '../../src/platform/limits/request-limits.js';
 import { readEventJson } from '../../src/webhooks/reading/event-json.js';
 import { Verified, type VerifiedReceipt } from '../../src/webhooks/signatures/hmac.guard.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
+import { DEFAULT_SETTINGS } from '../../src/webhooks/sources/source-rules.js';
 import type {
   ReceivingSource,
   SignatureScheme,
-} from '../../src/webhooks/sources/webhook-source.js';
+} from '../../src/webhooks/sources/webhook-source.entity.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { RawConnection } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -55,16 +56,15 @@ const sourceOf = (
   signature: SignatureScheme,
   secret = SECRET,
 ): ReceivingSource => ({
+  ...DEFAULT_SETTINGS,
   source,
   signature,
   enabled: source !== 'disabled',
-  format: 'auto',
-  severityMapping: {},
-  typeMapping: {},
-  autoTriage: false,
-  createdBy: 'test',
-  createdAt: new Date(0),
-  updatedAt: new Date(0),
+  previous_secret_until: null,
+  version: 1,
+  created_by: 'test',
+  created_at: new Date(0),
+  updated_at: new Date(0),
   secrets: [{ value: secret }, { value: OLD_SECRET, until: new Date(Date.now() + 3_600_000) }],
 });
 const SOURCES: Readonly<Record<string, ReceivingSource>> = {

@@ -12,8 +12,11 @@ import { PLAYBOOK_RUN_STATUSES } from '../../src/playbooks/runs/playbook-run.js'
 import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
 import { PROVIDERS, UNAVAILABLE_REASONS } from '../../src/triage/model/triage-model.port.js';
 import { OWN_FAILURES } from '../../src/triage/triage-run.js';
-import { WEBHOOK_EVENT_STATUSES } from '../../src/webhooks/events/webhook-event.js';
-import { EVENT_FORMATS, SIGNATURE_SCHEMES } from '../../src/webhooks/sources/webhook-source.js';
+import { WEBHOOK_EVENT_STATUSES } from '../../src/webhooks/events/webhook-event.entity.js';
+import {
+  EVENT_FORMATS,
+  SIGNATURE_SCHEMES,
+} from '../../src/webhooks/sources/webhook-source.entity.js';
 import type { ApiClient } from '../support/api-client.js';
 import { readContract } from '../support/contract-check-document.js';
 import { makeKey } from '../support/principals.js';

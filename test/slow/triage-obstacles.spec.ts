@@ -264,7 +264,7 @@ describe('triage without a provider', () => {
     });
     await next.close();
     expect(warnings.filter((line) => line.includes('auto_triage'))).toEqual([
-      expect.stringContaining('Nobody triages what edr want'),
+      expect.stringContaining('Sources with auto_triage: edr.'),
     ]);
     expect(news.filter((line) => line.includes('Only people triage'))).toHaveLength(1);
   });

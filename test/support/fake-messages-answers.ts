@@ -17,7 +17,7 @@ export const USAGE = {
   output_tokens: 50,
 };
 /** What one answer counts for. */
-export const TOKENS = { input: 1_110, output: 50, cachedInput: 1_000 };
+export const TOKENS = { input: 1_110, output: 50, cached_input: 1_000 };
 
 export const VERDICT = {
   classification: 'malicious',
@@ -83,7 +83,7 @@ export function refusal(category: unknown): FakeAnswer {
 export function failure(
   status: number,
   type: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = { 'retry-after-ms': '1' },
 ): FakeAnswer {
   const body = { type: 'error', error: { type, message: 'No.' }, request_id: 'req_1' };
   return { kind: 'answer', status, body, headers };

@@ -2,12 +2,15 @@ import type { Settings } from '../../src/platform/config/settings.js';
 import type { Departure, Gate } from '../../src/platform/net/outbound-request.js';
 import { OutboundHttp } from '../../src/platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../src/platform/net/targets.js';
-import { AnthropicModel } from '../../src/triage/model/anthropic/anthropic-model.js';
-import type { AnthropicOptions } from '../../src/triage/model/anthropic/provider-requests.js';
+import {
+  AnthropicModel,
+  type AnthropicOptions,
+} from '../../src/triage/model/anthropic/anthropic-model.js';
 import {
   type Judgement,
   type Judging,
   ModelUnavailableError,
+  TokenMeter,
   type TriageCase,
 } from '../../src/triage/model/triage-model.port.js';
 import type { FakeMessagesApi } from './fake-messages-api.js';
@@ -18,13 +21,13 @@ const outbound = new OutboundHttp(
 );
 
 export const CASE: TriageCase = {
-  incidentId: '018f2c1e-0000-7000-8000-000000000001',
-  incidentNumber: 'INC-2026-0001',
-  incidentType: 'phishing',
+  id: '018f2c1e-0000-7000-8000-000000000001',
+  incident_number: 'INC-2026-0001',
+  incident_type: 'phishing',
   severity: 'high',
   source: 'mail-gateway',
   title: 'Invoice',
-  createdAt: new Date('2026-11-02T09:30:00Z'),
+  created_at: new Date('2026-11-02T09:30:00Z'),
   rawData: { subject: 'Invoice', from: 'billing@example.net' },
   fields: {},
   indicators: [{ id: 'i1', type: 'email', value: 'billing@example.net', pointers: ['/from'] }],
@@ -59,14 +62,14 @@ export function modelAt(
     baseUrl: api.url,
     model: 'claude-sonnet-5-5',
     timeoutMs: 20_000,
-    firstPauseMs: 1,
     ...more,
   });
 }
 
 export function judge(model: AnthropicModel, more: Partial<Judging> = {}): Promise<Judgement> {
   const signal = new AbortController().signal;
-  return model.judge(CASE, { tools: [], gate: new CountingGate(), signal, ...more });
+  const usual = { tools: [], gate: new CountingGate(), signal, meter: new TokenMeter() };
+  return model.judge(CASE, { ...usual, ...more });
 }
 
 /** What the model failed with. Anything else fails the test. */
@@ -74,18 +77,4 @@ export async function failureOf(judgement: Promise<unknown>): Promise<ModelUnava
   const outcome: unknown = await judgement.catch((error: unknown) => error);
   if (outcome instanceof ModelUnavailableError) return outcome;
   throw new Error('The model did not fail as it should.', { cause: outcome });
-}
-
-/** Does the work with more in the environment, as an operator may have it. */
-export async function withEnvironment<T>(
-  more: Readonly<Record<string, string>>,
-  work: () => Promise<T>,
-): Promise<T> {
-  const before = process.env;
-  process.env = { ...before, ...more };
-  try {
-    return await work();
-  } finally {
-    process.env = before;
-  }
 }

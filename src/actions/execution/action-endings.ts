@@ -1,15 +1,12 @@
 // SQL: one statement ends all actions of a set and writes their records. Every action needs it.
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
-import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/audit-log.js';
-import { insertTimeline, TIMELINE_PARAMETERS } from '../../incidents/timeline/incident-timeline.js';
 import { Clock } from '../../platform/clock.js';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import { afterCommit, type Tx } from '../../platform/database/transactions.js';
-import { insertEvents } from '../../platform/work/domain-event.js';
+import type { Statement } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import { type Action, type ActionResult, executedBy, shownActionId, SYSTEM } from '../action.js';
 import { ActionRecorder } from '../action-records.js';
-import { ACTION_COLUMNS, actionOf, type ActionRow, recordValues } from '../action-rows.js';
+import { ACTION_COLUMNS, insertRecords, withoutNulls } from '../action-rows.js';
 import { ActionsRepository } from '../actions.repository.js';
 import { endOf } from './execution-rules.js';
 
@@ -24,7 +21,6 @@ export interface Ending {
 }
 
 const OWN_PARAMETERS = 6;
-const AFTER_AUDIT = 1 + OWN_PARAMETERS + AUDIT_PARAMETERS;
 const SHOWN_ID = `'${shownActionId('')}' || ended.id`;
 const OF_ENDED = `where subject_id in (select ${SHOWN_ID} from ended)`;
 
@@ -44,17 +40,14 @@ const END: Statement = {
         from unnest($1::uuid[], $2::text[], $3::json[], $4::timestamptz[], $5::text[], $6::text[])
           as run (id, status, result, at, by, connector_id)
        where actions.id = run.id and actions.status = 'pending' returning ${ACTION_COLUMNS}),
-    record as (${insertAuditRows(1 + OWN_PARAMETERS)} ${OF_ENDED}),
-    entry as (${insertTimeline(AFTER_AUDIT)} ${OF_ENDED}),
-    event as (${insertEvents(`$${AFTER_AUDIT + TIMELINE_PARAMETERS}`, EVENT_PAYLOAD)} ${OF_ENDED})
+    ${insertRecords(1 + OWN_PARAMETERS, OF_ENDED, EVENT_PAYLOAD)}
     select * from ended`,
 };
 
-/** Ends pending actions and records their ends. */
+/** Ends actions and records their ends. */
 @Injectable()
 export class ActionEndings {
   constructor(
-    private readonly statements: Statements,
     private readonly recorder: ActionRecorder,
     private readonly actions: ActionsRepository,
     private readonly clock: Clock,
@@ -71,32 +64,36 @@ export class ActionEndings {
       return [{ change: status, actor: by, action: ended }];
     });
     const orphans = endings.flatMap(({ action, result }) => (result ? [] : [action.id]));
-    const rejected = await this.rejectAll(tx, orphans, at);
+    const where = { id: In(orphans), status: 'pending' } as const;
+    const rejected =
+      orphans.length > 0 ? await this.reject(tx, where, SYSTEM, 'Its incident was deleted.') : [];
     if (changes.length === 0) return rejected;
-    const records = this.recorder.recordsOf(changes);
     const column = <T>(of: (action: Action) => T) => changes.map(({ action }) => of(action));
-    const rows = await this.statements.rowsIn<ActionRow>(tx, END, [
+    const values = [
       column(({ id }) => id),
       column(({ status }) => status),
       column(({ result }) => JSON.stringify(result)),
       column(() => at.toISOString()),
       column(({ executed_by }) => executed_by),
       column(({ connector_id }) => connector_id),
-      ...recordValues(records),
-    ]);
+    ];
+    const rows = await this.recorder.write<Action>(tx, END, values, changes);
     const ids = new Set(rows.map(({ id }) => id));
     const made = changes.filter(({ action }) => ids.has(action.id));
-    afterCommit(tx, () => this.recorder.recorded(records, made));
-    return [...rejected, ...rows.map(actionOf)];
+    this.recorder.count(tx, made);
+    return [...rejected, ...rows.map(withoutNulls)];
   }
 
-  private async rejectAll(tx: Tx, ids: readonly string[], at: Date): Promise<Action[]> {
-    if (ids.length === 0) return [];
-    const rejection_reason = 'Its incident was deleted.';
-    const rejection = { rejected_by: SYSTEM, rejected_at: at, rejection_reason };
-    const where = { id: In([...ids]), status: 'pending' } as const;
+  /** Rejects actions that wait for approval, or whose work this transaction ends. */
+  async reject(
+    tx: Tx,
+    where: Parameters<ActionsRepository['reject']>[1],
+    by: string,
+    reason: string,
+  ): Promise<Action[]> {
+    const rejection = { rejected_by: by, rejected_at: this.clock.now(), rejection_reason: reason };
     const rejected = await this.actions.reject(tx, where, rejection);
-    await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
+    await this.recorder.record(tx, 'rejected', by, rejected);
     return rejected;
   }
 }

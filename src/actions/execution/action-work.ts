@@ -78,7 +78,7 @@ export class ActionWork implements OnModuleInit {
       leaseMs: actionLeaseMs,
       timeLimitMs: actionDeadlineMs + TIME_BESIDE_CALL_MS,
       mostAttempts: Infinity,
-      gate: (tx) => this.permitIn(tx),
+      gate: (tx) => this.killSwitch.permitIfOff(tx),
       one: (row) => this.attempt(row),
       write: (tx, ended) =>
         this.end(
@@ -126,15 +126,6 @@ export class ActionWork implements OnModuleInit {
   /** Waits at most ACTION_WAIT_MS. The action then continues without the request. */
   async wait(action: Action, ended: Promise<Action> | undefined): Promise<Action> {
     return ended ? await within(this.settings.actionWaitMs, ended, () => action) : action;
-  }
-
-  private async permitIn(tx: Tx): Promise<Permit | undefined> {
-    try {
-      return await this.killSwitch.claimPermit(tx);
-    } catch (error) {
-      if (isKillSwitchActive(error)) return undefined;
-      throw error;
-    }
   }
 
   private async attempt(row: Claimed): Promise<Outcome | AgainOutcome<Outcome>> {

@@ -19,15 +19,8 @@ const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) =>
 /** Call it before the content of the database is replaced, in the same transaction. */
 export async function noteActionsBeforeRestore(tx: Tx): Promise<void> {
   await tx.query(
-    `create temporary table actions_before_restore (id uuid, status text, connector_id text, sent boolean) on commit drop`,
-  );
-  const [table] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('actions') is not null and to_regclass('work') is not null as there`,
-  );
-  if (!table?.there) return;
-  await tx.query(
-    `insert into actions_before_restore
-     select actions.id, status, coalesce(connector_id, ${CALLED}), work.state ->> 'sent_to' is not null
+    `create temporary table actions_before_restore on commit drop as
+     select actions.id, status, coalesce(connector_id, ${CALLED}) as connector_id, work.state ->> 'sent_to' is not null as sent
        from actions left join work on work.kind = 'action' and work.ref = actions.id`,
   );
 }

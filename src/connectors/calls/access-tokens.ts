@@ -1,18 +1,15 @@
 import type { Gate } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import { address, secret, text } from '../../targets/target-config.js';
-import { AnswerShapeError, RefusedError, said, textAt, valueAt } from './vendor-answers.js';
+import { RefusedError, said, textAt, valueAt } from './vendor-answers.js';
 import {
-  type Credentials,
-  fixedCredentials,
   type Headers,
+  type Tokens,
   type VendorAccess,
   type VendorApi,
   vendorApi,
   vendorUrl,
 } from './vendor-api.js';
-
-const TIMEOUT_MS = 5_000;
 
 interface Token {
   readonly headers: Headers;
@@ -32,6 +29,7 @@ const LIFE_WITHOUT_WORD_S = 300;
 /** Maximum life of a token: one day. */
 const LONGEST_LIFE_S = 86_400;
 const PAUSE_AFTER_FAILURE_MS = 30_000;
+const TIMEOUT_MS = 5_000;
 
 /** Requesting a token has no effect at the vendor. The kill switch stops the request of the action. */
 const NO_GATE: Gate = {
@@ -43,7 +41,7 @@ const NO_GATE: Gate = {
  * Access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). All calls share one token
  * until shortly before its end. Concurrent calls request a new token once.
  */
-export class AccessTokens implements Credentials {
+export class AccessTokens implements Tokens {
   /** With a circuit breaker of its own, because a failing login service says nothing about the API. */
   private readonly login: VendorApi;
   private token: Token | undefined;
@@ -59,15 +57,8 @@ export class AccessTokens implements Credentials {
     private readonly form: Readonly<Record<string, string>>,
     private readonly now: () => number = () => performance.now(),
   ) {
-    const vendor = 'The login service';
-    const credentials = fixedCredentials({});
-    this.login = vendorApi(access, { vendor, baseUrl: url.href, credentials, complaintIn })(
-      NO_GATE,
-    );
-  }
-
-  async headers(): Promise<Headers> {
-    return (await this.current()).headers;
+    const options = { vendor: 'The login service', baseUrl: url.href, complaintIn };
+    this.login = vendorApi(access, options)(NO_GATE);
   }
 
   renew(refused: Headers): void {
@@ -75,22 +66,18 @@ export class AccessTokens implements Credentials {
     if (isCurrent) this.token = undefined;
   }
 
-  private async current(): Promise<Token> {
+  async headers(): Promise<Headers> {
     const { token } = this;
-    if (token && this.now() < token.refreshAt) return token;
+    if (token && this.now() < token.refreshAt) return token.headers;
     try {
-      return await this.fresh();
+      this.flight ??= this.request().finally(() => (this.flight = undefined));
+      return (await this.flight).headers;
     } catch (error) {
       if (!token || this.now() >= token.expiresAt) throw error;
       // The service may recover before the token ends. Until then not every call retries.
       this.token = { ...token, refreshAt: this.now() + PAUSE_AFTER_FAILURE_MS };
-      return token;
+      return token.headers;
     }
-  }
-
-  private fresh(): Promise<Token> {
-    this.flight ??= this.request().finally(() => (this.flight = undefined));
-    return this.flight;
   }
 
   /** Throws RefusedError if the credentials are rejected, otherwise UnreachableError. Nothing of the action was sent. */
@@ -111,9 +98,8 @@ function tokenIn(json: unknown, askedAt: number): Token {
   const text = textAt(json, 'access_token');
   // Characters of a bearer token (RFC 6750, section 2.1).
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(text)) {
-    throw new AnswerShapeError(
-      'The login service answered with a token that a header cannot carry.',
-    );
+    const message = 'The login service answered with a token that a header cannot carry.';
+    throw new OutcomeUnknownError(message, 'broken');
   }
   const lifeMs = lifeIn(valueAt(json, 'expires_in')) * 1_000;
   const margin = Math.min(LONGEST_MARGIN_MS, lifeMs * MARGIN);

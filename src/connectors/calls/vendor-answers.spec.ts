@@ -1,7 +1,7 @@
+import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import {
   AnswerRedactor,
-  AnswerShapeError,
   booleanAt,
   listAt,
   numberAt,
@@ -34,7 +34,10 @@ describe('a required value of an answer', () => {
     ['no list at a', () => listAt(ANSWER, 'a')],
     ['no list at a.text.b', () => listAt(ANSWER, 'a', 'text', 'b')],
   ])('is named in the error if there is %s', (what, read) => {
-    const error = new AnswerShapeError(`The answer is not as documented: it has ${what}.`);
+    const error = new OutcomeUnknownError(
+      `The answer is not as documented: it has ${what}.`,
+      'broken',
+    );
     expect(read).toThrow(error);
   });
 

@@ -4,13 +4,6 @@ import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { shownStart, visibleStart } from '../../platform/text.js';
 import { isObject, ownOf } from '../../targets/target-config.js';
 
-/** The answer differs from the documentation of the vendor. After a request with an effect the outcome is unknown. */
-export class AnswerShapeError extends OutcomeUnknownError {
-  constructor(message: string) {
-    super(message, 'broken');
-  }
-}
-
 /** Value at a path; `undefined` if there is none. */
 export function valueAt(json: unknown, ...path: readonly string[]): unknown {
   let value = json;
@@ -18,13 +11,19 @@ export function valueAt(json: unknown, ...path: readonly string[]): unknown {
   return value;
 }
 
-/** Reads a value whose type the vendor documents. The error never quotes the actual value, which may be a secret. */
+/**
+ * Reads a value whose type the vendor documents. If it differs, the outcome of a request with an effect is unknown. The error
+ * never quotes the actual value, which may be a secret.
+ */
 function reader<Value>(kind: string, isRight: (value: unknown) => value is Value) {
   return (json: unknown, ...path: readonly string[]): Value => {
     const value = valueAt(json, ...path);
     if (isRight(value)) return value;
     const place = path.join('.') || 'its root';
-    throw new AnswerShapeError(`The answer is not as documented: it has no ${kind} at ${place}.`);
+    throw new OutcomeUnknownError(
+      `The answer is not as documented: it has no ${kind} at ${place}.`,
+      'broken',
+    );
   };
 }
 

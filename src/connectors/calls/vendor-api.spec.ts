@@ -6,8 +6,8 @@ import {
 } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import { AnswerShapeError, RefusedError, textAt, valueAt } from './vendor-answers.js';
-import { type Credentials, fixedCredentials, vendorApi, vendorUrl } from './vendor-api.js';
+import { RefusedError, textAt, valueAt } from './vendor-answers.js';
+import { type Tokens, vendorApi, vendorUrl } from './vendor-api.js';
 
 type Turn = readonly [status: number, body?: unknown] | Error;
 
@@ -26,7 +26,7 @@ const CHANGE = {
 const TOKEN = 'token-that-nobody-sees';
 
 /** A vendor with a list of behaviours, of which it repeats the last. */
-function apiOf(turns: readonly Turn[], credentials?: Credentials) {
+function apiOf(turns: readonly Turn[], tokens?: Tokens) {
   const requests: OutboundRequest[] = [];
   const http = {
     request: async (request: OutboundRequest) => {
@@ -47,7 +47,8 @@ function apiOf(turns: readonly Turn[], credentials?: Credentials) {
     {
       vendor: 'The vendor',
       baseUrl: 'https://vendor.example.com/api',
-      credentials: credentials ?? fixedCredentials({ authorization: `Bearer ${TOKEN}` }),
+      headers: { authorization: `Bearer ${TOKEN}` },
+      tokens,
       complaintIn: (json) => {
         const said = valueAt(json, 'error');
         return typeof said === 'string' ? said : undefined;
@@ -57,7 +58,7 @@ function apiOf(turns: readonly Turn[], credentials?: Credentials) {
   return { api: through(OPEN), through, requests };
 }
 
-function renewable(): Credentials & { readonly renewed: unknown[] } {
+function renewable(): Tokens & { readonly renewed: unknown[] } {
   const renewed: unknown[] = [];
   return {
     renewed,
@@ -149,7 +150,7 @@ describe('VendorApi', () => {
   it('reports an answer that is not JSON', async () => {
     const { api } = apiOf([[200, '{"id": ']]);
     await expect(api.change(CHANGE)).rejects.toThrow(
-      new AnswerShapeError('The vendor answered with something other than JSON.'),
+      new OutcomeUnknownError('The vendor answered with something other than JSON.', 'broken'),
     );
   });
 

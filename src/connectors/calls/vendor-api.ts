@@ -1,13 +1,8 @@
-import { AnswerRedactor, AnswerShapeError, RefusedError } from './vendor-answers.js';
+import { AnswerRedactor, RefusedError } from './vendor-answers.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { shownStart } from '../../platform/text.js';
-import {
-  TEST_TIMEOUT_MS,
-  VendorCalls,
-  type VendorHttp,
-  type VendorRequest,
-} from './vendor-calls.js';
+import { TEST_TIMEOUT_MS, VendorCalls, type Outbound, type VendorRequest } from './vendor-calls.js';
 
 /** A segment `.` or `..`, also between encoded slashes, which some servers decode first. */
 const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
@@ -65,24 +60,14 @@ function escaped(value: string): string {
   throw new RefusedError('A value is too long for an address, or not valid text.');
 }
 
-/** Access of a connector to its vendor. */
-export interface VendorAccess extends VendorHttp {
-  /** Secrets of the configuration, to mask in answers. */
-  readonly secrets: readonly string[];
-}
-
+export type VendorAccess = Omit<Outbound, 'smtp'>;
 export type Headers = Readonly<Record<string, string>>;
 
-/** Authenticates requests to the vendor. */
-export interface Credentials {
+/** Credentials that expire. */
+export interface Tokens {
   headers(): Promise<Headers>;
-  /** Called after a 401. Absent if the credentials cannot be renewed. */
-  renew?(refused: Headers): void;
-}
-
-/** Credentials that never expire. */
-export function fixedCredentials(headers: Headers): Credentials {
-  return { headers: async () => headers };
+  /** Called after a 401. */
+  renew(refused: Headers): void;
 }
 
 interface ApiRequest {
@@ -108,7 +93,9 @@ interface VendorApiOptions {
   /** Name for people. */
   readonly vendor: string;
   readonly baseUrl: string;
-  readonly credentials: Credentials;
+  /** Headers that authenticate the requests. */
+  readonly headers?: Headers;
+  readonly tokens?: Tokens;
   /** Error message in an answer with any status; `undefined` if it is not an error. */
   readonly complaintIn: (json: unknown) => string | undefined;
   /** Error code in an answer, if the connector needs it. */
@@ -131,7 +118,7 @@ export function vendorApi(
 }
 
 /**
- * JSON requests to one vendor. `read` throws AnswerShapeError for an undocumented answer. A refusal is a RefusedError,
+ * JSON requests to one vendor. `read` throws for an undocumented answer. A refusal is a RefusedError,
  * and an unknown outcome is an OutcomeUnknownError.
  */
 export class VendorApi {
@@ -172,21 +159,21 @@ export class VendorApi {
     idempotent: boolean,
     read: (json: unknown) => T,
   ): Promise<T> {
-    const { credentials, vendor, limitEndsIn } = this.options;
+    const { headers: fixed = {}, tokens, vendor, limitEndsIn } = this.options;
     const options = { idempotent, limitIsRefusal: true, limitEndsIn };
     const send = (headers: Headers): Promise<OutboundAnswer> =>
       this.calls.send(this.gate, this.outgoing(request, headers), options);
-    let headers = await credentials.headers();
+    let headers = tokens ? await tokens.headers() : fixed;
     let answer = await send(headers);
-    if (answer.status === 401 && credentials.renew) {
-      credentials.renew(headers);
-      headers = await credentials.headers();
+    if (answer.status === 401 && tokens) {
+      tokens.renew(headers);
+      headers = await tokens.headers();
       answer = await send(headers);
     }
     const { json } = answer;
     this.judge(answer, json, headers);
     if (json === undefined && answer.body.length > 0) {
-      throw new AnswerShapeError(`${vendor} answered with something other than JSON.`);
+      throw new OutcomeUnknownError(`${vendor} answered with something other than JSON.`, 'broken');
     }
     return read(json);
   }

@@ -8,11 +8,15 @@ import {
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
+import type { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
 import { presentTime } from '../../platform/clock.js';
 
-/** Access to a vendor over HTTP. */
-export interface VendorHttp {
+/** Network access of a connector. */
+export interface Outbound {
   readonly http: OutboundHttp;
+  readonly smtp: OutboundSmtp;
+  /** Secrets of the configuration, to mask in answers. */
+  readonly secrets: readonly string[];
   /** Waits before a retry. */
   readonly wait?: (ms: number) => Promise<unknown>;
 }
@@ -39,7 +43,7 @@ interface AttemptRules<Answer> {
 export class Attempts {
   private readonly breaker = new CircuitBreaker();
 
-  constructor(private readonly wait: NonNullable<VendorHttp['wait']> = sleep) {}
+  constructor(private readonly wait: NonNullable<Outbound['wait']> = sleep) {}
 
   async run<Answer>(
     gate: Gate,
@@ -155,7 +159,7 @@ export const TEST_TIMEOUT_MS = 5_000;
 export class VendorCalls {
   private readonly attempts: Attempts;
 
-  constructor(private readonly outbound: VendorHttp) {
+  constructor(private readonly outbound: Pick<Outbound, 'http' | 'wait'>) {
     this.attempts = new Attempts(outbound.wait);
   }
 

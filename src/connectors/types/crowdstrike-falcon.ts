@@ -101,7 +101,7 @@ export const crowdstrikeFalcon = defineConnector({
     vendorApi(outbound, {
       vendor: 'Falcon',
       baseUrl,
-      credentials: new AccessTokens(outbound, vendorUrl(baseUrl, ['oauth2', 'token']), form),
+      tokens: new AccessTokens(outbound, vendorUrl(baseUrl, ['oauth2', 'token']), form),
       complaintIn,
       // Unix time in seconds, as in the client of the vendor: https://github.com/CrowdStrike/gofalcon
       limitEndsIn: 'x-ratelimit-retryafter',

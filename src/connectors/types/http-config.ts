@@ -12,6 +12,7 @@ import {
   address,
   type ConfigOf,
   fields,
+  ownOf,
   SHORTEST_SECRET,
   text,
 } from '../../targets/target-config.js';
@@ -173,15 +174,15 @@ type Problems = Generator<FieldError, void>;
 function* problemsIn(config: HttpConfig): Problems {
   const { headers = {}, secrets = {}, actions } = config;
   const types = Object.keys(actions).filter(isActionType);
-  const inHeaders = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     // All requests have all headers. Parameters that an action does not have are empty in them.
     yield* headerProblems(name, value, `config.headers.${name}`, { secrets, types });
-    for (const [, secret] of value.matchAll(/\{\{\s*secrets\.(\w+)\s*\}\}/g))
-      inHeaders.add(secret!);
   }
-  for (const [name, value] of Object.entries(secrets)) {
-    const fits = !inHeaders.has(name) || isHeaderText(value);
+  const inHeaders = Object.values(headers)
+    .join(' ')
+    .matchAll(/\{\{\s*secrets\.(\w+)\s*\}\}/g);
+  for (const name of new Set(Array.from(inHeaders, ([, secret]) => secret!))) {
+    const fits = isHeaderText(ownOf(secrets, name) ?? '');
     if (!fits) yield problemAt(`config.secrets.${name}`, 'header', NO_HEADER_TEXT);
   }
   for (const type of types) {

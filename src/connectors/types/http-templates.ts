@@ -23,17 +23,15 @@ const EXPRESSION = /^\s*(?:(parameters|secrets)\.([A-Za-z_][A-Za-z0-9_]*)|(actio
  * templates.
  */
 function parseTemplate(text: string): (string | Reference)[] {
-  const parts: (string | Reference)[] = [];
-  let at = 0;
-  for (let open; (open = text.indexOf(OPEN, at)) >= 0;) {
-    const close = text.indexOf(CLOSE, open);
-    if (close < 0) throw new TemplateError(`has a {{ without }} at character ${open + 1}`);
-    if (open > at) parts.push(text.slice(at, open));
-    at = close + CLOSE.length;
-    parts.push(parseReference(text.slice(open, at), open + 1));
-  }
-  if (at < text.length) parts.push(text.slice(at));
-  return parts;
+  let position = 1;
+  const parts = text.split(/(\{\{.*?\}\})/s).map((part, at) => {
+    const [start, open] = [position, part.indexOf(OPEN)];
+    position += part.length;
+    if (at % 2 === 1) return parseReference(part, start);
+    if (open < 0) return part;
+    throw new TemplateError(`has a {{ without }} at character ${start + open}`);
+  });
+  return parts.filter((part) => part !== '');
 }
 
 function parseReference(written: string, position: number): Reference {

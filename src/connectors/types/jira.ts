@@ -1,7 +1,7 @@
 import { shownStart, storable } from '../../platform/text.js';
 import { address, fields, isObject, secret, text } from '../../targets/target-config.js';
 import { listAt, said, textAt, valueAt } from '../calls/vendor-answers.js';
-import { fixedCredentials, vendorApi } from '../calls/vendor-api.js';
+import { vendorApi } from '../calls/vendor-api.js';
 import { defineConnector, type Outcome } from '../connector-type.js';
 
 const LONGEST_SUMMARY = 255;
@@ -39,8 +39,8 @@ export const jira = defineConnector({
   ),
   connect: ({ base_url: baseUrl, email, api_token, project_key, issue_type }, outbound) => {
     const login = Buffer.from(`${email}:${api_token}`).toString('base64');
-    const credentials = fixedCredentials({ authorization: `Basic ${login}` });
-    const api = vendorApi(outbound, { vendor: 'Jira', baseUrl, credentials, complaintIn });
+    const headers = { authorization: `Basic ${login}` };
+    const api = vendorApi(outbound, { vendor: 'Jira', baseUrl, headers, complaintIn });
     return (gate) => ({ api: api(gate), project_key, issue_type });
   },
   actions: {

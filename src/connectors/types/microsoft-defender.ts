@@ -112,7 +112,7 @@ export const microsoftDefender = defineConnector({
     vendorApi(outbound, {
       vendor: 'Defender',
       baseUrl: config.base_url,
-      credentials: microsoftTokens(outbound, config, RESOURCE),
+      tokens: microsoftTokens(outbound, config, RESOURCE),
       complaintIn,
     }),
   actions: {

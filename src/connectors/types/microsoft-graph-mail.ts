@@ -1,15 +1,9 @@
 import { bareMessageId, mailAddressIn } from '../../action-catalogue/parameters.js';
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { isObject } from '../../targets/target-config.js';
-import {
-  AnswerShapeError,
-  listAt,
-  RefusedError,
-  textAt,
-  valueAt,
-} from '../calls/vendor-answers.js';
+import { listAt, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import type { VendorApi } from '../calls/vendor-api.js';
-import type { ActionCall, ActionDefinition, Outcome, Preview } from '../connector-type.js';
+import type { ActionCall, ActionDefinition, Outcome } from '../connector-type.js';
 
 /** Graph cannot move a mail into the quarantine of the mail service. In this folder its links are disabled. */
 const QUARANTINE = 'junkemail';
@@ -92,100 +86,129 @@ interface Found {
   readonly refusal?: RefusedError;
 }
 
+/** Change of each copy of a mail. */
+interface MailChange {
+  /** Whether a copy is not yet as wanted. @param quarantine id of the folder; absent for a deletion */
+  isLeft(copy: MailCopy, quarantine: string | undefined, mailbox: Mailbox): boolean;
+  change(mailbox: Mailbox, copy: MailCopy): Promise<unknown>;
+  readonly done: string;
+  readonly already: string;
+  /** @param changed results of `change` */
+  data(changed: readonly unknown[], call: ActionCall): object;
+  readonly preview?: (mails: string) => string;
+}
+
+const QUARANTINE_MAIL: MailChange = {
+  isLeft: ({ folder }, quarantine) => folder !== quarantine,
+  // The copy has a new id now. A rollback needs it and the folder.
+  change: async (mailbox, copy) => ({
+    id: await mailbox.move(copy, QUARANTINE),
+    from: copy.folder,
+  }),
+  done: 'The mail is quarantined.',
+  already: 'The mail was quarantined already.',
+  // After an earlier attempt the moved copies are unknown. A rollback then releases all copies in quarantine.
+  data: (moved, { attempt }) => (attempt === 1 ? { moved } : {}),
+  preview: (mails) => `Moves ${mails} to quarantine`,
+};
+
+/** Moves the copies back to their folders if it rolls back a quarantine, else to the inbox. */
+const RELEASE_MAIL: MailChange = {
+  isLeft: ({ id, folder }, quarantine, { moved }) =>
+    folder === quarantine && (moved?.has(id) ?? true),
+  change: (mailbox, copy) => mailbox.move(copy, mailbox.moved?.get(copy.id) ?? INBOX),
+  done: 'The mail is released.',
+  already: 'The mail is not in quarantine.',
+  data: ({ length }) => ({ released: length }),
+};
+
+const DELETE_MAIL: MailChange = {
+  isLeft: () => true,
+  change: (mailbox, copy) => mailbox.delete(copy),
+  done: 'The mail is deleted.',
+  already: 'The mail is deleted.',
+  data: ({ length }) => ({ deleted: length }),
+  preview: (mails) => `Deletes ${mails}`,
+};
+
 /**
  * Actions on the copies of a mail in all folders. Each looks them up first and does only what is left, so it can be
  * repeated.
  */
 export const MAIL_ACTIONS = {
-  quarantine_email: { ...mailAction(quarantine, allIn(true, 'The mail is quarantined.')), preview },
-  release_email: mailAction(release, allIn(false, 'The mail is released.')),
-  delete_email: {
-    ...mailAction(remove, async ({ copies, refusal }) => {
-      return copies.length === 0 && !refusal && 'The mailbox does not hold the mail any more.';
-    }),
-    preview,
-  },
+  quarantine_email: mailAction(QUARANTINE_MAIL),
+  release_email: mailAction(RELEASE_MAIL),
+  delete_email: mailAction(DELETE_MAIL),
 };
 
-/** State of a mailbox that holds the mail, all of its copies in quarantine or all outside. */
-function allIn(isQuarantined: boolean, message: string) {
-  return async ({ mailbox, copies }: Found): Promise<string | false> => {
-    const quarantine = await mailbox.quarantine();
-    const isRight = ({ folder }: MailCopy) => (folder === quarantine) === isQuarantined;
-    return copies.length > 0 && copies.every(isRight) && message;
+function mailAction(change: MailChange): ActionDefinition<GraphMail> {
+  const isDeletion = change === DELETE_MAIL;
+  const leftIn = async ({ mailbox, copies }: Found): Promise<MailCopy[]> => {
+    const quarantine = isDeletion ? undefined : await mailbox.quarantine();
+    return copies.filter((copy) => change.isLeft(copy, quarantine, mailbox));
   };
-}
-
-/** @param state returns a sentence if the mailbox is in the wanted state */
-function mailAction(
-  work: (found: Found, call: ActionCall) => Promise<Outcome>,
-  state: (found: Found) => Promise<string | false>,
-): ActionDefinition<GraphMail> {
   return {
     idempotent: true,
-    send: async (graph, call) =>
-      await inEachMailbox(await find(graph, call), (found) => work(found, call)),
+    /** Continues with the other mailboxes if one does not hold the mail. */
+    send: async (graph, call) => {
+      const all = await find(graph, call);
+      const outcomes: Outcome[] = [];
+      const refusals: RefusedError[] = [];
+      for (const found of all) {
+        const { mailbox } = found;
+        if (mailbox.moved?.size === 0) {
+          outcomes.push(NOTHING_TO_UNDO);
+          continue;
+        }
+        const changed: unknown[] = [];
+        try {
+          requireMail(found);
+          for (const copy of await leftIn(found)) changed.push(await change.change(mailbox, copy));
+          const message = changed.length > 0 ? change.done : change.already;
+          outcomes.push(done(found, message, change.data(changed, call)));
+        } catch (error) {
+          const isRefused = error instanceof RefusedError;
+          if (isRefused && changed.length === 0) {
+            const prefix = all.length > 1 ? `${mailbox.address}: ` : '';
+            refusals.push(new RefusedError(`${prefix}${error.message}`));
+            // After the first change, a refusal no longer means that nothing happened.
+          } else if (!isRefused && outcomes.length === 0) throw error;
+          else {
+            const soFar = `${changed.length} copies in this mailbox, ${outcomes.length} other mailboxes`;
+            const message = `Done so far: ${soFar}. ${(error as Error).message}`;
+            throw new OutcomeUnknownError(message, 'broken', { cause: error });
+          }
+        }
+      }
+      if (outcomes.length === 0) throw refusals[0]!;
+      return together(outcomes, refusals);
+    },
     ask: async (graph, call) => {
       const outcomes: Outcome[] = [];
       // A released copy has a new id.
       for (const found of await find(graph, { ...call, undoes: undefined })) {
-        const message = await state(found);
-        if (!message) return 'unknown';
-        outcomes.push(done({ ...found, others: [] }, message, {}));
+        const isKnown = !found.refusal && (isDeletion || found.copies.length > 0);
+        if (!isKnown || (await leftIn(found)).length > 0) return 'unknown';
+        outcomes.push(done({ ...found, others: [] }, change.done, {}));
       }
       return together(outcomes, []);
     },
+    /** Counts the copies that the action would change now. */
+    ...(change.preview && {
+      preview: async (graph, call) => {
+        const messages: string[] = [];
+        let count = 0;
+        for (const found of await find(graph, call)) {
+          if (found.refusal) throw found.refusal;
+          const { length } = await leftIn(found);
+          const words = change.preview!(length === 1 ? '1 mail' : `${length} mails`);
+          messages.push(`${words} in ${found.mailbox.address}.${leftAlone(found.others)}`);
+          count += length;
+        }
+        return { count, message: messages.join(' ') };
+      },
+    }),
   };
-}
-
-async function quarantine(found: Found, { attempt }: ActionCall): Promise<Outcome> {
-  const { mailbox, copies } = found;
-  const quarantine = await mailbox.quarantine();
-  const left = copies.filter(({ folder }) => folder !== quarantine);
-  const moved: object[] = [];
-  await eachOf(left, async (copy) => {
-    // The copy has a new id now. A rollback needs it and the folder.
-    moved.push({ id: await mailbox.move(copy, QUARANTINE), from: copy.folder });
-  });
-  const message =
-    left.length > 0 ? 'The mail is quarantined.' : 'The mail was quarantined already.';
-  // After an earlier attempt the moved copies are unknown. A rollback then releases all copies in quarantine.
-  return done(found, message, attempt === 1 ? { moved } : {});
-}
-
-/** Moves the copies back to their folders if it rolls back a quarantine, else to the inbox. */
-async function release(found: Found): Promise<Outcome> {
-  const { mailbox, copies } = found;
-  const quarantine = await mailbox.quarantine();
-  const left = copies.filter(
-    ({ id, folder }) => folder === quarantine && (mailbox.moved?.has(id) ?? true),
-  );
-  await eachOf(left, async (copy) => {
-    await mailbox.move(copy, mailbox.moved?.get(copy.id) ?? INBOX);
-  });
-  const message = left.length > 0 ? 'The mail is released.' : 'The mail is not in quarantine.';
-  return done(found, message, { released: left.length });
-}
-
-async function remove(found: Found): Promise<Outcome> {
-  await eachOf(found.copies, (copy) => found.mailbox.delete(copy));
-  return done(found, 'The mail is deleted.', { deleted: found.copies.length });
-}
-
-/** Counts the copies that a quarantine or a deletion would change now. */
-async function preview(graph: GraphMail, call: ActionCall): Promise<Preview> {
-  const messages: string[] = [];
-  let count = 0;
-  for (const { mailbox, copies, others, refusal } of await find(graph, call)) {
-    if (refusal) throw refusal;
-    const quarantine = call.type === 'delete_email' ? undefined : await mailbox.quarantine();
-    const { length } = copies.filter(({ folder }) => folder !== quarantine);
-    const mails = length === 1 ? '1 mail' : `${length} mails`;
-    const words = quarantine === undefined ? `Deletes ${mails}` : `Moves ${mails} to quarantine`;
-    messages.push(`${words} in ${mailbox.address}.${leftAlone(others)}`);
-    count += length;
-  }
-  return { count, message: messages.join(' ') };
 }
 
 /**
@@ -241,38 +264,15 @@ function mailboxesOf({ api, defaultMailbox }: GraphMail, call: ActionCall): read
   });
 }
 
-/** Continues with the other mailboxes if one does not hold the mail. */
-async function inEachMailbox(
-  all: readonly Found[],
-  work: (found: Found) => Promise<Outcome>,
-): Promise<Outcome> {
-  const outcomes: Outcome[] = [];
-  const refusals: RefusedError[] = [];
-  for (const found of all) {
-    try {
-      outcomes.push(await workOn(found, work));
-    } catch (error) {
-      if (all.length === 1) throw error;
-      if (error instanceof RefusedError) {
-        refusals.push(new RefusedError(`${found.mailbox.address}: ${error.message}`));
-      } else if (outcomes.length === 0) throw error;
-      else {
-        const message = `Done in ${outcomes.length} of ${all.length} mailboxes.`;
-        throw new OutcomeUnknownError(message, 'broken', { cause: error });
-      }
-    }
-  }
-  if (outcomes.length === 0) throw refusals[0]!;
-  return together(outcomes, refusals);
-}
+const NOTHING_TO_UNDO: Outcome = {
+  kind: 'done',
+  message: 'Nothing to undo: the mail was in quarantine before.',
+};
 
-async function workOn(found: Found, work: (found: Found) => Promise<Outcome>): Promise<Outcome> {
-  const { mailbox, copies, others, refusal } = found;
+/** Throws RefusedError if the mailbox does not hold the mail. */
+function requireMail({ copies, others, refusal }: Found): void {
   if (refusal) throw refusal;
-  if (mailbox.moved?.size === 0) {
-    return { kind: 'done', message: 'Nothing to undo: the mail was in quarantine before.' };
-  }
-  if (copies.length > 0) return await work(found);
+  if (copies.length > 0) return;
   throw new RefusedError(
     others.length === 0
       ? 'The mailbox holds no mail with this message_id.'
@@ -296,22 +296,6 @@ function done({ mailbox, others }: Found, message: string, more: object): Outcom
   return { kind: 'done', message: `${message}${leftAlone(others)}`, data };
 }
 
-/** After the first copy, a refusal no longer means that nothing happened. */
-async function eachOf(
-  copies: readonly MailCopy[],
-  work: (copy: MailCopy) => Promise<void>,
-): Promise<void> {
-  for (const [at, copy] of copies.entries()) {
-    try {
-      await work(copy);
-    } catch (error) {
-      if (!(error instanceof RefusedError) || at === 0) throw error;
-      const message = `Done for ${at} of ${copies.length} copies of the mail. ${error.message}`;
-      throw new OutcomeUnknownError(message, 'broken', { cause: error });
-    }
-  }
-}
-
 /** A further sentence; empty if there are no other mails. */
 function leftAlone(others: readonly MailCopy[]): string {
   if (others.length === 0) return '';
@@ -332,7 +316,7 @@ function movedIn(undoes: ActionCall['undoes']): Mailbox['moved'] {
 /** A service that ignores the filter would return any mails, which must not be changed. */
 function copyIn(item: unknown, messageId: string): MailCopy {
   if (textAt(item, 'internetMessageId').toLowerCase() !== messageId.toLowerCase()) {
-    throw new AnswerShapeError('The answer contains a mail with another Message-ID.');
+    throw new OutcomeUnknownError('The answer contains a mail with another Message-ID.', 'broken');
   }
   const senders = ['from', 'sender']
     .map((header) => valueAt(item, header, 'emailAddress', 'address'))

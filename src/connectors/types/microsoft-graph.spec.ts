@@ -243,7 +243,7 @@ describe('the connector of Microsoft Graph', () => {
       await expect(execute('quarantine_email')).rejects.toMatchObject({
         name: 'OutcomeUnknownError',
         message:
-          'Done for 1 of 2 copies of the mail. Microsoft Graph answered with status 403: Error403, says 403.',
+          'Done so far: 1 copies in this mailbox, 0 other mailboxes. Microsoft Graph answered with status 403: Error403, says 403.',
       });
     });
   });

@@ -53,7 +53,7 @@ export const microsoftGraph = defineConnector({
       vendor: 'Microsoft Graph',
       baseUrl: config.base_url,
       // National clouds use their own address as the scope.
-      credentials: microsoftTokens(outbound, config, new URL(config.base_url).origin),
+      tokens: microsoftTokens(outbound, config, new URL(config.base_url).origin),
       complaintIn,
     });
     return (gate) => ({ api: api(gate), defaultMailbox: config.mailbox });

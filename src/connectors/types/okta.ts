@@ -1,7 +1,7 @@
 import { address, fields, secret } from '../../targets/target-config.js';
 import { accountAction, judgeTarget, userIn } from '../calls/target-state.js';
 import { RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
-import { fixedCredentials, type VendorApi, vendorApi } from '../calls/vendor-api.js';
+import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
 import { type ActionCall, defineConnector, type Outcome } from '../connector-type.js';
 
 interface OktaUser {
@@ -66,7 +66,7 @@ export const okta = defineConnector({
     vendorApi(outbound, {
       vendor: 'Okta',
       baseUrl,
-      credentials: fixedCredentials({ authorization: `SSWS ${api_token}` }),
+      headers: { authorization: `SSWS ${api_token}` },
       complaintIn,
       // https://developer.okta.com/docs/reference/rl-best-practices/
       limitEndsIn: 'x-rate-limit-reset',

@@ -1,7 +1,8 @@
+import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { storable } from '../../platform/text.js';
 import { address, fields, secret } from '../../targets/target-config.js';
-import { AnswerShapeError, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
-import { fixedCredentials, vendorApi } from '../calls/vendor-api.js';
+import { RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
+import { vendorApi } from '../calls/vendor-api.js';
 import { defineConnector } from '../connector-type.js';
 
 /** Slack cuts longer messages silently. */
@@ -34,8 +35,8 @@ export const slack = defineConnector({
     ['bot_token'],
   ),
   connect: ({ base_url: baseUrl, bot_token }, outbound) => {
-    const credentials = fixedCredentials({ authorization: `Bearer ${bot_token}` });
-    return vendorApi(outbound, { vendor: 'Slack', baseUrl, credentials, complaintIn });
+    const headers = { authorization: `Bearer ${bot_token}` };
+    return vendorApi(outbound, { vendor: 'Slack', baseUrl, headers, complaintIn });
   },
   actions: {
     // Not idempotent: Slack posts a repeated message twice.
@@ -82,7 +83,7 @@ function refuseFailures(json: unknown): void {
   const error = valueAt(json, 'error');
   // Other words may contain a secret.
   const cause = typeof error === 'string' && UNCLEAR.has(error) ? `: ${error}` : '';
-  throw new AnswerShapeError(`Slack did not confirm the message${cause}.`);
+  throw new OutcomeUnknownError(`Slack did not confirm the message${cause}.`, 'broken');
 }
 
 /** https://docs.slack.dev/reference/methods/chat.postMessage#errors */

@@ -1,6 +1,6 @@
 import { address, fields, secret } from '../../targets/target-config.js';
 import { numberAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
-import { fixedCredentials, type VendorApi, vendorApi } from '../calls/vendor-api.js';
+import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
 import {
   type ActionCall,
   type ActionDefinition,
@@ -29,8 +29,8 @@ export const virusTotal = defineConnector({
   ),
   checkedEveryMs: CHECKED_EVERY_MS,
   connect: ({ base_url: baseUrl, api_key }, outbound) => {
-    const credentials = fixedCredentials({ 'x-apikey': api_key });
-    const options = { vendor: 'VirusTotal', baseUrl, credentials, complaintIn, codeIn };
+    const headers = { 'x-apikey': api_key };
+    const options = { vendor: 'VirusTotal', baseUrl, headers, complaintIn, codeIn };
     const api = vendorApi(outbound, options);
     return (gate) => ({ api: api(gate), api_key });
   },

@@ -144,9 +144,7 @@ export class IncidentReports {
     incidentIds: readonly string[],
     tx?: Tx,
   ): Promise<ReadonlyMap<string, readonly JudgedReport[]>> {
-    const rows = tx
-      ? await this.statements.rowsIn<JudgedRow>(tx, TO_JUDGE, [incidentIds])
-      : await this.statements.rows<JudgedRow>(TO_JUDGE, [incidentIds]);
+    const rows = await this.statements.rowsIn<JudgedRow>(tx, TO_JUDGE, [incidentIds]);
     return Map.groupBy(rows, ({ incident_id }) => incident_id);
   }
 

@@ -20,7 +20,11 @@ import { RowsAtCommit, Transactions, type Tx } from '../../platform/database/tra
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
-import type { TimelineDetailsDto, TimelineSubjectDto } from '../dto/timeline.dto.js';
+import type {
+  TimelineDetailsDto,
+  TimelineEntryDto,
+  TimelineSubjectDto,
+} from '../dto/timeline.dto.js';
 import { IncidentEntity } from '../incident.js';
 import { oneLine } from '../raw-data-text.js';
 
@@ -64,16 +68,9 @@ export class IncidentTimelineEntity {
   readonly details: TimelineDetails | null;
 }
 
-/** A timeline entry as readers see it. */
-export interface TimelineEntry extends Pick<
-  IncidentTimelineEntity,
-  'at' | 'event' | 'actor' | 'summary'
-> {
-  /** Second subject. `type` is a word such as `action`, `triage` or `webhook_event`. */
-  readonly subject?: TimelineSubject;
-  readonly details?: TimelineDetails;
-}
+export type TimelineEntry = TimelineEntryDto;
 
+/** `subject` is a second subject, of a type such as `action`, `triage` or `webhook_event`. */
 export interface NewTimelineEntry extends Omit<TimelineEntry, 'at'> {
   readonly incidentId: string;
 }

@@ -110,7 +110,6 @@ create table secret_keys (
   id text constraint pk_secret_keys primary key,
   verifier bytea,
   known_since timestamptz(3) not null default now(),
-  last_used_at timestamptz(3),
   retired_at timestamptz(3)
 );
 

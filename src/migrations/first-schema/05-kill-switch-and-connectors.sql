@@ -16,7 +16,7 @@ create table kill_switch (
 insert into kill_switch default values;
 
 -- A deleted connector stays, without its secrets: actions refer to it, and only a first start finds no row at all.
--- unhealthy_told_at: the time of the event about the failure. Null if there was none, or if the connector recovered since.
+-- unhealthy_reported_at: the time of the event about the failure. Null if there was none, or if the connector recovered since.
 create table connectors (
   id uuid constraint pk_connectors primary key,
   name text not null,
@@ -34,7 +34,7 @@ create table connectors (
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   deleted_at timestamptz(3),
-  unhealthy_told_at timestamptz(3),
+  unhealthy_reported_at timestamptz(3),
   constraint ck_connectors_health check (health in ('healthy', 'degraded', 'unhealthy')),
   constraint ck_connectors_deleted check (deleted_at is null or (secrets is null and not enabled))
 );

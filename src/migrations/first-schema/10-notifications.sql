@@ -2,7 +2,7 @@
 -- former_secret: the previous secret, valid until former_secret_until.
 -- failures: failed attempts since the last delivery. failing_since: the time of the first of them.
 -- unhealthy_since: the channel has failed for long.
--- unhealthy_told_at: the time of the event about it. Null if there was none, or if the channel recovered since.
+-- unhealthy_reported_at: the time of the event about it. Null if there was none, or if the channel recovered since.
 create table notification_channels (
   id uuid constraint pk_notification_channels primary key,
   name text not null,
@@ -21,7 +21,7 @@ create table notification_channels (
   failing_since timestamptz(3),
   last_error text,
   unhealthy_since timestamptz(3),
-  unhealthy_told_at timestamptz(3),
+  unhealthy_reported_at timestamptz(3),
   created_by text not null,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
@@ -127,7 +127,7 @@ create function wave_limit(type text) returns interval language sql immutable as
 --
 -- Each connection keeps the plan of its first event, when the table may be small or empty. So each look for other deliveries has the
 -- order of one index, or a range in it, and PostgreSQL chooses that index without statistics.
-create function tell_channels() returns trigger language plpgsql set enable_seqscan = off as $$
+create function add_deliveries() returns trigger language plpgsql set enable_seqscan = off as $$
 declare
   lines text[];
   turns smallint[];
@@ -135,7 +135,7 @@ declare
   urgencies smallint[];
 begin
   if not exists (select from notification_channels where enabled) then return null; end if;
-  with told as (
+  with created as (
   insert into notification_deliveries
     (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at,
      incident_id, expires_at, urgency, group_key, held_until)
@@ -149,11 +149,11 @@ begin
            then now() + interval '3 seconds'
            when alike.group_key is null or event.type = 'playbook.step_failed' then null
            when event.payload ->> 'severity' = 'critical'
-           then case when told.messages > 0 then now() + interval '3 seconds' end
+           then case when sent.messages > 0 then now() + interval '3 seconds' end
            when event.type <> 'incident.created'
-           then now() + case when told.messages = 0 then interval '10 seconds' else interval '1 minute' end
-           when told.messages = 0 then now() + interval '2 seconds'
-           when told.messages = 1 then now() + interval '30 seconds'
+           then now() + case when sent.messages = 0 then interval '10 seconds' else interval '1 minute' end
+           when sent.messages = 0 then now() + interval '2 seconds'
+           when sent.messages = 1 then now() + interval '30 seconds'
            else now() + interval '5 minutes' end
     from new_events event
    cross join lateral (
@@ -210,7 +210,7 @@ begin
           and message.channel_id = channel.id and message.group_key = alike.group_key
           and message.occurred_at > now() - interval '10 minutes'
           and message.attempts > 0 and message.carried_by is null
-        order by message.occurred_at limit 2) as two) told
+        order by message.occurred_at limit 2) as two) sent
    where event.type <> 'playbook.step_failed' or alike.group_key is null or not exists (
      select from notification_deliveries message
       where message.channel_id = channel.id and message.group_key = alike.group_key
@@ -223,7 +223,7 @@ begin
            min(urgency) over (partition by line order by position desc) as turn,
            min(coalesce(held_until, now())) over (
              partition by line order by position desc rows between unbounded preceding and 1 preceding) as wanted_at
-      from (select *, channel_id || ' ' || left(coalesce(incident_id::text, subject_id), 100) as line from told) as named),
+      from (select *, channel_id || ' ' || left(coalesce(incident_id::text, subject_id), 100) as line from created) as named),
   -- Holds the end of the last row of each line, so that the end sees the added rows (see the statement that adds work).
   before as materialized (
     select line, urgency from work
@@ -285,8 +285,8 @@ begin
    where work.id = earlier.id;
   return null;
 end $$;
-create trigger domain_events_are_told after insert on domain_events
-  referencing new table as new_events for each statement execute function tell_channels();
+create trigger domain_events_have_deliveries after insert on domain_events
+  referencing new table as new_events for each statement execute function add_deliveries();
 
 -- Counts: each change appends a delta, and a fold sums the deltas up ------------------------------
 

@@ -15,6 +15,6 @@ drop function
   count_removed_incidents, date_action_update, add_lanes_of_connector, keep_actions_as_requested, keep_run_of_action, count_new_actions,
   count_actions, refuse_change_of_playbook_version, count_new_playbook_runs, count_playbook_runs,
   count_added_webhook_events, count_changed_webhook_events, count_removed_webhook_events, notification_urgency,
-  keep_lane_of_channel, wave_limit, tell_channels, count_new_deliveries, count_changed_deliveries, count_removed_deliveries;
+  keep_lane_of_channel, wave_limit, add_deliveries, count_new_deliveries, count_changed_deliveries, count_removed_deliveries;
 
 drop type incident_severity, incident_status;

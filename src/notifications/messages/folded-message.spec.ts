@@ -1,8 +1,7 @@
 import { messageAbout } from '../../../test/support/notifications/messages.js';
 import type { IncidentState } from '../../incidents/incident.js';
 import { newId } from '../../platform/ids.js';
-import type { PresentState } from '../delivery.js';
-import { foldedMessage } from './folded-message.js';
+import { foldedMessage, type PresentState } from './folded-message.js';
 
 const created = (n: number, severity = 'high') =>
   messageAbout('incident.created', {

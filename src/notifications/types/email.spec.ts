@@ -9,8 +9,7 @@ import { SmtpServer, type Step, type Trick } from '../../../test/support/vendors
 import { LocalResolver, problemsOf, targetsIn } from '../../../test/support/vendors/vendor-site.js';
 import { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
 import type { Config } from '../../targets/target-config.js';
-import type { Outcome } from '../channel-type.js';
-import type { PartlySent } from '../delivery.js';
+import type { Outcome, PartlySent } from '../channel-type.js';
 import type { Message } from '../notification.js';
 import { email } from './email.js';
 
@@ -18,7 +17,7 @@ const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 const EVE = 'eve@example.net';
 const LOGIN = { user: 'soc', pass: 'mail-password-9' };
-const NOT_SENT: PartlySent = { holders: [], attempts: 0 };
+const NOT_SENT: PartlySent = { holders: [], partial_attempts: 0 };
 const EVENT_ID = messageWith().event.id;
 const MEAN =
   '<a href="https://evil.example">x</a> \u202egpj.exe\r\nBcc: mallory@evil.example\r\n\r\n=?utf-8?Q?Hi?= &lt; \0\ud800';
@@ -44,7 +43,7 @@ describe('an email channel', () => {
     const outcome = await to.deliver(message, signal, partlySent);
     if (outcome.kind !== 'failed') partlySent = NOT_SENT;
     else if (outcome.holders) {
-      partlySent = { holders: outcome.holders, attempts: partlySent.attempts + 1 };
+      partlySent = { holders: outcome.holders, partial_attempts: partlySent.partial_attempts + 1 };
     }
     return outcome;
   };

@@ -13,8 +13,7 @@ import {
   serverOf,
 } from '../../targets/mail-account.js';
 import { fields } from '../../targets/target-config.js';
-import { defineChannel, failureOf, type Outcome } from '../channel-type.js';
-import type { PartlySent } from '../delivery.js';
+import { defineChannel, failureOf, type Outcome, type PartlySent } from '../channel-type.js';
 import {
   incidentIn,
   LINK_TEXT,
@@ -48,7 +47,13 @@ export const email = defineChannel({
       isMailbox(address) ? [] : [notOneAddress(`config.to.${at}`)],
     ),
   ],
-  async send({ config, message, signal, smtp, partlySent: { holders, attempts } = NOT_SENT }) {
+  async send({
+    config,
+    message,
+    signal,
+    smtp,
+    partlySent: { holders, partial_attempts } = NOT_SENT,
+  }) {
     const { from, to } = config;
     const missing = to.filter((address) => !holders.includes(address));
     // The recipients without the mail were removed from the configuration.
@@ -59,7 +64,7 @@ export const email = defineChannel({
     try {
       const reply = await smtp.deliver(serverOf(config), { from, to: missing, content }, departure);
       const reached = [...holders, ...newHolders(reply, missing)];
-      const partlySent = { holders: reached, attempts: attempts + 1 };
+      const partlySent = { holders: reached, partial_attempts: partial_attempts + 1 };
       return mailOutcome(reply, partlySent, new AnswerRedactor(mailSecrets(config)));
     } catch (error) {
       return failureOf(error);
@@ -67,7 +72,7 @@ export const email = defineChannel({
   },
 });
 
-const NOT_SENT: PartlySent = { holders: [], attempts: 0 };
+const NOT_SENT: PartlySent = { holders: [], partial_attempts: 0 };
 
 const MAX_SUBJECT = 250;
 
@@ -120,7 +125,7 @@ function htmlOf({ headline, facts, request, url }: ShownWords): string {
  */
 function mailOutcome(
   { code, text, rejected = [], isOfMessage = false }: MailReply,
-  { holders, attempts }: PartlySent,
+  { holders, partial_attempts }: PartlySent,
   redactor: AnswerRedactor,
 ): Outcome {
   const [first] = rejected;
@@ -128,7 +133,7 @@ function mailOutcome(
     const names = rejected.map(({ recipient }) => recipient).join(', ');
     const why = `The mail server refused ${names}: ${redactor.line(first.text)}. The others have the message.`;
     const isPermanent =
-      attempts >= MAX_PARTIAL_ATTEMPTS || rejected.every(({ code }) => code >= 500);
+      partial_attempts >= MAX_PARTIAL_ATTEMPTS || rejected.every(({ code }) => code >= 500);
     return isPermanent
       ? { kind: 'refused', why, isPartly: true }
       : { kind: 'failed', why, isPartly: true, holders };

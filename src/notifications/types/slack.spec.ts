@@ -6,7 +6,7 @@ import {
 import { messageAbout, messageWith } from '../../../test/support/notifications/messages.js';
 import { SlackHookServer } from '../../../test/support/vendors/slack-hook-server.js';
 import { shortenWaits } from '../../../test/support/vendors/vendor-site.js';
-import { plainTextProblems, secretsNotGivenAgain } from '../../targets/target-check.js';
+import { originsOf, plainTextProblems, secretsNotGivenAgain } from '../../targets/target-check.js';
 import { slack } from './slack.js';
 
 describe('a Slack channel', () => {
@@ -33,8 +33,8 @@ describe('a Slack channel', () => {
 
   it('names the origin of its URL, and nothing if the URL is lost', () => {
     const webhook_url = 'https://hooks.example.com:8443/services/T0/B0/x';
-    expect(slack.sentTo({ webhook_url })).toEqual(['https://hooks.example.com:8443']);
-    expect(slack.sentTo({})).toEqual([]);
+    expect(originsOf(slack.config, { webhook_url })).toEqual(['https://hooks.example.com:8443']);
+    expect(originsOf(slack.config, {})).toEqual([]);
   });
 
   it('requires no secret again for another URL', () => {

@@ -11,27 +11,29 @@ const NEW_SECRET_BYTES = 32;
 const MIN_BYTES = 24;
 const MAX_BYTES = 64;
 
+const CONFIG = fields(
+  {
+    url: address(
+      'URL that receives the events. Admins can read it, so its query must not contain a secret.',
+      { format: 'uri-with-query', minLength: 8 },
+    ),
+    secret: text(
+      'whsec_ and the base64 of 24 to 64 random bytes. If absent, the service generates a secret and returns it once.',
+      { maxLength: 200, writeOnly: true },
+    ),
+  },
+  ['url', 'secret'],
+);
+
 /** Posts each event as JSON, with a signature. */
 export const webhook = defineChannel({
   name: 'webhook',
   description:
     'Any service that accepts webhooks: each event as JSON, signed according to Standard Webhooks.',
-  config: fields(
-    {
-      url: address(
-        'URL that receives the events. Admins can read it, so its query must not contain a secret.',
-        { format: 'uri-with-query', minLength: 8 },
-      ),
-      secret: text(
-        'whsec_ and the base64 of 24 to 64 random bytes. If absent, the service generates a secret and returns it once.',
-        { maxLength: 200, writeOnly: true },
-      ),
-    },
-    ['url', 'secret'],
-  ),
+  config: CONFIG,
+  requestConfig: { ...CONFIG, required: ['url'] },
   signsOnly: true,
-  rotates: 'secret',
-  newSecret,
+  rotates: { field: 'secret', newSecret },
   isForPrograms: true,
   defaultEvents: NOTIFIED_EVENTS,
   problems({ secret }) {

@@ -152,12 +152,15 @@ describe('a background loop', () => {
   });
 
   describe('while the log already reports the outage', () => {
-    const outage = new Outage(
-      () => undefined,
-      () => Promise.reject(away),
-    );
-    beforeEach(() => outage.unreachable(away));
-    afterEach(() => outage.connected());
+    let outage: Outage;
+    beforeEach(() => {
+      outage = new Outage(
+        () => undefined,
+        () => Promise.reject(away),
+      );
+      outage.suspect(away);
+    });
+    afterEach(() => outage.ignore());
 
     it('logs at debug that it waits', () => {
       reportFailure(log, 'Looking', away);

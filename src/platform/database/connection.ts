@@ -41,18 +41,10 @@ export function commandConnection(url: string): PoolConfig {
 }
 
 /** Gives `sslmode` the meaning that it has in libpq; node-pg alone is stricter than operators expect. */
-export function withLibpqMeaning(url: string): string {
+function withLibpqMeaning(url: string): string {
   const parsed = new URL(url);
   parsed.searchParams.set('uselibpqcompat', 'true');
   return parsed.toString();
-}
-
-/** Rejects if the server accepts no connection. */
-export async function tryToConnect(connection: PoolConfig): Promise<void> {
-  const client = new ServiceClient(connection);
-  await client.connect();
-  // Not awaited: a hanging server never answers.
-  client.end().catch(() => undefined);
 }
 
 /** Whether new connections are read-only. Rejects if the server accepts none. */
@@ -65,6 +57,7 @@ export async function isDatabaseReadOnly(connection: PoolConfig): Promise<boolea
     );
     return rows[0]?.transaction_read_only === 'on';
   } finally {
+    // Not awaited: a hanging server never answers.
     client.end().catch(() => undefined);
   }
 }
@@ -73,9 +66,8 @@ export async function isDatabaseReadOnly(connection: PoolConfig): Promise<boolea
 export interface Connecting {
   attemptBegins(): void;
   attemptEnds(error: unknown): void;
-  broke(error: Error): void;
-  /** The connection is read-only and was dropped. */
-  dropped(error: unknown): void;
+  /** The connection broke, or it is read-only and was dropped. */
+  broke(error: unknown): void;
 }
 
 /** Message of node-pg after `query_timeout`. */
@@ -89,8 +81,6 @@ export class ServiceClient extends Client {
   private readonly connecting: Connecting | undefined;
   private latest: Promise<unknown> = Promise.resolve();
   private underWay = 0;
-  /** Its end is no loss, because this client wanted it. */
-  isDropped = false;
 
   constructor(config?: ClientConfig & { readonly connecting?: Connecting }) {
     super(config);
@@ -160,16 +150,11 @@ export class ServiceClient extends Client {
     if (!error) return;
     const hung = error instanceof Error && error.message === HUNG;
     const readOnly = sqlStateOf(error) === SQLSTATE.readOnlyTransaction;
-    if (readOnly) {
-      this.isDropped = true;
-      this.connecting?.dropped(error);
-    }
+    if (isConnectionLost(error)) this.connecting?.broke(error);
     if (hung || readOnly) {
       (
         this as unknown as { connection: { stream: { destroy(): void } } }
       ).connection.stream.destroy();
-    } else if (error instanceof Error && isConnectionLost(error) && !this.isDropped) {
-      this.connecting?.broke(error);
     }
   }
 }

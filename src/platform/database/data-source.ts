@@ -2,7 +2,7 @@ import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm'
 import { type PoolConfig, Pool, type PoolClient } from 'pg';
 import { PG_SNAPSHOT, XID8 } from './columns.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { type Connecting, ServiceClient } from './connection.js';
+import type { Connecting } from './connection.js';
 import { isConnectionLost, SQLSTATE, sqlStateOf } from './sqlstate.js';
 
 export const MIGRATIONS_TABLE = 'schema_migrations';
@@ -15,7 +15,7 @@ export interface Schema {
 export function createDataSource(
   schema: Schema,
   connection: PoolConfig,
-  onPoolError: (error: Error) => void = () => undefined,
+  onConnectionLost: (error: unknown) => void = () => undefined,
 ): DataSource {
   const dataSource = new DataSource({
     type: 'postgres',
@@ -27,11 +27,9 @@ export function createDataSource(
     installExtensions: false,
     logging: false,
     // A broken idle connection must not end the process: the next query opens another one.
-    poolErrorHandler: (error: Error, client?: unknown) => {
-      if (!(client instanceof ServiceClient && client.isDropped)) onPoolError(error);
-    },
+    poolErrorHandler: onConnectionLost,
     driver: { Pool: ServicePool },
-    extra: connection,
+    extra: { ...connection, onConnectionLost },
   });
   dataSource.driver.supportedDataTypes.push(XID8, PG_SNAPSHOT);
   return dataSource;
@@ -64,16 +62,15 @@ type Callback = (
 export class ServicePool extends Pool implements Connecting {
   /** Called at most once a minute, with the number of existing connections. */
   onFull: (connections: number) => void = () => undefined;
-  /** Called before the caller gets the error. */
-  onUnreachable: (error: unknown) => void = () => undefined;
-  onBroken: (error: Error) => void = () => undefined;
-  onReadOnly: (error: unknown) => void = () => undefined;
   private readonly most: number;
   private underWay = 0;
   private closedUntil = 0;
   private toldAt = -Infinity;
 
-  constructor(config: PoolConfig) {
+  /** @param config `onConnectionLost` is called before the caller gets the error */
+  constructor(
+    private readonly config: PoolConfig & { onConnectionLost?: (error: unknown) => void },
+  ) {
     super(config);
     this.most = this.options.max;
     Object.assign(this.options, { connecting: this });
@@ -86,7 +83,7 @@ export class ServicePool extends Pool implements Connecting {
   /** Runs before the pool learns of the failure, so that the pool does not retry for the next caller at once. */
   attemptEnds(error: unknown): void {
     this.underWay -= 1;
-    if (isConnectionLost(error)) this.onUnreachable(error);
+    if (isConnectionLost(error)) this.broke(error);
     if (sqlStateOf(error) !== SQLSTATE.tooManyConnections) return;
     // totalCount still includes the refused connection.
     const connected = this.totalCount - this.underWay - 1;
@@ -99,12 +96,8 @@ export class ServicePool extends Pool implements Connecting {
     this.onFull(connected);
   }
 
-  broke(error: Error): void {
-    this.onBroken(error);
-  }
-
-  dropped(error: unknown): void {
-    this.onReadOnly(error);
+  broke(error: unknown): void {
+    this.config.onConnectionLost?.(error);
   }
 
   override connect(): Promise<PoolClient>;

@@ -1,14 +1,9 @@
 import { requireReadable, requireUsableDatabase } from './schema-checks.js';
 import type { Settings } from '../config/settings.js';
 import { AdvisoryLock } from './advisory-locks.js';
-import {
-  connectionOptions,
-  isDatabaseReadOnly,
-  patientConnectionOptions,
-  tryToConnect,
-} from './connection.js';
+import { connectionOptions, isDatabaseReadOnly, patientConnectionOptions } from './connection.js';
 import { createDataSource, poolOf, type Schema } from './data-source.js';
-import { type Log, Outage, ReadOnlyTime } from './outage.js';
+import { type Log, Outage } from './outage.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
@@ -42,13 +37,11 @@ export async function openDatabase(
   const server = await reachServer(settings, log, options);
   const { url } = server;
   const connection = connectionOptions(url, settings);
-  const outage = new Outage(log, () => tryToConnect(connection));
-  const readOnly = new ReadOnlyTime(log, () => isDatabaseReadOnly(connection));
-  const dataSource = createDataSource(schema, connection, (error) => outage.lost(error));
+  const outage = new Outage(log, () => isDatabaseReadOnly(connection));
+  const dataSource = createDataSource(schema, connection, (error) => outage.suspect(error));
   const close = async (): Promise<void> => {
     // The embedded server ends its connections when it stops.
     outage.ignore();
-    readOnly.ignore();
     // The pool waits for all connections, and a connection to a hanging server never returns.
     const closed = dataSource.isInitialized ? dataSource.destroy() : undefined;
     await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
@@ -63,12 +56,7 @@ export async function openDatabase(
     await dataSource.initialize();
     await requireReadable(dataSource);
     await followDatabaseTime(dataSource);
-    const pool = poolOf(dataSource);
-    pool.on('connect', () => outage.connected());
-    pool.onBroken = (error) => outage.lost(error);
-    pool.onReadOnly = (error) => readOnly.refused(error);
-    pool.onUnreachable = (error) => outage.unreachable(error);
-    pool.onFull = (connections) =>
+    poolOf(dataSource).onFull = (connections) =>
       log(
         `PostgreSQL accepts no more connections. The service continues with ${connections}; requests wait for a free one.`,
       );

@@ -25,12 +25,13 @@ export class Statements {
     return result.rows;
   }
 
-  /** Runs the statement in the given transaction. */
+  /** Runs the statement in the given transaction; without one, like `rows`. */
   async rowsIn<R extends QueryResultRow>(
-    tx: Tx,
+    tx: Tx | undefined,
     statement: Statement,
     values: unknown[] = [],
   ): Promise<R[]> {
+    if (!tx) return await this.rows(statement, values);
     if (!tx.queryRunner) throw new Error('A transaction has a query runner.');
     // The transaction has ended, and its connection may already serve another one.
     if (tx.queryRunner.isReleased) throw new QueryRunnerAlreadyReleasedError();

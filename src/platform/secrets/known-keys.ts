@@ -7,18 +7,9 @@ import {
   type KeySettings,
   loadSecretKeys,
 } from './load-secret-keys.js';
-import type { SecretKeyEntity } from './secret-key.entity.js';
 import { SecretKeys } from './secret-box.js';
-import { SecretKeysRepository } from './secret-keys.repository.js';
+import { type SecretKeyEntity, SecretKeysRepository } from './secret-keys.repository.js';
 import { RetiredKeyError, WrongKeyError } from './secrets.errors.js';
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
-import { BackgroundLoop } from '../concurrency/background-loop.js';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A key that the database was used with. */
 export type KnownKey = Pick<SecretKeyEntity, 'id' | 'verifier' | 'retired_at'>;
@@ -46,7 +37,7 @@ export async function acceptKeys(tx: Tx, settings: KeySettings): Promise<SecretK
     throw new RetiredKeyError(sourceOf(settings), first);
   }
   // Only the first key is recorded, because only that key is written with.
-  await repository.recordInUse(tx, { id: first, verifier: keys.verifierOf(first)! });
+  await repository.insertIfNew(tx, [{ id: first, verifier: keys.verifierOf(first)! }]);
   return keys;
 }
 
@@ -69,60 +60,4 @@ function isMissing({ id, verifier, retired_at }: KnownKey, given: SecretKeys | u
 
 function sourceOf(settings: KeySettings): string {
   return settings.secretsKey.length > 0 ? 'SECRETS_KEY' : keyFileOf(settings);
-}
-
-const BEAT_MS = 5_000;
-const PATIENCE_MS = 30_000;
-const LOOK_EVERY_MS = 1_000;
-
-/** Records every few seconds which key this process encrypts with, so that no key is retired while in use. */
-@Injectable()
-export class KeyHeartbeat implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger(KeyHeartbeat.name);
-  private readonly loop = new BackgroundLoop(
-    { task: 'Recording the key in use', log: this.logger, pauseMs: BEAT_MS },
-    () => this.beat(),
-  );
-
-  constructor(
-    private readonly repository: SecretKeysRepository,
-    private readonly keys: SecretKeys,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.loop.start();
-  }
-
-  onApplicationShutdown(): Promise<void> {
-    return this.loop.stop();
-  }
-
-  private async beat(): Promise<void> {
-    const id = this.keys.ids[0]!;
-    const { retired } = await this.repository.recordUse(id);
-    if (retired) {
-      this.logger.error(
-        `This process still encrypts with the retired key ${id}. Restart it with the newer key in front.`,
-      );
-    }
-  }
-}
-
-/** Waits until no process encrypts with these keys. Throws after `patienceMs`. */
-export async function waitUntilUnused(
-  repository: SecretKeysRepository,
-  keyIds: readonly string[],
-  say: (line: string) => void,
-  patienceMs = PATIENCE_MS,
-): Promise<void> {
-  for (const begin = Date.now(); ; await sleep(LOOK_EVERY_MS)) {
-    const used = await repository.findIdInUse(keyIds);
-    if (used === undefined) return;
-    if (begin + patienceMs < Date.now()) {
-      throw new Error(
-        `A running process still encrypts with the key ${used}. Restart every replica with the new key in front, then run this command again.`,
-      );
-    }
-    say(`Waiting until no process encrypts with the key ${used}.`);
-  }
 }

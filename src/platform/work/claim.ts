@@ -1,5 +1,5 @@
 import { type Claimed, DEFAULTS, type Kind } from './kind.js';
-import type { ClaimedRow, Room } from './work.repository.js';
+import { type ClaimedRow, LEVEL_COUNT, type Room } from './work.repository.js';
 
 /** Work that this replica does now, with the time for which its claim counts. */
 export class Claim implements Claimed {
@@ -72,26 +72,51 @@ export class Claim implements Claimed {
 export class Lane {
   private busy = 0;
   private lapsedBusy = 0;
-  /** Nothing that became due before this time waits. */
-  since: Date | undefined;
+  /** For each urgency: nothing that became ready before this time waits, apart from what `backMs` of `room` covers. */
+  private readonly since: Date[] = [];
 
   constructor(
     readonly name: string,
     readonly kind: Kind,
-    public places = kind.places,
+    public places = kind.places ?? 0,
   ) {}
 
   get isIdle(): boolean {
     return this.busy === 0;
   }
 
-  get room(): Room {
+  get hasRoom(): boolean {
+    return this.room(0).free > 0;
+  }
+
+  /** @param backMs how far before the known time the look begins, because transactions become visible later */
+  room(backMs: number): Room {
     const { leaseMs = DEFAULTS.leaseMs } = this.kind;
     // One set at a time: what arrives meanwhile becomes the next set, and a lane takes at most one connection.
     const free = this.kind.inSet && this.busy > 0 ? 0 : this.places - this.busy;
     const takesLapsed = free > 0 && this.lapsedBusy === 0;
-    const { name: lane, places, busy, since } = this;
+    const { name: lane, places, busy } = this;
+    const since = this.since.map((time) =>
+      backMs === Infinity ? undefined : new Date(time.getTime() - backMs),
+    );
     return { lane, free, places, busy, leaseMs, since, takesLapsed };
+  }
+
+  /**
+   * Remembers where the next look begins. A look takes the rows by urgency, then by age.
+   * @param isDrained the look took all rows
+   */
+  looked(rows: readonly ClaimedRow[], isDrained: boolean, at: Date): void {
+    const taken = rows.flatMap(({ urgency, ready_at }) =>
+      urgency === null || ready_at === null ? [] : [{ urgency, ready_at }],
+    );
+    const last = Math.max(-1, ...taken.map(({ urgency }) => urgency));
+    for (let level = 0; level < LEVEL_COUNT; level += 1) {
+      if (isDrained || level < last) this.since[level] = at;
+    }
+    if (isDrained || last < 0) return;
+    const times = taken.filter(({ urgency }) => urgency === last);
+    this.since[last] = new Date(Math.max(...times.map(({ ready_at }) => ready_at.getTime())));
   }
 
   take(claims: readonly Claim[], by: 1 | -1): void {

@@ -67,8 +67,8 @@ export interface Kind<D = unknown, R = unknown> {
   readonly hasLanes?: true;
   /** Its lane is also a row of `work_lanes`, so that it can be paused. Other gauges count its work. */
   readonly isPausable?: true;
-  /** Number of rows that are worked on at a time on each replica, or the size of a set. */
-  readonly places: number;
+  /** Number of rows that are worked on at a time on each replica, or the size of a set. Lanes of the kind have their own. */
+  readonly places?: number;
   /** Domain events that become work of this kind: see DomainEvents. */
   readonly news?: News;
   /** Time until another replica takes over the work of a killed process. It is renewed while the work is done. */

@@ -33,10 +33,15 @@ const POLL_MS = 500;
 const REST_MS = 5;
 const RENEW_MS = 1_000;
 const RETRY_MS = 500;
-/** Longer than any transaction, whose rows become visible after this time. */
-const LOOK_BACK_MS = 60_000;
-/** Looks that ignore the look-back time find rows of a restore. */
-const FULL_LOOK_MS = 30_000;
+/**
+ * A look begins a moment before the last one, because transactions become visible after their rows became ready. Now and
+ * then a look goes further back: for long transactions, and for a restore.
+ */
+const LOOKS = [
+  { everyMs: 30_000, backMs: Infinity },
+  { everyMs: 2_000, backMs: 60_000 },
+  { everyMs: 0, backMs: 2_000 },
+];
 /** A row that waits longer for a lock holds up no others: it is tried again later. */
 const LOCK_PATIENCE_MS = 1_000;
 const LONGEST_ERROR = 2_000;
@@ -68,8 +73,9 @@ export class WorkWorker {
   private readonly renewing: BackgroundLoop;
   private readonly ends: Batcher<Finished, undefined>;
   private readonly notes: Batcher<Note, boolean>;
-  private since: Date | undefined;
-  private fullLookAt = -Infinity;
+  /** Nothing becomes due that was due before this time. */
+  private liftedTo: Date | undefined;
+  private readonly lookedAt = LOOKS.map(() => -Infinity);
   private isStopping = false;
 
   constructor(
@@ -163,31 +169,33 @@ export class WorkWorker {
 
   private async look(): Promise<void> {
     await this.beforeLook();
-    const isFull = performance.now() - this.fullLookAt > FULL_LOOK_MS;
-    if (isFull) {
-      this.since = undefined;
+    const now = performance.now();
+    const depth = LOOKS.findIndex(({ everyMs }, at) => now - this.lookedAt[at]! >= everyMs);
+    const { backMs } = LOOKS[depth]!;
+    if (depth === 0) {
       for (const lane of this.lanes.values()) {
-        lane.since = undefined;
         // The look finds it again if it is still there.
         if (lane.kind.hasLanes && lane.isIdle) this.lanes.delete(lane.name);
       }
     }
-    const rooms = this.roomsOf(({ gate }) => !gate);
-    const gated = this.roomsOf(({ gate }) => gate !== undefined);
+    const rooms = this.roomsOf(backMs, ({ gate }) => !gate);
+    const gated = this.roomsOf(backMs, ({ gate }) => gate !== undefined);
     const { claimed, hasLifted, at, lanes, ready } = await this.repository.look(
       this.id,
       rooms,
       this.lapsedLanes,
-      this.since,
-      gated.map(({ lane }) => lane),
+      this.liftedTo && backMs < Infinity ? new Date(this.liftedTo.getTime() - backMs) : undefined,
+      gated,
     );
-    if (isFull) this.fullLookAt = performance.now();
-    const lookedBack = new Date(at.getTime() - LOOK_BACK_MS);
-    if (!hasLifted) this.since = lookedBack;
+    this.lookedAt.fill(now, depth);
+    if (!hasLifted) this.liftedTo = at;
     const limited = new Set(lanes.map(({ lane }) => lane));
-    const isMore = this.begin(rooms, claimed, undefined, lookedBack, limited);
+    const isMore = this.begin(rooms, claimed, at, undefined, limited);
     const isNew = this.learn(lanes);
-    await this.lookBehindGates(gated.filter(({ lane }) => ready.includes(lane)));
+    await this.lookBehindGates(
+      gated.filter(({ lane }) => ready.includes(lane)),
+      limited,
+    );
     if (hasLifted || isMore || isNew) this.wake();
   }
 
@@ -205,30 +213,34 @@ export class WorkWorker {
     return isNew;
   }
 
-  private async lookBehindGates(rooms: readonly Room[]): Promise<void> {
+  private async lookBehindGates(
+    rooms: readonly Room[],
+    limited: ReadonlySet<string>,
+  ): Promise<void> {
     const gateOf = ({ lane }: Room) => this.lanes.get(lane)!.kind.gate!;
     for (const [gate, behind] of Map.groupBy(rooms, gateOf)) {
-      const [rows, permit] = await this.transactions.run(async (tx) => {
-        const passed = await gate(tx);
-        if (!passed) return [[], undefined] as const;
-        return [await this.repository.claimIn(tx, this.id, behind), passed] as const;
+      const passed = await this.transactions.run(async (tx) => {
+        const permit = await gate(tx);
+        return permit && { permit, ...(await this.repository.claimIn(tx, this.id, behind)) };
       });
-      if (this.begin(behind, rows, permit)) this.wake();
+      if (!passed) continue;
+      const { claimed, at, permit } = passed;
+      if (this.begin(behind, claimed, at, permit, limited)) this.wake();
     }
   }
 
-  private roomsOf(wanted: (kind: Kind) => boolean): Room[] {
+  private roomsOf(backMs: number, wanted: (kind: Kind) => boolean): Room[] {
     const lanes = [...this.lanes.values()].filter(({ kind }) => wanted(kind));
-    return lanes.map(({ room }) => room).filter(({ free }) => free > 0);
+    return lanes.map((lane) => lane.room(backMs)).filter(({ free }) => free > 0);
   }
 
   /** Returns whether a lane may have more work for its free places. */
   private begin(
     rooms: readonly Room[],
     rows: readonly ClaimedRow[],
+    at: Date,
     permit: unknown,
-    lookedBack?: Date,
-    limited?: ReadonlySet<string>,
+    limited: ReadonlySet<string>,
   ): boolean {
     const ofLanes = Map.groupBy(rows, ({ lane }) => lane);
     let isMore = false;
@@ -236,12 +248,12 @@ export class WorkWorker {
       const lane = this.lanes.get(room.lane)!;
       const ofLane = ofLanes.get(room.lane) ?? [];
       const isDrained = ofLane.length < room.free;
-      if (isDrained && !limited?.has(room.lane)) lane.since = lookedBack;
+      lane.looked(ofLane, isDrained && !limited.has(room.lane), at);
       const claims = ofLane.map((row) => this.claimOf(row, lane.kind, permit));
       const [lapsed, others] = [true, false].map((is) => claims.filter((one) => one.lapsed === is));
       const sets = lane.kind.inSet ? [lapsed!, others!] : claims.map((claim) => [claim]);
       for (const set of sets) if (set.length > 0) void outsideTraces(() => this.carry(lane, set));
-      isMore ||= !isDrained && lane.room.free > 0;
+      isMore ||= !isDrained && lane.hasRoom;
     }
     return isMore;
   }

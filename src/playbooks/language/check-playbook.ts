@@ -26,11 +26,10 @@ import {
   readExpression,
   type Root,
   ROOTS,
-  TEMPLATE_ROOTS,
 } from './expression.js';
 import { DECLARATIONS } from './functions.js';
 import { readsClassification } from './steps-read.js';
-import { type Placeholder, placeholdersOf, readTemplate, soleOf } from './template.js';
+import { placeholdersOf, readTemplate, soleOf, withExpression } from './template.js';
 
 type Variables = PlaybookDefinition['variables'];
 type Fields = Readonly<Record<string, string>>;
@@ -186,7 +185,7 @@ export function checkPlaybook({
   const types = new ExpressionTypes(variables);
   const names = steps.map(({ name }) => name);
   return steps
-    .flatMap((step, position) => new StepCheck(step, position, names, types).errors())
+    .flatMap((step, position) => stepErrors(step, position, names, types))
     .slice(0, MOST_ERRORS);
 }
 
@@ -199,98 +198,70 @@ function wrong(field: string, message: string): FieldError {
   return { field, code: 'playbook', message };
 }
 
-class StepCheck {
-  private readonly found: FieldError[] = [];
-
-  constructor(
-    private readonly step: WrittenStep,
-    private readonly position: number,
-    private readonly names: readonly string[],
-    private readonly types: ExpressionTypes,
-  ) {}
-
-  errors(): FieldError[] {
-    const { name, condition } = this.step;
-    if (!isName(name)) this.add('name', NAME_IN_WORDS);
-    if (this.names.indexOf(name) < this.position) {
-      this.add('name', 'is the name of an earlier step');
+function stepErrors(
+  { name, action, condition, parameters }: WrittenStep,
+  position: number,
+  names: readonly string[],
+  types: ExpressionTypes,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const path = (field: string) => `steps.${position}.${field}`;
+  const add = (field: string, problem: string) =>
+    errors.push(wrong(path(field), `${path(field)} ${problem}.`));
+  const attempt = (field: string, check: () => void) => {
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      errors.push(error.inField(path(field)));
     }
-    if (condition !== undefined) {
-      this.attempt('condition', () => this.checkExpression(condition, ROOTS, WANTED_OF_CONDITION));
-    }
-    this.checkParameters();
-    return this.found;
-  }
-
-  private checkParameters(): void {
-    const { action, parameters } = this.step;
-    if (!isActionType(action)) {
-      this.add('action', `must be an action type; ${shownName(action)} is not known`);
-      return;
-    }
-    const type = actionType(action);
-    const templated = new Set<string>();
-    for (const [name, value] of Object.entries(parameters)) {
-      const parameter = type.parameters.find((known) => known.name === name);
-      if (!parameter || typeof value !== 'string' || !value.includes('{{')) continue;
-      const field = `parameters.${name}`;
-      templated.add(field);
-      this.attempt(field, () => this.checkTemplate(value, parameter));
-    }
-    for (const { field, message } of parameterErrors(type, parameters)) {
-      // The sentence begins with the field.
-      if (!templated.has(field)) this.found.push(wrong(this.path(field), this.path(message)));
-    }
-  }
-
-  private checkTemplate(text: string, { type, forPeople }: ActionParameter): void {
+  };
+  const requireType = (tree: Node, wanted: Wanted, isForPeople?: boolean) => {
+    const type = types.typeOf(tree, names, position, isForPeople);
+    if (type === 'dyn' || wanted.types.includes(type)) return;
+    fail(tree.start, `${wanted.words}, not ${type}.`);
+  };
+  const checkTemplate = (text: string, { type, forPeople }: ActionParameter) => {
     const template = readTemplate(text);
     const sole = soleOf(template);
     if (!sole && type !== 'string') {
       fail(0, 'This parameter is a number: write one {{ }} and nothing around it.');
     }
-    const wanted = { ...(sole ? WANTED[type] : WANTED_IN_TEXT), isForPeople: forPeople };
-    for (const placeholder of placeholdersOf(template)) this.checkPlaceholder(placeholder, wanted);
-  }
-
-  private checkPlaceholder({ expression, offset }: Placeholder, wanted: Wanted): void {
-    try {
-      this.checkExpression(expression, TEMPLATE_ROOTS, wanted);
-    } catch (error) {
-      throw error instanceof ExpressionError ? error.within(offset) : error;
+    const wanted = sole ? WANTED[type] : WANTED_IN_TEXT;
+    for (const placeholder of placeholdersOf(template)) {
+      withExpression(placeholder, (tree) => requireType(tree, wanted, forPeople));
     }
-  }
+  };
 
-  private checkExpression(text: string, roots: readonly Root[], wanted: Wanted): void {
-    const tree = readExpression(text, roots);
-    const type = this.types.typeOf(tree, this.names, this.position, wanted.isForPeople);
-    if (type === 'dyn' || wanted.types.includes(type)) return;
-    fail(tree.start, `${wanted.words}, not ${type}.`);
+  if (!isName(name)) add('name', NAME_IN_WORDS);
+  if (names.indexOf(name) < position) add('name', 'is the name of an earlier step');
+  if (condition !== undefined) {
+    attempt('condition', () => requireType(readExpression(condition, ROOTS), WANTED_OF_CONDITION));
   }
-
-  private attempt(field: string, check: () => void): void {
-    try {
-      check();
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      this.found.push(error.inField(this.path(field)));
-    }
+  if (!isActionType(action)) {
+    add('action', `must be an action type; ${shownName(action)} is not known`);
+    return errors;
   }
-
-  private add(field: string, problem: string): void {
-    this.found.push(wrong(this.path(field), `${this.path(field)} ${problem}.`));
+  const type = actionType(action);
+  const templated = new Set<string>();
+  for (const [key, value] of Object.entries(parameters)) {
+    const parameter = type.parameters.find((known) => known.name === key);
+    if (!parameter || typeof value !== 'string' || !value.includes('{{')) continue;
+    const field = `parameters.${key}`;
+    templated.add(field);
+    attempt(field, () => checkTemplate(value, parameter));
   }
-
-  private path(field: string): string {
-    return `steps.${this.position}.${field}`;
+  for (const { field, message } of parameterErrors(type, parameters)) {
+    // The sentence begins with the field.
+    if (!templated.has(field)) errors.push(wrong(path(field), path(message)));
   }
+  return errors;
 }
 
 /** Permitted types. `dyn` is always permitted, because its type is known only in the run. */
 interface Wanted {
   readonly types: readonly string[];
   readonly words: string;
-  readonly isForPeople?: boolean;
 }
 
 const WANTED_OF_CONDITION: Wanted = { types: ['bool'], words: 'A condition must be true or false' };

@@ -1,4 +1,4 @@
-import { type ActionType, actionType, isActionType } from '../../action-catalogue/action-types.js';
+import { actionType, isActionType } from '../../action-catalogue/action-types.js';
 import { parameterErrors } from '../../action-catalogue/parameters.js';
 import type { ActionResult, Parameters } from '../../actions/action.js';
 import { defangForPeople } from '../../incidents/defang.js';
@@ -13,11 +13,10 @@ import {
   readExpression,
   type Root,
   ROOTS,
-  TEMPLATE_ROOTS,
 } from './expression.js';
 import { textOf } from './functions.js';
 import { Interpreter } from './interpreter.js';
-import { type Placeholder, readTemplate, soleOf } from './template.js';
+import { type Placeholder, readTemplate, soleOf, withExpression } from './template.js';
 import { asTruth, Budget, type Members, Mismatch, needs, type Value } from './values.js';
 
 /** Input of a run. */
@@ -108,55 +107,67 @@ export function decideStep(
   steps: readonly WrittenStep[],
   position: number,
   values: Values,
+  ignoresCondition = false,
 ): Decision {
-  const interpreter = new Interpreter(Budget.forOneOf(steps.length));
-  return new StepEvaluation(steps[position]!, `steps.${position}`, values, interpreter).decision();
+  const { condition, action, parameters } = steps[position]!;
+  const path = `steps.${position}`;
+  const failed = (field: string, problem: string): Decision => {
+    return { kind: 'error', message: `${path}.${field} ${problem}` };
+  };
+  const evaluation = new Evaluation(values, new Interpreter(Budget.forOneOf(steps.length)));
+  let field = `${path}.condition`;
+  try {
+    if (!ignoresCondition && condition !== undefined && !evaluation.holds(condition)) {
+      return { kind: 'skip' };
+    }
+    if (!isActionType(action)) return failed('action', 'is not a known action type.');
+    const type = actionType(action);
+    const filled = Object.entries(parameters).map(([name, written]) => {
+      field = `${path}.parameters.${name}`;
+      if (typeof written !== 'string') return [name, written] as const;
+      const isForPeople = type.parameters.some((one) => one.forPeople && one.name === name);
+      return [name, evaluation.filled(written, isForPeople)] as const;
+    });
+    const given = filled.filter(([, value]) => value !== null);
+    const [error] = parameterErrors(type, Object.fromEntries(given));
+    if (error) return { kind: 'error', message: `${path}.${error.message}` };
+    const broken = given.find(
+      ([, value]) => typeof value === 'string' && storable(value) !== value,
+    );
+    return broken
+      ? failed(`parameters.${broken[0]}`, 'must have no NUL and no half of a character.')
+      : { kind: 'run', parameters: Object.fromEntries(given) };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return { kind: 'error', message: error.inField(field).message };
+  }
 }
 
 /** Longer than the longest parameter. */
 const LONGEST_PARAMETER = 8_192;
 
-class StepEvaluation {
+class Evaluation {
   constructor(
-    private readonly step: WrittenStep,
-    /** Path of the field in requests. */
-    private readonly path: string,
     private readonly values: Values,
     private readonly interpreter: Interpreter,
   ) {}
 
-  decision(): Decision {
-    const { condition, action } = this.step;
-    let field = `${this.path}.condition`;
-    try {
-      if (condition !== undefined) {
-        const tree = readExpression(condition, ROOTS);
-        if (!this.value(tree, this.values, asTruth)) return { kind: 'skip' };
-      }
-      if (!isActionType(action)) return this.failed('action', 'is not a known action type.');
-      const type = actionType(action);
-      const parameters = Object.entries(this.step.parameters).map(([name, written]) => {
-        field = `${this.path}.parameters.${name}`;
-        if (typeof written !== 'string') return [name, written] as const;
-        const isForPeople = type.parameters.some((one) => one.forPeople && one.name === name);
-        return [name, this.filled(written, isForPeople)] as const;
-      });
-      const given = Object.fromEntries(parameters.filter(([, value]) => value !== null));
-      return this.judged(type, given);
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      return { kind: 'error', message: error.inField(field).message };
-    }
+  holds(condition: string): boolean {
+    return this.value(readExpression(condition, ROOTS), this.values, asTruth);
   }
 
   /** The value of a template; null leaves the parameter out. */
-  private filled(text: string, isForPeople: boolean): string | number | null {
+  filled(text: string, isForPeople: boolean): string | number | null {
     const values = isForPeople ? withClassification(this.values) : this.values;
     const shown = isForPeople ? defangForPeople : (value: string) => value;
+    const placed = <T>(placeholder: Placeholder, convert: (value: Value) => T) =>
+      withExpression(placeholder, (tree) => {
+        return { value: this.value(tree, values, convert), raw: isRaw(tree) };
+      });
     const template = readTemplate(text);
     const sole = soleOf(template);
     if (sole) {
-      const { value, raw } = this.placed(sole, values, whole);
+      const { value, raw } = placed(sole, whole);
       return typeof value === 'string' && !raw ? shown(value) : value;
     }
     let filled = '';
@@ -164,7 +175,7 @@ class StepEvaluation {
     let foreign = '';
     for (const part of template) {
       const { value, raw } =
-        typeof part === 'string' ? { value: part, raw: true } : this.placed(part, values, textOf);
+        typeof part === 'string' ? { value: part, raw: true } : placed(part, textOf);
       if (raw) filled += shown(foreign) + value;
       foreign = raw ? '' : foreign + value;
       if (filled.length + foreign.length > LONGEST_PARAMETER) {
@@ -174,40 +185,12 @@ class StepEvaluation {
     return filled + shown(foreign);
   }
 
-  private placed<T>(
-    { expression, offset }: Placeholder,
-    values: Values,
-    convert: (value: Value) => T,
-  ): { readonly value: T; readonly raw: boolean } {
-    try {
-      const tree = readExpression(expression, TEMPLATE_ROOTS);
-      return { value: this.value(tree, values, convert), raw: isRaw(tree) };
-    } catch (error) {
-      throw error instanceof ExpressionError ? error.within(offset) : error;
-    }
-  }
-
   private value<T>(tree: Node, values: Values, convert: (value: Value) => T): T {
     try {
       return convert(this.interpreter.value(tree, values));
     } catch (error) {
       throw error instanceof Mismatch ? new ExpressionError(tree.start, error.message) : error;
     }
-  }
-
-  private judged(type: ActionType, parameters: Parameters): Decision {
-    const [error] = parameterErrors(type, parameters);
-    if (error) return { kind: 'error', message: `${this.path}.${error.message}` };
-    const broken = Object.entries(parameters).find(
-      ([, value]) => typeof value === 'string' && storable(value) !== value,
-    );
-    return broken
-      ? this.failed(`parameters.${broken[0]}`, 'must have no NUL and no half of a character.')
-      : { kind: 'run', parameters };
-  }
-
-  private failed(field: string, problem: string): Decision {
-    return { kind: 'error', message: `${this.path}.${field} ${problem}` };
   }
 }
 

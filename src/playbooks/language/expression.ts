@@ -8,7 +8,7 @@ import {
   MOST_NESTED_LOOPS,
   MOST_NODES,
 } from '../playbook.js';
-import { isFunction, mostOperands, RAW } from './functions.js';
+import { FUNCTIONS, METHODS, RAW } from './functions.js';
 import { isInRange, OUT_OF_RANGE } from './values.js';
 
 /** Expressions contain names of any length, so messages are shortened. */
@@ -153,15 +153,19 @@ function problemOf(node: Node, { names, depth }: Place): string | undefined {
   if (node.op === 'map' && !node.args.every(([key]) => isText(key))) {
     return 'The keys of an object are texts in quotes.';
   }
-  if (node.op === 'call' && !isFunction(node.args[0])) {
+  if (node.op === 'call' && node.args[0] !== 'has' && !FUNCTIONS.has(node.args[0])) {
     return `There is no function ${node.args[0]}().`;
   }
   if (isRaw(node) && depth > 1) return 'raw() must enclose the whole expression.';
   if (node.op !== 'rcall') return undefined;
   const [name, , operands] = node.args;
   if (isLoop(name)) return undefined;
-  const most = mostOperands(name);
-  if (most === undefined) return unknownMethod(name);
+  const [, most] = METHODS.get(name) ?? [];
+  if (most === undefined) {
+    return name === 'matches'
+      ? 'There are no regular expressions: use contains(), startsWith() or endsWith().'
+      : `There is no function ${name}().`;
+  }
   return operands.length > most ? `There are too many operands in ${name}().` : undefined;
 }
 
@@ -207,12 +211,6 @@ function judgeLoop(node: Extract<Node, { op: 'rcall' }>, place: Place): void {
 function unknownName(name: string, names: ReadonlySet<string>): string {
   if (name === 'verdict') return 'A template cannot read the verdict; only a condition can.';
   return `There is no ${name} here. What can be read: ${[...names].join(', ')}.`;
-}
-
-function unknownMethod(name: string): string {
-  return name === 'matches'
-    ? 'There are no regular expressions: use contains(), startsWith() or endsWith().'
-    : `There is no function ${name}().`;
 }
 
 const TOKENS: Readonly<Record<string, string>> = {

@@ -22,7 +22,8 @@ type Operation = (budget: Budget, first: Value, second?: Value, third?: Value) =
 /** Keeps the text of a placeholder unchanged in texts for people. */
 export const RAW = 'raw';
 
-const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+/** Functions of one operand. `has` is a part of the interpreter. */
+export const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['size', size],
   ['dyn', (_, value) => value],
   ['string', (_, value) => textOf(value)],
@@ -54,11 +55,10 @@ const TIME_PARTS: Readonly<Record<string, readonly [(time: Date) => number, numb
   getMilliseconds: [(time) => time.getUTCMilliseconds(), 1],
 };
 
-/** Methods with their maximum number of arguments. */
-const METHODS: ReadonlyMap<string, readonly [Operation, number]> = new Map<
-  string,
-  readonly [Operation, number]
->([
+/** A method with its maximum number of arguments. */
+type Method = readonly [Operation, number];
+
+export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['size', [size, 0]],
   ['contains', [search((text, wanted) => text.includes(wanted)), 1]],
   ['indexOf', [search((text, wanted) => BigInt(text.indexOf(wanted))), 1]],
@@ -80,30 +80,6 @@ export const DECLARATIONS: readonly string[] = [
   'isIP(dyn): bool',
   'oneLine(dyn): string',
 ];
-
-/** Names of all functions and methods. */
-export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys(), ...METHODS.keys()];
-
-export function isFunction(name: string): boolean {
-  return name === 'has' || FUNCTIONS.has(name);
-}
-
-/** Returns the maximum number of arguments of the method; `undefined` if there is no such method. */
-export function mostOperands(name: string): number | undefined {
-  return METHODS.get(name)?.[1];
-}
-
-export function callFunction(name: string, budget: Budget, [value, ...more]: Value[]): Value {
-  if (value === undefined || more.length > 0) {
-    throw new Mismatch(`There has to be one operand in ${name}().`);
-  }
-  return FUNCTIONS.get(name)!(budget, value);
-}
-
-export function callMethod(name: string, budget: Budget, [value, ...more]: Value[]): Value {
-  const [operation] = METHODS.get(name)!;
-  return operation(budget, value!, ...more);
-}
 
 /** Returns a number, text or boolean as text. */
 export function textOf(value: Value): string {
@@ -214,6 +190,7 @@ function size(budget: Budget, value: Value): bigint {
 
 /** Characters that are counted in the time of one node. */
 const CHARACTERS_COUNTED = 16;
+const SURROGATE_PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g;
 /** Characters that are looked up in the Unicode tables in the time of one node. */
 const CHARACTERS_LOOKED_UP = 4;
 const ASCII = /^[\0-\x7f]*$/;
@@ -279,11 +256,5 @@ function join(budget: Budget, value: Value, by: Value = ''): string {
 
 function charactersIn(text: string, budget: Budget): bigint {
   budget.spend(text.length / CHARACTERS_COUNTED);
-  let pairs = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    if (text.codePointAt(at)! <= 0xffff) continue;
-    pairs += 1;
-    at += 1;
-  }
-  return BigInt(text.length - pairs);
+  return BigInt(text.length - (text.match(SURROGATE_PAIRS)?.length ?? 0));
 }

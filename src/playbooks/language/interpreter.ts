@@ -1,11 +1,9 @@
 import { ExpressionError, isLoop, type Loop, type Node, positionOf } from './expression.js';
-import { callFunction, callMethod } from './functions.js';
+import { FUNCTIONS, METHODS } from './functions.js';
 import {
   asIndex,
   asText,
-  type BinaryOperator,
   type Budget,
-  isBinaryOperator,
   isList,
   isMembers,
   kindOf,
@@ -14,7 +12,7 @@ import {
   Mismatch,
   needs,
   negated,
-  operate,
+  OPERATORS,
   type Value,
 } from './values.js';
 
@@ -49,7 +47,8 @@ export class Interpreter {
   private found(node: Node, scope: Scope): Value {
     if (isBinary(node)) {
       const [left, right] = node.args;
-      return operate(node.op, this.value(left, scope), this.value(right, scope), this.budget);
+      const operate = OPERATORS[node.op];
+      return operate(this.value(left, scope), this.value(right, scope), this.budget);
     }
     switch (node.op) {
       case 'value':
@@ -92,8 +91,11 @@ export class Interpreter {
   private call(node: NodeOf<'call'>, scope: Scope): Value {
     const [name, operands] = node.args;
     if (name === 'has') return this.has(operands, scope);
-    const values = operands.map((operand) => this.value(operand, scope));
-    return callFunction(name, this.budget, values);
+    const [value, ...more] = operands.map((operand) => this.value(operand, scope));
+    if (value === undefined || more.length > 0) {
+      throw new Mismatch(`There has to be one operand in ${name}().`);
+    }
+    return FUNCTIONS.get(name)!(this.budget, value);
   }
 
   /** Whether the last member of a path exists. The members before it must exist. */
@@ -111,7 +113,8 @@ export class Interpreter {
     const receiver = this.value(first, scope);
     if (isLoop(name)) return this.loop(name, receiver, more, scope);
     const operands = more.map((operand) => this.value(operand, scope));
-    return callMethod(name, this.budget, [receiver, ...operands]);
+    const [method] = METHODS.get(name)!;
+    return method(this.budget, receiver, ...operands);
   }
 
   private loop(name: Loop, over: Value, parts: readonly Node[], scope: Scope): Value {
@@ -168,8 +171,8 @@ export class Interpreter {
   }
 }
 
-function isBinary(node: Node): node is NodeOf<BinaryOperator> {
-  return isBinaryOperator(node.op);
+function isBinary(node: Node): node is NodeOf<keyof typeof OPERATORS> {
+  return Object.hasOwn(OPERATORS, node.op);
 }
 
 function member(value: Value, name: string): Value {

@@ -1,5 +1,5 @@
-import { ExpressionError } from './expression.js';
 import { LONGEST_TEMPLATE, MOST_EXPRESSIONS } from '../playbook.js';
+import { ExpressionError, fail, type Node, readExpression, TEMPLATE_ROOTS } from './expression.js';
 
 /** Texts and the expressions in `{{ }}` between them. */
 export type Template = readonly (string | Placeholder)[];
@@ -16,7 +16,7 @@ const CLOSE = '}}';
 /** Throws ExpressionError with the position in the template. */
 export function readTemplate(text: string): Template {
   if (text.length > LONGEST_TEMPLATE) {
-    throw new ExpressionError(0, `A template has at most ${LONGEST_TEMPLATE} characters.`);
+    fail(0, `A template has at most ${LONGEST_TEMPLATE} characters.`);
   }
   const parts: (string | Placeholder)[] = [];
   let at = 0;
@@ -24,12 +24,12 @@ export function readTemplate(text: string): Template {
   for (let open = text.indexOf(OPEN); open >= 0; open = text.indexOf(OPEN, at)) {
     expressions += 1;
     if (expressions > MOST_EXPRESSIONS) {
-      throw new ExpressionError(open, `A template has at most ${MOST_EXPRESSIONS} expressions.`);
+      fail(open, `A template has at most ${MOST_EXPRESSIONS} expressions.`);
     }
     if (open > at) parts.push(text.slice(at, open));
     const offset = open + OPEN.length;
     const close = endOfExpression(text, offset);
-    if (close === undefined) throw new ExpressionError(open, 'No }} ends this {{.');
+    if (close === undefined) fail(open, 'No }} ends this {{.');
     parts.push({ expression: text.slice(offset, close), offset });
     at = close + CLOSE.length;
   }
@@ -41,6 +41,15 @@ export function readTemplate(text: string): Template {
 export function soleOf(template: Template): Placeholder | undefined {
   const [only, ...more] = template;
   return typeof only === 'object' && more.length === 0 ? only : undefined;
+}
+
+/** Uses the expression of a placeholder. Positions in errors count from the start of the template. */
+export function withExpression<T>({ expression, offset }: Placeholder, use: (tree: Node) => T): T {
+  try {
+    return use(readExpression(expression, TEMPLATE_ROOTS));
+  } catch (error) {
+    throw error instanceof ExpressionError ? error.within(offset) : error;
+  }
 }
 
 export function placeholdersOf(template: Template): Placeholder[] {

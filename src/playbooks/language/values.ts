@@ -23,13 +23,7 @@ export class Duration {
 export class Mismatch extends Error {}
 
 export function isMembers(value: Value): value is Members {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof Date) &&
-    !(value instanceof Duration)
-  );
+  return kindOf(value) === 'an object';
 }
 
 export function isList(value: Value): value is readonly Value[] {
@@ -157,7 +151,7 @@ export function knownTime(milliseconds: number): Date {
 
 type BinaryOperation = (left: Value, right: Value, budget: Budget) => Value;
 
-const OPERATORS = {
+export const OPERATORS = {
   '==': (left, right, budget) => equal(left, right, budget),
   '!=': (left, right, budget) => !equal(left, right, budget),
   '<': (left, right, budget) => compare(left, right, budget) < 0,
@@ -171,15 +165,6 @@ const OPERATORS = {
   '/': (left, right) => calculate('/', left, right),
   '%': (left, right) => calculate('%', left, right),
 } satisfies Record<string, BinaryOperation>;
-export type BinaryOperator = keyof typeof OPERATORS;
-
-export function isBinaryOperator(operator: string): operator is BinaryOperator {
-  return Object.hasOwn(OPERATORS, operator);
-}
-
-export function operate(operator: BinaryOperator, ...sides: Parameters<BinaryOperation>): Value {
-  return OPERATORS[operator](...sides);
-}
 
 export function negated(value: Value): Value {
   if (typeof value === 'bigint') return inRange(-value);

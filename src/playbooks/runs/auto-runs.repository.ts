@@ -103,23 +103,19 @@ export class AutoRunsRepository {
   async turns(
     tx: Tx,
     playbookId: string,
-    {
-      limit,
-      count,
-      earliest,
-    }: { readonly limit: number; readonly count: number; readonly earliest: Date },
+    limit: number,
+    count: number,
+    earliest: Date,
   ): Promise<Date[]> {
     const values = [playbookId, limit, count];
     const rows = await this.statements.rowsIn<{ starts_at: Date }>(tx, STARTS, values);
     const known = Math.min(limit, count);
-    const turns: Date[] = [];
-    for (let n = 0; n < count; n += 1) {
-      // `limit` runs before this one.
-      const before = n < known ? rows[known - 1 - n]?.starts_at : turns[n - limit];
-      const turn = before ? before.getTime() + HOUR_MS : 0;
-      turns.push(new Date(Math.max(turn, earliest.getTime())));
-    }
-    return turns;
+    return Array.from({ length: count }, (_, n) => {
+      // The start that is `limit` runs earlier. In each further hour begin `limit` runs.
+      const before = rows[known - 1 - (n % limit)]?.starts_at.getTime() ?? -Infinity;
+      const turn = Math.max(before + HOUR_MS, earliest.getTime());
+      return new Date(turn + Math.floor(n / limit) * HOUR_MS);
+    });
   }
 
   /**

@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { isPerson, SYSTEM } from '../../actions/action.js';
-import { INCIDENT_EVENTS, type IncidentTriagedPayload } from '../../incidents/change-records.js';
+import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import { type Incident, SEVERITIES } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -30,7 +30,7 @@ interface WantedAutoRun {
 export class AutoRuns implements OnModuleInit {
   constructor(
     private readonly playbooks: PlaybooksRepository,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly autoRuns: AutoRunsRepository,
     private readonly runs: RunsRepository,
     private readonly recorder: RunRecorder,
@@ -99,7 +99,7 @@ export class AutoRuns implements OnModuleInit {
     const created: PlaybookRun[] = [];
     for (const [id, ofPlaybook] of Map.groupBy(wanted, ({ playbook }) => playbook.id)) {
       const count = ofPlaybook.length;
-      const turns = limit > 0 ? await this.autoRuns.turns(tx, id, { limit, count, earliest }) : [];
+      const turns = limit > 0 ? await this.autoRuns.turns(tx, id, limit, count, earliest) : [];
       for (const [at, { playbook, incident, on_behalf_of }] of ofPlaybook.entries()) {
         const { variables } = playbook.definition;
         const run = newRun({ playbook, incident, variables }, SYSTEM, earliest);
@@ -148,7 +148,7 @@ export class AutoRuns implements OnModuleInit {
  */
 function verdictIsOf(
   { verdict, verdict_by_person }: Incident,
-  { triaged_by }: Partial<IncidentTriagedPayload>,
+  { triaged_by }: { readonly triaged_by?: string },
 ): string | null {
   const by = verdict && verdict_by_person ? verdict.decided_by : triaged_by;
   return by !== undefined && isPerson(by) ? by : null;

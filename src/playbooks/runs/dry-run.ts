@@ -1,15 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import type { Parameters, RequiredLevel } from '../../actions/action.js';
+import type { ActionResult, RequiredLevel } from '../../actions/action.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { PlaybookStep } from '../playbook.js';
-import { nextMove, type StepDecider, type TakenStep } from './next-move.js';
+import { foreseenMoves, type StepDecider } from './next-move.js';
 import type { WantedRun } from './playbook-run.js';
 import type { DryRun, DryRunStepDto } from './runs.dto.js';
 import { StepDecisions } from './step-decisions.js';
 
 type Told = Pick<DryRunStepDto, 'decision' | 'parameters' | 'error'>;
+
+/** The steps that would read it are undecided. */
+const UNKNOWN: ActionResult = { success: true, message: '' };
 
 /** Simulates a run with the decisions of a real run. Writes nothing and calls no vendor. */
 @Injectable()
@@ -45,43 +48,36 @@ export class DryRuns {
 
   /** Takes the steps as a real run would. The result of each action is unknown. */
   private async rehearse(steps: readonly PlaybookStep[], decider: StepDecider): Promise<Told[]> {
-    const taken: TakenStep[] = [];
-    const told: Told[] = [];
     const begun = new Set<string>();
     /** Undecided steps by position, with their parameters if only the condition is unknown. */
-    const undecided = new Map<number, Parameters | undefined>();
-    const knowing: StepDecider = {
-      ...decider,
-      decide: async (position, outcomes) => {
-        const step = steps[position]!;
-        const certain = { ...step, condition: undefined };
-        if (!(await this.decisions.readsAny(step, begun))) {
-          return await decider.decide(position, outcomes);
-        }
-        const decision = (await this.decisions.readsAny(certain, begun))
-          ? undefined
-          : await decider.decideUnconditionally(position, outcomes);
-        undecided.set(position, decision?.kind === 'run' ? decision.parameters : undefined);
-        return { kind: 'run', parameters: {} };
-      },
-    };
-    for (;;) {
-      const { settled, next } = await nextMove(steps, taken, knowing);
-      taken.push(...settled);
-      for (const { status, error } of settled) {
-        told.push(status === 'skipped' ? { decision: 'skip' } : { decision: 'error', error });
+    const undecided = new Map<number, Told>();
+    const decide: StepDecider['decide'] = async (position, outcomes) => {
+      const step = steps[position]!;
+      if (!(await this.decisions.readsAny(step, begun))) {
+        const decision = await decider.decide(position, outcomes);
+        if (decision.kind === 'run') begun.add(step.name);
+        return decision;
       }
-      if (next.kind !== 'act') return told;
+      const decision = (await this.decisions.readsAny({ ...step, condition: undefined }, begun))
+        ? undefined
+        : await decider.decide(position, outcomes, true);
+      const parameters = decision?.kind === 'run' ? decision.parameters : undefined;
+      undecided.set(position, { decision: 'undecided', parameters });
+      begun.add(step.name);
+      return { kind: 'run', parameters: {} };
+    };
+    const told: Told[] = [];
+    const moves = await foreseenMoves(steps, [], { ...decider, decide }, () => UNKNOWN, Infinity);
+    for (const { settled, next } of moves) {
+      for (const { position, status, error } of settled) {
+        if (status === 'skipped') told[position] = { decision: 'skip' };
+        if (status === 'failed') told[position] = { decision: 'error', error };
+      }
+      if (next.kind !== 'act') continue;
       const { position, parameters } = next;
-      const { name } = next.step;
-      begun.add(name);
-      taken.push({ position, name, status: 'completed' });
-      told.push(
-        undecided.has(position)
-          ? { decision: 'undecided', parameters: undecided.get(position) }
-          : { decision: 'run', parameters },
-      );
+      told[position] = undecided.get(position) ?? { decision: 'run', parameters };
     }
+    return told;
   }
 
   /** `undefined` if the step has no action, or the action needs no approval. */

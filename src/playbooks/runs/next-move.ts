@@ -17,9 +17,8 @@ import {
 export interface StepDecider {
   /** Minimum approval level of the action of each step. */
   readonly askedLevels: readonly ApprovalLevel[];
-  decide(position: number, outcomes: Outcomes): Promise<Decision>;
-  /** Decides as if the condition of the step were true. */
-  decideUnconditionally(position: number, outcomes: Outcomes): Promise<Decision>;
+  /** With `ignoresCondition` the condition of the step counts as true. */
+  decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
 }
 
 /** A step that has begun. */
@@ -51,48 +50,9 @@ const LONGEST_ERROR = 1_000;
 /** Bounds the transaction that carries the moves out. */
 const MOST_FORESEEN = 10;
 
-/** Returns the next move of a run that has reached these steps. A dry run uses it as well. */
-export async function nextMove(
-  steps: readonly PlaybookStep[],
-  reached: readonly TakenStep[],
-  decider: StepDecider,
-): Promise<Move> {
-  const settled: SettledStep[] = [];
-  const outcomes = new Map<string, Outcomes[string]>();
-  const stands = reached.filter((one) => !(isOpen(one) && isRefusedElsewhere(one)));
-  for (const one of stands) {
-    const ended = isOpen(one) ? settledBy(one) : undefined;
-    if (isOpen(one) && !ended) {
-      const isPending = one.action?.status === 'pending_approval';
-      const status = isPending ? 'waiting_approval' : 'running';
-      return { settled, next: { kind: 'wait', status } };
-    }
-    if (ended) settled.push(ended);
-    outcomes.set(one.name, outcomeOf(ended ?? one, one.action));
-    if (ended && stops(steps[one.position]!, ended)) return { settled, next: failed(ended) };
-  }
-  for (let position = stands.length; position < steps.length; position += 1) {
-    const step = steps[position]!;
-    const decision = await decider.decide(position, Object.fromEntries(outcomes));
-    if (decision.kind === 'run') {
-      const { parameters } = decision;
-      const askedLevel = decider.askedLevels[position]!;
-      return { settled, next: { kind: 'act', position, step, parameters, askedLevel } };
-    }
-    const { name } = step;
-    const ended: SettledStep =
-      decision.kind === 'skip'
-        ? { position, name, status: 'skipped' }
-        : { position, name, status: 'failed', error: shownStart(decision.message, LONGEST_ERROR) };
-    settled.push(ended);
-    if (stops(step, ended)) return { settled, next: failed(ended) };
-    outcomes.set(step.name, outcomeOf(ended));
-  }
-  return { settled, next: { kind: 'end', status: 'completed' } };
-}
-
 /**
- * Returns the next moves as far as they are certain if no action is borrowed and none needs an approval.
+ * Returns the next moves of a run that has reached these steps, as far as they are certain if no action is borrowed and none needs
+ * an approval. A dry run uses it as well.
  *
  * @param resultOf result of an action that its connector only simulates
  */
@@ -101,24 +61,52 @@ export async function foreseenMoves(
   reached: readonly TakenStep[],
   decider: StepDecider,
   resultOf: (step: PlaybookStep) => ActionResult | undefined,
+  most = MOST_FORESEEN,
 ): Promise<ForeseenMoves> {
-  const taken = new Map(reached.map((step) => [step.position, step]));
-  const earlier: Move[] = [];
-  for (;;) {
-    const inOrder = [...taken.values()].toSorted((one, other) => one.position - other.position);
-    const move = await nextMove(steps, inOrder, decider);
-    const { settled, next } = move;
-    const result = next.kind === 'act' ? resultOf(next.step) : undefined;
-    if (next.kind !== 'act' || !result || earlier.length === MOST_FORESEEN) {
-      return [...earlier, move];
+  const standing = reached.filter((one) => !(isOpen(one) && isRefusedElsewhere(one)));
+  const takenAt = new Map(standing.map((one) => [one.position, one]));
+  const outcomes = new Map<string, Outcomes[string]>();
+  const moves: Move[] = [];
+  let settled: SettledStep[] = [];
+  const endingWith = (next: NextThing): ForeseenMoves => [...moves, { settled, next }];
+  for (const [position, step] of steps.entries()) {
+    const { name, action: action_type } = step;
+    let taken = takenAt.get(position);
+    let ended: SettledStep | undefined;
+    if (!taken) {
+      const decision = await decider.decide(position, Object.fromEntries(outcomes));
+      if (decision.kind === 'run') {
+        const { parameters } = decision;
+        const askedLevel = decider.askedLevels[position]!;
+        const next = { kind: 'act', position, step, parameters, askedLevel } as const;
+        const result = resultOf(step);
+        if (!result || moves.length === most) return endingWith(next);
+        moves.push({ settled, next });
+        settled = [];
+        const own = { id: '', borrowed: false, elsewhere: false, status: endOf(result) };
+        const action = { ...own, action_type, parameters, result };
+        taken = { position, name, status: 'running', action };
+      } else if (decision.kind === 'skip') {
+        ended = { position, name, status: 'skipped' };
+      } else {
+        const error = shownStart(decision.message, LONGEST_ERROR);
+        ended = { position, name, status: 'failed', error };
+      }
     }
-    earlier.push(move);
-    for (const one of settled) taken.set(one.position, { ...taken.get(one.position), ...one });
-    const { position, parameters, step } = next;
-    const own = { id: '', borrowed: false, elsewhere: false, status: endOf(result) };
-    const action = { ...own, action_type: step.action, parameters, result };
-    taken.set(position, { position, name: step.name, status: 'running', action });
+    if (taken && isOpen(taken)) {
+      ended = settledBy(taken);
+      const isPending = taken.action?.status === 'pending_approval';
+      const status = isPending ? 'waiting_approval' : 'running';
+      if (!ended) return endingWith({ kind: 'wait', status });
+    }
+    if (ended) settled.push(ended);
+    if (ended?.status === 'failed' && step.on_error === 'stop') {
+      const error = `The step ${name} failed: ${ended.error}`;
+      return endingWith({ kind: 'end', status: 'failed', error });
+    }
+    outcomes.set(name, outcomeOf((ended ?? taken)!, taken?.action));
   }
+  return endingWith({ kind: 'end', status: 'completed' });
 }
 
 /**
@@ -141,14 +129,6 @@ function settledBy({ position, name, action }: TakenStep): SettledStep | undefin
       ? `Rejected by ${rejected_by}: ${rejection_reason}`
       : (result?.message ?? 'The action failed.');
   return { ...ended, status: 'failed', error: shownStart(message, LONGEST_ERROR) };
-}
-
-function stops({ on_error }: PlaybookStep, { status }: SettledStep): boolean {
-  return status === 'failed' && on_error === 'stop';
-}
-
-function failed({ name, error }: SettledStep): NextThing {
-  return { kind: 'end', status: 'failed', error: `The step ${name} failed: ${error}` };
 }
 
 /** A rejected action has no result, and neither has a step without an action. */

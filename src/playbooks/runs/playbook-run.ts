@@ -1,6 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import type { ActionResult, Action, Parameters, RequiredLevel } from '../../actions/action.js';
+import type { Action } from '../../actions/action.js';
 import type { Incident, Severity } from '../../incidents/incident.js';
 import { columnsOf } from '../../platform/database/columns.js';
 import { newId } from '../../platform/ids.js';
@@ -9,22 +8,17 @@ import type { PlaybookVersion } from '../playbook.js';
 /** The kind of the work that a run has to do. A run that waits for an action has none. */
 export const RUN_WORK = { name: 'playbook-run' } as const;
 
-export const PLAYBOOK_RUN_STATUSES = [
-  'running',
-  'waiting_approval',
-  'completed',
-  'failed',
-  'cancelled',
-] as const;
-export type PlaybookRunStatus = (typeof PLAYBOOK_RUN_STATUSES)[number];
-export type OpenStatus = Extract<PlaybookRunStatus, 'running' | 'waiting_approval'>;
-export type EndedStatus = Exclude<PlaybookRunStatus, OpenStatus>;
+const OPEN = ['running', 'waiting_approval'] as const;
+const ENDED = ['completed', 'failed', 'cancelled'] as const;
+export type OpenStatus = (typeof OPEN)[number];
+export type EndedStatus = (typeof ENDED)[number];
+export const PLAYBOOK_RUN_STATUSES = [...OPEN, ...ENDED] as const;
+export type PlaybookRunStatus = OpenStatus | EndedStatus;
 
 /** A step that was not reached is shown as `pending` and has no row. */
 export const STEP_STATUSES = [
   'pending',
-  'running',
-  'waiting_approval',
+  ...OPEN,
   'completed',
   'failed',
   'skipped',
@@ -173,19 +167,15 @@ export type PlaybookRun = Omit<PlaybookRunEntity, 'classification' | 'void'>;
 export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, ['classification', 'void']);
 
 /** Action of a step. `borrowed`: another run or person requested it. `elsewhere`: for another incident, or for none. */
-export interface StepAction {
-  readonly id: string;
-  readonly action_type: ActionTypeName;
-  readonly status: Action['status'];
-  readonly parameters: Parameters;
-  readonly approval_level?: RequiredLevel | null;
-  readonly result?: ActionResult | null;
-  readonly rejected_by?: string | null;
-  readonly rejection_reason?: string | null;
-  readonly rejection_code?: Action['rejection_code'] | null;
-  readonly borrowed: boolean;
-  readonly elsewhere: boolean;
-}
+export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'parameters'> &
+  Nullable<
+    Pick<
+      Action,
+      'approval_level' | 'result' | 'rejected_by' | 'rejection_reason' | 'rejection_code'
+    >
+  > & { readonly borrowed: boolean; readonly elsewhere: boolean };
+
+type Nullable<T> = { readonly [K in keyof T]?: T[K] | null };
 
 /** A step that the run has reached. */
 export type ReachedStep = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> & {
@@ -257,9 +247,7 @@ export function isOpen({ status }: { readonly status: StepStatus }): boolean {
   return status === 'running' || status === 'waiting_approval';
 }
 
-/** Domain event of a failed step, once for each run and step. */
-export const STEP_FAILED = 'playbook.step_failed';
-
+/** Payload of `playbook.step_failed`, which is recorded once for each run and step. */
 export interface StepFailedPayload {
   readonly playbook: string;
   readonly playbook_version: number;

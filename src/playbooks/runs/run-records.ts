@@ -20,7 +20,6 @@ import {
   RUN_OUTCOMES,
   type RunEnd,
   type SettledStep,
-  STEP_FAILED,
   type StepFailedPayload,
   waitsForTurn,
 } from './playbook-run.js';
@@ -86,7 +85,7 @@ export class RunRecorder implements OnModuleInit {
         incident_title: incident?.title,
         severity: incident?.severity,
       };
-      await this.events.record(tx, { type: STEP_FAILED, subject, payload });
+      await this.events.record(tx, { type: 'playbook.step_failed', subject, payload });
       const summary = `Step ${name} of ${named(run)} failed: ${error}`;
       const about = { event: 'playbook_step_failed', actor: SYSTEM, summary, subject };
       await this.timeline.add(tx, ...entriesOf(run, about));

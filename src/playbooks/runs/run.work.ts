@@ -1,13 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { type Action, actionIdOf, hasEnded, SYSTEM } from '../../actions/action.js';
 import { ACTION_EVENTS } from '../../actions/action-records.js';
 import { type ActionToCreate, ActionRequests } from '../../actions/action-requests.js';
 import { simulatedResult } from '../../actions/execution/execution-rules.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
-import type { Connector } from '../../connectors/connector-type.js';
 import type { LockedIncident } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { within } from '../../platform/concurrency/within.js';
@@ -41,17 +39,19 @@ const FOR_A_PERSON = 1;
 
 const SOON: Again = { inMs: 0, countsAsAttempt: false };
 
-const LATE = 'Its incident was resolved before it began.';
+const TOO_LATE = {
+  status: 'cancelled',
+  error: 'Its incident was resolved before it began.',
+  void: true,
+} as const;
 const BROKEN = 'The service could not go on with it; see its log.';
-
-type Connectors = (type: ActionTypeName) => Connector | undefined;
 
 /** What a run does next, decided without locks. */
 interface Plan {
   readonly run: OpenRun;
   readonly moves: ForeseenMoves;
-  readonly connectors: Connectors;
-  readonly authors?: readonly string[];
+  /** Actions of the moves. */
+  readonly wanted: readonly ActionToCreate[];
 }
 
 interface Move extends RunMove {
@@ -60,7 +60,7 @@ interface Move extends RunMove {
   readonly action?: Action;
 }
 
-type Incidents = ReadonlyMap<string, LockedIncident>;
+type LockedIncidents = ReadonlyMap<string, LockedIncident>;
 
 /**
  * Continues runs in sets, until each has ended or waits for an action. A run that waits has no work: the end of its action adds
@@ -75,7 +75,7 @@ export class RunWork implements OnModuleInit {
     private readonly work: Work,
     private readonly events: DomainEvents,
     private readonly killSwitch: KillSwitch,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly registry: ConnectorRegistry,
     private readonly requests: ActionRequests,
     private readonly playbooks: PlaybooksRepository,
@@ -127,28 +127,26 @@ export class RunWork implements OnModuleInit {
     tx: Tx,
     rows: readonly Claimed[],
   ): Promise<ReadonlyMap<Claimed, Again>> {
-    const again = new Map<string, Again>();
-    const open = await this.runs.open(
-      tx,
-      rows.map(({ ref }) => ref),
-    );
+    const again = new Map<Claimed, Again>();
+    const rowOf = new Map(rows.map((row) => [row.ref, row]));
+    const open = await this.runs.open(tx, [...rowOf.keys()]);
     try {
       if (open.some(({ is_held }) => is_held)) return await this.hold(tx, rows);
       const due = open.filter(({ early_ms }) => early_ms === 0);
       for (const { id, early_ms } of open) {
-        if (early_ms > 0) again.set(id, { inMs: early_ms, countsAsAttempt: false });
+        if (early_ms > 0) again.set(rowOf.get(id)!, { inMs: early_ms, countsAsAttempt: false });
       }
       const plans = await this.plan(tx, due);
-      for (const { id } of due.slice(plans.length)) again.set(id, SOON);
-      if (plans.some(({ moves }) => acts(moves))) await this.killSwitch.claimPermit(tx);
+      for (const { id } of due.slice(plans.length)) again.set(rowOf.get(id)!, SOON);
+      if (plans.some(({ wanted }) => wanted.length > 0)) await this.killSwitch.claimPermit(tx);
       for (const { run, action } of await this.carryOut(tx, plans)) {
-        if (action && hasEnded(action)) again.set(run.id, SOON);
+        if (action && hasEnded(action)) again.set(rowOf.get(run.id)!, SOON);
       }
     } catch (error) {
       if (isKillSwitchActive(error)) return await this.hold(tx, rows);
       throw error;
     }
-    return new Map(rows.flatMap((row) => (again.has(row.ref) ? [[row, again.get(row.ref)!]] : [])));
+    return again;
   }
 
   /** All runs wait while the kill switch is on. */
@@ -176,11 +174,22 @@ export class RunWork implements OnModuleInit {
       const moves = await foreseenMoves(steps, stepsOf(run.id), decider, ({ action }) =>
         simulatedResult(connectors(action), action),
       );
+      const acts = moves.flatMap(({ next }) => (next.kind === 'act' ? [next] : []));
       const authors =
-        automatic && acts(moves)
+        automatic && acts.length > 0
           ? await this.playbooks.authorsOf(playbook_id, playbook_version, tx)
           : undefined;
-      plans.push({ run, moves, connectors, authors });
+      const wanted = acts.map(({ step, parameters, askedLevel }) => ({
+        action_type: step.action,
+        parameters,
+        requested_by: `playbook:${run.playbook_name}`,
+        playbook_run_id: run.id,
+        on_behalf_of: automatic ? (run.on_behalf_of ?? undefined) : run.requested_by,
+        authors,
+        approval_level: askedLevel,
+        connector: connectors(step.action),
+      }));
+      plans.push({ run, moves, wanted });
     }
     return plans;
   }
@@ -195,18 +204,21 @@ export class RunWork implements OnModuleInit {
     const current = plans.filter(
       ({ run }) => open.has(run.id) && (run.incident_id === null || incidents.has(run.incident_id)),
     );
-    const wanted = current.map((plan) =>
-      isLate(plan, incidents) ? [] : wantedBy(plan, incidents),
-    );
+    const incidentOf = ({ run }: Plan) => incidents.get(run.incident_id ?? '');
+    const late = new Set(current.filter((plan) => isLate(plan, incidentOf(plan))));
+    const wanted = current.map((plan) => {
+      const incident = incidentOf(plan);
+      return late.has(plan) ? [] : plan.wanted.map((one) => ({ ...one, incident }));
+    });
     const actions = await this.requests.createOrBorrow(tx, wanted);
     const moves = current.map((plan, n) =>
-      isLate(plan, incidents) ? cancelled(plan) : moveOf(plan, actions[n]!),
+      late.has(plan) ? { run: plan.run, settled: [], next: TOO_LATE } : moveOf(plan, actions[n]!),
     );
     await this.store(tx, moves, incidents);
     return moves;
   }
 
-  private async store(tx: Tx, moves: readonly Move[], incidents: Incidents): Promise<void> {
+  private async store(tx: Tx, moves: readonly Move[], incidents: LockedIncidents): Promise<void> {
     if (moves.length === 0) return;
     await this.runs.store(tx, moves, this.clock.now());
     for (const { run, settled, begun, next, action } of moves) {
@@ -238,42 +250,14 @@ export class RunWork implements OnModuleInit {
 
 const hasRunEnded = (next: RunMove['next']): next is Pick<RunEnd, 'status'> => !isOpen(next);
 
-const acts = (moves: ForeseenMoves): boolean => moves.some(({ next }) => next.kind === 'act');
-
 /** A run that waited for its turn does not begin if its incident was resolved meanwhile. */
-function isLate({ run }: Plan, incidents: Incidents): boolean {
-  const incident = incidents.get(run.incident_id ?? '');
+function isLate({ run }: Plan, incident: LockedIncident | undefined): boolean {
   return waitsForTurn(run) && !run.has_steps && incident?.status === 'resolved';
 }
 
-function cancelled({ run }: Plan): Move {
-  return { run, settled: [], next: { status: 'cancelled', error: LATE, void: true } };
-}
-
-function wantedBy({ run, moves, connectors, authors }: Plan, incidents: Incidents) {
-  return moves.flatMap(({ next }): ActionToCreate[] => {
-    if (next.kind !== 'act') return [];
-    const { step, parameters, askedLevel } = next;
-    return [
-      {
-        action_type: step.action,
-        parameters,
-        requested_by: `playbook:${run.playbook_name}`,
-        playbook_run_id: run.id,
-        on_behalf_of: run.automatic ? (run.on_behalf_of ?? undefined) : run.requested_by,
-        authors,
-        approval_level: askedLevel,
-        connector: connectors(step.action),
-        incident: incidents.get(run.incident_id ?? ''),
-      },
-    ];
-  });
-}
-
-function moveOf({ run, moves: foreseen }: Plan, actions: readonly Action[]): Move {
-  const wanted = foreseen.filter(({ next }) => next.kind === 'act').length;
+function moveOf({ run, moves: foreseen, wanted }: Plan, actions: readonly Action[]): Move {
   const cameTrue =
-    actions.length === wanted &&
+    actions.length === wanted.length &&
     actions.every((one) => hasEnded(one) && one.playbook_run_id === run.id);
   const moves = cameTrue ? foreseen : foreseen.slice(0, actions.length);
   const positions = moves.flatMap(({ next }) => (next.kind === 'act' ? [next.position] : []));

@@ -7,7 +7,6 @@ import { type Idempotency, Idempotent } from '../../platform/idempotency/idempot
 import {
   ApiAnswer,
   ApiErrorMeanings,
-  ApiErrors,
   Operation,
   SAME_KEY_UNDER_WAY,
 } from '../../platform/openapi/answers.js';
@@ -67,7 +66,6 @@ export class PlaybookRunsController {
     description: 'The run continues, or waits for the approval of an action.',
     type: RUN_OUTCOME,
   })
-  @ApiErrors('invalid_state', 'kill_switch_active')
   @ApiErrorMeanings({
     not_found: 'There is no such playbook, or no such incident.',
     conflict: SAME_KEY_UNDER_WAY,
@@ -139,7 +137,6 @@ export class PlaybookRunsController {
   )
   @ByNameOrId()
   @ApiAnswer({ status: 200, description: 'The cancelled run.', type: PlaybookRunDto })
-  @ApiErrors('invalid_state', 'insufficient_approval_level')
   @ApiErrorMeanings({
     not_found: NO_SUCH_RUN,
     conflict: SAME_KEY_UNDER_WAY,

@@ -2,7 +2,6 @@ import { PickType } from '@nestjs/swagger';
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import {
   ActionId,
-  type ActionResult,
   REQUIRED_LEVELS,
   type RequiredLevel,
   shownActionId,
@@ -111,13 +110,8 @@ function shownStep({ name, action }: PlaybookStep, reached: ReachedStep | undefi
     action,
     action_id,
     shared_action: done?.borrowed ? { ...done, action_id: action_id! } : undefined,
-    result: done?.result && shownResult(done.result),
+    result: done?.result && { ...done.result },
   };
-}
-
-function shownResult(result: ActionResult): Record<string, unknown> {
-  const { success, message, code, simulated, data } = result;
-  return { success, message, code, simulated, data };
 }
 
 const STEPS_FAILED = 'A `completed` run can have failed steps whose `on_error` is `continue`.';

@@ -42,13 +42,14 @@ export interface RunMove {
 }
 
 const columnsOf = (run: string) => RUN_COLUMNS.map((name) => `${run}.${name}`).join(', ');
-const INSERTED = [...RUN_COLUMNS, 'classification'].join(', ');
+const INSERTED = RUN_COLUMNS.join(', ');
 
 const INSERT: Statement = {
   name: 'playbook_runs_insert',
   text: `
-    insert into playbook_runs (${INSERTED})
-    select ${INSERTED} from json_populate_recordset(null::playbook_runs, $1::json) order by id
+    insert into playbook_runs (${INSERTED}, classification)
+    select ${INSERTED}, case when automatic then coalesce(incident #>> '{verdict,classification}', '') else '' end
+      from json_populate_recordset(null::playbook_runs, $1::json) order by id
         on conflict do nothing
     returning id`,
 };
@@ -156,17 +157,20 @@ const COUNT_HELD: Statement = {
   text: `select count(*)::integer as n from (${HELD}) as held`,
 };
 
-/** The decision of a person also holds for the next triage with the same verdict, so the run is not void. */
-const CANCEL_ONE: Statement = { name: 'playbook_runs_cancel', text: cancel('id = $1') };
-const CANCEL_OF_INCIDENT: Statement = {
-  name: 'playbook_runs_cancel_of_incident',
-  text: cancel('incident_id = $1', DID_NOTHING),
-};
-/** `$1` has no meaning here: the three statements take the same parameters. */
-const CANCEL_HELD: Statement = {
-  name: 'playbook_runs_cancel_held',
-  text: cancel(`id = any(array(${HELD})) and $1::uuid is null`, DID_NOTHING),
-};
+/** `$1` has no meaning for `held` and `all`: the statements take the same parameters. */
+const CANCEL = {
+  /** The decision of a person also holds for the next triage with the same verdict, so the run is not void. */
+  run: { name: 'playbook_runs_cancel', text: cancel('id = $1') },
+  incident: {
+    name: 'playbook_runs_cancel_of_incident',
+    text: cancel('incident_id = $1', DID_NOTHING),
+  },
+  held: {
+    name: 'playbook_runs_cancel_held',
+    text: cancel(`id = any(array(${HELD})) and $1::uuid is null`, DID_NOTHING),
+  },
+  all: { name: 'playbook_runs_cancel_all', text: cancel('$1::uuid is null') },
+} satisfies Record<string, Statement>;
 
 /** A step whose action was rolled back for another incident. */
 export interface UndoneStep {
@@ -199,8 +203,7 @@ export class RunsRepository {
 
   /** Returns the inserted runs, without automatic runs that exist. */
   async insert<R extends PlaybookRun>(tx: Tx, runs: readonly R[]): Promise<R[]> {
-    const rows = runs.map((run) => ({ ...run, classification: classificationOf(run) }));
-    const ids = await this.statements.rowsIn<{ id: string }>(tx, INSERT, [JSON.stringify(rows)]);
+    const ids = await this.statements.rowsIn<{ id: string }>(tx, INSERT, [JSON.stringify(runs)]);
     const inserted = new Set(ids.map(({ id }) => id));
     return runs.filter(({ id }) => inserted.has(id));
   }
@@ -212,9 +215,7 @@ export class RunsRepository {
   /** Returns the reached steps of each run, in order. */
   async stepsOf(ids: readonly string[], tx?: Tx): Promise<(id: string) => readonly ReachedStep[]> {
     type Row = ReachedStep & { readonly run_id: string };
-    const rows = tx
-      ? await this.statements.rowsIn<Row>(tx, STEPS, [ids])
-      : await this.statements.rows<Row>(STEPS, [ids]);
+    const rows = await this.statements.rowsIn<Row>(tx, STEPS, [ids]);
     const byRun = Map.groupBy(rows, ({ run_id }) => run_id);
     return (id) => byRun.get(id) ?? [];
   }
@@ -257,20 +258,14 @@ export class RunsRepository {
     return (await this.statements.rows<{ n: number }>(COUNT_HELD))[0]!.n;
   }
 
-  /** Returns `undefined` if the run has ended. */
-  async cancel(tx: Tx, id: string, why: string, at: Date): Promise<PlaybookRun | undefined> {
-    return (await this.statements.rowsIn<PlaybookRun>(tx, CANCEL_ONE, [id, why, at]))[0];
+  /** Cancels the open runs of `which`: the run or the runs of the incident with this id, those that the kill switch holds, or all. */
+  async cancel(
+    tx: Tx,
+    which: keyof typeof CANCEL,
+    id: string | null,
+    why: string,
+    at: Date,
+  ): Promise<PlaybookRun[]> {
+    return await this.statements.rowsIn(tx, CANCEL[which], [id, why, at]);
   }
-
-  async cancelOfIncident(tx: Tx, id: string, why: string, at: Date): Promise<PlaybookRun[]> {
-    return await this.statements.rowsIn(tx, CANCEL_OF_INCIDENT, [id, why, at]);
-  }
-
-  async cancelHeld(tx: Tx, why: string, at: Date): Promise<PlaybookRun[]> {
-    return await this.statements.rowsIn(tx, CANCEL_HELD, [null, why, at]);
-  }
-}
-
-function classificationOf({ automatic, incident }: PlaybookRun): string {
-  return automatic ? (incident?.verdict?.classification ?? '') : '';
 }

@@ -3,7 +3,8 @@ import { SYSTEM } from '../../actions/action.js';
 import { ActionDecisions } from '../../actions/action-decisions.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
-import { IncidentEndings, IncidentsService } from '../../incidents/incidents.service.js';
+import { IncidentEndings } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
@@ -51,7 +52,7 @@ export class RunsService implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
     private readonly playbooks: PlaybooksRepository,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly endings: IncidentEndings,
     private readonly decisions: ActionDecisions,
     private readonly samePerson: SamePerson,
@@ -67,23 +68,23 @@ export class RunsService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.killSwitch.registerHeld('playbook_runs', {
+    type Cancelled = Parameters<RunsRepository['cancel']>;
+    const cancel = async (tx: Tx, which: Cancelled[1], id: Cancelled[2], why: string, by: string) =>
+      await this.ended(tx, await this.runs.cancel(tx, which, id, why, this.clock.now()), by);
+    this.killSwitch.register('playbook_runs', {
       count: () => this.runs.countHeld(),
-      discard: async (tx, { name }) => {
-        const why = `Discarded by ${name}, who turned the kill switch off.`;
-        return await this.ended(tx, await this.runs.cancelHeld(tx, why, this.clock.now()), SYSTEM);
-      },
+      discard: (tx, { name }) =>
+        cancel(tx, 'held', null, `Discarded by ${name}, who turned the kill switch off.`, SYSTEM),
     });
-    const withdraw = async (tx: Tx, incidentId: string, by: string, why: string) => {
-      const cancelled = await this.runs.cancelOfIncident(tx, incidentId, why, this.clock.now());
-      return await this.ended(tx, cancelled, by);
-    };
     // The module of actions has registered before, so waiting actions are rejected first.
     this.endings.register({
       onDeleted: async (tx, incidentId) => {
-        await withdraw(tx, incidentId, SYSTEM, INCIDENT_DELETED);
+        await cancel(tx, 'incident', incidentId, INCIDENT_DELETED, SYSTEM);
       },
-      pending: { name: 'runs', withdraw },
+      pending: {
+        name: 'runs',
+        withdraw: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
+      },
     });
   }
 
@@ -165,7 +166,7 @@ export class RunsService implements OnModuleInit {
         // The order of the locks is that of approvals and deletions.
         if (run.incident_id !== null) await this.incidents.lockForShare(tx, run.incident_id);
         const why = `Cancelled by ${caller.name}.`;
-        const cancelled = await this.runs.cancel(tx, run.id, why, this.clock.now());
+        const [cancelled] = await this.runs.cancel(tx, 'run', run.id, why, this.clock.now());
         if (!cancelled) throw new AppError('invalid_state', 'The playbook run has ended.');
         const steps = (await this.runs.stepsOf([run.id], tx))(run.id);
         const open = steps.find(({ status }) => status === 'cancelled')?.action;

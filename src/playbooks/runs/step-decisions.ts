@@ -16,17 +16,13 @@ export class StepDecisions {
   async of({ playbook, ...input }: WantedRun, automatic = false): Promise<StepDecider> {
     const { steps } = playbook.definition;
     let values: Values | undefined;
-    const deciding =
-      (given: readonly PlaybookStep[]): StepDecider['decide'] =>
-      (position, outcomes) =>
-        this.turns.run(() => {
-          values ??= valuesOf(input);
-          return decideStep(given, position, withOutcomes(values, outcomes));
-        });
     return {
       askedLevels: await this.levelsOf(playbook.definition, automatic),
-      decide: deciding(steps),
-      decideUnconditionally: deciding(steps.map((step) => ({ ...step, condition: undefined }))),
+      decide: (position, outcomes, ignoresCondition) =>
+        this.turns.run(() => {
+          values ??= valuesOf(input);
+          return decideStep(steps, position, withOutcomes(values, outcomes), ignoresCondition);
+        }),
     };
   }
 

@@ -2,33 +2,30 @@ import { domainToASCII } from 'node:url';
 import { hasFormat } from '../../action-catalogue/parameters.js';
 import { readIpAddress } from '../../platform/addresses/ip-address.js';
 import { looksLikeDomain, refang } from '../../incidents/defang.js';
-import type { IndicatorType } from './indicator.js';
 import { withoutHidden } from './visible-text.js';
 
-export interface Spotted {
-  readonly type: IndicatorType;
+interface Spotted {
+  readonly type: 'url' | 'domain' | 'ip' | 'email' | 'hash';
   readonly value: string;
 }
 
-/** How much may still be looked at. All texts of one incident share it: a stranger chooses what is in them. */
+/** Remaining effort, shared by all texts of an incident, because strangers choose the texts. */
 export interface Effort {
   characters: number;
-  /** Words that have to be read closely, at about a microsecond each. A host in letters of other scripts counts for many. */
+  /** Words to read closely, at about a microsecond each. A host in other scripts counts as many words. */
   words: number;
 }
 
 const LONGEST_WORD = 2_100;
 const LONGEST_URL = 2_048;
 const MOST_NESTED = 8;
-/** Reading a URL takes as long as reading so many words. */
+/** Reading a URL takes as long as reading 5 words. */
 const WORDS_OF_A_URL = 5;
-
 const WORDS_OF_A_PIECE = 500;
 
 /**
- * URLs, domains, IP addresses, e-mail addresses and hashes in a text, each in one normal form: that of URLs (small letters,
- * encoded labels), because look-ups take that. The normal form of protected targets is for comparing patterns only. Where
- * nothing is given, the work may be interrupted.
+ * Yields URLs, domains, IP addresses, e-mail addresses and hashes in the normal form of URLs (small letters, encoded labels), which
+ * look-ups take. The work may be interrupted where it yields undefined.
  */
 export function* addressesIn(text: string, effort: Effort): Generator<Spotted | undefined> {
   const read = refang(withoutHidden(text.slice(0, effort.characters)));
@@ -49,12 +46,12 @@ export function* addressesIn(text: string, effort: Effort): Generator<Spotted | 
   }
 }
 
-/** By character code, because a regular expression takes ten times as long for a text of short words. */
+/** Character codes, because a regular expression takes ten times as long for a text of short words. */
 const ENDS_WORD = new Set([...'\t\n\r "\'<>`|\\^{}\u00a0\u3000'].map((end) => end.charCodeAt(0)));
 const TELLING = new Set([...'.:@'].map((sign) => sign.charCodeAt(0)));
 const SHORTEST_HASH = 32;
 
-/** The words of the text that may hold an address. */
+/** Yields the words that may hold an address. */
 function* words(text: string): Generator<string> {
   let start = 0;
   let telling = false;
@@ -84,22 +81,22 @@ function* inWord(word: string, effort: Effort): Generator<Spotted> {
   yield* inUrl(withoutEnd(word.slice(scheme), '.,;:!?)\'"]*'), MOST_NESTED, effort);
 }
 
-/** As programs find it, before it is brought into a normal form: they skip any slashes in front of it. */
+/** The host before its normal form. Programs skip any slashes before it. */
 const WRITTEN_HOST = /^[a-z]+:[/\\]*(?:[^/?#\\]*@)?([^/?#\\]*)/i;
 const LONGEST_PORT = ':65535'.length;
 
 function* inUrl(text: string, nested: number, effort: Effort): Generator<Spotted> {
-  const host = WRITTEN_HOST.exec(text)?.[1] ?? '';
-  if (!isWorthReading(host, LONGEST_DOMAIN + LONGEST_PORT, effort) || !URL.canParse(text)) return;
+  const written = WRITTEN_HOST.exec(text)?.[1] ?? '';
+  if (!isWorthReading(written, LONGEST_DOMAIN + LONGEST_PORT, effort) || !URL.canParse(text))
+    return;
   effort.words -= WORDS_OF_A_URL;
   const url = new URL(text);
   if (url.href.length <= LONGEST_URL) yield { type: 'url', value: url.href };
-  yield* inHost(url.hostname, effort);
-  // Services that rewrite links keep the first address in a parameter.
-  let left = nested;
-  for (const value of url.searchParams.values()) {
-    if (left === 0) return;
-    left -= 1;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const spotted = ipIn(host) ?? domainOf(host, effort);
+  if (spotted) yield spotted;
+  // Services that rewrite links keep the original address in a parameter.
+  for (const value of [...url.searchParams.values()].slice(0, nested)) {
     if (value.search(SCHEME) === 0) yield* inUrl(value, 0, effort);
   }
 }
@@ -107,12 +104,12 @@ function* inUrl(text: string, nested: number, effort: Effort): Generator<Spotted
 function* inPart(part: string, effort: Effort): Generator<Spotted> {
   effort.words -= 1;
   const word = withoutEnd(part, '.,:!?-~_');
-  const address = ip(word);
+  const address = ipIn(word);
   if (address) {
     yield address;
     return;
   }
-  // Such as `mailto:bob@example.com`, `sha256:...` and `example.com:8080`; what follows a slash is a path.
+  // `mailto:bob@example.com`, `sha256:...`, `example.com:8080`. A path follows a slash.
   for (const piece of word.split('/', 1)[0]!.split(':')) {
     if (effort.words <= 0) return;
     effort.words -= 1;
@@ -125,7 +122,7 @@ const HASH = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 function* inPiece(piece: string, effort: Effort): Generator<Spotted> {
   if (HASH.test(piece)) yield { type: 'hash', value: piece.toLowerCase() };
   const at = piece.lastIndexOf('@');
-  const domain = ip(piece) ?? domainOf(piece.slice(at + 1), effort);
+  const domain = ipIn(piece) ?? domainOf(piece.slice(at + 1), effort);
   if (at > 0 && domain) {
     const email = `${piece.slice(0, at).toLowerCase()}@${domain.value}`;
     if (hasFormat('email', email)) yield { type: 'email', value: email };
@@ -133,13 +130,8 @@ function* inPiece(piece: string, effort: Effort): Generator<Spotted> {
   if (domain) yield domain;
 }
 
-function* inHost(host: string, effort: Effort): Generator<Spotted> {
-  const spotted = ip(host.replace(/^\[|\]$/g, '')) ?? domainOf(host, effort);
-  if (spotted) yield spotted;
-}
-
-/** An IPv4 address in an IPv6 one is that IPv4 address; and IPv6 is written as URLs write it. */
-export function ip(text: string): Spotted | undefined {
+/** Converts an IPv4 address in an IPv6 address to IPv4, and writes IPv6 as URLs do. */
+export function ipIn(text: string): Spotted | undefined {
   if (!hasFormat('ip', text) || text === '::') return undefined;
   const { family, text: value } = readIpAddress(text)!.address;
   if (family === 'ipv4') return { type: 'ip', value };
@@ -157,10 +149,7 @@ function domainOf(text: string, effort: Effort): Spotted | undefined {
   return hasFormat('domain', domain) ? { type: 'domain', value: domain } : undefined;
 }
 
-/**
- * Encoding a host in letters of other scripts takes time by the square of its length. No host is longer than a domain, and
- * all of them together have the effort of the incident: some microseconds for each of their letters.
- */
+/** Encoding a host in other scripts takes time by the square of its length, so it has a maximum and costs effort. */
 function isWorthReading(host: string, longest: number, effort: Effort): boolean {
   if (host.length > longest) return false;
   if (!OTHER_SCRIPTS.test(host)) return true;
@@ -168,7 +157,7 @@ function isWorthReading(host: string, longest: number, effort: Effort): boolean 
   return effort.words > 0;
 }
 
-/** A regular expression would start again at every character of a long row of them. */
+/** A regular expression would take quadratic time for a long row of these characters. */
 function withoutEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;

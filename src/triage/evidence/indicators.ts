@@ -1,26 +1,47 @@
-import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { fieldsBeside, type IncidentFields } from '../../incidents/incident-fields.js';
-import { addressesIn, type Effort, type Spotted } from './addresses-in-text.js';
-import type { ExtractedIndicator, IndicatorType } from './indicator.js';
-import { namedType, namedValue } from './named-values.js';
-import { type RawText, rawTexts } from './raw-values.js';
-import { isBodyPart, isConsoleLink, isDocumentation, isId, isKind } from './tool-plumbing.js';
+import { atOnce } from '../../platform/concurrency/semaphore.js';
+import { addressesIn, type Effort, ipIn } from './addresses-in-text.js';
+import { type RawText, rawTexts, type RawValue } from './raw-values.js';
 
-export { defang } from '../../incidents/defang.js';
+export const INDICATOR_TYPES = [
+  'url',
+  'domain',
+  'ip',
+  'email',
+  'hash',
+  'file',
+  'host',
+  'user',
+] as const;
+export type IndicatorType = (typeof INDICATOR_TYPES)[number];
+
+/** A value in raw data that can be looked up or compared. */
+export interface ExtractedIndicator {
+  /** Such as `i3`. Has no meaning outside of its run. */
+  readonly id: string;
+  readonly type: IndicatorType;
+  /** In normal form. */
+  readonly value: string;
+  /** JSON pointers into raw_data; a pointer that begins with `fields` leads into the well-known fields. */
+  readonly pointers: readonly string[];
+}
+
+type Spotted = Pick<ExtractedIndicator, 'type' | 'value'>;
 
 const MOST_INDICATORS = 200;
-/** Of one text, so that a mail full of addresses does not hide what the other fields say. */
+/** Limit for each text, so that a mail full of addresses does not hide the other fields. */
 const MOST_OF_ONE_TEXT = 60;
 const MOST_POINTERS = 10;
 const MOST_CHARACTERS = 2 * 1024 * 1024;
 const MOST_WORDS = 20_000;
 const TEXTS_OF_A_PIECE = 100;
-
-/** Fields come before long texts, which an attacker may have filled. */
+/** Fields come before longer texts, which an attacker may have filled. */
 const LONGEST_FIELD = 1_000;
 
-/** What a well-known field is, wherever its text stands. Of the others the keys of the raw data say it. */
-const FIELD_TYPES: Readonly<Record<string, IndicatorType | 'address' | 'none'>> = {
+type FieldType = IndicatorType | 'address' | 'none';
+
+/** Types of well-known fields. For other fields the keys of the raw data name the type. */
+const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
   domain: 'address',
   url: 'address',
   ip: 'address',
@@ -33,10 +54,7 @@ const FIELD_TYPES: Readonly<Record<string, IndicatorType | 'address' | 'none'>> 
   link: 'none',
 };
 
-/**
- * What can be looked up or compared in raw data of any shape, and in the well-known `fields` of the incident. Whoever wrote it can
- * waste a bounded effort only.
- */
+/** Finds indicators in raw data of any shape and in the well-known fields, with bounded effort. */
 export function extractIndicators(
   rawData: Readonly<Record<string, unknown>>,
   fields: IncidentFields = {},
@@ -44,7 +62,7 @@ export function extractIndicators(
   return atOnce(indicatorsInPieces(rawData, fields));
 }
 
-/** The same, and it may be interrupted: many texts take tens of milliseconds. */
+/** Can be interrupted, because many texts take tens of milliseconds. */
 export function* indicatorsInPieces(
   rawData: Readonly<Record<string, unknown>>,
   fields: IncidentFields,
@@ -56,15 +74,12 @@ export function* indicatorsInPieces(
   );
   const ofRawData = rawTexts(rawData);
   yield;
-  const texts = withoutPlumbing([
-    ...ofRawData,
-    ...rawTexts(fieldsBeside(rawData, fields)).map((text) => ({
-      ...text,
-      pointer: `fields${text.pointer}`,
-    })),
-  ]);
-  const isLong = ({ value }: { value: string }): boolean => value.length > LONGEST_FIELD;
-  const inOrder = [...texts.filter((text) => !isLong(text)), ...texts.filter(isLong)];
+  const ofFields = rawTexts(fieldsBeside(rawData, fields)).map((text) => {
+    return { ...text, pointer: `fields${text.pointer}` };
+  });
+  const texts = withoutPlumbing([...ofRawData, ...ofFields]);
+  const isLong = ({ value }: RawText): boolean => value.length > LONGEST_FIELD;
+  const inOrder = texts.toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)));
   for (const [at, text] of inOrder.entries()) {
     if (at % TEXTS_OF_A_PIECE === 0) yield;
     if (found.size === MOST_INDICATORS) break;
@@ -74,15 +89,13 @@ export function* indicatorsInPieces(
         yield;
         continue;
       }
-      const { type, value } = spotted;
-      const key = `${type} ${value}`;
-      const known = found.get(key);
-      if (known) {
-        if (known.pointers.length < MOST_POINTERS && !known.pointers.includes(text.pointer)) {
-          known.pointers.push(text.pointer);
-        }
+      const key = `${spotted.type} ${spotted.value}`;
+      const pointers = found.get(key)?.pointers;
+      if (pointers) {
+        const isNew = pointers.length < MOST_POINTERS && !pointers.includes(text.pointer);
+        if (isNew) pointers.push(text.pointer);
       } else if (left > 0) {
-        found.set(key, { type, value, pointers: [text.pointer] });
+        found.set(key, { ...spotted, pointers: [text.pointer] });
         left -= 1;
       }
     }
@@ -90,34 +103,157 @@ export function* indicatorsInPieces(
   return [...found.values()].map((indicator, index) => ({ id: `i${index + 1}`, ...indicator }));
 }
 
-/** Without what a tool writes about itself, and without the parts of a mail that are its text, with their digests. */
-function withoutPlumbing(texts: readonly RawText[]): readonly RawText[] {
-  const bodyParts = new Set(
-    texts.filter(({ value }) => value.length < 64 && isBodyPart(value)).map(parentOf),
-  );
-  bodyParts.delete('');
-  return texts.filter(
-    (text) =>
-      !isConsoleLink(text.name) &&
-      !isDocumentation(text) &&
-      !isId(text) &&
-      !isKind(text) &&
-      !(bodyParts.size > 0 && bodyParts.has(parentOf(text))),
-  );
-}
-
-const parentOf = ({ pointer }: RawText): string => pointer.slice(0, pointer.lastIndexOf('/'));
-
 function* indicatorsIn(
   text: RawText,
-  fieldType: IndicatorType | 'address' | 'none' | undefined,
+  fieldType: FieldType | undefined,
   effort: Effort,
 ): Generator<Spotted | undefined> {
   if (fieldType === 'none') return;
   const type = fieldType === 'address' ? undefined : (fieldType ?? namedType(text));
   const named = type && namedValue(type, text.value);
   if (named) yield named;
-  // The name of a host, user or file often looks like a domain, also where it is no name worth keeping.
+  // The name of a host, user or file often looks like a domain.
   if (type && !/:\/\/|@/.test(text.value)) return;
   yield* addressesIn(text.value, effort);
+}
+
+/** Keys whose value is a host, a user or a file. */
+const NAMES: ReadonlyMap<string, IndicatorType> = new Map(
+  Object.entries({
+    host:
+      'host hostname hostnames computer computername device devicename machine machinename endpoint endpointname workstation ' +
+      'workstationname server servername agenthostname sourcehost destinationhost',
+    user:
+      'user username users account accountname samaccountname login loginname userprincipalname upn actor targetuser targetusername ' +
+      'sourceuser userid useremail initiatinguser',
+    file:
+      'file filename filenames filepath files process processname processpath executable image imagepath attachment attachments ' +
+      'attachmentname attachmentnames targetfilename parentprocess parentimage',
+  }).flatMap(([type, names]) => names.split(' ').map((name) => [name, type as IndicatorType])),
+);
+
+/** Keys whose meaning is the name of the object around them. */
+const INNER = new Set(['name', 'value', 'fullname', 'alternateid', 'path']);
+
+function namedType({ name, owner }: RawValue): IndicatorType | undefined {
+  const inner = INNER.has(name) ? NAMES.get(owner) : undefined;
+  return NAMES.get(name) ?? inner ?? (/user(?:name)?$/.test(name) ? 'user' : undefined);
+}
+
+const NOTHING = new Set(' - * unknown n/a na none null undefined true false'.split(' '));
+const HOST = /^[\p{L}\p{N}_.$-]{1,255}$/u;
+const ONE_LINE = /^[^\p{C}\p{Zl}\p{Zp}]{1,256}$/u;
+
+/** Hosts and users are not case-sensitive. */
+function namedValue(type: IndicatorType, text: string): Spotted | undefined {
+  const value = text.trim();
+  if (NOTHING.has(value.toLowerCase())) return undefined;
+  if (type === 'host') {
+    if (!isHostName(value)) return undefined;
+    return ipIn(value) ?? (HOST.test(value) ? { type, value: value.toLowerCase() } : undefined);
+  }
+  if (!ONE_LINE.test(value)) return undefined;
+  // Accounts and tenants have numbers and links. People have names.
+  if (type === 'user' && (value.includes('://') || NUMBERED.test(value))) return undefined;
+  if (type === 'file' && (isBodyPart(value) || isSystemProgram(value))) return undefined;
+  return { type, value: type === 'user' ? value.toLowerCase() : value };
+}
+
+const parentOf = ({ pointer }: RawText): string => pointer.slice(0, pointer.lastIndexOf('/'));
+
+/** Leaves out what a tool writes about itself, and the parts of a mail that are its text, with their digests. */
+function withoutPlumbing(texts: readonly RawText[]): readonly RawText[] {
+  const bodyParts = new Set(texts.filter(({ value }) => isBodyPart(value)).map(parentOf));
+  bodyParts.delete('');
+  return texts.filter((text) => {
+    const isPlumbing =
+      isConsoleLink(text.name) || isDocumentation(text) || isToolId(text) || isKind(text);
+    return !isPlumbing && !bodyParts.has(parentOf(text));
+  });
+}
+
+const CONSOLE_LINK =
+  /^(?:threaturl|falconhostlink|(?:alert|incident|case|event|finding|detection)(?:web)?(?:url|link)|(?:results|dashboard|console|portal|details?|alertdetails|runbook|silence|generator|panel|external|perma|html|deep|self|abxportal|xdr|help|docs?|documentation|remediation|recommendation|advisory|learnmore|support)(?:url|uri|link)|linkto\w+(?:ui|api)|dashboard|console|permalink|self)$/;
+
+/** Whether the link under this key opens the console of the tool, so it is not a link of the mail or event. */
+export const isConsoleLink = (name: string): boolean => CONSOLE_LINK.test(name);
+
+const TOOL_ID =
+  /(?:id|ids|idstring|guid|uuid|arn|etag|fingerprint|dthash|accounttag|cursor|nonce|(?:incident|alert|event|dedup|deduplication|aggregation|group|routing|integration|correlation|partition)key)$/;
+/** Some tools use an address as an id. */
+const PERSON_ID = /(?:user|mail|login|sender|recipient|principal|account|alternate)id$/;
+/** `lap-7:0123456789abcdef0123456789abcdef`, as sensors list machines. */
+const HOST_WITH_ID = /^[\w.-]{1,64}:[0-9a-f]{32}$/;
+
+/** The id of a mail has the form of an address. */
+function isToolId({ name, value }: RawText): boolean {
+  if (name === 'hosts' && HOST_WITH_ID.test(value)) return true;
+  const isAddress = PERSON_ID.test(name) && /^[^\s@<]+@[^\s@]+$/.test(value);
+  return TOOL_ID.test(name) && !isAddress;
+}
+
+/** The page of a vendor about a kind of finding. */
+const isDocumentation = ({ name, owner }: RawText): boolean =>
+  /^(?:remediation|recommendation|documentation|help)$/.test(owner) &&
+  /^(?:url|uri|link|href)$/.test(name);
+
+const KIND =
+  /(?:type|kind|action|operation|activity|category|schema|api|rule|rulename|module|policy|servicename|threatnames?|malwarefamily|virusname|^event|^eventname)$/;
+const ONE_NAME = /^#?[\w-]+(?:\.[\w-]+)+$/;
+/** `aws.guardduty` and `com.example.hook`: senders of events in clouds and buses. */
+const SENDER = /^(?:aws|azure|gcp|com|org)\./;
+/** `Microsoft.SecurityInsights/incidents`, and paths of resources with such names. */
+const RESOURCE =
+  /^(?:\/subscriptions\/\S+|Microsoft\.[A-Z]\w+(?:\/[\w.-]+)*|microsoft\.[a-z]{6,40}(?:\/[\w.-]+)*)$/;
+const RESOURCE_KEY =
+  /(?:types?|provider|providername|namespace|resource|resourceid|product|productname|^id)$/;
+/** `Microsoft.KeyVault/vaults/accessPolicies/write`, under any key. */
+const OPERATION = /^Microsoft\.[A-Z]\w+(?:\/[\w.-]+)+$/;
+
+/** Whether a text names a kind of event, object or malware, such as `user.session.start`, and not a domain. */
+function isKind({ name, owner, value }: RawText): boolean {
+  const text = value.trim();
+  if (OPERATION.test(text) || (RESOURCE_KEY.test(name) && RESOURCE.test(text))) return true;
+  if (!ONE_NAME.test(text)) return false;
+  return KIND.test(name === 'name' ? owner : name) || (name === 'source' && SENDER.test(text));
+}
+
+const BODY_PART =
+  /^(?:text|body|part|message|unnamed|untitled|mime)[-_. ]?\d{0,3}\.(?:html?|txt|plain)$/i;
+
+/** Whether a file is the text of the mail. Gateways list it beside attachments, under these names. */
+export const isBodyPart = (name: string): boolean =>
+  name.length < 64 && BODY_PART.test(name.trim());
+
+/** Names that tools write for an unknown machine. */
+const NO_HOST = new Set(
+  (
+    'computer desktop laptop mobile tablet phone server workstation device machine host instance unknown other none ' +
+    'windows linux macos android ios localhost'
+  ).split(' '),
+);
+const NUMBERED = /^(?:[0-9a-f]{16,}|\d{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+
+export const isHostName = (value: string): boolean =>
+  !NO_HOST.has(value.toLowerCase()) && !NUMBERED.test(value);
+
+const SYSTEM_PROGRAMS = new Set(
+  (
+    'system idle explorer svchost services lsass csrss smss wininit winlogon taskhostw dllhost conhost rundll32 regsvr32 ' +
+    'cmd powershell pwsh wscript cscript mshta msiexec wmiprvse spoolsv werfault userinit runtimebroker sihost ctfmon ' +
+    'winword excel powerpnt outlook onenote chrome msedge firefox ' +
+    'bash sh dash zsh ash busybox sudo su systemd init sshd cron runc containerd containerd-shim kubelet java python python3 perl node'
+  ).split(' '),
+);
+const SYSTEM_FOLDER =
+  /^(?:(?:[a-z]:|\\device\\harddiskvolume\d+)\\windows\\(?:(?:system32|syswow64)\\(?:[\w.]+\\){0,3})?|\/(?:usr\/)?s?bin\/)?$/i;
+
+/** Whether a file is a system program in its usual folder or without a folder. It is on every machine. */
+function isSystemProgram(path: string): boolean {
+  const from = Math.max(path.lastIndexOf('\\'), path.lastIndexOf('/')) + 1;
+  const name = path
+    .slice(from)
+    .toLowerCase()
+    .replace(/\.exe$/, '');
+  return SYSTEM_PROGRAMS.has(name) && SYSTEM_FOLDER.test(path.slice(0, from));
 }

@@ -1,5 +1,5 @@
 import { cost, LINEAR } from '../../../test/support/cost.js';
-import { hiddenCharacters, visibleText, withoutHidden } from './visible-text.js';
+import { hiddenCharacters, plainJson, visibleText, withoutHidden } from './visible-text.js';
 
 const TAGS = String.fromCodePoint(...[...'obey'].map((letter) => 0xe0000 + letter.charCodeAt(0)));
 
@@ -92,5 +92,23 @@ describe('hiddenCharacters', () => {
   it('names a bounded number of fields', () => {
     const fields = Array.from({ length: 500 }, (_, index) => [`f${index}`, '\u200b']);
     expect(hiddenCharacters(Object.fromEntries(fields))).toHaveLength(20);
+  });
+});
+
+describe('plainJson', () => {
+  it.each([
+    ['a\u200bb', '"a\\u200bb"'],
+    ['\u{e0041}', '"\\udb40\\udc41"'],
+    ['\u2028\0\ud800', '"\\u2028\\u0000\\ud800"'],
+    ['</evidence>', '"\\u003c/evidence>"'],
+    ['漢字 👍', '"漢字 👍"'],
+  ])('writes %j as %s', (text, json) => {
+    expect(plainJson(text)).toBe(json);
+    expect(JSON.parse(json)).toBe(text);
+  });
+
+  it('keeps keys and values of every kind', () => {
+    const value = JSON.parse('{"__proto__":[1,true,null,"x"],"</a":"\u200b"}') as unknown;
+    expect(JSON.parse(plainJson(value))).toEqual(value);
   });
 });

@@ -1,54 +1,64 @@
 import { rawTexts } from './raw-values.js';
 
 /**
- * What no reader sees: control characters but those of lines and tabs, characters without width, those that turn the direction
- * of writing, the tag characters (U+E0000 and on), private and unassigned ones, and halves of pairs.
+ * Characters that readers do not see: control characters except lines and tabs, characters without width, direction
+ * controls, tag characters (from U+E0000), private and unassigned characters, and halves of surrogate pairs.
  */
 const HIDDEN =
   /(?:(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}])+/gu;
 
-/** Our own marks must not be imitated. */
+/** The bracket of marks is marked itself, so that text cannot imitate a mark. */
 const HIDDEN_OR_MARK = new RegExp(`${HIDDEN.source}|⟦`, 'gu');
 
-/** What joins and colours emoji. They are seen, and so frequent that marks for them would hide the others. */
+/** Joiners and variants of emoji are visible, and so frequent that marks for them would hide other marks. */
 const IN_EMOJI = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}])(?:\ufe0f\u200d?|\u200d)/gu;
 
-/** A model is shown no more of one text. */
+/** Maximum length of a text that a model sees. */
 export const LONGEST_SHOWN = 4_096;
 
 const MOST_NAMED = 3;
 
-/** The text with a mark such as `⟦U+200B×14⟧` in place of hidden characters. A bracket of our own kind becomes a mark, too. */
+/** Replaces hidden characters by a mark such as `⟦U+200B×14⟧`. */
 export function visibleText(text: string): string {
   return text.replace(HIDDEN_OR_MARK, (run, offset: number) =>
     isInEmoji(text, run, offset) ? run : mark(run),
   );
 }
 
-/** The text without any of them. An emoji may fall apart into those that it is made of. */
+/** Removes hidden characters. An emoji may fall apart into its parts. */
 export function withoutHidden(text: string): string {
   return text.replace(HIDDEN, '');
 }
 
+/** JSON for a model, with hidden characters as escapes, and without an end mark such as `</evidence>`. */
+export const plainJson = jsonEscaping(
+  /<(?=\/)|[\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu,
+);
+
+/** JSON of an answer of a tool, also without any sign of a fence. */
+export const harmlessJson = jsonEscaping(/[<>\p{C}\p{Zl}\p{Zp}]/gu);
+
+function jsonEscaping(pattern: RegExp): (value: unknown) => string {
+  const escapeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return (value) =>
+    JSON.stringify(value).replace(pattern, (character) => character.replace(/[^]/g, escapeOf));
+}
+
 function isInEmoji(text: string, run: string, offset: number): boolean {
   if (run.length > 2 || offset === 0 || !/^[\ufe0f\u200d]/.test(run)) return false;
-  // The character before it may be a pair.
+  // The character before may be a surrogate pair.
   const around = text.slice(Math.max(0, offset - 2), offset + run.length);
-  const inside = around.match(IN_EMOJI);
-  return inside?.at(-1) === run;
+  return around.match(IN_EMOJI)?.at(-1) === run;
 }
 
 function mark(run: string): string {
-  if (run.length === 1) return `⟦${codePoint(run)}⟧`;
   const points = [...run];
   const names = [...new Set(points)].map(codePoint);
-  if (names.length === 1) {
-    return `⟦${names[0]}${points.length > 1 ? `×${points.length}` : ''}⟧`;
-  }
-  return `⟦${points.length} hidden: ${named(names)}⟧`;
+  if (names.length > 1) return `⟦${points.length} hidden: ${listOf(names)}⟧`;
+  return `⟦${names[0]}${points.length > 1 ? `×${points.length}` : ''}⟧`;
 }
 
-function named(names: readonly string[]): string {
+function listOf(names: readonly string[]): string {
   return names.slice(0, MOST_NAMED).join(' ') + (names.length > MOST_NAMED ? ' …' : '');
 }
 
@@ -56,7 +66,7 @@ function codePoint(character: string): string {
   return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** Ways in which HTML and style sheets hide text from who reads a mail. Marks only: HTML is not parsed. */
+/** Patterns of HTML and style sheets that hide text. HTML is not parsed. */
 const MARKUP: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/<!--/, 'an HTML comment'],
   [/(?<![-\w])display\s*:\s*none/i, 'text that is not displayed (display:none)'],
@@ -66,19 +76,16 @@ const MARKUP: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/(?<![-\w])opacity\s*:\s*0(?![.\d]*[1-9])/i, 'transparent text'],
   [/(?<![-\w])color\s*:\s*(?:#fff(?:fff)?\b|white\b|transparent\b)/i, 'white or transparent text'],
 ];
-
-/** Of HTML more than this is not looked at. */
 const LONGEST_MARKUP = 262_144;
+const MOST_PLACES = 20;
 
 export interface HiddenText {
   readonly pointer: string;
-  /** In words, such as `14 invisible characters (U+200B)`. */
+  /** Descriptions such as `14 invisible characters (U+200B)`. */
   readonly what: readonly string[];
 }
 
-const MOST_PLACES = 20;
-
-/** Where the raw data hides something from people, for the model and for people. */
+/** Lists the texts of raw data that hide something from readers. */
 export function hiddenCharacters(rawData: unknown): readonly HiddenText[] {
   const places: HiddenText[] = [];
   for (const { pointer, value } of rawTexts(rawData)) {
@@ -100,7 +107,7 @@ function hiddenIn(text: string): string[] {
     }
   }
   if (count === 0) return [];
-  return [`${count} invisible character${count === 1 ? '' : 's'} (${named([...names])})`];
+  return [`${count} invisible character${count === 1 ? '' : 's'} (${listOf([...names])})`];
 }
 
 function hiddenByMarkup(text: string): string[] {

@@ -1,7 +1,7 @@
 import { loadSettings } from '../../platform/config/load-settings.js';
 import { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../platform/net/targets.js';
-import { configuredModel, NoModel } from './configured-model.js';
+import { anthropicModel, NoModel } from './configured-model.js';
 
 describe('NoModel', () => {
   it('gives no verdict and says what to configure', async () => {
@@ -15,10 +15,10 @@ describe('NoModel', () => {
   });
 });
 
-describe('configuredModel', () => {
+describe('anthropicModel', () => {
   const make = (environment: Readonly<Record<string, string>>) => {
     const settings = loadSettings(environment);
-    return configuredModel(settings, new OutboundHttp(new Targets(new Resolver(), settings)));
+    return anthropicModel(settings, new OutboundHttp(new Targets(new Resolver(), settings)));
   };
   const KEY = 'key-that-nobody-may-see';
 

@@ -3,13 +3,13 @@ import { chosenProvider } from '../../platform/config/setting-parsers.js';
 import type { Settings } from '../../platform/config/settings.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { AnthropicModel } from './anthropic/anthropic-model.js';
-import { type Judgement, ModelUnavailableError, TriageModel } from './triage-model.port.js';
 import { RulesModel } from './rules/rules-model.js';
+import { type Judgement, ModelUnavailableError, TriageModel } from './triage-model.port.js';
 
 const NOT_CONFIGURED =
   'No provider of verdicts is configured. Set ANTHROPIC_API_KEY, or TRIAGE_PROVIDER=rules.';
 
-/** Nobody gives verdicts but people. */
+/** Only people give verdicts. */
 export class NoModel extends TriageModel {
   readonly provider = 'none';
   readonly configuredModel = undefined;
@@ -25,14 +25,8 @@ export class NoModel extends TriageModel {
   }
 }
 
-/** The model of the settings. Throws SettingError when they hold no key. */
-export function configuredModel(
-  settings: Pick<
-    Settings,
-    'anthropicApiKey' | 'anthropicBaseUrl' | 'anthropicModel' | 'triageTimeoutMs'
-  >,
-  http: OutboundHttp,
-): AnthropicModel {
+/** Throws SettingError without a key. */
+export function anthropicModel(settings: Settings, http: OutboundHttp): AnthropicModel {
   const { anthropicApiKey: apiKey, anthropicBaseUrl: baseUrl } = settings;
   if (apiKey === undefined) {
     throw new SettingError('TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY.');
@@ -41,14 +35,9 @@ export function configuredModel(
   return new AnthropicModel(http, { apiKey, baseUrl, model, timeoutMs });
 }
 
-/** Who gives verdicts here. Throws SettingError when the settings name a provider that cannot be asked. */
+/** Throws SettingError if the settings of the provider are incomplete. */
 export function modelOfSettings(settings: Settings, http: OutboundHttp): TriageModel {
-  switch (chosenProvider(settings)) {
-    case 'anthropic':
-      return configuredModel(settings, http);
-    case 'rules':
-      return new RulesModel();
-    case 'none':
-      return new NoModel();
-  }
+  const provider = chosenProvider(settings);
+  if (provider === 'anthropic') return anthropicModel(settings, http);
+  return provider === 'rules' ? new RulesModel() : new NoModel();
 }

@@ -1,6 +1,7 @@
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
-import { knownActions } from '../runs/triage-judging.js';
-import { readVerdict, VERDICT_SCHEMA } from './verdict-schema.js';
+import { readVerdict, VERDICT_SCHEMA } from './prompt.js';
+
+const read = (answer: unknown) => readVerdict(JSON.stringify(answer));
 
 const ANSWER = {
   classification: 'malicious',
@@ -47,34 +48,28 @@ describe('VERDICT_SCHEMA', () => {
   });
 
   it('knows each action', () => {
-    expect(readVerdict({ ...ANSWER, recommended_actions: [...ACTION_TYPES] })).toBeDefined();
+    expect(read({ ...ANSWER, recommended_actions: [...ACTION_TYPES] })).toBeDefined();
   });
 });
 
 describe('readVerdict', () => {
   it('reads an answer that keeps to the schema', () => {
-    const { mitre_techniques, recommended_actions, ...rest } = ANSWER;
-    expect(readVerdict(ANSWER)).toEqual({
-      ...rest,
-      mitreTechniques: mitre_techniques,
-      recommendedActions: recommended_actions,
-    });
+    expect(read(ANSWER)).toEqual(ANSWER);
   });
 
   it.each(Object.keys(ANSWER))('refuses an answer without %s', (field) => {
-    expect(readVerdict({ ...ANSWER, [field]: undefined })).toBeUndefined();
+    expect(read({ ...ANSWER, [field]: undefined })).toBeUndefined();
     const others = Object.entries(ANSWER).filter(([name]) => name !== field);
-    expect(readVerdict(Object.fromEntries(others))).toBeUndefined();
+    expect(read(Object.fromEntries(others))).toBeUndefined();
   });
 
   it('reads an answer that recommends what there is not: only that is cut later', () => {
     const recommended = ['block_sender', 'rm_rf', '__proto__', '', '\0', 'block_sender'];
-    const verdict = readVerdict({ ...ANSWER, recommended_actions: recommended });
+    const verdict = read({ ...ANSWER, recommended_actions: recommended });
     expect(verdict).toMatchObject({
       classification: 'malicious',
-      recommendedActions: recommended,
+      recommended_actions: recommended,
     });
-    expect(knownActions(verdict!)).toEqual(['block_sender']);
   });
 
   it.each<[string, unknown]>([
@@ -94,8 +89,7 @@ describe('readVerdict', () => {
     ['null', null],
     ['nothing', undefined],
     ['a field of the prototype', JSON.parse(`{"__proto__":${JSON.stringify(ANSWER)}}`)],
-    ['an inherited answer', Object.create(ANSWER)],
   ])('refuses %s', (_, answer) => {
-    expect(readVerdict(answer)).toBeUndefined();
+    expect(read(answer)).toBeUndefined();
   });
 });

@@ -1,17 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
-import { incidentEvent } from '../../incidents/change-records.js';
-import type { IncidentSummary } from '../../incidents/incident.js';
+import { incidentEvent, type IncidentEventPayload } from '../../incidents/change-records.js';
+import type { Incident } from '../../incidents/incident.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { shownName, shownStart } from '../../platform/text.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
-import { defang } from '../evidence/indicators.js';
+import { defang } from '../../incidents/defang.js';
+import type { RunVerdict } from '../model/triage-model.port.js';
 import {
   noPersonAsked,
   type NotApplied,
   REPORT,
-  type RunVerdict,
   SYSTEM,
   TRIAGE_EVENTS,
   type TriageRun,
@@ -28,7 +28,7 @@ export class RunRecorder {
     private readonly events: DomainEvents,
   ) {}
 
-  /** @param isAwaited whether a request waits for the run: then the timeline only has its end */
+  /** @param isAwaited whether a request waits for the run, so that the timeline only has its end */
   async requested(tx: Tx, runs: readonly TriageRun[], isAwaited = false): Promise<void> {
     for (const run of runs) {
       const { force, playbook, requested_by } = run;
@@ -43,29 +43,28 @@ export class RunRecorder {
     const { verdict, provider, model, not_applied, recommended_actions, prompt_hash } = run;
     await this.note(tx, TRIAGE_EVENTS.completed, SYSTEM, run, {
       classification: verdict?.classification,
-      recommended_actions: recommended_actions ?? undefined,
+      recommended_actions,
       provider,
-      model: model ?? undefined,
-      prompt_hash: prompt_hash ?? undefined,
+      model,
+      prompt_hash,
       not_applied: not_applied ?? undefined,
     });
     await this.tell(tx, run, 'triage_completed', completionInWords(run, isProposed));
   }
 
-  /** The run ended without a question, because people were faster: nobody has to act, so there is no event. */
-  async dropped(tx: Tx, run: TriageRun): Promise<void> {
-    await this.note(tx, TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error });
-    await this.tell(tx, run, 'triage_failed', `Not triaged: ${run.error?.message}`);
-  }
-
-  /** @param incidents by id, without deleted ones: nobody sees their timeline, and nobody has to act */
+  /** @param incidents by id, without deleted incidents, which need neither timeline nor event */
   async failed(
     tx: Tx,
     runs: readonly TriageRun[],
-    incidents: ReadonlyMap<string, IncidentSummary>,
+    incidents: ReadonlyMap<string, IncidentEventPayload & Pick<Incident, 'id' | 'incident_number'>>,
   ): Promise<void> {
     for (const run of runs) {
       await this.note(tx, TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error });
+      if (run.error?.reason === 'not_needed') {
+        // A person decided before the run began. No person has to act, so there is no event.
+        await this.tell(tx, run, 'triage_failed', `Not triaged: ${run.error.message}`);
+        continue;
+      }
       const incident = incidents.get(run.incident_id);
       if (!incident) continue;
       await this.tell(tx, run, 'triage_failed', `Triage failed: ${run.error?.message}`);
@@ -111,7 +110,6 @@ const KEPT_BACK: Readonly<Record<NotApplied, string>> = {
 const PROPOSED =
   'A person gave the verdict of the incident before this report. That verdict stays, with this verdict beside it as proposed.';
 
-/** The request for a run that nobody waits for. */
 function requestInWords({ playbook, force }: TriageRun): string {
   return [
     'Triage was asked for',
@@ -122,10 +120,7 @@ function requestInWords({ playbook, force }: TriageRun): string {
     .concat('.');
 }
 
-/**
- * The verdict of a run for the timeline: its reasons, its evidence, the questions of the model, and the cost. Addresses are
- * de-fanged, because attackers may have written them.
- */
+/** Addresses are defanged, because attackers may have written them. */
 function completionInWords(run: TriageRun, isProposed = false): string {
   const { verdict, model, tool_calls, duration_ms, not_applied, notes } = run;
   if (!verdict) return 'Triage ended without a verdict.';

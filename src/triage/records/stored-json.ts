@@ -14,7 +14,7 @@ export function storedJson<T>(value: T, room: Room): T {
   return new Cutter(room).cut(value, 0) as T;
 }
 
-/** Limits a list of records, and leaves out the first record that does not fit with all its fields, and all after it. */
+/** Limits a list of records. Drops the first record that does not fit with all its fields, and all records after it. */
 export function storedRecords<T extends object>(records: readonly T[], room: Room): T[] {
   const cutter = new Cutter(room);
   const kept: T[] = [];
@@ -43,24 +43,23 @@ class Cutter {
     if (typeof value === 'boolean' || value === null || value === undefined) return value;
     if (typeof value !== 'object' || depth === this.room.depth) return null;
     if (value instanceof Date) return value.toISOString();
-    if (Array.isArray(value)) {
-      const items: unknown[] = [];
-      for (const one of value) {
-        if (this.isFull(items)) break;
-        items.push(this.cut(one, depth + 1));
-      }
-      return items;
-    }
-    const fields: [string, unknown][] = [];
-    for (const key of Object.keys(value)) {
-      if (this.isFull(fields)) break;
-      fields.push([this.text(key), this.cut((value as Record<string, unknown>)[key], depth + 1)]);
-    }
+    if (Array.isArray(value)) return this.each(value, (item) => this.cut(item, depth + 1));
+    const fields = this.each(Object.keys(value), (key) => {
+      return [
+        this.text(key),
+        this.cut((value as Record<string, unknown>)[key], depth + 1),
+      ] as const;
+    });
     return Object.fromEntries(fields);
   }
 
-  private isFull(items: readonly unknown[]): boolean {
-    return items.length >= this.room.items || this.isSpent;
+  private each<T, R>(items: readonly T[], cut: (item: T) => R): R[] {
+    const kept: R[] = [];
+    for (const item of items.slice(0, this.room.items)) {
+      if (this.isSpent) break;
+      kept.push(cut(item));
+    }
+    return kept;
   }
 
   private number(value: number): number | null {
@@ -70,7 +69,7 @@ class Cutter {
 
   private text(text: string): string {
     const kept = storable(text.slice(0, Math.min(this.room.longestText, Math.max(0, this.left))));
-    // Each value counts, also one without a character.
+    // An empty text counts, too.
     this.left -= kept.length + 1;
     return kept;
   }

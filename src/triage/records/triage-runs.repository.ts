@@ -1,5 +1,6 @@
-// SQL: what many runs read and write is one statement, and the state of an open run comes from its work.
+// SQL: sets of runs in one statement; the state of an open run comes from its work.
 import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
 import {
   byId,
   listStatement,
@@ -9,7 +10,8 @@ import {
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
-import type { Asked, TokenUse, UnavailableReason } from '../model/triage-model.port.js';
+import type { ExtractedIndicator } from '../evidence/indicators.js';
+import type { TokenUse, UnavailableReason } from '../model/triage-model.port.js';
 import {
   LISTED_COLUMNS,
   RUN_COLUMNS,
@@ -26,17 +28,10 @@ export type NewRun = Pick<
 >;
 
 export interface RunListRequest extends PageRequest {
-  readonly newestFirst: boolean;
+  readonly sort: 'created_at' | '-created_at';
 }
 
-/** What an attempt used, whether or not it gave a verdict. */
-export interface Used {
-  readonly tokens?: TokenUse;
-  /** Undefined if the attempt ended before the model was asked. */
-  readonly asked?: Asked;
-}
-
-/** The columns that an attempt may change. */
+/** Columns that an attempt may change. */
 const CHANGED_COLUMNS = [
   'status',
   'provider',
@@ -54,16 +49,16 @@ const CHANGED_COLUMNS = [
   'started_at',
 ] as const satisfies (keyof TriageRunEntity)[];
 
-export interface RunChange extends Used {
+export interface RunChange {
   readonly id: string;
+  readonly tokens?: TokenUse;
   /** Other columns keep their values. A run with another status has ended. */
   readonly columns: Partial<Pick<TriageRunEntity, (typeof CHANGED_COLUMNS)[number]>>;
 }
 
-/** The runs of an incident that a request looks at. */
+/** The open run and the newest completed run of an incident. */
 export interface KnownRuns {
   readonly open?: TriageRun;
-  /** The newest one. */
   readonly completed?: TriageRun;
 }
 
@@ -71,7 +66,7 @@ const names = (columns: readonly string[]) => columns.map((name) => `run.${name}
 const LISTED = names(LISTED_COLUMNS);
 
 const IS_RUNNING = '(work.worker is not null and not work.ready)';
-/** A lane with a reason is paused, or one run tries whether the reason is over. */
+/** A lane with a reason is paused, or one run checks whether the reason is over. */
 const FROM = `
   triage_runs run
   left join work on run.status = 'queued' and work.kind = '${TRIAGE.name}' and work.ref = run.id
@@ -131,9 +126,9 @@ const CHANGE: Statement = {
                from jsonb_populate_record(run, change.columns) as after),
            completed_at = case when change.columns ? 'status' then greatest(
              clock_timestamp(), run.created_at, (change.columns ->> 'started_at')::timestamptz) end,
-           input_tokens = run.input_tokens + coalesce(change.input, 0),
-           output_tokens = run.output_tokens + coalesce(change.output, 0),
-           cached_input_tokens = run.cached_input_tokens + coalesce(change.cached_input, 0),
+           input_tokens = run.input_tokens + change.input,
+           output_tokens = run.output_tokens + change.output,
+           cached_input_tokens = run.cached_input_tokens + change.cached_input,
            tokens_at = case when change.input + change.output > 0 then now() else run.tokens_at end
       from jsonb_to_recordset($1::jsonb) as change (
         id uuid, columns jsonb, input integer, output integer, cached_input integer)
@@ -186,7 +181,7 @@ const COUNT_OPEN: Statement = {
       from work where kind = '${TRIAGE.name}' and died_at is null`,
 };
 
-/** Counted from the newest use back, the use that reaches the budget has to become an hour old. */
+/** Counted back from the newest use: the budget is free when the use that reaches it is an hour old. */
 const BUDGET_FREE_AT: Statement = {
   name: 'triage_runs_budget_free_at',
   text: `
@@ -194,6 +189,26 @@ const BUDGET_FREE_AT: Statement = {
       from (select tokens_at as at, sum(input_tokens + output_tokens) over (order by tokens_at desc, id) as tokens
               from triage_runs where tokens_at > now() - interval '1 hour') as recent
      where tokens >= $1`,
+};
+
+type Named = Pick<ExtractedIndicator, 'type' | 'value'>;
+const KEY_BYTES = 16;
+
+/** Ordered, so that two runs with the same indicators do not wait for each other in a circle. */
+const ADD_INDICATORS: Statement = {
+  name: 'incident_indicators_add',
+  text: `
+    insert into incident_indicators (key, incident_id)
+    select distinct decode(key, 'hex') as key, incident_id from unnest($1::text[], $2::uuid[]) as found (key, incident_id)
+     order by key, incident_id
+        on conflict do nothing`,
+};
+
+const INCIDENTS_WITH: Statement = {
+  name: 'incident_indicators_incidents',
+  text: `
+    select incident_id from incident_indicators
+     where key = decode($1, 'hex') and incident_id <> $2 order by incident_id desc limit $3`,
 };
 
 @Injectable()
@@ -207,7 +222,7 @@ export class TriageRunsRepository {
     return runs.map(({ id }) => inserted.get(id)!);
   }
 
-  /** Gives a run that waits to another principal. Undefined if it has ended. */
+  /** Gives a waiting run to another principal. Undefined if the run has ended. */
   async takeOver(
     tx: Tx,
     { id, requested_by, force, playbook, provider }: NewRun,
@@ -218,9 +233,7 @@ export class TriageRunsRepository {
 
   /** By incident. */
   async known(incidentIds: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, KnownRuns>> {
-    const rows = tx
-      ? await this.statements.rowsIn<TriageRun>(tx, KNOWN, [incidentIds])
-      : await this.statements.rows<TriageRun>(KNOWN, [incidentIds]);
+    const rows = await this.statements.rowsIn<TriageRun>(tx, KNOWN, [incidentIds]);
     const known = new Map<string, KnownRuns>();
     for (const row of rows) {
       const key = row.status === 'completed' ? 'completed' : 'open';
@@ -234,39 +247,32 @@ export class TriageRunsRepository {
     return await this.statements.rowsIn<TriageRun>(tx, QUEUED, [ids]);
   }
 
-  /** Notes the begin of an attempt. Undefined if the run has ended. */
+  /** Notes the start of an attempt. Undefined if the run has ended. */
   async begin(id: string, provider: TriageRun['provider']): Promise<TriageRun | undefined> {
     return (await this.statements.rows<TriageRun>(BEGIN, [id, provider]))[0];
   }
 
   /** Changes open runs. Returns them by id, without those that have ended. */
   async change(tx: Tx, changes: readonly RunChange[]): Promise<ReadonlyMap<string, TriageRun>> {
-    const rows = changes.map(({ id, columns, tokens, asked }) => {
-      const who = asked && { model: asked.model, prompt_hash: asked.promptHash };
-      return { id, columns: { ...who, ...columns }, ...countedTokens(tokens) };
-    });
+    const rows = changes.map(({ tokens, ...change }) => ({ ...change, ...counted(tokens) }));
     const changed = await this.statements.rowsIn<TriageRun>(tx, CHANGE, [JSON.stringify(rows)]);
     return new Map(changed.map((run) => [run.id, run]));
   }
 
   async list(
     incidentId: string,
-    { page, per_page, newestFirst }: RunListRequest,
+    { page, per_page, sort }: RunListRequest,
   ): Promise<Page<TriageRun>> {
     const values = [incidentId, (page - 1) * per_page, per_page];
-    const statement = LIST(newestFirst ? 'desc' : 'asc');
-    return pageOf(
-      await this.statements.rows<TriageRun & WithTotal>(statement, values),
-      (run) => run,
-    );
+    const statement = LIST(sort === '-created_at' ? 'desc' : 'asc');
+    const rows = await this.statements.rows<TriageRun & WithTotal>(statement, values);
+    return pageOf(rows, (run) => run);
   }
 
   /** With all columns. */
   async find(incidentId: string, id: string, tx?: Tx): Promise<TriageRun | undefined> {
     const values = [incidentId, id];
-    const rows = tx
-      ? await this.statements.rowsIn<TriageRun>(tx, FIND, values)
-      : await this.statements.rows<TriageRun>(FIND, values);
+    const rows = await this.statements.rowsIn<TriageRun>(tx, FIND, values);
     return rows[0];
   }
 
@@ -300,19 +306,47 @@ export class TriageRunsRepository {
     return counts!;
   }
 
-  /** When the use of the last hour falls below the budget. Undefined if that is so now. */
+  /** Notes which indicators runs found in which incidents. */
+  async addIndicators(
+    tx: Tx,
+    found: readonly { readonly incident_id: string; readonly indicators: readonly Named[] }[],
+  ): Promise<void> {
+    const rows = found.flatMap(({ incident_id, indicators }) =>
+      indicators.map((one) => ({ incident_id, key: keyOf(one) })),
+    );
+    if (rows.length === 0) return;
+    const ids = rows.map(({ incident_id }) => incident_id);
+    await this.statements.rowsIn(tx, ADD_INDICATORS, [rows.map(({ key }) => key), ids]);
+  }
+
+  /** Ids of the newest other incidents in which a run found the indicator. */
+  async incidentsWith(indicator: Named, otherThan: string, limit: number): Promise<string[]> {
+    const values = [keyOf(indicator), otherThan, limit];
+    const rows = await this.statements.rows<{ incident_id: string }>(INCIDENTS_WITH, values);
+    return rows.map(({ incident_id }) => incident_id);
+  }
+
+  /** Time at which the use of the last hour falls below the budget; undefined if it is below now. */
   async budgetFreeAt(budget: number): Promise<Date | undefined> {
     const [row] = await this.statements.rows<{ free_at: Date | null }>(BUDGET_FREE_AT, [budget]);
     return row?.free_at ?? undefined;
   }
 }
 
-/** More than any attempt uses: the sum of many still fits the column. */
+/** Many attempts together must fit into the column. */
 const MOST_TOKENS = 50_000_000;
 
-function countedTokens(tokens: TokenUse | undefined) {
-  if (!tokens) return {};
-  const counted = (n: number) => Math.min(MOST_TOKENS, Math.max(0, Math.trunc(n) || 0));
-  const { input, output, cachedInput = 0 } = tokens;
-  return { input: counted(input), output: counted(output), cached_input: counted(cachedInput) };
+function counted({ input, output, cached_input = 0 }: TokenUse = NO_TOKENS): TokenUse {
+  const count = (n: number) => Math.min(MOST_TOKENS, Math.max(0, Math.trunc(n) || 0));
+  return { input: count(input), output: count(output), cached_input: count(cached_input) };
+}
+
+const NO_TOKENS: TokenUse = { input: 0, output: 0 };
+
+/** A hash has one length, however long the value is. */
+function keyOf({ type, value }: Named): string {
+  return createHash('sha256')
+    .update(`${type}\0${value}`)
+    .digest('hex')
+    .slice(0, 2 * KEY_BYTES);
 }

@@ -32,7 +32,6 @@ import {
   type UnavailableReason,
 } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
-import { TriageSignals } from '../triage-signals.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
 import {
@@ -47,43 +46,40 @@ import {
   STOPPED_BY_KILL_SWITCH,
   TAKEN_OVER,
 } from './run-rules.js';
-import { TokenBudget } from './token-budget.js';
+import { ProviderState } from './provider-state.js';
 import { type Found, NotNeededError, TriageJudging } from './triage-judging.js';
 
-/** A request that waits for a run: it is told of a failure at once, instead of the run being tried again. */
+/** Joins the transaction that ends the attempt for which a request waits. */
 export interface Waiting {
-  /** Takes part in the transaction that completes the run. */
   readonly completed: Participant<TriageRun>;
-  /** Takes part in the transaction that ends the attempt without a verdict. */
   readonly failed: Participant<TriageRun>;
 }
 
 interface Waiter extends Waiting {
-  /** The run waited before the request, so it is tried again after a failure of the provider. */
+  /** The run waited before the request, so it is retried after a failure of the provider. */
   readonly hasWaited: boolean;
   run?: TriageRun;
   /** Why there is no verdict. */
   cause?: unknown;
 }
 
-/** An outcome with the state of the provider that it shows. */
 interface Attempt extends Outcome {
   readonly unavailable?: ModelUnavailableError;
 }
 
 const MOST_AT_ONCE = 4;
 const AGAIN_SOON_MS = 1_000;
-/** Part of the grace period of a shutdown in which runs may end. The rest is for the transactions that release them. */
+/** Part of the grace period of a shutdown in which runs may end. The rest is for the release of the other runs. */
 const PART_OF_GRACE = 0.5;
-/** The provider may have asked for a longer pause, but has answered another run since. */
+/** Maximum pause after the provider has answered another run. */
 const SOON_MS = 60_000;
-const OF_PAUSE: readonly UnavailableReason[] = ['rate_limited', 'overloaded'];
+const PAUSE_REASONS: readonly UnavailableReason[] = ['rate_limited', 'overloaded'];
 
 class ShutdownError extends Error {}
 
 /**
- * Triage that asks a model outside: one run at a place, behind the kill switch. While an operator has to repair something, or
- * the tokens of the hour are used up, the lane is paused, so that runs wait without a request.
+ * Executes runs with a model outside, one run per place, behind the kill switch. The lane is paused while an operator must repair
+ * something or the tokens of the hour are used up, so that runs wait without a request.
  */
 @Injectable()
 export class AskedTriage
@@ -99,8 +95,7 @@ export class AskedTriage
     private readonly killSwitch: KillSwitch,
     private readonly runs: TriageRunsRepository,
     private readonly endings: RunEndings,
-    private readonly budget: TokenBudget,
-    private readonly signals: TriageSignals,
+    private readonly provider: ProviderState,
     private readonly model: TriageModel,
     private readonly transactions: Transactions,
     private readonly work: Work,
@@ -116,23 +111,19 @@ export class AskedTriage
       places: MOST_AT_ONCE,
       timeLimitMs: 2 * this.settings.triageTimeoutMs,
       mostAttempts: MOST_CLAIMS,
-      gate: (tx) =>
-        this.killSwitch.claimPermit(tx).catch((error: unknown) => {
-          if (isKillSwitchActive(error)) return undefined;
-          throw error;
-        }),
+      gate: (tx) => this.killSwitch.permitIfOff(tx),
       one: (row) => this.tracked(this.attempt(row)),
       write: (tx, ended) => this.write(tx, ended),
       gaveUp: (tx, { ref }) => this.endings.gaveUp(tx, ref),
     });
   }
 
-  /** A start may come with other settings. Pauses that the same provider asked for stay. */
+  /** Settings may have changed. Pauses that the same provider asked for stay. */
   async onApplicationBootstrap(): Promise<void> {
     if (this.model.unusable) return;
     const goOn = this.transactions.run((tx) => this.goOn(tx, [], 0));
     await goOn.catch((err: unknown) =>
-      this.log.warn({ err }, 'Waiting runs could not be hurried.'),
+      this.log.warn({ err }, 'Waiting runs could not be started earlier.'),
     );
   }
 
@@ -143,7 +134,7 @@ export class AskedTriage
     await Promise.allSettled(this.underWay);
   }
 
-  /** Begins a new run, or one whose work was cancelled, right after the commit. Returns a function that awaits its outcome. */
+  /** Begins a run right after the commit. Returns a function that awaits its outcome. */
   async begin(
     tx: Tx,
     { id }: TriageRun,
@@ -160,7 +151,7 @@ export class AskedTriage
     };
   }
 
-  /** A shutdown waits for the work. */
+  /** A shutdown waits for this work. */
   private async tracked<T>(work: Promise<T>): Promise<T> {
     this.underWay.add(work);
     try {
@@ -175,38 +166,36 @@ export class AskedTriage
     if (!run) return undefined;
     if (hasLapsedTooOften(row)) return { run, error: KILLED };
     const waiter = this.waiters.get(run.id);
-    const shortage = waiter ? undefined : await this.budget.shortage();
+    const shortage = waiter ? undefined : await this.provider.shortage();
     if (shortage) return again(0, { run, unavailable: shortage });
     const meter = new TokenMeter();
     const begun = performance.now();
     const notes = row.lapsed && !run.notes.includes(TAKEN_OVER) ? [TAKEN_OVER] : [];
     if (row.lapsed) this.log.warn({ triage: run.id }, 'A run is tried again: its replica is gone.');
     const ended = () => {
-      const used = { tokens: meter.used, asked: meter.asked };
-      return { run, notes, used, durationMs: Math.round(performance.now() - begun) };
+      const duration_ms = Math.round(performance.now() - begun);
+      return { run, notes, used: meter, duration_ms };
     };
     try {
       const found = await this.judge(run, row, meter);
-      this.signals.answered();
-      this.signals.used(found.tokens);
+      this.provider.answered();
+      this.provider.used(found.tokens);
       return { ...ended(), found };
     } catch (error) {
       if (row.signal.aborted || error instanceof LostClaims) throw error;
-      const tokens = (error instanceof ModelUnavailableError && error.extras.tokens) || meter.used;
-      if (tokens) this.signals.used(tokens);
+      this.provider.used(meter.tokens);
       if (waiter) waiter.cause = error;
-      const { used, ...attempt } = ended();
-      return this.afterError({ ...attempt, used: { ...used, tokens } }, error, waiter);
+      return this.afterError(ended(), error, waiter);
     }
   }
 
-  /** Throws the cause of the end. A model that ignores the signal is not awaited. */
+  /** Throws why there is no verdict. A model that ignores the signal is not awaited. */
   private async judge(run: TriageRun, row: Claimed, meter: TokenMeter): Promise<Found> {
     const { triageTimeoutMs } = this.settings;
     const timeout = AbortSignal.timeout(triageTimeoutMs);
     const signal = AbortSignal.any([row.signal, this.stop.signal, timeout]);
     const permit = row.permit as Permit | undefined;
-    // The note confirms in the transaction of the permit that the claim still counts.
+    // The note confirms the claim in the transaction of the permit.
     const gate = new PermitGate(this.killSwitch, permit, signal, {
       reclaim: (tx) => row.note({}, tx),
     });
@@ -249,7 +238,7 @@ export class AskedTriage
     unavailable: ModelUnavailableError,
     waiter: Waiter | undefined,
   ): Attempt | AgainOutcome<Attempt> {
-    this.signals.unavailable(unavailable);
+    this.provider.unavailable(unavailable);
     const ended = { ...attempt, run, unavailable, isOfProvider: true };
     const error = runErrorOf(unavailable);
     const mayGoOn = !waiter || waiter.hasWaited;
@@ -284,10 +273,10 @@ export class AskedTriage
     });
   }
 
-  /** Pauses the lane if runs need not ask now, and ends its pause once the provider has answered. */
+  /** Pauses the lane while no run can succeed, and ends the pause after an answer of the provider. */
   private async showProvider(tx: Tx, { found, unavailable }: Attempt): Promise<void> {
-    if (found ?? (unavailable && !unavailable.extras.mayHelpLater)) {
-      await this.goOn(tx, OF_PAUSE, SOON_MS);
+    if (found ?? unavailable?.isAboutIncident) {
+      await this.goOn(tx, PAUSE_REASONS, SOON_MS);
     } else if (unavailable?.reason === 'token_budget') {
       const { retryAfterMs = 0 } = unavailable.extras;
       await this.work.slowLane(tx, TRIAGE.name, retryAfterMs, 0, runErrorOf(unavailable));
@@ -297,7 +286,7 @@ export class AskedTriage
     }
   }
 
-  /** Also brings runs forward that rest for these reasons, or because of another provider. */
+  /** Also starts runs earlier that wait for these reasons, or that waited for another provider. */
   private async goOn(tx: Tx, reasons: readonly UnavailableReason[], inMs: number): Promise<void> {
     await this.work.resumeLane(tx, TRIAGE.name, true);
     const resting = await this.runs.resting(tx, this.model.provider, reasons);
@@ -305,7 +294,7 @@ export class AskedTriage
   }
 }
 
-/** Behind the gate, also after a claim that lapsed. */
+/** Returns to the lane behind the gate, also after a lapsed claim. */
 function again(inMs: number, attempt: Attempt): AgainOutcome<Attempt> {
   return new AgainOutcome({ inMs, lane: TRIAGE.name, countsAsAttempt: false }, attempt);
 }

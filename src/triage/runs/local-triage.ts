@@ -1,12 +1,12 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { Incident } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { Clock } from '../../platform/clock.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import type { Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import { TriageModel } from '../model/triage-model.port.js';
+import { TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
@@ -22,24 +22,24 @@ import { type Case, type JudgedRun, NotNeededError, TriageJudging } from './tria
 
 const MOST_IN_SET = 64;
 
-const NOBODY_IS_ASKED: Gate = {
-  send: () => Promise.reject(new Error('A model that asks nobody outside has sent a request.')),
+const CLOSED_GATE: Gate = {
+  send: () => Promise.reject(new Error('A local model must not send requests.')),
 };
 
-/** Judgements of one run for each incident, and the incidents, which are locked. */
+/** One judgement per incident, and the locked incidents. */
 export interface LockedJudgements {
   readonly incidents: ReadonlyMap<string, Incident>;
   outcomeOf(run: TriageRun): Outcome;
 }
 
-/** Triage without a question to anybody outside, such as by rules: whole sets of runs in one transaction. */
+/** Executes runs without a model outside, such as by rules, in sets with one transaction each. */
 @Injectable()
 export class LocalTriage implements OnModuleInit {
   private readonly log = new Logger('Triage');
 
   constructor(
     private readonly judging: TriageJudging,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly runs: TriageRunsRepository,
     private readonly endings: RunEndings,
     private readonly model: TriageModel,
@@ -101,10 +101,11 @@ export class LocalTriage implements OnModuleInit {
   private async judge(run: JudgedRun, given: Case | undefined): Promise<Omit<Outcome, 'run'>> {
     if (!given) return { error: INCIDENT_DELETED };
     const begun = performance.now();
-    const asking = { gate: NOBODY_IS_ASKED, signal: new AbortController().signal };
+    const { signal } = new AbortController();
+    const asking = { gate: CLOSED_GATE, signal, meter: new TokenMeter() };
     try {
       const found = await this.judging.judge(run, given, asking);
-      return { found, durationMs: Math.round(performance.now() - begun) };
+      return { found, duration_ms: Math.round(performance.now() - begun) };
     } catch (error) {
       if (error instanceof NotNeededError) return { dropped: error.why };
       this.log.error({ err: error, triage: run.id }, 'A triage run ended in an error.');

@@ -5,21 +5,16 @@ import {
   IncidentsService,
   type RecordedChange,
 } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { Work } from '../../platform/work/work.js';
-import { TriageModel } from '../model/triage-model.port.js';
-import { IncidentIndicatorsRepository } from '../records/incident-indicators.repository.js';
+import { TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { RunRecorder } from '../records/run-recorder.js';
-import {
-  type RunChange,
-  TRIAGE,
-  TriageRunsRepository,
-  type Used,
-} from '../records/triage-runs.repository.js';
-import { TriageSignals } from '../triage-signals.js';
+import { type RunChange, TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
 import { type NotApplied, type RunError, SYSTEM, type TriageRun } from '../triage-run.js';
+import { ProviderState } from './provider-state.js';
 import {
   BROKEN,
   INCIDENT_DELETED,
@@ -31,7 +26,7 @@ import {
 } from './run-rules.js';
 import type { Found } from './triage-judging.js';
 
-/** How an attempt ended: with a verdict, without, or needlessly. A run that only waits again has none of these. */
+/** End of an attempt: `found`, `error` or `dropped`. A run that waits again has none of these. */
 export interface Outcome {
   readonly run: TriageRun;
   readonly found?: Found;
@@ -43,11 +38,11 @@ export interface Outcome {
   readonly isOfProvider?: boolean;
   readonly notes?: readonly string[];
   readonly startedAt?: Date;
-  readonly durationMs?: number;
-  readonly used?: Used;
+  readonly duration_ms?: number;
+  readonly used?: TokenMeter;
 }
 
-/** Runs that one step gives up. */
+/** Maximum number of runs that one step gives up. */
 const MOST_OVERDUE = 100;
 const OVERDUE_SECONDS = 60;
 
@@ -56,12 +51,12 @@ const OVERDUE_SECONDS = 60;
 export class RunEndings implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
+    private readonly changes: IncidentsService,
     private readonly incidentEndings: IncidentEndings,
     private readonly runs: TriageRunsRepository,
-    private readonly indicators: IncidentIndicatorsRepository,
     private readonly recorder: RunRecorder,
-    private readonly signals: TriageSignals,
+    private readonly provider: ProviderState,
     private readonly killSwitch: KillSwitch,
     private readonly model: TriageModel,
     private readonly work: Work,
@@ -74,8 +69,8 @@ export class RunEndings implements OnModuleInit {
     });
     this.work.every('triage-overdue', OVERDUE_SECONDS, () => this.giveUpOverdue());
     if (!this.model.asksOutside) return;
-    this.killSwitch.registerInFlight(async () => (await this.runs.countOpen()).running);
-    this.killSwitch.registerHeld('triage_runs', {
+    this.killSwitch.register('triage_runs', {
+      inFlight: async () => (await this.runs.countOpen()).running,
       count: async () => (await this.runs.countOpen()).queued,
       discard: async (tx, { name }) => {
         const message = `Discarded by ${name}, who turned the kill switch off.`;
@@ -103,15 +98,15 @@ export class RunEndings implements OnModuleInit {
     const applied: RecordedChange[] = [];
     const judged: { incident_id: string; indicators: Found['indicators'] }[] = [];
     const failed: TriageRun[] = [];
-    for (const { run: before, found, durationMs = 0, dropped } of outcomes) {
+    for (const { run: before, found, duration_ms = 0, dropped } of outcomes) {
       const run = changed.get(before.id);
       if (!run || run.status === 'queued') continue;
       if (dropped) {
-        await this.recorder.dropped(tx, run);
+        failed.push(run);
         continue;
       }
       const status = run.status === 'completed' ? 'completed' : 'failed';
-      afterCommit(tx, () => this.signals.ended(status, durationMs));
+      afterCommit(tx, () => this.provider.ended(status, duration_ms));
       const incident = incidents.get(run.incident_id);
       if (!found || !incident) failed.push(run);
       else {
@@ -123,9 +118,9 @@ export class RunEndings implements OnModuleInit {
           applied.push(changeOf(incident, run, found, isProposed));
       }
     }
-    await this.indicators.add(tx, judged);
+    await this.runs.addIndicators(tx, judged);
     await this.recorder.failed(tx, failed, incidents);
-    await this.incidents.changeAll(tx, applied);
+    await this.changes.changeAll(tx, applied);
     return changed;
   }
 
@@ -136,7 +131,7 @@ export class RunEndings implements OnModuleInit {
     await this.write(tx, outcomes);
   }
 
-  /** Fails the runs that wait: all of them, or that of a deleted incident. Attempts under way end by themselves. */
+  /** Fails waiting runs: all runs, or the run of a deleted incident. Attempts in progress end on their own. */
   private async failWaiting(tx: Tx, error: RunError, deletedId?: string): Promise<number> {
     const open = await this.runs.open(tx, deletedId);
     const waiting = await this.work.cancelWaiting(tx, TRIAGE, open);
@@ -145,7 +140,7 @@ export class RunEndings implements OnModuleInit {
     const failed = [...(await this.runs.change(tx, changes)).values()];
     const told = failed.filter(({ incident_id }) => incident_id !== deletedId);
     const incidents = told.map(({ incident_id }) => incident_id);
-    await this.recorder.failed(tx, failed, await this.incidents.summariesOf(tx, incidents));
+    await this.recorder.failed(tx, failed, await this.incidents.listedOf(incidents, tx));
     return failed.length;
   }
 
@@ -175,45 +170,41 @@ export class RunEndings implements OnModuleInit {
 
 function changeBy(outcome: Outcome, incidents: ReadonlyMap<string, Incident>): RunChange {
   const { run, found, dropped, waitsFor, isOfProvider, startedAt, used } = outcome;
-  const { id } = run;
-  const notes = [...run.notes, ...(outcome.notes ?? []), ...(found?.notes ?? [])];
+  const { duration_ms = null } = outcome;
   const common = {
-    notes,
+    notes: [...run.notes, ...(outcome.notes ?? []), ...(found?.notes ?? [])],
     ...(isOfProvider && { failures: run.failures + 1 }),
     ...(startedAt && { started_at: startedAt, provider: run.provider }),
+    ...used?.asked,
+  };
+  const change = (columns: RunChange['columns']): RunChange => {
+    return {
+      id: run.id,
+      columns: { ...common, ...columns },
+      tokens: found?.tokens ?? used?.tokens,
+    };
   };
   const incident = incidents.get(run.incident_id);
   if (found && incident) {
-    return {
-      id,
-      tokens: found.tokens,
-      columns: {
-        ...common,
-        status: 'completed',
-        verdict: found.verdict,
-        recommended_actions: found.recommendedActions,
-        not_applied: whyNotApplied(incident, run) ?? null,
-        model: found.model,
-        prompt_hash: found.promptHash,
-        points: found.points ?? null,
-        tool_calls: found.toolCalls,
-        error: null,
-        duration_ms: outcome.durationMs ?? null,
-      },
-    };
+    const { verdict, recommended_actions, model, prompt_hash, points = null, toolCalls } = found;
+    return change({
+      ...{ verdict, recommended_actions, model, prompt_hash, points, duration_ms },
+      status: 'completed',
+      not_applied: whyNotApplied(incident, run) ?? null,
+      tool_calls: toolCalls,
+      error: null,
+    });
   }
-  if (dropped) return { id, columns: { ...common, status: 'failed', error: NOT_NEEDED[dropped] } };
+  if (dropped) return change({ status: 'failed', error: NOT_NEEDED[dropped] });
   const error = found ? INCIDENT_DELETED : outcome.error;
-  const tokens = found?.tokens ?? used?.tokens;
-  if (!error) return { id, ...used, columns: { ...common, ...(waitsFor && { error: waitsFor }) } };
-  const columns = { status: 'failed', error, duration_ms: outcome.durationMs ?? null } as const;
-  return { id, ...used, tokens, columns: { ...common, ...columns } };
+  if (!error) return change(waitsFor ? { error: waitsFor } : {});
+  return change({ status: 'failed', error, duration_ms });
 }
 
 function changeOf(
   before: Incident,
   { id: triage_id, requested_by }: TriageRun,
-  { verdict, model, recommendedActions }: Found,
+  { verdict, model, recommended_actions }: Found,
   isProposed: boolean,
 ): RecordedChange {
   const { classification, confidence, category, reasoning } = verdict;
@@ -221,7 +212,7 @@ function changeOf(
     before,
     wanted: isProposed
       ? { proposed: { classification, confidence, category, reasoning, triage_id } }
-      : { verdict: { ...verdict, model, triage_id }, recommended_actions: recommendedActions },
+      : { verdict: { ...verdict, model, triage_id }, recommended_actions },
     origin: {
       by: SYSTEM,
       byPerson: false,

@@ -5,12 +5,12 @@ import { LONGEST_RETRY_AFTER_MS, type ModelUnavailableError } from '../model/tri
 import type { NotApplied, RunError, TriageRun } from '../triage-run.js';
 
 const FIRST_PAUSE_MS = 2_000;
-/** Until an operator repairs a setting or an account, one question in this time is enough. */
+/** Pause until an operator has repaired a setting or an account. */
 const OPERATORS_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
-/** Replicas that may die during a run. A run that lost one more may be the cause. */
+/** Replicas that may die during a run. After one more, the run may be the cause. */
 const MOST_LAPSES = 3;
 /** The claim after one more lapse ends the run. */
 export const MOST_CLAIMS = MOST_LAPSES + 2;
@@ -20,7 +20,7 @@ export function hasLapsedTooOften({ lapsed, attempt }: Claimed): boolean {
   return lapsed && attempt >= MOST_CLAIMS;
 }
 
-/** Why only the run keeps a verdict; undefined if it becomes the verdict of the incident. */
+/** Why the verdict is only kept in the run; undefined if it becomes the verdict of the incident. */
 export function whyNotApplied(
   { status, verdict_by_person }: Pick<Incident, 'status' | 'verdict_by_person'>,
   { force }: Pick<TriageRun, 'force'>,
@@ -52,7 +52,7 @@ export function stillAnswers(
   return not_applied !== 'incident_resolved' || status === 'resolved';
 }
 
-/** Whether a run that nobody waits for is tried again. A verdict on yesterday's incident comes too late. */
+/** Whether a run in the background is retried. A verdict after a day comes too late. */
 export function isTriedAgain(
   { created_at }: Pick<TriageRun, 'created_at'>,
   { extras }: ModelUnavailableError,
@@ -62,9 +62,9 @@ export function isTriedAgain(
 }
 
 /**
- * Pause before the next attempt: longer after each failure, and not shorter than the provider asks for.
+ * Pause before the next attempt: longer after each failure, and at least as long as the provider asks for.
  *
- * @param chance from 0 to 1, so that runs that failed together do not come back together
+ * @param chance from 0 to 1, so that runs that failed together do not retry together
  */
 export function retryPauseMs(
   failures: number,
@@ -85,9 +85,9 @@ export function runErrorOf({ reason, message }: ModelUnavailableError): RunError
   return { reason, message: shownStart(message, LONGEST_MESSAGE) };
 }
 
-/** Note of a run whose replica died, the first time. */
+/** Note of a run whose replica died. */
 export const TAKEN_OVER =
-  'The replica of an earlier attempt ended in the middle of it, so there was another attempt.';
+  'The replica of an earlier attempt ended in the middle of the attempt, so there was another attempt.';
 
 export const KILLED: RunError = {
   reason: 'interrupted',
@@ -104,7 +104,7 @@ export const STOPPED_BY_KILL_SWITCH: RunError = {
   message: 'The kill switch was turned on during the run.',
 };
 
-/** Ends a run that nobody waits for, because its verdict would not be applied. */
+/** Ends a run in the background whose verdict would not be applied. */
 export const NOT_NEEDED: Readonly<Record<NotApplied, RunError>> = {
   verdict_by_person: {
     reason: 'not_needed',

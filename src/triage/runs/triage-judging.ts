@@ -1,48 +1,32 @@
 import { Injectable } from '@nestjs/common';
-import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
-import { CLASSIFICATIONS, type Incident, severityRises } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { type Incident, severityRises } from '../../incidents/incident.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { IncidentReports, type JudgedReport } from '../../incidents/reports/incident-reports.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { shownName, storable } from '../../platform/text.js';
+import { shownName } from '../../platform/text.js';
+import { traced } from '../../platform/tracing/tracing.js';
 import type { PlaybookEntity } from '../../playbooks/playbook.js';
 import { PlaybooksService } from '../../playbooks/playbooks.service.js';
-import { traced } from '../../platform/tracing/tracing.js';
-import { checkedEvidence } from '../evidence/evidence-rules.js';
-import type { ExtractedIndicator } from '../evidence/indicator.js';
-import { indicatorsInPieces } from '../evidence/indicators.js';
+import { type ExtractedIndicator, indicatorsInPieces } from '../evidence/indicators.js';
+import { checkedVerdict, type CheckedVerdict } from '../evidence/verdict-check.js';
 import {
   fieldOf,
   type Judgement,
   type Judging,
-  type ProposedVerdict,
+  type RunVerdict,
   type ToolCall,
   TriageModel,
 } from '../model/triage-model.port.js';
 import { storedJson, storedRecords } from '../records/stored-json.js';
 import { TriageTools } from '../tools/triage-tools.js';
-import {
-  noPersonAsked,
-  type NotApplied,
-  REPORT,
-  type RunVerdict,
-  type TriageRun,
-} from '../triage-run.js';
+import { noPersonAsked, type NotApplied, REPORT, type TriageRun } from '../triage-run.js';
 import { isVerdictOutdated, whyNotApplied } from './run-rules.js';
 
-/** A judgement whose evidence code has checked, cut to the size that is kept. */
-export interface Found {
-  readonly verdict: RunVerdict;
-  readonly recommendedActions: readonly string[];
-  readonly notes: readonly string[];
-  readonly model: string;
-  readonly promptHash: string;
-  readonly tokens: Judgement['tokens'];
-  readonly points?: Judgement['points'];
-  readonly toolCalls: readonly ToolCall[];
+/** A checked judgement, cut to the size that a run keeps. */
+export interface Found extends CheckedVerdict, Omit<Judgement, 'verdict'> {
   readonly indicators: readonly ExtractedIndicator[];
-  /** Time of the newest report that was judged. */
+  /** Time of the newest judged report. */
   readonly reportedAt?: Date;
 }
 
@@ -53,13 +37,13 @@ export interface Case {
   readonly playbook?: PlaybookEntity;
 }
 
-/** The columns of a run that its judgement depends on, before the run has a row. */
+/** The columns of a run that its judgement depends on. */
 export type JudgedRun = Pick<
   TriageRun,
   'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook'
 >;
 
-/** Nobody waits for the run, and people have decided meanwhile, so the model is not asked. */
+/** No person waits for the run, and people have decided meanwhile. */
 export class NotNeededError extends Error {
   constructor(readonly why: NotApplied) {
     super(why);
@@ -70,13 +54,13 @@ const CALLS_ROOM = { characters: 128_000, longestText: 4_000, items: 100, depth:
 const POINTS_ROOM = { characters: 64_000, longestText: 1_000, items: 200, depth: 3 } as const;
 const NOTES_ROOM = { characters: 4_000, longestText: 500, items: 20, depth: 1 } as const;
 
-/** Asks the model about an incident, and checks its answer against the data. */
+/** Asks the model about an incident and checks its answer against the data. */
 @Injectable()
 export class TriageJudging {
   private readonly turns = new LoopTurns();
 
   constructor(
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly reports: IncidentReports,
     private readonly playbooks: PlaybooksService,
     private readonly tools: TriageTools,
@@ -112,28 +96,59 @@ export class TriageJudging {
   private async judgeTraced(
     run: JudgedRun,
     { incident, reports, playbook }: Case,
-    { gate, signal, meter }: Omit<Judging, 'tools'>,
+    asking: Omit<Judging, 'tools'>,
   ): Promise<Found> {
-    const { id: runId, playbook: named } = run;
     const reportedAt = reports[0]?.at;
     const isWanted = !noPersonAsked(run) || isVerdictOutdated(incident, reportedAt);
     const needless = isWanted ? undefined : whyNotApplied(incident, run);
     if (needless) throw new NotNeededError(needless);
     const { rawData, places } = await this.turns.runInPieces(withReports(incident, reports));
     const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, incident.fields));
-    const question = { runId, incident, rawData, indicators, gate };
+    const question = { runId: run.id, incident, rawData, indicators, gate: asking.gate };
     const tools = this.model.usesTools ? await this.tools.of(question) : [];
-    const judgement = await this.model.judge(
-      { ...caseOf(incident, playbook?.definition.instructions), rawData, indicators },
-      { tools, gate, signal, meter },
-    );
-    const notes = named !== null && !playbook ? [missing(named)] : [];
-    const found = foundIn(judgement, { raw_data: rawData, fields: incident.fields }, notes);
-    return { ...found, verdict: withEvidenceOf(found.verdict, places), indicators, reportedAt };
+    const guidance = playbook?.definition.instructions;
+    const given = { ...incident, rawData, indicators, guidance };
+    const judgement = await this.model.judge(given, { ...asking, tools });
+    const found = foundIn(judgement, { raw_data: rawData, fields: incident.fields });
+    const missing = run.playbook !== null && !playbook ? [missingNote(run.playbook)] : [];
+    return {
+      ...found,
+      verdict: withEvidenceOf(found.verdict, places),
+      notes: storedJson([...missing, ...found.notes], NOTES_ROOM),
+      indicators,
+      reportedAt,
+    };
   }
 }
 
-/** Keys of the reports in the judged data: the newest one, and worse ones before it. */
+function missingNote(playbook: string): string {
+  return `There is no enabled playbook ${JSON.stringify(shownName(playbook))}: nothing guided the model.`;
+}
+
+function foundIn(
+  { model, prompt_hash, tokens, points, ...judgement }: Judgement,
+  ofIncident: Readonly<Record<'raw_data' | 'fields', unknown>>,
+): Omit<Found, 'indicators' | 'reportedAt'> {
+  // Evidence is checked against the kept part of an answer, so that readers find it there.
+  const toolCalls = storedRecords(judgement.toolCalls, CALLS_ROOM);
+  const answers = toolCalls.filter(isEvidence).map(({ id, output }) => [id, output] as const);
+  const sources = new Map([...answers, ...Object.entries(ofIncident)]);
+  return {
+    ...checkedVerdict(judgement.verdict, sources),
+    model: shownName(model),
+    prompt_hash: shownName(prompt_hash),
+    tokens,
+    points: points && storedRecords(points, POINTS_ROOM),
+    toolCalls,
+  };
+}
+
+/** The error of a failed question comes from the service, and a sandbox invents its answers. */
+function isEvidence({ id, failed, output }: ToolCall): boolean {
+  return /^t\d{1,2}$/.test(id) && !failed && fieldOf(output, 'simulated') !== true;
+}
+
+/** Keys of the newest report and of earlier reports in the judged data. */
 const LATEST = 'latest_report';
 const EARLIER = 'earlier_reports';
 
@@ -143,8 +158,8 @@ type JsonRecord = Readonly<Record<string, unknown>>;
 type Places = ReadonlyMap<string, string>;
 
 /**
- * The first event with its reports. Of two values in one place the newest counts, but a report takes back no value of a
- * worse report. Of an earlier report that is no worse, only the fields count that no later report has.
+ * Combines the first event with its reports. Of two values in one place the newest counts, but a report does not take back a value
+ * of a worse report. An earlier report that is not worse only adds fields that no later report has.
  */
 function* withReports(
   { raw_data, severity }: Pick<Incident, 'raw_data' | 'severity'>,
@@ -180,7 +195,7 @@ const worstFirst = (one: JudgedReport, other: JudgedReport): number =>
   Number(severityRises(one.severity, other.severity)) -
   Number(severityRises(other.severity, one.severity));
 
-/** Readers find a later report by its id among the reports of the incident, and not in `raw_data`. */
+/** Readers find a later report by its id, not in `raw_data`. */
 function withEvidenceOf(verdict: RunVerdict, places: Places): RunVerdict {
   const evidence = verdict.evidence.map((one) => {
     const place = [...places].find(([beginning]) => one.pointer.startsWith(beginning));
@@ -215,100 +230,4 @@ function withoutOutdated(first: JsonRecord, latest: JsonRecord): JsonRecord {
 
 function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function caseOf(incident: Incident, guidance: string | undefined) {
-  return {
-    incidentId: incident.id,
-    incidentNumber: incident.incident_number,
-    incidentType: incident.incident_type,
-    severity: incident.severity,
-    source: incident.source,
-    title: incident.title,
-    createdAt: incident.created_at,
-    fields: incident.fields,
-    guidance,
-  };
-}
-
-function foundIn(
-  judgement: Judgement,
-  ofIncident: Readonly<Record<'raw_data' | 'fields', unknown>>,
-  earlierNotes: readonly string[],
-): Omit<Found, 'indicators' | 'reportedAt'> {
-  const { model, promptHash, tokens, points } = judgement;
-  // Evidence is checked against the kept part of an answer, so that readers find it there.
-  const toolCalls = storedRecords(judgement.toolCalls, CALLS_ROOM);
-  const sources = new Map([
-    ...toolCalls.filter(isEvidence).map(({ id, output }) => [id, output] as const),
-    ...Object.entries(ofIncident),
-  ]);
-  const { verdict, notes } = checkedEvidence(judgement.verdict, sources);
-  return {
-    verdict: runVerdict(verdict),
-    recommendedActions: knownActions(verdict),
-    notes: storedJson([...earlierNotes, ...notes], NOTES_ROOM),
-    model: shownName(model),
-    promptHash: shownName(promptHash),
-    tokens,
-    points: points && storedRecords(points, POINTS_ROOM),
-    toolCalls,
-  };
-}
-
-/** The service itself says why a question was not answered, and a sandbox invents its answers. */
-function isEvidence({ failed, output }: ToolCall): boolean {
-  return !failed && fieldOf(output, 'simulated') !== true;
-}
-
-function missing(playbook: string): string {
-  return `There is no enabled playbook ${JSON.stringify(shownName(playbook))}: nothing guided the model.`;
-}
-
-/** Of indicators, and of evidence: one list that is long leaves the other its room. */
-const ROOM = { characters: 48_000, longestText: 4_000, items: 200, depth: 2 } as const;
-const LONGEST_REASONING = 4_000;
-const MOST_TECHNIQUES = 200;
-
-const fits = (text: string | undefined, longest: number): boolean =>
-  text !== undefined && text.length > 0 && text.length <= longest;
-
-const CATEGORY = /^[a-z][a-z0-9_]{0,63}$/;
-const TECHNIQUE = /^T[0-9]{4}(\.[0-9]{3})?$/;
-const MOST_ACTIONS = 100;
-const KNOWN_ACTIONS: readonly string[] = ACTION_TYPES;
-
-/** A checked verdict in the shape and the bounds that the verdict of an incident has. */
-export function runVerdict(checked: ProposedVerdict): RunVerdict {
-  const { confidence, category, reasoning, mitreTechniques } = checked;
-  const classification = CLASSIFICATIONS.find((known) => known === checked.classification);
-  return {
-    classification: classification ?? 'inconclusive',
-    confidence: Math.min(1, Math.max(0, confidence || 0)),
-    category: CATEGORY.test(category) ? category : 'unknown',
-    reasoning: storable(reasoning.slice(0, LONGEST_REASONING)),
-    indicators: storedRecords(
-      checked.indicators
-        .filter(({ type, value }) => fits(type, 64) && fits(value, 2_048))
-        .map(({ type, value, found_in }) => ({
-          type,
-          value,
-          ...(fits(found_in, 512) && { found_in }),
-        })),
-      ROOM,
-    ),
-    mitre_techniques: mitreTechniques.filter((id) => TECHNIQUE.test(id)).slice(0, MOST_TECHNIQUES),
-    evidence: storedRecords(
-      checked.evidence
-        .filter(({ source, pointer }) => fits(source, 128) && pointer.length <= 512)
-        .map(({ source, pointer, value }) => ({ source, pointer, value })),
-      ROOM,
-    ),
-  };
-}
-
-/** What it recommends: names of action types that there are, and nothing that could be taken for more. */
-export function knownActions({ recommendedActions }: ProposedVerdict): string[] {
-  const known = recommendedActions.filter((name) => KNOWN_ACTIONS.includes(name));
-  return [...new Set(known)].slice(0, MOST_ACTIONS);
 }

@@ -1,6 +1,31 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { SettlingProgress } from '../receipt/settling-progress.js';
-import type { WebhookEventStatus } from './webhook-event.js';
+
+export const WEBHOOK_EVENT_STATUSES = [
+  'queued',
+  'processed',
+  'duplicate',
+  'updated',
+  'failed',
+] as const;
+export type WebhookEventStatus = (typeof WEBHOOK_EVENT_STATUSES)[number];
+
+/** Statuses that need work by a worker or a person. */
+export const UNSETTLED = ['queued', 'failed'] as const satisfies readonly WebhookEventStatus[];
+
+/** Progress of a large body that is settled in parts. The transaction of each part stores it. */
+export interface SettlingProgress {
+  /** Number of settled events, counted from the start of the body. */
+  readonly done: number;
+  /** Size of the next part. It is halved after a failure, until one event is left. */
+  readonly most: number;
+  readonly outcomes: readonly ('created' | 'duplicate' | 'updated')[];
+  /** The receipt that the first part repeats. */
+  readonly repeats?: string;
+  /** Positions of the first events that could not be stored, from 1. */
+  readonly failed: readonly number[];
+  /** Number of all events that could not be stored. */
+  readonly failures: number;
+}
 
 /** One receipt. The body is left out of reads that do not ask for it. */
 @Entity('webhook_events')
@@ -37,6 +62,7 @@ export class WebhookEventEntity {
   @Column({ type: 'uuid', array: true, default: [] })
   readonly incident_ids: readonly string[];
 
+  /** Receipt with the same bytes, or the first receipt of the event. */
   @Column({ type: 'uuid', nullable: true })
   readonly duplicate_of: string | null;
 
@@ -58,7 +84,7 @@ export class WebhookEventEntity {
   readonly processed_at: Date | null;
 }
 
-/** Key and contents of a received event, by which a repetition is recognised. */
+/** Key and contents of a received event. They identify repetitions. */
 @Entity('webhook_seen_events')
 export class WebhookSeenEventEntity {
   @PrimaryColumn({

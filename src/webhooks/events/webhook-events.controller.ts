@@ -12,19 +12,21 @@ import {
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import {
+  shownEvent,
+  shownSummary,
   WebhookEventDto,
   WebhookEventQueryDto,
   WebhookEventSummaryDto,
 } from './webhook-events.dto.js';
-import { WebhookEventsService } from './webhook-events.service.js';
+import { WebhookEvents } from './webhook-events.js';
 
-/** The inbox: every receipt, and what became of it. */
+/** The inbox of receipts. */
 @ApiTags('Webhooks')
 @Controller('api/webhook-events')
 @Requires('viewer')
 export class WebhookEventsController {
   constructor(
-    private readonly events: WebhookEventsService,
+    private readonly events: WebhookEvents,
     private readonly inbox: InboxProcessing,
   ) {}
 
@@ -32,32 +34,32 @@ export class WebhookEventsController {
   @Operation(
     'listWebhookEvents',
     'List webhook events',
-    'Every delivery that was signed well, newest first, whatever became of it. Those to be looked at: `?status=failed`.',
+    'All deliveries with a valid signature, newest first. Failed deliveries: `?status=failed`.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The events that match, with their exact number.',
+    description: 'The matching events, with their exact number.',
     type: WebhookEventSummaryDto,
     list: true,
   })
   async list(@Query() query: WebhookEventQueryDto): Promise<ListAnswer<WebhookEventSummaryDto>> {
-    const page = await this.events.list(WebhookEventQueryDto.toRequest(query));
-    return ListAnswer.of(page, query, WebhookEventSummaryDto.from);
+    const page = await this.events.list(query);
+    return ListAnswer.of(page, query, shownSummary);
   }
 
   @Get(':id')
   @Operation(
     'getWebhookEvent',
     'Read a webhook event',
-    'With the very bytes that were sent, and why they could not be read where they could not.',
+    'With the exact body, and the reason if it could not be read.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'What became of it, and what was sent.',
+    description: 'The event with its body.',
     type: WebhookEventDto,
   })
   async get(@Param('id') id: string): Promise<WebhookEventDto> {
-    return WebhookEventDto.from(await this.events.get(id));
+    return shownEvent(await this.events.get(id));
   }
 
   @Post(':id/replay')
@@ -65,8 +67,8 @@ export class WebhookEventsController {
   @Requires('analyst')
   @Operation(
     'replayWebhookEvent',
-    'Try a failed webhook event again',
-    'With the source as it is now, such as after its format or mapping was mended.',
+    'Replay a failed webhook event',
+    'Uses the current settings of the source, for example after a change of its format or mapping.',
   )
   @ApiAnswer({
     status: 200,
@@ -76,14 +78,14 @@ export class WebhookEventsController {
   })
   @ApiErrors('invalid_state')
   @ApiErrorMeanings({
-    invalid_state: 'The event did not fail, or somebody else has tried it again: `details.status`.',
+    invalid_state: 'The event is not failed, as `details.status` shows. It may have been replayed.',
   })
   async replay(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<WebhookEventDto> {
-    const remember = idempotency.remember(WebhookEventDto.from);
-    return WebhookEventDto.from(await this.inbox.replay(caller, id, remember));
+    const remember = idempotency.remember(shownEvent);
+    return shownEvent(await this.inbox.replay(caller, id, remember));
   }
 }

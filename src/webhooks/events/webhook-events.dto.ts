@@ -1,16 +1,16 @@
-import { sortWords } from '../../platform/paging/page.js';
 import { isUtf8 } from 'node:buffer';
+import { sortWords } from '../../platform/paging/page.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Choice, Id, Instant, Text, Texts, WholeNumber } from '../../platform/validation/fields.js';
+import { present } from '../../platform/validation/present.js';
 import { WordList, Words } from '../../platform/validation/query-fields.js';
-import { SOURCE_NAME } from '../sources/webhook-source.js';
+import { SOURCE_NAME } from '../sources/webhook-source.entity.js';
 import {
   WEBHOOK_EVENT_STATUSES,
-  type WebhookEvent,
-  type WebhookEventListRequest,
+  type WebhookEventEntity,
   type WebhookEventStatus,
-  type WebhookEventWithBody,
-} from './webhook-event.js';
+} from './webhook-event.entity.js';
+import type { ListedEvent } from './webhook-events.js';
 
 const SORTS = sortWords('created_at');
 const BODY_ENCODINGS = ['utf8', 'base64'] as const;
@@ -36,29 +36,15 @@ export class WebhookEventQueryDto extends PageQueryDto {
   @Choice('WebhookEventSort', SORTS, {
     optional: true,
     default: '-created_at',
-    description: 'By the time of receipt. A `-` reverses the list.',
+    description: 'By the time of receipt. A `-` reverses the order.',
     example: 'created_at',
   })
   readonly sort: (typeof SORTS)[number] = '-created_at';
-
-  static toRequest(this: void, query: WebhookEventQueryDto): WebhookEventListRequest {
-    const { page, per_page, source, status, sort } = query;
-    return {
-      page,
-      per_page,
-      filter: {
-        sources: source,
-        statuses: status,
-      },
-      descending: sort === '-created_at',
-    };
-  }
 }
 
-/** What came, and what became of it. */
 export class WebhookEventSummaryDto {
   @Id('WebhookEventId', {
-    description: 'Also the `queue_id` of the answer to a receipt that was queued.',
+    description: 'Also the `queue_id` in the response to a queued delivery.',
   })
   readonly id: string;
 
@@ -67,7 +53,7 @@ export class WebhookEventSummaryDto {
 
   @Choice('WebhookEventStatus', WEBHOOK_EVENT_STATUSES, {
     description:
-      'queued: waits to be read. processed: made incidents. duplicate: repeats an earlier event, and made nothing. updated: changed the incident of an earlier event. failed: could not be read, or events of it could not be stored.',
+      'queued: a worker reads it later. processed: it created incidents. duplicate: it repeats an event and created nothing. updated: it changed the incident of an earlier event. failed: it could not be read, or events of it could not be stored.',
     example: 'processed',
   })
   readonly status: WebhookEventStatus;
@@ -75,14 +61,14 @@ export class WebhookEventSummaryDto {
   @Id('IncidentId', {
     optional: true,
     description:
-      'The incident that the event created or updated, or the incident of the event that it repeats. The first when there are several.',
+      'Incident that the event created or updated, or incident of the event that it repeats. The first of several.',
     example: undefined,
   })
   readonly incident_id?: string;
 
   @Texts({
     optional: true,
-    description: 'All its incidents, when there are several. A list shows the first 100.',
+    description: 'All incidents, if there are several. A list shows the first 100.',
     contract: {
       type: 'array',
       items: { title: 'IncidentId', type: 'string', format: 'uuid' },
@@ -93,7 +79,7 @@ export class WebhookEventSummaryDto {
   @WholeNumber({
     optional: true,
     min: 2,
-    description: 'Number of all its incidents, if there are several: a list leaves ids out.',
+    description: 'Number of all incidents, if there are several.',
     example: 2,
   })
   readonly incident_count?: number;
@@ -101,65 +87,59 @@ export class WebhookEventSummaryDto {
   @Id('WebhookEventId', {
     optional: true,
     description:
-      'The event that it repeats: the one with the same bytes, or else the first with the same id.',
+      'Event that this event repeats: the event with the same bytes, otherwise the first event with the same id.',
     example: undefined,
   })
   readonly duplicate_of?: string;
 
-  @Text({ optional: true, description: 'Why it failed.' })
+  @Text({ optional: true, description: 'Reason of the failure.' })
   readonly error?: string;
 
-  @WholeNumber({ min: 0, description: 'How many times the service tried to read it.', example: 1 })
+  @WholeNumber({ min: 0, description: 'Number of attempts to read it.', example: 1 })
   readonly attempts: number;
 
   @Instant({ example: TIME })
-  readonly received_at: string;
+  readonly received_at: Date;
 
   @Instant({
     optional: true,
-    description: 'When it got its present status. Absent while it waits.',
+    description: 'Time of the current status. Absent while the event is queued.',
   })
-  readonly processed_at?: string;
-
-  static from(this: void, event: WebhookEvent): WebhookEventSummaryDto {
-    const { incidentIds } = event;
-    return {
-      id: event.id,
-      source: event.source,
-      status: event.status,
-      incident_id: incidentIds[0],
-      incident_ids: incidentIds.length > 1 ? incidentIds : undefined,
-      incident_count: event.incidentCount > 1 ? event.incidentCount : undefined,
-      duplicate_of: event.duplicateOf,
-      error: event.error,
-      attempts: event.attempts,
-      received_at: event.receivedAt.toISOString(),
-      processed_at: event.processedAt?.toISOString(),
-    };
-  }
+  readonly processed_at?: Date;
 }
 
 export class WebhookEventDto extends WebhookEventSummaryDto {
   @Text({
     optional: true,
     description:
-      'What was sent, exactly. Absent in a duplicate when the event that it repeats has the same bytes.',
+      'Exact body. Absent in a duplicate if the event that it repeats has the same bytes.',
   })
   readonly body?: string;
 
   @Choice('WebhookBodyEncoding', BODY_ENCODINGS, {
     optional: true,
-    description: 'How to read `body`: as it is, or base64 where the bytes are not UTF-8.',
+    description: 'Encoding of `body`: base64 if the bytes are not UTF-8.',
   })
   readonly body_encoding?: (typeof BODY_ENCODINGS)[number];
-
-  static override from(this: void, event: WebhookEventWithBody): WebhookEventDto {
-    return { ...WebhookEventSummaryDto.from(event), ...shownBody(event.body) };
-  }
 }
 
-function shownBody(body: Buffer | undefined): Pick<WebhookEventDto, 'body' | 'body_encoding'> {
-  if (!body) return {};
-  const encoding = isUtf8(body) ? 'utf8' : 'base64';
-  return { body: body.toString(encoding), body_encoding: encoding };
+const presentSummary = present(WebhookEventSummaryDto);
+const presentEvent = present(WebhookEventDto);
+
+export const shownSummary = (event: ListedEvent): WebhookEventSummaryDto =>
+  presentSummary({ ...event, ...incidentsOf(event) });
+
+export function shownEvent({ body, ...event }: WebhookEventEntity): WebhookEventDto {
+  const body_encoding: (typeof BODY_ENCODINGS)[number] = body && isUtf8(body) ? 'utf8' : 'base64';
+  const shown = body && { body: body.toString(body_encoding), body_encoding };
+  return presentEvent({ ...event, ...incidentsOf(event), ...shown });
+}
+
+function incidentsOf({ incident_ids, incident_count = incident_ids.length }: ListedEvent) {
+  const isOne = incident_count < 2;
+  return {
+    incident_id: incident_ids[0],
+    incident_ids: isOne ? null : incident_ids,
+    incident_count: isOne ? null : incident_count,
+  };
 }

@@ -12,7 +12,7 @@ const nested = (depth: number, inner = '') => '['.repeat(depth) + inner + ']'.re
 const withOddity = (text: string): string => `[${text},-0]`;
 
 describe('the JSON of an event', () => {
-  it('is what JSON.parse reads, on the fast way and on the careful one', () => {
+  it('equals the result of JSON.parse, with and without a reviver', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat(3), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -25,7 +25,7 @@ describe('the JSON of an event', () => {
     );
   });
 
-  it('has every text as it was, be it escaped or not', () => {
+  it('keeps text, escaped or not', () => {
     const string = fc.string({ unit: 'binary' }).filter((s) => !s.includes('\0'));
     fc.assert(
       fc.property(fc.array(fc.dictionary(string, string)), (value) => {
@@ -57,24 +57,24 @@ describe('the JSON of an event', () => {
     '[1,]',
     'a=b',
     '<xml/>',
-  ])('refuses %j, which is none', (text) => {
+  ])('rejects %j, which is not JSON', (text) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code: 'bad_request' }));
   });
 
-  it('refuses a megabyte of opening brackets', () => {
+  it('rejects a megabyte of opening brackets', () => {
     for (const text of ['['.repeat(1_000_000), '{"a":'.repeat(200_000)]) {
       expect(() => read(text)).toThrow(expect.objectContaining({ code: 'bad_request' }));
     }
   });
 
-  it('may be any value, and begin with a byte order mark', () => {
+  it('can be any value after a byte order mark', () => {
     for (const text of ['null', 'true', '"a"', '1', '[]', '{}']) {
       expect(read(`\ufeff${text}`)).toEqual(JSON.parse(text));
     }
     expect(read('"\ufeff"')).toBe('\ufeff');
   });
 
-  it('has U+FFFD for bytes that are no UTF-8', () => {
+  it('replaces invalid UTF-8 by U+FFFD', () => {
     const bytes = Buffer.concat([
       Buffer.from('{"a":"'),
       Buffer.from([0xff, 0xc0]),
@@ -97,7 +97,7 @@ describe('the JSON of an event', () => {
     ['9007199254740991', 9007199254740991],
     ['5e-324', 5e-324],
     ['1000000000000000000000', 1e21],
-  ])('has %s as a number', (token, value) => {
+  ])('reads %s as a number', (token, value) => {
     expect(read(`{"n":${token}}`)).toEqual({ n: value });
   });
 
@@ -116,14 +116,14 @@ describe('the JSON of an event', () => {
     '3e-324',
     `1${'0'.repeat(310)}`,
     '123456789012345678e3',
-  ])('has %s as its digits, since JavaScript would change it', (token) => {
+  ])('keeps the digits of %s, which JavaScript would change', (token) => {
     for (const text of [token, `{"n":${token}}`, `[1, ${token} ]`]) {
       expect(written(text)).toBe(text.replaceAll(' ', ''));
     }
     expect(isExactNumber(read(token))).toBe(true);
   });
 
-  it('has all whole numbers and fractions with the value that was sent', () => {
+  it('keeps the value of all integers and fractions', () => {
     const digits = fc.stringMatching(/^[1-9]\d{0,30}$/);
     const token = fc.tuple(digits, fc.stringMatching(/^(\.\d{1,25})?(e[+-]?\d{1,2})?$/));
     fc.assert(
@@ -144,12 +144,12 @@ describe('the JSON of an event', () => {
     ['"\\ud83d\\ude00"', '😀'],
     ['"\\\\u0000"', '\\u0000'],
     ['{"a\\u0000":{"\\udfff":1}}', { 'a\\u0000': { '\\udfff': 1 } }],
-  ])('shows in %s what cannot be stored', (text, value) => {
+  ])('makes unstorable characters visible in %s', (text, value) => {
     expect(read(text)).toEqual(value);
     expect(written(text).isWellFormed()).toBe(true);
   });
 
-  it('holds nothing that cannot be stored, whatever was escaped', () => {
+  it('has no unstorable characters, whatever is escaped', () => {
     const unit = fc.nat(0xffff).map((code) => `\\u${code.toString(16).padStart(4, '0')}`);
     const odd = fc.constantFrom('\\u0000', '\\ud800', '\\udfff', '\\\\', '\\"', '\\u005f');
     const text = fc.array(fc.oneof(unit, odd)).map((units) => `"${units.join('')}"`);
@@ -162,7 +162,7 @@ describe('the JSON of an event', () => {
     );
   });
 
-  it('lets the last of several keys count', () => {
+  it('uses the last of duplicate keys', () => {
     expect(written('{"a":1,"b":2,"a":3}')).toBe('{"a":3,"b":2}');
     expect(written('{"a":1,"b":-0,"a":[3]}')).toBe('{"a":[3],"b":-0}');
     expect(written('{"__proto__":1,"b":-0,"__proto__":2}')).toBe('{"__proto__":2,"b":-0}');
@@ -172,13 +172,13 @@ describe('the JSON of an event', () => {
     '{"__proto__":{"a":1}}',
     '{"__proto__":{"a":1},"n":-0}',
     '{"n":[{"__proto__":null}],"m":-0}',
-  ])('takes __proto__ for a key like any other in %s', (text) => {
+  ])('treats __proto__ as a normal key in %s', (text) => {
     expect(written(text)).toBe(text);
     expect(Object.getPrototypeOf(read(text))).toBe(Object.prototype);
     expect(({} as { a?: unknown }).a).toBeUndefined();
   });
 
-  it('leaves a level for a wrapper, and has what is deeper as text', () => {
+  it('leaves one level for a wrapper, and converts deeper values to text', () => {
     const deepest = MOST_RAW_DATA_LEVELS - 1;
     expect(written(nested(deepest))).toBe(nested(deepest));
     expect(written(nested(deepest + 1, '1'))).toBe(nested(deepest, '"[1]"'));
@@ -191,7 +191,7 @@ describe('the JSON of an event', () => {
     expect(rawDataErrors('other', event, JSON.stringify(event))).toEqual([]);
   });
 
-  it('keeps siblings of what is too deep', () => {
+  it('keeps siblings of values that are too deep', () => {
     const list = `${'['.repeat(31)}{},[1],{"a":[]},2${']'.repeat(31)}`;
     expect(written(list)).toBe(`${'['.repeat(31)}"{}","[1]","{\\"a\\":[]}",2${']'.repeat(31)}`);
   });
@@ -241,21 +241,21 @@ describe('lines of JSON', () => {
     ['x\0\n1', ['x\\u0000', 1]],
     ['{"a":1}', { a: 1 }],
     ['[1,\n2]', [1, 2]],
-  ])('are a list of what each of %j says', (text, value) => {
+  ])('become a list of the values of %j', (text, value) => {
     expect(lines(text)).toEqual(value);
   });
 
-  it('keep every digit', () => {
+  it('keep all digits', () => {
     expect(JSON.stringify(lines('{"n":12345678901234567890}\n{}'))).toContain(
       '12345678901234567890',
     );
   });
 
-  it.each(['', '\n', '{"a":', 'x\ny'])('refuse %j, of which no line is JSON', (text) => {
+  it.each(['', '\n', '{"a":', 'x\ny'])('are rejected if no line is JSON: %j', (text) => {
     expect(() => lines(text)).toThrow(expect.objectContaining({ code: 'bad_request' }));
   });
 
-  it('are told by the content type', () => {
+  it('are recognised by the content type', () => {
     for (const type of ['application/x-ndjson', 'Application/NDJSON; charset=utf-8']) {
       expect(isLines(type)).toBe(true);
     }

@@ -1,10 +1,10 @@
-/** JSON as event-json.ts reads it. A number that JavaScript cannot hold is kept as its digits. */
+/** JSON as event-json.ts reads it. A number that JavaScript would change keeps its digits. */
 export type Json = string | number | boolean | null | ExactNumber | JsonObject | readonly Json[];
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** What JSON.rawJSON makes: JSON.stringify writes it as the digits that came. */
+/** Result of JSON.rawJSON. JSON.stringify writes the digits. */
 export interface ExactNumber {
   readonly rawJSON: string;
 }
@@ -19,34 +19,28 @@ export function isObject(value: Json | undefined): value is JsonObject {
   );
 }
 
-/** Array.isArray does not tell TypeScript about lists that cannot be changed. */
+/** Array.isArray does not narrow to read-only lists. */
 export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** A list of events may have gaps. */
+/** Lists of events may have gaps: null and empty objects. */
 export function saysSomething(member: Json): boolean {
   return typeof member !== 'object' || (member !== null && Object.keys(member).length > 0);
 }
 
-/** The member of that name; undefined when the value is no object or has none. */
 export function member(value: Json | undefined, name: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** The member at the end of a path of names. */
-export function memberAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {
-  return path.reduce(member, value);
-}
-
-/** A text that is not blank, or a number as its digits; undefined for everything else. */
+/** Text that is not blank, or the digits of a number. */
 export function textOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value.trim() === '' ? undefined : value.trim();
   if (typeof value === 'number') return String(value);
   return isExactNumber(value) ? value.rawJSON : undefined;
 }
 
-/** A number; a text that is written as one counts, too. */
+/** A number, or the number that a text has. */
 export function numberOf(value: Json | undefined): number | undefined {
   const text = textOf(value);
   return text !== undefined && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
@@ -54,7 +48,7 @@ export function numberOf(value: Json | undefined): number | undefined {
 
 declare global {
   interface JSON {
-    /** Node has it; the types of TypeScript do not yet. JSON.stringify writes the result as the text that was given. */
+    /** Exists in Node, but not yet in the types of TypeScript. */
     rawJSON(text: string): { readonly rawJSON: string };
     isRawJSON(value: unknown): value is { readonly rawJSON: string };
   }

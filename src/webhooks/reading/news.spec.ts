@@ -10,6 +10,7 @@ const FIRST = {
   seen: '2026-01-31T09:30:00Z',
   count: 3,
   confirmed: false,
+  summary: 'Login from 192.0.2.7, CPU at 93.25 %',
   tags: ['a', 'b'],
 };
 
@@ -17,27 +18,33 @@ describe('news of an event', () => {
   it.each([
     ['another text', { ...FIRST, host: 'ws-2' }],
     ['a text under a new key', { ...FIRST, verdict: 'true_positive' }],
-    ['a truth value that turned', { ...FIRST, confirmed: true }],
+    ['a changed boolean', { ...FIRST, confirmed: true }],
     ['a line that begins with a time', { ...FIRST, seen: '2026-11-23 10:00:00 mimikatz.exe ran' }],
-    ['a status that is no handling', { ...FIRST, status: 'not mitigated' }],
+    ['a status beyond handling', { ...FIRST, status: 'not mitigated' }],
+    ['another address in a text', { ...FIRST, summary: 'Login from 192.0.2.8, CPU at 97.1 %' }],
+    ['another count in a text', { ...FIRST, summary: 'Login 2 from 192.0.2.7, CPU at 97.1 %' }],
     ['a further member of a list', { ...FIRST, tags: ['a', 'b', 'c'] }],
-  ])('finds %s', (_, event) => {
+  ])('finds news: %s', (_, event) => {
     expect(saysMore(event, [FIRST])).toBe(true);
   });
 
   it.each([
     ['the same event', FIRST],
     ['a later time and a higher count', { ...FIRST, seen: '2026-02-01 10:00:00', count: 4 }],
+    ['another measured value in a text', { ...FIRST, summary: 'Login from 192.0.2.7, CPU at 8 %' }],
     ['another order of a list', { ...FIRST, tags: ['b', 'a'] }],
     ['less than before', { host: 'ws-1' }],
-    ['who has it', { ...FIRST, assigned_to_name: 'Ana', assignee: { email: 'ana@example.com' } }],
-    ['what somebody wrote about it', { ...FIRST, comments: [{ text: 'On it.' }], notes: 'x' }],
-    ['that somebody works on it', { ...FIRST, status: 'in_progress', alertState: 'Acknowledged' }],
-  ])('finds nothing in %s', (_, event) => {
+    [
+      'an assignment',
+      { ...FIRST, assigned_to_name: 'Ana', assignee: { email: 'ana@example.com' } },
+    ],
+    ['a comment', { ...FIRST, comments: [{ text: 'On it.' }], notes: 'x' }],
+    ['progress of the handling', { ...FIRST, status: 'in_progress', alertState: 'Acknowledged' }],
+  ])('finds no news: %s', (_, event) => {
     expect(saysMore(event, [FIRST])).toBe(false);
   });
 
-  it('compares with every event that is known', () => {
+  it('compares with the first event and the newest report', () => {
     const later = { ...FIRST, host: 'ws-2' };
     expect(saysMore(FIRST, [later, FIRST])).toBe(false);
   });
@@ -55,18 +62,18 @@ describe('news of an event', () => {
     [{ message: 'closed' }, false],
     [{ data: { request: { body: { event: { status: 'suppressed' } } } } }, false],
     [{ service: { additionalInfo: { details: { status: 'dismissed' } } } }, false],
-  ])('reads from %j whether the alert is over: %s', (event, over) => {
+  ])('reads from %j that the alert is over: %s', (event, over) => {
     expect(overWordOf(event, JSON.stringify(event)) !== undefined).toBe(over);
   });
 
-  it('takes what is too long to be compared for news', () => {
+  it('treats an event with too many values as news', () => {
     const long = Array.from({ length: 25_000 }, () => 'x');
     expect(saysMore({ long }, [{ long }])).toBe(true);
     const shorter = long.slice(2);
     expect(saysMore({ long: shorter }, [{ long: shorter }])).toBe(false);
   });
 
-  it('costs what the event is long, also with a long key over many values', () => {
+  it('has a memory cost linear in the event, also with a long key over many values', () => {
     const event = { ['k'.repeat(100_000)]: Array.from({ length: 10_000 }, (_, n) => `v${n}`) };
     const heap = process.memoryUsage().heapUsed;
     expect(saysMore({ ...event, more: 'x' }, [event, event])).toBe(true);

@@ -1,45 +1,46 @@
 import { isExactNumber, isList, isObject, type Json } from './json.js';
 
-/** All of the text: a line of a log begins with a time, too. */
+/** The whole text is a time. A log line only begins with a time. */
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.,]{5,20} ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
+/** Numbers with a fraction and percentages, such as `93.4` and `93 %`, and no part of an address or a version. */
+const MEASURED = /(?<![\w.])\d+(?:\.\d+(?![\w.]*\d)|(?= ?%))/g;
 /** Keys such as `status`, `incidentStatus` and `state`. */
 const STATE_KEY = /(?:status|state)$/i;
-/** Where the state of the alert itself stands, and not that of a connection or a request. */
+/** Members that hold the state of the alert, not of a connection or a request. */
 const ALERT =
   /^(?:|data|essentials|details?|alert|incident|case|event|issue|problem|detection|finding|workflow|threat(?:info)?)$/i;
-/** Such members hold the alert in many envelopes. In others they hold what a log line says, which a stranger may have written. */
+/** Members that hold the alert in many envelopes. In others they hold a log line, which a stranger may have written. */
 const PAYLOAD = /^(?:data|details?)$/i;
 const OVER = /^(?:resolved|recovered|closed|dismissed|fixed|archived|suppressed)$/i;
 const OPEN =
   /^(?:(?:re-?)?open(?:ed)?|new|active|firing|alert(?:ing)?|triggered|in[ _-]?progress|acknowledged|assigned|pending|unresolved|ongoing|failing)$/i;
-/** Such a word anywhere in the text of an event: most events have none, and need no closer look. */
+/** Most events have no such word, so they are not searched. */
 const MAYBE_OVER = /"(?:resolved|recovered|closed|dismissed|fixed|archived|suppressed)"/i;
-/** Keys such as `status`, `incidentStatus`, `monitorCondition` and `alert_transition`: of the alert, not of a connection. */
+/** Keys of the alert, such as `status`, `incidentStatus`, `monitorCondition` and `alert_transition`. */
 const OVER_KEY =
   /^(?:(?:alert|case|detection|event|finding|incident|issue|monitor|problem|threat|workflow)[_ .-]?)?(?:status|state|condition|transition)$/i;
 
-/** What people do with the alert in their tool: who has it, what they write, that somebody works on it. */
+/** Handling of the alert by people in the tool: assignment, comments, progress. */
 const HANDLING_KEY = /^(?:assign(?:ed|ee)\w*|comments?|notes?)$/i;
 const HANDLED = /^(?:new|open|in[ _-]?progress|acknowledged|assigned|triaged|pending)$/i;
 
-/** Values, objects and lists of an event that are compared. Tools send fewer. */
+/** Maximum number of values, objects and lists of an event that are compared. */
 const MOST_VALUES = 25_000;
 
-/** The texts and truth values of an event, each with its path. */
+/** Texts and booleans of an event, each with its path. */
 interface Sayings {
   readonly said: ReadonlySet<string>;
-  /** The event has more values than are compared. */
+  /** The event has more than MOST_VALUES. */
   readonly isCut: boolean;
 }
 
 /**
- * Compares each further event of an incident with the first event and with the newest report. Each of them is read once, however
- * many events a body has. A text or a truth value in its place says something new. Numbers and times do not, because tools count
- * and date the same alert again with each poll, and neither does its handling. An event with too many values is always news.
+ * Compares later events of an incident with the first event and the newest report. A new text or boolean at a path is news. Numbers, times
+ * and the handling are not, because they differ with each poll. An event with too many values is always news.
  */
 export class KnownSayings {
-  /** Paths are numbers, because the keys of an event may be as long as the event. */
+  /** Numbers for paths, because a key may be as long as the event. */
   private readonly paths = new Map<string, number>();
   private readonly first: Sayings;
   private newest: Sayings;
@@ -49,7 +50,7 @@ export class KnownSayings {
     this.newest = newest === first ? this.first : this.read(newest);
   }
 
-  /** Whether the event is news. It is the newest report from now on. */
+  /** Returns whether the event is news. It becomes the newest report. */
   add(event: Json): boolean {
     const [known, before] = [this.first, this.newest];
     this.newest = this.read(event);
@@ -63,7 +64,7 @@ export class KnownSayings {
   private read(event: Json): Sayings {
     const said = new Set<string>();
     let left = MOST_VALUES;
-    /** Members of a list have the path of the list, so that their order does not matter. */
+    /** Items of a list have the path of the list, so that their order does not matter. */
     const gather = (value: Json, path: number, key: string): void => {
       if ((left -= 1) < 0) return;
       if (isList(value)) {
@@ -73,7 +74,7 @@ export class KnownSayings {
           if (left < 0) return;
           const inner = value[name]!;
           if (HANDLING_KEY.test(name)) continue;
-          // Numbers say nothing, and most events that are large have many.
+          // Most large events have many numbers.
           if (typeof inner === 'number') left -= 1;
           else if (typeof inner === 'object') gather(inner, this.pathOf(path, name), name);
           else {
@@ -84,7 +85,8 @@ export class KnownSayings {
       } else if (typeof value !== 'object') gatherText(value, `${path} `, key);
     };
     const gatherText = (value: string | number | boolean, path: string, key: string): void => {
-      if (saysSomethingAt(key, value)) said.add(path + value);
+      if (!saysSomethingAt(key, value)) return;
+      said.add(path + (typeof value === 'string' ? value.replace(MEASURED, '#') : value));
     };
     gather(event, 0, '');
     return { said, isCut: left < 0 };
@@ -105,10 +107,8 @@ function saysSomethingAt(key: string, value: string | number | boolean): boolean
 }
 
 /**
- * The word by which the tool says that its alert is over, as Alertmanager does with `"status": "resolved"`; undefined when it
- * does not. `text` is the event as JSON.
- *
- * @param holdsAlert whether a member such as `data` holds the alert itself
+ * Returns the word of the tool for the end of the alert, such as `resolved` of Alertmanager. `text` is the event as JSON. `holdsAlert`
+ * tells whether a member such as `data` holds the alert.
  */
 export function overWordOf(
   event: Json,
@@ -119,7 +119,7 @@ export function overWordOf(
   return stateWordIn(event, OVER, '', { left: MOST_VALUES, holdsAlert });
 }
 
-/** Whether the tool says that its alert is open. An event without a state says nothing about it. */
+/** Whether the event has a state, and the state is open. */
 export function saysOpen(event: Json): boolean {
   return stateWordIn(event, OPEN, '', { left: MOST_VALUES }) !== undefined;
 }
@@ -132,11 +132,11 @@ function stateWordIn(
   looks: { left: number; readonly holdsAlert?: (member: string) => boolean },
 ): string | undefined {
   if (typeof value !== 'object' || value === null || isExactNumber(value)) return undefined;
-  // Below other names stands what the host or an attacker wrote, such as the body of a request.
+  // Other members may hold text of a host or an attacker, such as the body of a request.
   if (!ALERT.test(key)) return undefined;
   if (looks.holdsAlert && PAYLOAD.test(key) && !looks.holdsAlert(key)) return undefined;
   const members = value as Readonly<Record<string, Json>>;
-  // Without a list of them: an event may have 50 000.
+  // No list of keys, because an event may have 50 000.
   for (const name in members) {
     if ((looks.left -= 1) < 0) return undefined;
     const inner = members[name]!;

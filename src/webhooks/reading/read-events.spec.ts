@@ -1,9 +1,9 @@
-import type { ReadingRules } from '../sources/webhook-source.js';
+import type { ReadingRules } from '../sources/webhook-source.entity.js';
 import type { Json } from './json.js';
 import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { incidentOf, isUnfit, openBody, type ReadEvent, readEvents } from './read-events.js';
 
-const source = { source: 'siem', autoTriage: false, severityMapping: {}, typeMapping: {} };
+const source = { source: 'siem' };
 const byMapping = (mapping: ReadingRules['mapping']) =>
   ({ ...source, format: 'mapping', mapping }) as const;
 
@@ -20,7 +20,7 @@ function only(rules: Parameters<typeof readEvents>[0], body: Json) {
 }
 
 describe('the events of a body', () => {
-  it('have other content when the severity changes that they share', () => {
+  it('given a changed shared severity → the content differs', () => {
     const rules = byMapping({ items: '/alerts', severity: '^/common', event_id: '/id' });
     const read = (common: string) => only(rules, { common, alerts: [{ id: 'a' }] });
     expect(read('high').contentHash).toEqual(read('high').contentHash);
@@ -28,23 +28,23 @@ describe('the events of a body', () => {
     expect(read('critical').contentHash).not.toEqual(read('high').contentHash);
   });
 
-  it('have the type that the source fixes and at least its severity, whatever they say', () => {
+  it('given a fixed type and a minimum severity → words of the event change neither', () => {
     const mapping = { title: '/t', type: '/type', severity: '/level' };
     const read = (rules: Partial<ReadingRules>, event: Json) =>
       only({ ...byMapping(mapping), ...rules }, event).incident;
     const chosen = { t: 'x', type: 'spam', level: 'low' };
     expect(read({}, chosen)).toMatchObject({ incident_type: 'spam', severity: 'low' });
     const fixed = {
-      incidentType: 'intrusion',
-      incidentTypeFixed: true,
-      minSeverity: 'high',
+      incident_type: 'intrusion',
+      incident_type_fixed: true,
+      min_severity: 'high',
     } as const;
     expect(read(fixed, chosen)).toMatchObject({ incident_type: 'intrusion', severity: 'high' });
     expect(read(fixed, { ...chosen, level: 'critical' }).severity).toBe('critical');
-    expect(read({ incidentTypeFixed: true }, chosen).incident_type).toBe('other');
+    expect(read({ incident_type_fixed: true }, chosen).incident_type).toBe('other');
   });
 
-  it('are over by the state of the alert, and then have the minimum severity of the source', () => {
+  it('given an alert that is over → the incident has the minimum severity of the source', () => {
     const state = { status: 'closed' };
     const read = (rules: Partial<ReadingRules> & Pick<ReadingRules, 'format'>, event: Json) => {
       const { severity, source_status } = incidentOf(only({ ...source, ...rules }, event));
@@ -55,7 +55,7 @@ describe('the events of a body', () => {
       data: { alert_id: 'a', severity: 'critical', details: state },
     };
     expect(read({ format: 'auto' }, generic)).toEqual(['low', 'resolved']);
-    expect(read({ format: 'auto', minSeverity: 'high' }, generic)).toEqual(['high', 'resolved']);
+    expect(read({ format: 'auto', min_severity: 'high' }, generic)).toEqual(['high', 'resolved']);
     const wazuh = { id: '1', rule: { level: 'critical' }, data: state, details: state };
     const mapping = { severity: '/rule/level', event_id: '/id' };
     expect(read({ format: 'mapping', mapping }, wazuh)).toEqual(['critical', undefined]);
@@ -64,9 +64,9 @@ describe('the events of a body', () => {
     expect(read({ format: 'mapping', mapping: inData }, enveloped)).toEqual(['low', 'resolved']);
   });
 
-  it('are the members of a list in a format, those that fit none beside those that do', () => {
+  it('given a list → each item is an event if one item fits the format', () => {
     const alert = (id: string) => ({ event_type: 'malware', data: { alert_id: id } });
-    const rules = { ...source, format: 'auto', incidentType: 'intrusion' } as const;
+    const rules = { ...source, format: 'auto', incident_type: 'intrusion' } as const;
     const body = [alert('a'), null, { other: 1 }, alert('b'), 'broken'];
     expect(atOnce(openBody(rules, body)).count).toBe(4);
     const types = all(rules, body).map(({ incident }) => incident.incident_type);
@@ -77,7 +77,7 @@ describe('the events of a body', () => {
     expect(readEvents(rules, body, { from: 2, most: 1 })).toHaveLength(1);
   });
 
-  it('are told apart by an id and by content that looks like one', () => {
+  it('have different keys for an id and for content that looks like the id', () => {
     const rules = byMapping({ items: '/alerts', title: '^/t', event_id: '/id' });
     const [withId, without] = all(rules, { t: 't', alerts: [{ id: '[1]' }, 1] });
     expect(withId!.eventId).toBe('[1]');
@@ -85,7 +85,7 @@ describe('the events of a body', () => {
     expect(withId!.key).not.toEqual(without!.key);
   });
 
-  it('put an event that is no object into one, and leave raw data as it came', () => {
+  it('wrap an event that is not an object, and keep raw data unchanged', () => {
     const rules = byMapping({ items: '/a', title: '^/t', lift: { host: '^/host' } });
     const [text, object] = all(rules, { t: 't', host: 'h', a: ['x', { host: 'own' }] });
     expect(JSON.parse(text!.incident.raw_data)).toEqual({ event: 'x' });
@@ -94,7 +94,7 @@ describe('the events of a body', () => {
     expect(object!.incident.fields).toEqual({ host: 'h' });
   });
 
-  it('show no more of a severity that nobody knows than a reader needs', () => {
+  it('cut an unknown severity', () => {
     const { unknownSeverity, incident } = only(
       { ...source, format: 'generic' },
       {
@@ -108,11 +108,11 @@ describe('the events of a body', () => {
     expect(unknownSeverity).toHaveLength(100);
   });
 
-  it('are none when there is no mapping to read them by', () => {
+  it('given no mapping → there are none', () => {
     expect(readEvents(byMapping(undefined), { a: 1 })).toEqual({ why: expect.any(String) });
   });
 
-  it('are read in parts when there are more than a thousand', () => {
+  it('are read in parts if there are more than 1 000', () => {
     const rules = byMapping({ items: '/a', title: '/t' });
     const body = { a: Array.from({ length: 1_001 }, (_, t) => ({ t })) };
     expect(atOnce(openBody(rules, body)).count).toBe(1_001);
@@ -120,7 +120,7 @@ describe('the events of a body', () => {
     expect(readEvents(rules, body, { from: 1_000, most: 1_000 })).toHaveLength(1);
   });
 
-  it('are not the gaps of a list', () => {
+  it('do not include gaps of a list', () => {
     const rules = byMapping({ items: '/a', title: '/t' });
     expect(all(rules, { a: [null, {}, { t: 'x' }, []] })).toHaveLength(1);
   });

@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import type { IncidentFields } from '../../incidents/incident-fields.js';
-import type { IncidentChange } from '../../incidents/incident-changes.js';
 import {
   IncidentTimeline,
   type NewTimelineEntry,
-  type TimelineSubject,
 } from '../../incidents/timeline/incident-timeline.js';
 import { shownStart } from '../../platform/text.js';
 import { type Incident, severityRises, type SourceStatus } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { IncidentReports } from '../../incidents/reports/incident-reports.js';
 import { titleWithoutDetails } from '../../incidents/titles.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
@@ -34,17 +33,15 @@ export class FurtherReports {
   private readonly turns = new LoopTurns();
 
   constructor(
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
+    private readonly changes: IncidentsService,
     private readonly reports: IncidentReports,
     private readonly timeline: IncidentTimeline,
     private readonly events: DomainEvents,
     private readonly settings: Settings,
   ) {}
 
-  /**
-   * Adds the events of a body about one incident, in their order. An incident that was deleted stays as it was; the receipt is
-   * kept all the same.
-   */
+  /** Adds the events of a body about one incident, in their order. A deleted incident does not change. */
   async add(
     tx: Tx,
     arrival: Arrival,
@@ -89,66 +86,58 @@ export class FurtherReports {
     const incidentId = before.id;
     const by = principalOf(source);
     const about = { type: 'webhook_event', id };
-    const { severity, fields, raw_data } = event.incident;
+    const note = (entry: string, summary: string, actor = SYSTEM) =>
+      this.timeline.add(tx, { incidentId, event: entry, actor, summary, subject: about });
+    const { severity, fields, raw_data, title: reportedTitle } = event.incident;
+    const report = { incident_id: incidentId, source, severity, webhook_event_id: id, raw_data };
+    await this.reports.add(tx, report);
+
     const added = absentIn(before.fields, fields);
-    await this.reports.add(tx, {
-      incident_id: incidentId,
-      source,
-      severity,
-      webhook_event_id: id,
-      raw_data,
-    });
-    const source_status = statusAfter(before, event);
     const adds = Object.keys(added);
     const more = adds.length > 0 ? ` It adds ${adds.join(', ')}.` : '';
-    await this.timeline.add(
-      tx,
-      {
-        incidentId,
-        event: EVENT_UPDATED,
-        actor: by,
-        summary: `${source} sent the event again with other content, severity ${severity}.${more}`,
-        subject: about,
-      },
-      ...unknownSeverityEntries(incidentId, by, event),
-      ...(source_status
-        ? [{ ...statusEntry(source_status, event), incidentId, actor: by, subject: about }]
-        : []),
-    );
+    const sent = `${source} sent the event again with other content, severity ${severity}.${more}`;
+    await note(EVENT_UPDATED, sent, by);
+    await this.timeline.add(tx, ...unknownSeverityEntries(incidentId, by, event));
+    const source_status = statusAfter(before, event);
+    if (source_status) {
+      const state = source_status === 'resolved' ? `over (${event.overWord})` : 'open again';
+      await note(`source_${source_status}`, `${source} says that its alert is ${state}.`, by);
+    }
+
     const rises = severityRises(before.severity, severity);
     const title = rises ? await this.worseTitle(tx, event, incidentId) : undefined;
+    const { reopenOnUpdate } = this.settings;
     const wantsJudgement = news && (rises || event.overWord === undefined);
-    const isOpen =
-      before.status !== 'resolved' || (news === 'reopens' && this.settings.reopenOnUpdate);
+    const isOpen = before.status !== 'resolved' || (news === 'reopens' && reopenOnUpdate);
     const stays = wantsJudgement && isOpen && isCalmByPerson(before) && verdictStays(before);
-    const reported = `${source}: ${shownStart(event.incident.title, 120)}, severity ${severity}.`;
+    const reported = `${source}: ${shownStart(reportedTitle, 120)}, severity ${severity}.`;
     const because = stays ? `${reported} ${stays}` : reported;
-    // One change, so that people get one message about the reopening and the severity.
-    const wanted = { reopen: true, severity: rises ? severity : undefined, title };
-    const current =
-      news === 'reopens' ? await this.reopen(tx, before, wanted, { about, because }) : before;
+    let current = before;
+    if (news === 'reopens' && reopenOnUpdate) {
+      // One change, so that people get one message about the reopening and the severity.
+      const wanted = { reopen: true, severity: rises ? severity : undefined, title };
+      const origin = { by: SYSTEM, byPerson: false, about, because };
+      current = await this.changes.change(tx, before, wanted, origin);
+    } else if (news === 'reopens') {
+      const summary = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
+      await note(STAYED_RESOLVED, summary);
+    }
     if (stays) {
-      await this.timeline.add(tx, {
-        incidentId,
-        event: STAYED_JUDGED,
-        actor: SYSTEM,
-        summary: `${source} reports more than ${before.verdict?.decided_by} knew. ${stays}`,
-        subject: about,
-      });
+      const judge = before.verdict?.decided_by;
+      await note(STAYED_JUDGED, `${source} reports more than ${judge} knew. ${stays}`);
     }
-    // A report with news changes the incident even without a new field: `updated_at` and `incident.updated` announce it.
+
+    // News without a new field also changes the incident, so that `updated_at` and `incident.updated` announce it.
     const stillRises = severityRises(current.severity, severity);
-    if (stillRises || adds.length > 0 || source_status || (news && current === before)) {
-      const raised = stillRises ? { severity, title } : {};
-      const change = { ...raised, fields: added, source_status };
-      return await this.incidents.change(tx, current, change, {
-        by,
-        byPerson: false,
-        about,
-        because,
-      });
-    }
-    return current;
+    const changes = stillRises || adds.length > 0 || source_status;
+    if (!changes && !(news && current === before)) return current;
+    const change = { ...(stillRises && { severity, title }), fields: added, source_status };
+    return await this.changes.change(tx, current, change, {
+      by,
+      byPerson: false,
+      about,
+      because,
+    });
   }
 
   /** The title of a report that raises the severity. `undefined` if a person wrote the title, or the report says nothing more. */
@@ -159,26 +148,6 @@ export class FurtherReports {
   ): Promise<string | undefined> {
     if (title === titleWithoutDetails(incident_type, source)) return undefined;
     return (await this.timeline.hasTitleByPerson(tx, incidentId)) ? undefined : title;
-  }
-
-  private async reopen(
-    tx: Tx,
-    before: Incident,
-    wanted: IncidentChange,
-    { about, because }: { readonly about: TimelineSubject; readonly because: string },
-  ): Promise<Incident> {
-    if (this.settings.reopenOnUpdate) {
-      const origin = { by: SYSTEM, byPerson: false, about, because };
-      return await this.incidents.change(tx, before, wanted, origin);
-    }
-    await this.timeline.add(tx, {
-      incidentId: before.id,
-      event: STAYED_RESOLVED,
-      actor: SYSTEM,
-      summary: 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.',
-      subject: about,
-    });
-    return before;
   }
 }
 
@@ -233,17 +202,6 @@ export function statusAfter(
   if (overWord !== undefined) return source_status === 'resolved' ? undefined : 'resolved';
   if (source_status !== 'resolved') return undefined;
   return saysOpen(JSON.parse(incident.raw_data) as Json) ? 'open' : undefined;
-}
-
-function statusEntry(
-  status: SourceStatus,
-  { incident: { source }, overWord }: ReadEvent,
-): Pick<NewTimelineEntry, 'event' | 'summary'> {
-  const summary =
-    status === 'resolved'
-      ? `${source} says that its alert is over (${overWord}).`
-      : `${source} says that its alert is open again.`;
-  return { event: `source_${status}`, summary };
 }
 
 /** Timeline entry for an unknown severity word. */

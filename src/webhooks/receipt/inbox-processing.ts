@@ -13,27 +13,31 @@ import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
 import { isUuid } from '../../platform/ids.js';
 import { AgainOutcome, type Kind, type NewWork } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
-import type { WebhookEventWithBody } from '../events/webhook-event.js';
-import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
+import type { SettlingProgress, WebhookEventEntity } from '../events/webhook-event.entity.js';
+import { WebhookEvents } from '../events/webhook-events.js';
 import { readEventLines } from '../reading/event-json.js';
-import { MOST_EVENTS } from '../mapping/mapping-rules.js';
+import { MOST_EVENTS } from '../reading/mapping.js';
 import { isUnfit, openBody, type OpenBody, wordsOf } from '../reading/read-events.js';
-import { WebhookSourcesRepository, sourceOf } from '../sources/webhook-sources.repository.js';
-import type { WebhookSource } from '../sources/webhook-source.js';
-import { FailedReceipts } from './failed-receipts.js';
-import { InboxRepository } from './inbox.repository.js';
-import { NOT_STORED, NO_SOURCE } from '../webhook.errors.js';
-import type { Arrival, SettledEvent } from './receipt.js';
-import { Settlement } from './settlement.js';
+import type { WebhookSource } from '../sources/webhook-source.entity.js';
+import { WebhookSourcesRepository, withoutSecrets } from '../sources/webhook-sources.repository.js';
 import {
-  NOTHING_DONE,
-  type SettlingProgress,
+  ENDED,
+  InboxRepository,
+  isUnsettled,
+  outcomeOf,
+  type UnsettledEvent,
+} from './inbox.repository.js';
+import {
   afterFailure,
   afterPart,
+  type Arrival,
   ending,
   nextPart,
-} from './settling-progress.js';
+  NOT_STORED,
+  NOTHING_DONE,
+  type SettledEvent,
+} from './receipt.js';
+import { Settlement } from './settlement.js';
 
 interface Queue {
   readonly source: string;
@@ -49,6 +53,7 @@ export function workOn(sources: readonly string[]): NewWork<Queue>[] {
     .map((source) => ({ ref: hash('md5', source), data: { source } }));
 }
 
+const NO_SOURCE = 'Its source is no longer registered.';
 const PLACES = 4;
 /** Then other sources have their turn. */
 const TURN_MS = 1_000;
@@ -57,11 +62,9 @@ const LOCKED_MS = 500;
 /** Maximum number of bodies of a source that one transaction settles. */
 const MOST_TOGETHER = 20;
 
-/** Reason why a queued event failed, with the error code for the metrics. */
 interface Failure {
   readonly event: string;
-  /** Absent for an unregistered source, because its name would stay a label of the metrics. */
-  readonly source?: string;
+  readonly source: string;
   readonly code: ErrorCode;
   readonly why: string;
 }
@@ -80,9 +83,8 @@ export class InboxProcessing implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
     private readonly inbox: InboxRepository,
-    private readonly events: WebhookEventsRepository,
+    private readonly events: WebhookEvents,
     private readonly sources: WebhookSourcesRepository,
-    private readonly failed: FailedReceipts,
     private readonly settlement: Settlement,
     private readonly audit: AuditLog,
     private readonly work: Work,
@@ -102,11 +104,11 @@ export class InboxProcessing implements OnModuleInit {
   async replay(
     caller: Principal,
     id: string,
-    idempotency: Participant<WebhookEventWithBody>,
-  ): Promise<WebhookEventWithBody> {
+    idempotency: Participant<WebhookEventEntity>,
+  ): Promise<WebhookEventEntity> {
     if (!isUuid(id)) throw new NotFoundError('Webhook event');
     const replay = (canSettle: boolean) =>
-      this.transactions.run<WebhookEventWithBody>(
+      this.transactions.run<WebhookEventEntity>(
         (tx) => this.replayIn(tx, caller, id, canSettle),
         caller,
         idempotency,
@@ -126,26 +128,26 @@ export class InboxProcessing implements OnModuleInit {
     caller: Principal,
     id: string,
     canSettle: boolean,
-  ): Promise<WebhookEventWithBody> {
+  ): Promise<WebhookEventEntity> {
     const event = await this.inbox.lock(tx, id);
     if (!event) throw new NotFoundError('Webhook event');
-    if (event.status !== 'failed') {
+    if (!isUnsettled(event, 'failed')) {
       const message = `The event is ${event.status}: only a failed event can be replayed.`;
       throw new AppError('invalid_state', message, { details: { status: event.status } });
     }
-    const total = event.body ? await this.countIn(tx, event, event.body) : 1;
+    const total = await this.countIn(tx, event);
     if (total > MOST_EVENTS || (total > 1 && !canSettle)) {
-      await this.inbox.requeue(tx, id);
+      await this.inbox.change(tx, id, { status: 'queued', error: null, processed_at: null });
       await this.work.add(tx, QUEUED_EVENTS, ...workOn([event.source]));
     } else if (canSettle) await this.process(tx, event);
-    else await this.inbox.markFailed(tx, id, NOT_STORED);
+    else await this.inbox.change(tx, id, { status: 'failed', error: NOT_STORED, ...ENDED });
     await this.audit.record(tx, {
       actor: caller.name,
       action: 'webhook_event.replayed',
       subject: { type: 'webhook_event', id },
       details: { source: event.source },
     });
-    return (await this.events.findById(id, tx))!;
+    return await this.events.get(id, tx);
   }
 
   private async processQueued(source: string, signal: AbortSignal): Promise<void | AgainOutcome> {
@@ -165,7 +167,7 @@ export class InboxProcessing implements OnModuleInit {
    * while another worker has locked the first body. Returns undefined if none is queued.
    */
   private async processNext(source: string, most: number): Promise<Settled | undefined> {
-    let taken: readonly WebhookEventEntity[] = [];
+    let taken: readonly UnsettledEvent[] = [];
     try {
       return await this.transactions.run(async (tx) => {
         const first = await this.inbox.lockFirst(tx, source, most);
@@ -174,7 +176,7 @@ export class InboxProcessing implements OnModuleInit {
         const failures: Failure[] = [];
         for (const event of taken) {
           const outcome = await this.process(tx, event);
-          if (outcome === 'goes on') break;
+          if (outcome === 'unfinished') break;
           if (outcome) failures.push(outcome);
         }
         return { failures, isLocked: taken.length === 0 };
@@ -193,84 +195,78 @@ export class InboxProcessing implements OnModuleInit {
   }
 
   /** Reports the failure in metrics and log, because the sender was answered 202. */
-  private tell({ event, source = 'other', code, why }: Failure): void {
+  private tell({ event, source, code, why }: Failure): void {
     this.errors.inc({ source, code });
     this.log.warn({ event, source, code }, `A queued webhook event failed: ${why}`);
   }
 
-  /** Returns the failure, or `goes on` after a part of a large body that has more parts. */
+  /** Returns the failure, or `unfinished` after a part of a large body that has more parts. */
   private async process(
     tx: Tx,
-    event: WebhookEventEntity,
-  ): Promise<Failure | 'goes on' | undefined> {
-    const arrival = arrivalOf(event);
+    event: UnsettledEvent,
+  ): Promise<Failure | 'unfinished' | undefined> {
     const source = await this.sourceIn(tx, event);
-    if (!source)
-      return await this.fail(tx, event, {
-        event: event.id,
-        code: 'unknown_source',
-        why: NO_SOURCE,
-      });
-    const body = await this.bodies.open(source, arrival);
+    // The name of an unregistered source would stay a label of the metrics.
+    if (!source) return await this.fail(tx, event, 'other', 'unknown_source', NO_SOURCE);
+    const body = await this.bodies.open(source, event);
     if (body.isEmpty) {
-      await this.inbox.updateSettled(tx, { arrival, events: [] });
+      await this.inbox.change(tx, event.id, {
+        ...outcomeOf({ arrival: event, events: [] }),
+        ...ENDED,
+      });
       return undefined;
     }
     const progress = event.progress ?? NOTHING_DONE;
     const events = body.read(nextPart(progress));
     if (isUnfit(events)) {
-      const why = wordsOf(events);
-      const code = 'validation_error';
-      return await this.fail(tx, event, { event: event.id, source: event.source, code, why });
+      return await this.fail(tx, event, event.source, 'validation_error', wordsOf(events));
     }
-    const settled = await this.settlement.settle(tx, { arrival, events });
-    const total = body.count;
-    if (event.progress || events.length < total) {
-      const after = afterPart(progress, settled.events, settled.repeats);
-      return await this.goOn(tx, event, after, settled.events, total);
+    const settled = await this.settlement.settle(tx, { arrival: event, events });
+    if (event.progress || events.length < body.count) {
+      return await this.goOn(tx, event, afterPart(progress, settled), settled.events, body.count);
     }
-    await this.inbox.updateSettled(tx, settled);
+    await this.inbox.change(tx, event.id, { ...outcomeOf(settled), ...ENDED });
     return undefined;
   }
 
-  /** Stores the progress of a part in the transaction that settles it, so that a crash neither repeats nor loses a part. */
+  /** Stores the progress in the transaction that settles the part, so that a crash neither repeats nor loses a part. */
   private async goOn(
     tx: Tx,
-    event: WebhookEventEntity,
+    event: UnsettledEvent,
     progress: SettlingProgress,
     settled: readonly SettledEvent[],
     total: number,
-  ): Promise<'goes on' | undefined> {
+  ): Promise<'unfinished' | undefined> {
     const { id } = event;
-    if (progress.done >= total) {
-      this.bodies.forget(id);
-      const { error } = ending(progress, total);
-      if (error) await this.failed.tell(tx, event, error);
-      await this.inbox.endProgress(tx, event, progress, settled, total);
-      return undefined;
+    // A body that is settled from its start begins a new list.
+    const before = event.progress ? event.incident_ids : [];
+    const incident_ids = [...new Set([...before, ...settled.map((one) => one.incident_id)])];
+    if (progress.done < total) {
+      await this.inbox.change(tx, id, { progress, incident_ids });
+      return 'unfinished';
     }
-    await this.inbox.keepProgress(tx, event, progress, settled);
-    return 'goes on';
+    this.bodies.forget(id);
+    const end = ending(progress, total);
+    if (end.error) await this.notify(tx, event, end.error);
+    await this.inbox.change(tx, id, { ...end, incident_ids, ...ENDED });
+    return undefined;
   }
 
   /** Returns false if a single event failed and is left out. */
   private async continueAfterFailure(tx: Tx, id: string): Promise<boolean> {
     const event = await this.inbox.lock(tx, id);
-    if (event?.status !== 'queued' || !event.body) return true;
-    const total = await this.countIn(tx, event, event.body);
+    if (!event || !isUnsettled(event, 'queued')) return true;
+    const total = await this.countIn(tx, event);
     const before = event.progress ?? NOTHING_DONE;
     const size = Math.min(before.most, total - before.done);
     if (total > 1) await this.goOn(tx, event, afterFailure(before, size), [], total);
-    else {
-      await this.failed.tell(tx, event, NOT_STORED);
-      await this.inbox.markFailed(tx, id, NOT_STORED);
-    }
+    else await this.markFailed(tx, event, NOT_STORED);
     return size > 1;
   }
 
-  private async countIn(tx: Tx, event: WebhookEventEntity, body: Buffer): Promise<number> {
+  private async countIn(tx: Tx, event: UnsettledEvent): Promise<number> {
     const source = await this.sourceIn(tx, event);
-    return source ? (await this.bodies.open(source, { id: event.id, body })).count : 1;
+    return source ? (await this.bodies.open(source, event)).count : 1;
   }
 
   /** Reads on the connection of the transaction, because a small pool has no second connection. */
@@ -279,25 +275,29 @@ export class InboxProcessing implements OnModuleInit {
     { source }: WebhookEventEntity,
   ): Promise<WebhookSource | undefined> {
     const row = await this.sources.find(source, tx);
-    return row && sourceOf(row, this.clock.now());
+    return row && withoutSecrets(row, this.clock.now());
   }
 
-  private async fail(tx: Tx, event: WebhookEventEntity, failure: Failure): Promise<Failure> {
-    await this.failed.tell(tx, event, failure.why);
-    await this.inbox.markFailed(tx, event.id, failure.why);
-    return failure;
+  private async fail(
+    tx: Tx,
+    event: UnsettledEvent,
+    source: string,
+    code: ErrorCode,
+    why: string,
+  ): Promise<Failure> {
+    await this.markFailed(tx, event, why);
+    return { event: event.id, source, code, why };
   }
-}
 
-function arrivalOf(event: WebhookEventEntity): Arrival {
-  if (!event.body) throw new Error('What waits or has failed has its body.');
-  return {
-    id: event.id,
-    source: event.source,
-    body: event.body,
-    bodyHash: event.body_hash,
-    receivedAt: event.received_at,
-  };
+  private async markFailed(tx: Tx, event: UnsettledEvent, error: string): Promise<void> {
+    await this.notify(tx, event, error);
+    await this.inbox.change(tx, event.id, { status: 'failed', error, ...ENDED });
+  }
+
+  /** An analyst who replays a failed event sees the outcome in the response. */
+  private async notify(tx: Tx, event: UnsettledEvent, error: string): Promise<void> {
+    if (event.status === 'queued') await this.settlement.notifyFailure(tx, event, error);
+  }
 }
 
 /** Maximum number of large bodies that are kept in memory, and for how long. */

@@ -1,13 +1,16 @@
 // SQL: `on conflict` and locks in one order, so that concurrent transactions neither fail nor deadlock.
 import { Injectable } from '@nestjs/common';
-import { Equal, In, IsNull, Not } from 'typeorm';
+import { Equal, In, IsNull, Not, type Repository } from 'typeorm';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { WebhookEventEntity, type WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
+import {
+  type UNSETTLED,
+  WebhookEventEntity,
+  type WebhookSeenEventEntity,
+} from '../events/webhook-event.entity.js';
 import type { ReadEvent } from '../reading/read-events.js';
-import { type Arrival, type SettledEvent, type SettledReceipt, statusOf } from './receipt.js';
-import { ending, type SettlingProgress } from './settling-progress.js';
+import { type Arrival, type SettledReceipt, statusOf } from './receipt.js';
 
 /** Claim of a receipt to be the first with an event, and to create its incident. */
 export interface Claim {
@@ -15,10 +18,22 @@ export interface Claim {
   readonly incidentId: string;
 }
 
-interface KeptFailure {
-  readonly id: string;
-  readonly isNews: boolean;
+/** A queued or failed receipt, which has its body. */
+export type UnsettledEvent = WebhookEventEntity & Arrival;
+
+export function isUnsettled(
+  event: WebhookEventEntity,
+  status: (typeof UNSETTLED)[number],
+): event is UnsettledEvent {
+  return event.status === status;
 }
+
+/** Columns of a receipt that has ended. */
+export const ENDED = {
+  progress: null,
+  attempts: () => 'attempts + 1',
+  processed_at: () => 'now()',
+};
 
 /** Row of an event that was received before. */
 export type SeenEvent = Pick<
@@ -58,18 +73,30 @@ const ADD_CONTENT: Statement = {
 /** After this time without a failure of the source the next failure is notified. A wrong mapping fails every event. */
 const QUIET = `interval '15 minutes'`;
 
-/** Queues a body. A body that is queued or has failed keeps its row, which is queued again. */
+/**
+ * Queues a body. A body that failed keeps its row. A body that is queued already is only read, because the worker that settles it
+ * may hold its lock for long.
+ */
 const QUEUE: Statement = {
   name: 'webhook_events_queue',
   text: `
-    insert into webhook_events (id, source, status, body, body_hash, received_at)
-    select distinct on (source, body_hash) id, source, 'queued', body, body_hash, received_at
-      from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::timestamptz[])
-        as arrived (id, source, body, body_hash, received_at)
-     order by source, body_hash
-    on conflict (source, body_hash) where status in ('queued', 'failed')
-    do update set status = 'queued', error = null, processed_at = null
-    returning id, source, body_hash`,
+    with arrived as materialized (
+      select distinct on (source, body_hash) *
+        from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::timestamptz[])
+          as arrived (id, source, body, body_hash, received_at)
+       order by source, body_hash),
+    queued as materialized (
+      select event.id, source, body_hash from arrived join webhook_events event using (source, body_hash)
+       where event.status = 'queued'),
+    added as (
+      insert into webhook_events (id, source, status, body, body_hash, received_at)
+      select id, source, 'queued', body, body_hash, received_at from arrived
+       where (source, body_hash) not in (select source, body_hash from queued)
+       order by source, body_hash
+      on conflict (source, body_hash) where status in ('queued', 'failed')
+      do update set status = 'queued', error = null, processed_at = null
+      returning id, source, body_hash)
+    select * from queued union all select * from added`,
 };
 
 const FIRST_QUEUED: Statement = {
@@ -77,17 +104,45 @@ const FIRST_QUEUED: Statement = {
   text: `select id from webhook_events where source = $1 and status = 'queued' order by id limit $2`,
 };
 
+/** A body that is queued stays queued: its sender was answered 202. */
 const FAIL: Statement = {
   name: 'webhook_events_fail',
   text: `
     insert into webhook_events (id, source, status, body, body_hash, attempts, error, received_at, processed_at)
     values ($1, $2, 'failed', $3, $4, 1, $6, $5, now())
     on conflict (source, body_hash) where status in ('queued', 'failed')
-    do update set status = 'failed', error = excluded.error, attempts = webhook_events.attempts + 1, processed_at = now()
+    do update set attempts = webhook_events.attempts + 1,
+                  error = case when webhook_events.status = 'failed' then excluded.error end,
+                  processed_at = case when webhook_events.status = 'failed' then now() end
     returning id, id = $1 or exists (
       select from webhook_events earlier
        where earlier.source = $2 and earlier.body_hash = $4
-         and (earlier.status = 'queued' or earlier.status = 'failed' and earlier.processed_at <= now() - ${QUIET})) as is_news`,
+         and earlier.status = 'failed' and earlier.processed_at <= now() - ${QUIET}) as is_news`,
+};
+
+/** `origin` is the receipt that has the bytes. */
+export const SETTLED_COLUMNS = `source, body_hash, incident_ids, received_at, case when body is null then duplicate_of else id end as origin`;
+
+/**
+ * Makes failed receipts duplicates of settled receipts with the same bytes. `settled` names a table expression with
+ * SETTLED_COLUMNS. A failed receipt that is locked is being replayed.
+ */
+export const endFailed = (settled: string): string => `
+      update webhook_events
+         set status = 'duplicate', body = null, error = null, duplicate_of = same.origin,
+             incident_ids = same.incident_ids, processed_at = same.received_at
+        from (select failed.id as failed_id, settled.origin, settled.incident_ids, settled.received_at
+                from ${settled} as settled join webhook_events failed using (source, body_hash)
+               where failed.status = 'failed' for update of failed skip locked) as same
+       where webhook_events.id = same.failed_id`;
+
+const INSERT_SETTLED: Statement = {
+  name: 'webhook_events_insert_settled',
+  text: `
+    with settled as (
+      insert into webhook_events (id, source, status, body, body_hash, incident_ids, duplicate_of, attempts, received_at, processed_at)
+      values ($1, $2, $3, $4, $5, $6, $7, 1, $8, now()) returning ${SETTLED_COLUMNS})
+    ${endFailed('settled')}`,
 };
 
 /** Two failures at the same time would both find no other failure, so the second waits for the transaction of the first. */
@@ -136,71 +191,31 @@ export class InboxRepository {
   /** The first of these receipts that has the same bytes as the arrival. */
   async findSameBytes(
     tx: Tx,
-    { bodyHash }: Arrival,
+    { body_hash }: Arrival,
     ids: readonly string[],
   ): Promise<string | undefined> {
     const receipt = await tx.getRepository(WebhookEventEntity).findOne({
       select: { id: true },
-      where: { id: In(ids), body_hash: Equal(bodyHash), body: Not(IsNull()) },
+      where: { id: In(ids), body_hash: Equal(body_hash), body: Not(IsNull()) },
       order: { id: 'ASC' },
     });
     return receipt?.id;
   }
 
   async insertSettled(tx: Tx, settled: SettledReceipt): Promise<void> {
-    const { arrival } = settled;
-    await tx.getRepository(WebhookEventEntity).insert({
-      id: arrival.id,
-      source: arrival.source,
-      body_hash: arrival.bodyHash,
-      received_at: arrival.receivedAt,
-      attempts: 1,
-      ...outcomeOf(settled),
-    });
+    const { id, source, body_hash, received_at } = settled.arrival;
+    const { status, body, incident_ids, duplicate_of } = outcomeOf(settled);
+    const outcome = [status, body, body_hash, incident_ids, duplicate_of];
+    const values = [id, source, ...outcome, received_at.toISOString()];
+    await this.statements.rowsIn(tx, INSERT_SETTLED, values);
   }
 
-  /** Stores the outcome of an event that was queued or has failed. */
-  async updateSettled(tx: Tx, settled: SettledReceipt): Promise<void> {
-    const events = tx.getRepository(WebhookEventEntity);
-    const attempts = () => 'attempts + 1';
-    await events.update({ id: settled.arrival.id }, { ...outcomeOf(settled), attempts });
-  }
-
-  /** Stores the progress of a body that has more parts. */
-  async keepProgress(
+  async change(
     tx: Tx,
-    event: WebhookEventEntity,
-    progress: SettlingProgress,
-    settled: readonly SettledEvent[],
+    id: string,
+    change: Parameters<Repository<WebhookEventEntity>['update']>[1],
   ): Promise<void> {
-    const change = { progress, incident_ids: idsAfter(event, settled) };
-    await tx.getRepository(WebhookEventEntity).update({ id: event.id }, change);
-  }
-
-  /** Stores the outcome of a body that was settled in parts. */
-  async endProgress(
-    tx: Tx,
-    event: WebhookEventEntity,
-    progress: SettlingProgress,
-    settled: readonly SettledEvent[],
-    total: number,
-  ): Promise<void> {
-    await tx.getRepository(WebhookEventEntity).update(
-      { id: event.id },
-      {
-        ...ending(progress, total),
-        incident_ids: idsAfter(event, settled),
-        progress: null,
-        attempts: () => 'attempts + 1',
-        processed_at: () => 'now()',
-      },
-    );
-  }
-
-  /** Queues a failed event again, from the start of its body. */
-  async requeue(tx: Tx, id: string): Promise<void> {
-    const again = { status: 'queued', error: null, processed_at: null } as const;
-    await tx.getRepository(WebhookEventEntity).update({ id }, again);
+    await tx.getRepository(WebhookEventEntity).update({ id }, change);
   }
 
   /** Queues the bodies and returns the ids of their rows, in the same order. */
@@ -209,21 +224,18 @@ export class InboxRepository {
       arrivals.map(({ id }) => id),
       arrivals.map(({ source }) => source),
       arrivals.map(({ body }) => body),
-      arrivals.map(({ bodyHash }) => bodyHash),
-      arrivals.map(({ receivedAt }) => receivedAt.toISOString()),
+      arrivals.map(({ body_hash }) => body_hash),
+      arrivals.map(({ received_at }) => received_at.toISOString()),
     ]);
-    const ids = new Map(rows.map(({ id, source, body_hash }) => [nameOf(source, body_hash), id]));
-    return arrivals.map(({ source, bodyHash }) => ids.get(nameOf(source, bodyHash))!);
+    const ids = new Map(rows.map((row) => [nameOf(row), row.id]));
+    return arrivals.map((arrival) => ids.get(nameOf(arrival))!);
   }
 
-  /**
-   * Keeps an unreadable body for analysts. Returns the id of its row. `isNews` is false if the same body failed in the quiet period.
-   */
+  /** Keeps a body that failed. Returns its row. `is_news` is false if the same body failed in the quiet period. */
   async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<KeptFailure> {
-    const { id, source, body, bodyHash, receivedAt } = arrival;
-    const values = [id, source, body, bodyHash, receivedAt.toISOString(), error];
-    const [row] = await this.statements.rowsIn<{ id: string; is_news: boolean }>(tx, FAIL, values);
-    return { id: row!.id, isNews: row!.is_news };
+    const { id, source, body, body_hash, received_at } = arrival;
+    const values = [id, source, body, body_hash, received_at.toISOString(), error];
+    return (await this.statements.rowsIn<KeptFailure>(tx, FAIL, values))[0]!;
   }
 
   /**
@@ -240,19 +252,6 @@ export class InboxRepository {
     return (await this.statements.rowsIn(tx, OTHER_FAILURE, [source, id])).length > 0;
   }
 
-  async markFailed(tx: Tx, id: string, error: string): Promise<void> {
-    await tx.getRepository(WebhookEventEntity).update(
-      { id },
-      {
-        status: 'failed',
-        error,
-        progress: null,
-        attempts: () => 'attempts + 1',
-        processed_at: () => 'now()',
-      },
-    );
-  }
-
   /** Locks the event and returns it with its body. Waits for other transactions that hold the lock. */
   async lock(tx: Tx, id: string): Promise<WebhookEventEntity | undefined> {
     const event = await tx
@@ -265,15 +264,15 @@ export class InboxRepository {
     return event ?? undefined;
   }
 
-  /** The first queued body of the source. */
-  async firstQueued(tx: Tx, source: string): Promise<string | undefined> {
-    const [id] = await this.firstQueuedIds(tx, source, 1);
-    return id;
+  async hasQueued(tx: Tx, source: string): Promise<boolean> {
+    return (await this.firstQueuedIds(tx, source, 1)).length > 0;
   }
 
-  /** Locks the first queued bodies of the source, in the order of receipt. Returns none if the first is locked by another worker, and
-   * undefined if none is queued. */
-  async lockFirst(tx: Tx, source: string, most: number): Promise<WebhookEventEntity[] | undefined> {
+  /**
+   * Locks the first queued bodies of the source, in the order of receipt. Returns no body if another worker has locked the first, and
+   * `undefined` if no body is queued.
+   */
+  async lockFirst(tx: Tx, source: string, most: number): Promise<UnsettledEvent[] | undefined> {
     const ids = await this.firstQueuedIds(tx, source, most);
     if (ids.length === 0) return undefined;
     const events = await tx
@@ -286,7 +285,7 @@ export class InboxRepository {
       .setOnLocked('skip_locked')
       .getMany();
     const gap = events.findIndex(({ id }, at) => id !== ids[at]);
-    return gap < 0 ? events : events.slice(0, gap);
+    return (gap < 0 ? events : events.slice(0, gap)) as UnsettledEvent[];
   }
 
   private async firstQueuedIds(tx: Tx, source: string, most: number): Promise<string[]> {
@@ -295,29 +294,20 @@ export class InboxRepository {
   }
 }
 
-/** A body that is settled from its start begins a new list. */
-function idsAfter(
-  { progress, incident_ids }: WebhookEventEntity,
-  settled: readonly SettledEvent[],
-): string[] {
-  const before = progress ? incident_ids : [];
-  return [...new Set([...before, ...settled.map(({ incidentId }) => incidentId)])];
-}
-
+type KeptFailure = Pick<WebhookEventEntity, 'id'> & { readonly is_news: boolean };
 type Queued = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash'>;
 
-function nameOf(source: string, bodyHash: Buffer): string {
-  return `${source} ${bodyHash.toString('base64')}`;
+function nameOf({ source, body_hash }: Omit<Queued, 'id'>): string {
+  return `${source} ${body_hash.toString('base64')}`;
 }
 
-function outcomeOf({ arrival, events, repeats }: SettledReceipt) {
+export function outcomeOf({ arrival, events, repeats }: SettledReceipt) {
   return {
-    status: statusOf(events),
+    status: statusOf(events.map(({ outcome }) => outcome)),
     // The body is left out only if another receipt has the same bytes: equal events may arrive in different bodies.
     body: repeats?.hasBytes ? null : arrival.body,
-    incident_ids: [...new Set(events.map(({ incidentId }) => incidentId))],
+    incident_ids: [...new Set(events.map(({ incident_id }) => incident_id))],
     duplicate_of: repeats?.id ?? null,
     error: null,
-    processed_at: () => 'now()',
   };
 }

@@ -4,10 +4,11 @@ import {
   INCIDENT_PARAMETERS,
   insertIncidents,
   type InsertedIncident,
-} from '../../incidents/records/incident.sql.js';
+} from '../../incidents/incident-creation.js';
 import { insertTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { ReadEvent } from '../reading/read-events.js';
+import { endFailed, SETTLED_COLUMNS } from './inbox.repository.js';
 import type { Arrival } from './receipt.js';
 
 /** A body of one event. */
@@ -20,9 +21,9 @@ const OWN_PARAMETERS = 9;
 const IF_NEW = (id: string) => `where ${id} in (select incident_id from fresh)`;
 
 /**
- * Whoever inserts the sender's id of an event first makes the incident; all else is inserted for those alone. The ids are
- * inserted in their order, so that two replicas that have the same ones never wait for each other in a circle. An event with an
- * id waits behind the queued bodies of its source, which may have an earlier state of it.
+ * The receipt that first inserts the id of an event creates the incident and the rows that belong to it. Ids are inserted in order, so that
+ * two replicas with the same ids do not deadlock. An event with an id is not inserted while bodies of its source are queued, because they
+ * may have an earlier state of the event.
  */
 const INSERT_NEW: Statement = {
   name: 'webhook_receipts_insert_new',
@@ -40,7 +41,8 @@ const INSERT_NEW: Statement = {
     inbox as (
       insert into webhook_events (id, source, status, body, body_hash, incident_ids, attempts, received_at, processed_at)
       select id, source, 'processed', body, body_hash, array[incident_id], 1, received_at, received_at
-        from arrived ${IF_NEW('incident_id')}),
+        from arrived ${IF_NEW('incident_id')} returning ${SETTLED_COLUMNS}),
+    ended as (${endFailed('inbox')}),
     ${insertIncidents(1 + OWN_PARAMETERS, IF_NEW)},
     timeline as (${insertTimeline(1 + OWN_PARAMETERS + INCIDENT_PARAMETERS)} ${IF_NEW('incident_id')})
     select id, incident_number from incident`,
@@ -62,12 +64,13 @@ const INSERT_REPEATED: Statement = {
     inbox as (
       insert into webhook_events (id, source, status, body_hash, incident_ids, duplicate_of, attempts, received_at, processed_at)
       select id, source, 'duplicate', body_hash, array[incident_id], first_id, 1, received_at, received_at
-        from repeated)
+        from repeated returning ${SETTLED_COLUMNS}),
+    ended as (${endFailed('inbox')})
     select repeated.id, incidents.id as incident_id, incidents.incident_number
       from repeated join incidents on incidents.id = repeated.incident_id`,
 };
 
-/** The incident that the first receipt of an event created. */
+/** A receipt with the incident that the first receipt of the event created. */
 interface RepeatedRow {
   readonly id: string;
   readonly incident_id: string;
@@ -79,8 +82,8 @@ export class ReceiptBatchesRepository {
   constructor(private readonly statements: Statements) {}
 
   /**
-   * A transaction of its own in one round trip. `rows` has an incident for each receipt, in their order. Answers the
-   * numbers of those that it made, by their ids; of an event that was seen before, or that has to wait, it leaves no trace.
+   * A transaction in one round trip. `rows` has an incident for each receipt, in the same order. Returns the numbers of the created
+   * incidents by their ids. Events that were seen before, or that have to wait, are not stored.
    */
   async insertNew(
     singles: readonly SingleReceipt[],
@@ -92,11 +95,11 @@ export class ReceiptBatchesRepository {
       singles.map(({ arrival }) => arrival.id),
       singles.map(({ arrival }) => arrival.source),
       singles.map(({ arrival }) => arrival.body),
-      singles.map(({ arrival }) => arrival.bodyHash),
+      singles.map(({ arrival }) => arrival.body_hash),
       singles.map(({ event }) => event.key),
       singles.map(({ event }) => event.contentHash),
       rows.map(({ id }) => id),
-      singles.map(({ arrival }) => arrival.receivedAt.toISOString()),
+      singles.map(({ arrival }) => arrival.received_at.toISOString()),
       singles.map(({ event }) => event.eventId !== undefined),
       ...incidents,
       ...timeline,
@@ -104,20 +107,17 @@ export class ReceiptBatchesRepository {
     return new Map(made.map(({ id, incident_number }) => [id, incident_number]));
   }
 
-  /**
-   * The same for events whose first receipt had the same bytes. Answers those by the ids of their receipts: they are
-   * duplicates. Of the others it leaves no trace.
-   */
+  /** Stores events whose first receipt had the same bytes. Returns them by the ids of their receipts. Other events are not stored. */
   async insertRepeated(
     singles: readonly SingleReceipt[],
   ): Promise<ReadonlyMap<string, RepeatedRow>> {
     const rows = await this.statements.rows<RepeatedRow>(INSERT_REPEATED, [
       singles.map(({ arrival }) => arrival.id),
       singles.map(({ arrival }) => arrival.source),
-      singles.map(({ arrival }) => arrival.bodyHash),
+      singles.map(({ arrival }) => arrival.body_hash),
       singles.map(({ event }) => event.key),
       singles.map(({ event }) => event.contentHash),
-      singles.map(({ arrival }) => arrival.receivedAt.toISOString()),
+      singles.map(({ arrival }) => arrival.received_at.toISOString()),
     ]);
     return new Map(rows.map((row) => [row.id, row]));
   }

@@ -3,9 +3,8 @@ import type { SettledEvent } from './receipt.js';
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiParam } from '@nestjs/swagger';
 import { CHALLENGE, OKTA_CHALLENGE } from '../signatures/okta-verification.js';
-import { SOURCE_NAME } from '../sources/webhook-source.js';
+import { SOURCE_NAME } from '../sources/webhook-source.entity.js';
 
-/** What became of one event of a body. */
 class ReceivedEventDto {
   @Id('IncidentId')
   readonly incident_id: string;
@@ -15,7 +14,7 @@ class ReceivedEventDto {
 
   @Flag({
     optional: true,
-    description: 'The event was received before, and nothing was made.',
+    description: 'The event was received before. Nothing was created.',
     example: true,
   })
   readonly duplicate?: boolean;
@@ -23,17 +22,16 @@ class ReceivedEventDto {
   @Flag({
     optional: true,
     description:
-      'The event was received before with other content: this is a report of the incident, which it may have raised or reopened.',
+      'The event was received before with other content. It is a report of the incident, and may have raised its severity or reopened it.',
     example: true,
   })
   readonly updated?: boolean;
 
-  static from(this: void, { incidentId, incidentNumber, outcome }: SettledEvent): ReceivedEventDto {
+  static from(this: void, { outcome, ...incident }: SettledEvent): ReceivedEventDto {
     return {
-      incident_id: incidentId,
-      incident_number: incidentNumber,
-      duplicate: outcome === 'duplicate' ? true : undefined,
-      updated: outcome === 'updated' ? true : undefined,
+      ...incident,
+      duplicate: outcome === 'duplicate' || undefined,
+      updated: outcome === 'updated' || undefined,
     };
   }
 }
@@ -45,7 +43,7 @@ export class AcceptedReceiptDto extends ReceivedEventDto {
   @NestedList(() => ReceivedEventDto, {
     optional: true,
     description:
-      'When the body has several events: one for each, in their order. The incident beside it is that of the first; `duplicate` and `updated` are there when they hold for all.',
+      'One item for each event, in their order, if the body has several. `incident_id` and `incident_number` are those of the first event. `duplicate` and `updated` are present if they apply to all events.',
   })
   readonly incidents?: readonly ReceivedEventDto[];
 
@@ -66,7 +64,7 @@ export class QueuedReceiptDto {
   @Choice('QueuedStatus', ['queued'], { example: 'queued' })
   readonly status: 'queued';
 
-  @Id('WebhookEventId', { description: 'GET /api/webhook-events/{id} tells what became of it.' })
+  @Id('WebhookEventId', { description: 'GET /api/webhook-events/{id} shows the result.' })
   readonly queue_id: string;
 
   @Text({ example: 'The event is stored; its incident follows.' })
@@ -80,7 +78,7 @@ export class QueuedReceiptDto {
     };
   }
 
-  /** The contract knows no answer without an incident but this one. */
+  /** The response to a body without events, because the accepted response has an incident. */
   static ofEmpty(this: void, id: string): QueuedReceiptDto {
     return {
       status: 'queued',
@@ -90,7 +88,6 @@ export class QueuedReceiptDto {
   }
 }
 
-/** The answer to Okta's question of an address. */
 export class WebhookVerificationDto {
   @Text({
     max: 256,
@@ -103,52 +100,52 @@ export class WebhookVerificationDto {
 const header = (name: string, description: string, example: string) =>
   ApiHeader({ name, required: false, description, schema: { type: 'string' }, example });
 
-/** Okta's question, which is no part of reading a source. No example: Swagger UI would send it. */
+/** No example, because Swagger UI would send it with each read of a source. */
 export const ApiOktaChallenge = (): MethodDecorator =>
   ApiHeader({
     name: OKTA_CHALLENGE,
     required: false,
-    description: 'What Okta wants to have back once, before it sends events.',
+    description: 'Verification of the address by Okta, before it sends events.',
     schema: { type: 'string', pattern: CHALLENGE.source },
   });
 
 export const ApiAnyBody = (): MethodDecorator =>
   ApiBody({
     description:
-      "JSON in one of the formats, or as the source's mapping reads it. The members of a list are events of their own, and so are the lines of a body with the content type `application/x-ndjson`.",
+      'JSON in a format, or for the mapping of the source. Each member of a list is an event, and so is each line of a body with the content type `application/x-ndjson`.',
     required: true,
     schema: {},
   });
 
-/** What the contract says of a delivery, whose body and headers the guard reads and no DTO declares. */
+/** Describes the body and the headers of a delivery, which the guard reads. */
 export const ApiDelivery = (): MethodDecorator =>
   applyDecorators(
     ApiParam({
       name: 'source',
-      description: 'The name of a registered source.',
+      description: 'Name of a registered source.',
       schema: { title: 'WebhookSourceName', type: 'string', pattern: SOURCE_NAME.source },
       example: 'siem',
     }),
     header(
       'X-Webhook-Signature',
-      "`sha256=` and the HMAC-SHA256 in hex, keyed with the source's secret, over timestamp, period and body; over the body alone where the source's `signature` is `body`. `X-Signature` and `X-Hub-Signature-256` are read in its place; for `body`, too, PagerDuty's `X-PagerDuty-Signature`: `v1=` and the hex, several separated by commas.",
+      '`sha256=` and the HMAC-SHA256 in hex, with the secret of the source as key, over timestamp, period and body; over the body only if the `signature` of the source is `body`. `X-Signature` and `X-Hub-Signature-256` are alternatives, and for `body` also `X-PagerDuty-Signature` of PagerDuty: `v1=` and the hex, several separated by commas.',
       'sha256=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
     ),
     header(
       'X-Webhook-Timestamp',
-      'Unix seconds, at most 5 minutes off, where `signature` is `timestamped`.',
+      'Unix time in seconds, at most 5 minutes off, if `signature` is `timestamped`.',
       '1769851800',
     ),
     header(
       'X-Webhook-Token',
-      'The secret itself, where `signature` is `token`; `cf-webhook-auth` and `Authorization: Bearer` do as well. Where `signature` is `basic`, `Authorization: Basic` has the name of the source and the secret.',
+      'The secret, if `signature` is `token`. `cf-webhook-auth` and `Authorization: Bearer` are alternatives. If `signature` is `basic`, `Authorization: Basic` has the name of the source and the secret.',
       'the-secret-of-the-source',
     ),
-    header('webhook-id', 'As Standard Webhooks say, where `signature` is `standard`.', 'msg_1'),
-    header('webhook-timestamp', 'As Standard Webhooks say.', '1769851800'),
+    header('webhook-id', 'By Standard Webhooks, if `signature` is `standard`.', 'msg_1'),
+    header('webhook-timestamp', 'By Standard Webhooks.', '1769851800'),
     header(
       'webhook-signature',
-      'As Standard Webhooks say.',
+      'By Standard Webhooks.',
       'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
     ),
     ApiAnyBody(),

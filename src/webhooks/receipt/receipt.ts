@@ -1,22 +1,36 @@
-import type { WebhookEventStatus } from '../events/webhook-event.js';
+import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
+import type {
+  SettlingProgress,
+  WebhookEventEntity,
+  WebhookEventStatus,
+} from '../events/webhook-event.entity.js';
+import { MOST_EVENTS, type Part } from '../reading/mapping.js';
 import type { ReadEvent } from '../reading/read-events.js';
 
+/** Errors of a receipt. */
+export const RECEIPT_REFUSALS = [
+  'unknown_source',
+  'payload_too_large',
+  'invalid_signature',
+  'timestamp_expired',
+  'rate_limited',
+  'bad_request',
+  'validation_error',
+  'service_unavailable',
+] as const satisfies ErrorCode[];
+
+export const NOT_STORED = 'It could not be stored. The log has the cause.';
+
 /** A verified body on its way into the inbox. */
-export interface Arrival {
-  /** Id of the inbox row. */
-  readonly id: string;
-  readonly source: string;
+export type Arrival = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash' | 'received_at'> & {
   readonly body: Buffer;
-  /** SHA-256 of the body. */
-  readonly bodyHash: Buffer;
-  readonly receivedAt: Date;
-}
+};
 
 /** Outcome of one event of a body. */
 export interface SettledEvent {
   readonly outcome: 'created' | 'duplicate' | 'updated';
-  readonly incidentId: string;
-  readonly incidentNumber: string;
+  readonly incident_id: string;
+  readonly incident_number: string;
 }
 
 /** Events of a body that are settled together: all of them, or none. */
@@ -39,13 +53,59 @@ export interface ReadReceipt {
 }
 
 /** Status of a receipt: a created incident outranks an update, and an update outranks a duplicate. */
-export function statusOf(events: readonly Pick<SettledEvent, 'outcome'>[]): WebhookEventStatus {
-  const outcomes = new Set(events.map(({ outcome }) => outcome));
-  if (outcomes.has('created') || events.length === 0) return 'processed';
-  return outcomes.has('updated') ? 'updated' : 'duplicate';
+export function statusOf(outcomes: readonly SettledEvent['outcome'][]): WebhookEventStatus {
+  if (outcomes.includes('created') || outcomes.length === 0) return 'processed';
+  return outcomes.includes('updated') ? 'updated' : 'duplicate';
 }
 
 /** Principal name that creates the incidents of a source. */
 export function principalOf(source: string): string {
   return `webhook:${source}`;
+}
+
+/** Maximum number of positions in the error message. */
+const MOST_NAMED = 100;
+
+export const NOTHING_DONE: SettlingProgress = {
+  done: 0,
+  most: MOST_EVENTS,
+  outcomes: [],
+  failed: [],
+  failures: 0,
+};
+
+export function nextPart({ done, most }: SettlingProgress): Part {
+  return { from: done, most };
+}
+
+export function afterPart(
+  before: SettlingProgress,
+  { events, repeats }: Pick<SettledReceipt, 'events' | 'repeats'>,
+): SettlingProgress {
+  return {
+    ...before,
+    done: before.done + events.length,
+    most: MOST_EVENTS,
+    outcomes: [...new Set([...before.outcomes, ...events.map(({ outcome }) => outcome)])],
+    repeats: before.repeats ?? repeats?.id,
+  };
+}
+
+/** Halves a part that failed. An event that fails alone is left out, so that it does not block the other events. */
+export function afterFailure(before: SettlingProgress, size: number): SettlingProgress {
+  if (size > 1) return { ...before, most: Math.ceil(size / 2) };
+  const failed = [...before.failed, before.done + 1].slice(0, MOST_NAMED);
+  const failures = before.failures + 1;
+  return { ...before, done: before.done + 1, most: MOST_EVENTS, failed, failures };
+}
+
+/** Final status of the receipt after the last part. */
+export function ending({ outcomes, repeats, failed, failures }: SettlingProgress, total: number) {
+  const status = statusOf(outcomes);
+  if (failures === 0) {
+    return { status, error: null, duplicate_of: status === 'duplicate' ? (repeats ?? null) : null };
+  }
+  const more = failures > failed.length ? ` and ${failures - failed.length} more` : '';
+  const error = `Of ${total} events these could not be stored: number ${failed.join(', ')}${more}. The log has the cause.`;
+  return { status: 'failed' as const, error, duplicate_of: null };
 }

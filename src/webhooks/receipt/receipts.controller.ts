@@ -19,7 +19,7 @@ import {
   QueuedReceiptDto,
   WebhookVerificationDto,
 } from './receipt.dto.js';
-import { RECEIPT_REFUSALS } from '../webhook.errors.js';
+import { RECEIPT_REFUSALS } from './receipt.js';
 import { WebhookReceipts } from './webhook-receipts.js';
 
 const RECEIPT = {
@@ -28,7 +28,6 @@ const RECEIPT = {
   by: { field: 'status', words: { accepted: AcceptedReceiptDto, queued: QueuedReceiptDto } },
 };
 
-/** Where tools deliver their events. */
 @ApiTags('Webhooks')
 @Controller('api/webhooks')
 export class ReceiptsController {
@@ -37,7 +36,7 @@ export class ReceiptsController {
     private readonly okta: OktaVerification,
   ) {}
 
-  /** The contract tells it at getWebhookSource, which has the same address and method. */
+  /** The contract describes it at getWebhookSource, which has the same address and method. */
   @Get(':source')
   @WithOktaChallenge()
   @Public()
@@ -65,7 +64,7 @@ export class ReceiptsController {
   @Operation(
     'receiveWebhook',
     'Deliver an event',
-    'Nothing is answered before it is stored. A sender that gets 429, 500 or 503, or no answer, sends the same again: what was stored before is answered as the first time.',
+    'The response follows the storage of the event. After 429, 500 or 503, or without a response, send the same body again: a stored event gets the same response again.',
   )
   @ApiDelivery()
   @ApiAnswer({
@@ -77,7 +76,7 @@ export class ReceiptsController {
   @ApiAnswer({
     status: 202,
     description:
-      'The event is stored; a worker makes its incident. Or the body is stored and has no event, as when a poller has nothing new.',
+      'The event is stored; a worker creates its incident. Or the body is stored and has no events, like a page of a poller without news.',
     type: RECEIPT,
     raw: true,
   })

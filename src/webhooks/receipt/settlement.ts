@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { IncidentCreation } from '../../incidents/incident-creation.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
+import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import { type ReadEvent, incidentOf } from '../reading/read-events.js';
 import {
   EVENT_UPDATED,
@@ -23,7 +25,10 @@ import {
 /** Maximum number of update receipts whose bytes are compared with those of a repetition. */
 const UPDATES_COMPARED = 1_000;
 
-type Settled = Omit<SettledEvent, 'incidentNumber'>;
+type Settled = Omit<SettledEvent, 'incident_number'>;
+
+/** Domain event that notification channels may subscribe to. */
+const WEBHOOK_EVENT_FAILED = 'webhook_event.failed';
 
 /**
  * Settles the events of one body in the caller's transaction. A new event creates an incident. A known event with new content
@@ -34,9 +39,10 @@ export class Settlement {
   constructor(
     private readonly inbox: InboxRepository,
     private readonly creation: IncidentCreation,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly timeline: IncidentTimeline,
     private readonly further: FurtherReports,
+    private readonly events: DomainEvents,
   ) {}
 
   async settle(tx: Tx, { arrival, events }: ReadReceipt): Promise<SettledReceipt> {
@@ -64,17 +70,17 @@ export class Settlement {
     const repeated = wanted.filter(({ row }) => !first.has(row.id)).map(({ event }) => event);
     const seen = await this.seenOf(tx, arrival.source, repeated);
     const settled = new Map<ReadEvent, Settled>(
-      fresh.map(({ event, row }) => [event, { outcome: 'created', incidentId: row.id }]),
+      fresh.map(({ event, row }) => [event, { outcome: 'created', incident_id: row.id }]),
     );
     const byIncident = Map.groupBy(repeated, ({ key }) => seen.get(nameOf(key))!.incident_id);
     // Locking incidents in the order of their ids prevents deadlocks between two bodies.
-    for (const [incidentId, again] of [...byIncident].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [incident_id, again] of [...byIncident].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       const updates = await this.updatesIn(tx, arrival, again, seen);
       for (const event of again) {
         const outcome = updates.has(event) ? 'updated' : 'duplicate';
-        settled.set(event, { outcome, incidentId });
+        settled.set(event, { outcome, incident_id });
       }
-      if (updates.size > 0) await this.further.add(tx, arrival, [...updates], incidentId);
+      if (updates.size > 0) await this.further.add(tx, arrival, [...updates], incident_id);
     }
     const all = await this.withNumbers(
       tx,
@@ -131,12 +137,31 @@ export class Settlement {
   }
 
   private async withNumbers(tx: Tx, settled: readonly Settled[]): Promise<SettledEvent[]> {
-    const ids = settled.map(({ incidentId }) => incidentId);
+    const ids = settled.map(({ incident_id }) => incident_id);
     const states = await this.incidents.statesOf(tx, ids);
-    return settled.map((one) => {
-      const { incident_number: incidentNumber } = states.get(one.incidentId)!;
-      return { ...one, incidentNumber };
+    return settled.map((event) => {
+      const { incident_number } = states.get(event.incident_id)!;
+      return { ...event, incident_number };
     });
+  }
+
+  /** Keeps a failed body for analysts. Returns the id of its row. */
+  async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<string> {
+    const { id, is_news } = await this.inbox.keepFailed(tx, arrival, error);
+    if (is_news) await this.notifyFailure(tx, { id, source: arrival.source }, error);
+    return id;
+  }
+
+  /** Notifies the first failure of a source in the quiet period. */
+  async notifyFailure(
+    tx: Tx,
+    { id, source }: Pick<WebhookEventEntity, 'id' | 'source'>,
+    error: string,
+  ): Promise<void> {
+    if (!(await this.inbox.isFirstFailure(tx, source, id))) return;
+    const subject = { type: 'webhook_event', id };
+    const payload = { source, error };
+    await this.events.record(tx, { type: WEBHOOK_EVENT_FAILED, subject, payload });
   }
 }
 

@@ -11,22 +11,33 @@ import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { LimitCounter } from '../../platform/limits/limit-counter.js';
-import { toAppError } from '../../platform/errors/app-error.js';
+import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { Work } from '../../platform/work/work.js';
 import { readEventJson, readEventLines } from '../reading/event-json.js';
-import { MOST_EVENTS } from '../mapping/mapping-rules.js';
-import { incidentOf, isUnfit, openBody, type OpenBody, wordsOf } from '../reading/read-events.js';
+import { MOST_EVENTS } from '../reading/mapping.js';
+import {
+  incidentOf,
+  isUnfit,
+  openBody,
+  type OpenBody,
+  type Unfit,
+  wordsOf,
+} from '../reading/read-events.js';
 import { accountOf, type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
-import type { WebhookSource } from '../sources/webhook-source.js';
-import { FailedReceipts } from './failed-receipts.js';
+import type { WebhookSource } from '../sources/webhook-source.entity.js';
 import { InboxRepository } from './inbox.repository.js';
 import { ReceiptBatchesRepository, type SingleReceipt } from './receipt-batches.repository.js';
 import { QUEUED_EVENTS, workOn } from './inbox-processing.js';
-import { type Arrival, type ReadReceipt, type SettledEvent, principalOf } from './receipt.js';
+import {
+  type Arrival,
+  NOT_STORED,
+  type ReadReceipt,
+  type SettledEvent,
+  principalOf,
+} from './receipt.js';
 import { Settlement } from './settlement.js';
 import { overEntries, unknownSeverityEntries } from './further-reports.js';
-import { NOT_STORED, UnknownFormatError } from '../webhook.errors.js';
 
 export type Receipt =
   | { readonly status: 'accepted'; readonly events: readonly SettledEvent[] }
@@ -63,7 +74,6 @@ export class WebhookReceipts {
     private readonly transactions: Transactions,
     private readonly batches: ReceiptBatchesRepository,
     private readonly inbox: InboxRepository,
-    private readonly failed: FailedReceipts,
     private readonly settlement: Settlement,
     private readonly creation: IncidentCreation,
     private readonly timeline: IncidentTimeline,
@@ -107,9 +117,7 @@ export class WebhookReceipts {
     }
     const events = await this.inTurn(bytes, () => this.read(body, arrival));
     if (!events) return { status: 'queued', id: await this.queue.submit(arrival) };
-    if (isUnfit(events)) {
-      throw new UnknownFormatError(events, await this.keepFailed(arrival, wordsOf(events)));
-    }
+    if (isUnfit(events)) throw await this.refuse(arrival, events);
     const settled = await this.settle({ arrival, events });
     if (settled) return { status: 'accepted', events: settled };
     return { status: 'queued', id: await this.queue.submit(arrival) };
@@ -166,7 +174,7 @@ export class WebhookReceipts {
     const settle = () =>
       this.transactions.run(async (tx) => {
         const { source } = read.arrival;
-        if (hasOrder && (await this.inbox.firstQueued(tx, source)) !== undefined) return undefined;
+        if (hasOrder && (await this.inbox.hasQueued(tx, source))) return undefined;
         const settled = await this.settlement.settle(tx, read);
         await this.inbox.insertSettled(tx, settled);
         return settled.events;
@@ -189,8 +197,8 @@ export class WebhookReceipts {
     const numbers = await this.batches.insertNew(singles, rows, incidents, timeline);
     this.creation.inserted(rows.filter(({ id }) => numbers.has(id)));
     return rows.map(({ id }) => {
-      const incidentNumber = numbers.get(id);
-      return incidentNumber ? { outcome: 'created', incidentId: id, incidentNumber } : undefined;
+      const incident_number = numbers.get(id);
+      return incident_number ? { outcome: 'created', incident_id: id, incident_number } : undefined;
     });
   }
 
@@ -199,14 +207,10 @@ export class WebhookReceipts {
   ): Promise<readonly (SettledEvent | undefined)[]> {
     const rows = await this.batches.insertRepeated(singles);
     return singles.map(({ arrival }) => {
-      const row = rows.get(arrival.id);
-      return (
-        row && {
-          outcome: 'duplicate',
-          incidentId: row.incident_id,
-          incidentNumber: row.incident_number,
-        }
-      );
+      const { incident_id, incident_number } = rows.get(arrival.id) ?? {};
+      return incident_id && incident_number
+        ? { outcome: 'duplicate', incident_id, incident_number }
+        : undefined;
     });
   }
 
@@ -224,18 +228,21 @@ export class WebhookReceipts {
     return { status: 'empty', id: arrival.id };
   }
 
+  /** Keeps the body as a failed event, so that analysts see it and can replay it. */
+  private async refuse(arrival: Arrival, unfit: Unfit): Promise<AppError> {
+    const { why: message, hint } = unfit;
+    const event_id = await this.keepFailed(arrival, wordsOf(unfit));
+    const errors = [{ field: '', code: 'unknown_format', message }];
+    return new AppError('validation_error', message, { details: { errors, event_id, hint } });
+  }
+
   private async keepFailed(arrival: Arrival, error: string): Promise<string> {
-    return await this.transactions.run((tx) => this.failed.keep(tx, arrival, error));
+    return await this.transactions.run((tx) => this.settlement.keepFailed(tx, arrival, error));
   }
 
   private arrivalOf({ source }: WebhookSource, body: Buffer): Arrival {
-    const receivedAt = this.clock.now();
-    return {
-      id: newId(receivedAt.getTime()),
-      source,
-      body,
-      bodyHash: hash('sha256', body, 'buffer'),
-      receivedAt,
-    };
+    const received_at = this.clock.now();
+    const body_hash = hash('sha256', body, 'buffer');
+    return { id: newId(received_at.getTime()), source, body, body_hash, received_at };
   }
 }

@@ -12,25 +12,42 @@ import { Counter } from 'prom-client';
 import { DeclaredAccess } from '../../platform/access/access.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
+import { StrangerRefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
-import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../platform/errors/error-catalogue.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
-import { LimitCounter } from '../../platform/limits/limit-counter.js';
+import { LimitCounter, type NamedLimit } from '../../platform/limits/limit-counter.js';
 import { isLines } from '../reading/event-json.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import {
   type ReceivingSource,
   SOURCE_NAME,
   type WebhookSource,
-} from '../sources/webhook-source.js';
+} from '../sources/webhook-source.entity.js';
 import {
   messageName,
   signatureHeaders,
   type SignatureProblem,
   signatureProblem,
 } from './signature-rules.js';
-import { type ReceiptProblem, RefusedReceiptError } from '../webhook.errors.js';
-import type { NamedLimit } from '../../platform/limits/request-limits.js';
+
+type ReceiptProblem = SignatureProblem | 'unknown_source';
+
+/** A receipt without a valid signature. Its message reveals nothing beyond the code. */
+export class RefusedReceiptError extends StrangerRefusedError {
+  constructor(problem: ReceiptProblem, source: string | undefined, retryAfterSeconds?: number) {
+    super(
+      {
+        action: 'webhook.refused',
+        subject: { type: 'webhook_source', id: source ?? 'unknown' },
+        details: { reason: problem },
+      },
+      retryAfterSeconds === undefined
+        ? new AppError(problem, ERROR_CATALOGUE[problem].meaning)
+        : new TooManyFailuresError('refused webhook receipts', retryAfterSeconds),
+    );
+  }
+}
 
 /** Stands in for an unknown source, so that its refusal takes the same time. */
 const NOBODY: Pick<ReceivingSource, 'source' | 'signature' | 'secrets'> = {
@@ -43,8 +60,8 @@ const NOBODY: Pick<ReceivingSource, 'source' | 'signature' | 'secrets'> = {
 const REPETITIONS = { name: 'webhook_repetition', perMinute: 60 };
 
 /**
- * The authentication of handlers with `@Allow('signature')`. Its sender learns in this order what is wrong: 404, 413,
- * 401, 429, 400. Until the signature is verified a receipt costs a bounded body and its digest, and nothing is parsed.
+ * Authenticates handlers with `@Allow('signature')`. Errors have this order: 404, 413, 401, 429, 400. Nothing is parsed before the
+ * signature is verified.
  */
 @Injectable()
 export class HmacGuard implements CanActivate {

@@ -5,15 +5,15 @@ import { TooManyFailuresError } from '../../auth/auth.errors.js';
 import { AppError } from '../../platform/errors/app-error.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { SourceDirectory } from '../sources/source-directory.js';
-import type { SignatureScheme } from '../sources/webhook-source.js';
-import { RefusedReceiptError } from '../webhook.errors.js';
+import type { SignatureScheme } from '../sources/webhook-source.entity.js';
+import { RefusedReceiptError } from './hmac.guard.js';
 
 export const OKTA_CHALLENGE = 'x-okta-verification-challenge';
 
-/** A media type of its own, so that the contract's answer for GET stays what it is: parsers of JSON ignore the parameter. */
+/** A separate media type in the contract. Parsers of JSON ignore the parameter. */
 export const OKTA_VERIFICATION_TYPE = 'application/json; profile="okta-verification"';
 
-/** Excludes characters that could be markup where the answer is displayed. */
+/** Excludes markup, because the response may be displayed. */
 export const CHALLENGE = /^[\w.~+/=-]{1,256}$/;
 
 const CONSTRAINT = 'oktaChallenge';

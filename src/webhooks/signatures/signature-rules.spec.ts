@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
-import { SIGNATURE_SCHEMES, type SignatureScheme } from '../sources/webhook-source.js';
+import { SIGNATURE_SCHEMES, type SignatureScheme } from '../sources/webhook-source.entity.js';
 import { signatureHeaders, signatureProblem } from './signature-rules.js';
 
 type Headers = Readonly<Record<string, string | undefined>>;

@@ -1,12 +1,12 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import type { ReceivingSecret, SignatureScheme } from '../sources/webhook-source.js';
+import type { ReceivingSecret, SignatureScheme } from '../sources/webhook-source.entity.js';
 
-/** The headers of a request by their names in small letters. */
+/** Headers of a request by their names in lower case. */
 type SignatureHeaders = ReadonlyMap<string, string>;
 
 /**
- * Reads them as they were sent. Node would join headers of one name with a comma, or take the first: a proxy in front
- * may have judged another. One that was given twice is empty here, which no scheme takes for valid.
+ * Reads the headers as sent. A header that occurs twice becomes empty, which is invalid in each scheme: Node would join both or take the
+ * first, and a proxy may have checked the other.
  */
 export function signatureHeaders(rawHeaders: readonly string[]): SignatureHeaders {
   const headers = new Map<string, string>();
@@ -17,32 +17,29 @@ export function signatureHeaders(rawHeaders: readonly string[]): SignatureHeader
   return headers;
 }
 
-/** Cloudflare sends the secret in this header and can send no other. */
+/** The only header in which Cloudflare can send the secret. */
 const CLOUDFLARE_TOKEN = 'cf-webhook-auth';
 
-/** Either way: clocks differ, and a signature that is valid for longer could be sent again for longer. */
+/** In both directions. A captured message can be replayed during this time. */
 export const TOLERANCE_SECONDS = 300;
 
 export type SignatureProblem = 'invalid_signature' | 'timestamp_expired';
 
-/** What a sender signed, and how it says so. */
 interface SignedMessage {
-  /** The source that it is for, which is the user name where a sender needs one. */
+  /** Name of the source, which is the user name of Basic authentication. */
   readonly source: string;
   readonly headers: SignatureHeaders;
-  /** The bytes as they came. */
   readonly body: Buffer;
 }
 
 interface Verifier {
-  /** Of the schemes that sign the time, too. */
+  /** In schemes that sign the time. */
   readonly timestampHeader?: string;
-  /** Any of the secrets will do. */
   readonly verifies: (message: SignedMessage, secrets: readonly string[]) => boolean;
 }
 
 /**
- * What is wrong with the signature; undefined when it is valid. The time is looked at last, so that only who knows the
+ * Returns the problem of the signature, or `undefined` if it is valid. The time is checked last, so that only a sender that knows the
  * secret learns that its clock is wrong.
  */
 export function signatureProblem(
@@ -61,8 +58,8 @@ export function signatureProblem(
 }
 
 /**
- * By what a message is known that somebody else may have caught and sends again: its time and its content. Undefined for
- * schemes that sign no time, where senders repeat themselves without meaning harm.
+ * Identifies a message that may have been captured and is replayed, by time and content. `undefined` for schemes that do not sign the time,
+ * because their senders may repeat messages.
  */
 export function messageName(scheme: SignatureScheme, message: SignedMessage): string | undefined {
   const { timestampHeader } = VERIFIERS[scheme];
@@ -76,12 +73,12 @@ const HEX_SIGNATURE = /^(?:sha256=)?([0-9a-f]{64})$/i;
 const STANDARD_ID = /^[\x21-\x7e]{1,256}$/;
 const STANDARD_SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/;
 const STANDARD_SECRET = /^whsec_/;
-/** With or without the padding at its end. */
+/** With or without padding. */
 export const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 const BEARER = /^bearer +(.+)$/i;
 const BASIC = /^basic +(.+)$/i;
 const PAGERDUTY_SIGNATURE = /^ *v1=([0-9a-f]{64}) *$/i;
-/** More secrets than any sender has at once. */
+/** Senders have fewer secrets. */
 const MOST_SIGNATURES = 10;
 
 const VERIFIERS: Readonly<Record<SignatureScheme, Verifier>> = {
@@ -127,15 +124,15 @@ const VERIFIERS: Readonly<Record<SignatureScheme, Verifier>> = {
       const token =
         headers.get('x-webhook-token') ??
         headers.get(CLOUDFLARE_TOKEN) ??
-        bearer(headers.get('authorization'));
+        BEARER.exec(headers.get('authorization') ?? '')?.[1];
       if (token === undefined) return false;
-      // Node gives each byte of a header as one character. Hashes have one length, so that their comparison tells nothing.
+      // Node reads each byte of a header as one character. Hashes have equal lengths, so the time of the comparison reveals nothing.
       const sent = sha256(Buffer.from(token, 'latin1'));
       return secrets.some((secret) => equal(sent, sha256(Buffer.from(secret))));
     },
   },
 
-  /** https://www.rfc-editor.org/rfc/rfc7617: compared as it is encoded, which has one form. */
+  /** https://www.rfc-editor.org/rfc/rfc7617. The encoded form is compared, because it is unique. */
   basic: {
     verifies: ({ headers, source }, secrets) => {
       const given = BASIC.exec(headers.get('authorization') ?? '')?.[1];
@@ -148,7 +145,7 @@ const VERIFIERS: Readonly<Record<SignatureScheme, Verifier>> = {
   },
 };
 
-/** https://developer.pagerduty.com/docs/verifying-webhook-signatures: one for each secret, while a secret is changed. */
+/** https://developer.pagerduty.com/docs/verifying-webhook-signatures: one signature for each secret, during a rotation. */
 function pagerDutySignatures(headers: SignatureHeaders): Buffer[] {
   const given = headers.get('x-pagerduty-signature')?.split(',', MOST_SIGNATURES) ?? [];
   return given.flatMap((one) => {
@@ -157,7 +154,7 @@ function pagerDutySignatures(headers: SignatureHeaders): Buffer[] {
   });
 }
 
-/** The first of the headers that is there counts, whatever the others say. */
+/** Only the first header that exists counts. */
 function hexSignature(headers: SignatureHeaders): Buffer | undefined {
   const given =
     headers.get('x-webhook-signature') ??
@@ -168,20 +165,16 @@ function hexSignature(headers: SignatureHeaders): Buffer | undefined {
   return hex === undefined ? undefined : Buffer.from(hex, 'hex');
 }
 
-/** `v1,<base64>`, several separated by spaces; other versions are for those who know them. */
+/** `v1,<base64>`, several separated by spaces. Other versions are ignored. */
 function standardSignatures(header: string): string[] {
   return header.split(' ').flatMap((one) => STANDARD_SIGNATURE.exec(one)?.[1] ?? []);
 }
 
-/** With the prefix, base64 of the key. Without it senders disagree: some take the text, others what it decodes to. */
+/** After the prefix, base64 of the key. Without the prefix, some senders use the text and others the decoded bytes. */
 function standardKeys(secret: string): Buffer[] {
   const encoded = secret.replace(STANDARD_SECRET, '');
   const keys = encoded !== '' && BASE64.test(encoded) ? [Buffer.from(encoded, 'base64')] : [];
   return encoded === secret ? [Buffer.from(secret), ...keys] : keys;
-}
-
-function bearer(authorization: string | undefined): string | undefined {
-  return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
 }
 
 function hmac(key: string | Buffer, prefix: string, body: Buffer): Buffer {

@@ -60,7 +60,7 @@ describe('SourceDirectory', () => {
     jest.restoreAllMocks();
   });
 
-  it('answers from a read for 800 ms, and reads anew meanwhile once that is 400 ms old', async () => {
+  it('uses a read for 800 ms, and starts another after 400 ms', async () => {
     expect(await secretsOf('known')).toEqual([SECRET]);
     for (now = 10_001; now < 10_400; now += 20) expect(await secretsOf('known')).toEqual([SECRET]);
     expect(reads).toBe(1);
@@ -72,14 +72,14 @@ describe('SourceDirectory', () => {
     expect(reads).toBe(2);
   });
 
-  it('waits for a read when the last one began 800 ms ago', async () => {
+  it('waits for a read if the last read is 800 ms old', async () => {
     await directory.find('known');
     table = [rowOf('known', { enabled: false })];
     now += 801;
     expect(await directory.find('known')).toMatchObject({ enabled: false });
   });
 
-  it('does not take a read for an answer that began too long before the question', async () => {
+  it('does not use a read that began too early', async () => {
     let finish = (): void => undefined;
     answer = (rows) =>
       new Promise((resolve) => {
@@ -97,7 +97,7 @@ describe('SourceDirectory', () => {
     expect(reads).toBe(2);
   });
 
-  it('reads anew for a name that it does not know, when its read is older than 50 ms', async () => {
+  it('reads again for an unknown name if its read is older than 50 ms', async () => {
     await directory.find('known');
     table.push(rowOf('made-elsewhere'));
     now += 40;
@@ -106,7 +106,7 @@ describe('SourceDirectory', () => {
     expect(await directory.find('made-elsewhere')).toBeDefined();
   });
 
-  it('reads at most 20 times a second, however many names strangers invent', async () => {
+  it('reads at most 20 times per second for unknown names', async () => {
     const from = now;
     let names = 0;
     while (now < from + 1_000) {
@@ -119,14 +119,14 @@ describe('SourceDirectory', () => {
     expect(reads).toBeLessThanOrEqual(20);
   });
 
-  it('reads nothing for what can be no name', async () => {
+  it('does not read for invalid names', async () => {
     for (const name of ['', 'A', 'a b', 'ä', '../x', '__proto__', 'a'.repeat(64), '\0', '\ud800']) {
       expect(await directory.find(name)).toBeUndefined();
     }
     expect(reads).toBe(0);
   });
 
-  it('has one read under way at a time', async () => {
+  it('runs one read at a time', async () => {
     let most = 0;
     let underWay = 0;
     answer = async (rows) => {
@@ -142,7 +142,7 @@ describe('SourceDirectory', () => {
     expect(reads).toBe(1);
   });
 
-  it('reads anew after a change of this process, also when a read is under way', async () => {
+  it('reads again after a change in this process, also during a read', async () => {
     await directory.find('known');
     const early = directory.find('unknown');
     table = [];
@@ -154,7 +154,7 @@ describe('SourceDirectory', () => {
     expect(reads).toBe(2);
   });
 
-  it('goes on with its read for 800 ms while the database is away, and then says that it is', async () => {
+  it('given a database outage → uses its read for 800 ms, then throws', async () => {
     await directory.find('known');
     answer = () => Promise.reject(new Error('connection refused'));
     now += 700;
@@ -167,7 +167,7 @@ describe('SourceDirectory', () => {
     expect(await secretsOf('known')).toEqual([SECRET]);
   });
 
-  it('tries at most 20 times a second while the database is away', async () => {
+  it('given a database outage → reads at most 20 times per second', async () => {
     answer = () => Promise.reject(new Error('connection refused'));
     const from = now;
     while (now < from + 1_000) {
@@ -177,7 +177,7 @@ describe('SourceDirectory', () => {
     expect(reads).toBeLessThanOrEqual(20);
   });
 
-  it('gives a read up that hangs for three seconds, and takes nothing from it later', async () => {
+  it('abandons a read after 3 s', async () => {
     jest.useFakeTimers({ doNotFake: ['performance', 'setImmediate', 'nextTick'] });
     let finish = (): void => undefined;
     answer = (rows) =>
@@ -194,7 +194,7 @@ describe('SourceDirectory', () => {
     expect(reads).toBe(2);
   });
 
-  it('leaves a former secret out once its time is over, to the millisecond', async () => {
+  it('omits a previous secret from the millisecond of its expiry', async () => {
     const secrets = sealed.change(
       table[0]!,
       { secret: 'a-new-secret-of-the-gateway' },
@@ -203,18 +203,18 @@ describe('SourceDirectory', () => {
     const until = new Date(clock.now().getTime() + 300);
     table = [rowOf('known', { ...secrets, previous_secret_until: until })];
     expect(await directory.find('known')).toMatchObject({
-      previousSecretUntil: until,
+      previous_secret_until: until,
       secrets: [{ value: 'a-new-secret-of-the-gateway' }, { value: SECRET, until }],
     });
     now += 299;
     expect(await secretsOf('known')).toEqual(['a-new-secret-of-the-gateway', SECRET]);
     now += 1;
     expect(await secretsOf('known')).toEqual(['a-new-secret-of-the-gateway']);
-    expect(await directory.find('known')).toMatchObject({ previousSecretUntil: undefined });
+    expect(await directory.find('known')).toMatchObject({ previous_secret_until: null });
     expect(reads).toBe(1);
   });
 
-  it('opens each sealed secret once', async () => {
+  it('decrypts each secret once', async () => {
     const open = jest.spyOn(box, 'open');
     for (let n = 0; n < 5; n += 1) {
       await directory.find('known');
@@ -226,7 +226,7 @@ describe('SourceDirectory', () => {
     expect(open).toHaveBeenCalledTimes(2);
   });
 
-  it('knows no secret for a source whose own cannot be read, and knows the others', async () => {
+  it('given a secret that cannot be decrypted → the source has no secret, and other sources work', async () => {
     const told = jest.spyOn(Logger.prototype, 'error').mockImplementation();
     // What is in the row of another source opens there, and only there.
     table.push(rowOf('copied', { secret: table[0]!.secret }), rowOf('altered', { secret: 'v1.x' }));

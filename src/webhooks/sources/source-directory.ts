@@ -1,52 +1,52 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
 import { within } from '../../platform/concurrency/within.js';
 import { UnavailableError } from '../../platform/errors/app-error.js';
-import { OpenedSecrets, SealedSecrets } from './sealed-secrets.js';
-import { WebhookSourcesRepository, sourceOf } from './webhook-sources.repository.js';
-import type { WebhookSourceEntity } from './webhook-source.entity.js';
-import { type ReceivingSecret, type ReceivingSource, SOURCE_NAME } from './webhook-source.js';
+import { SealedSecrets } from './sealed-secrets.js';
+import {
+  type ReceivingSecret,
+  type ReceivingSource,
+  SOURCE_NAME,
+  type WebhookSourceEntity,
+} from './webhook-source.entity.js';
+import { WebhookSourcesRepository, withoutSecrets } from './webhook-sources.repository.js';
 
-/**
- * How old a read may be to answer a receipt, from the start of the read to the arrival of the receipt. What changed has
- * to count within a second; the rest of that second is margin.
- */
+/** Maximum age of a read that serves a receipt. A change takes effect within a second. */
 const VALID_MS = 800;
-/** A read of this age is still used, and made anew meanwhile: a busy source never makes a receipt wait. */
+/** After this age the next receipt starts a read in the background, so that no receipt of a busy source waits. */
 const REFRESH_MS = 400;
-/** How old a read may be to say that there is no such source: another replica may have made it just now. */
+/** Maximum age of a read that shows that a source does not exist. Another replica may just have created it. */
 const VALID_FOR_MISSING_MS = 50;
-/** Shorter than a statement may take: a database that hangs must not hold every receipt for that long. */
+/** Less than a statement may take, so that a hanging database does not block all receipts. */
 const READ_TIMEOUT_MS = 3_000;
 
 interface Snapshot {
   readonly sources: ReadonlyMap<string, ReceivingSource>;
-  /** When the read began, by the monotonic clock. */
+  /** Start of the read, by the monotonic clock. */
   readonly readAt: number;
 }
 
 /**
- * All sources with their secrets, as the database had them less than a second ago, so that not every receipt reads its
- * own. One read is under way at a time. Names that nobody registered cause at most 20 reads a second, since a read makes
- * them unknown for 50 ms; so does a read that failed.
+ * All sources with their secrets, at most 800 ms old, so that receipts do not read them. One read runs at a time. Unknown names and failed
+ * reads cause at most 20 reads per second.
  */
 @Injectable()
 export class SourceDirectory {
+  private readonly log = new Logger(SourceDirectory.name);
   private latest: Snapshot = { sources: new Map(), readAt: -Infinity };
   private failed: { readonly readAt: number; readonly error: unknown } | undefined;
-  private underWay: Promise<Snapshot> | undefined;
+  private reading: Promise<Snapshot> | undefined;
   private changedAt = -Infinity;
-  private readonly secrets: OpenedSecrets;
+  /** Decrypted secrets of the latest read, by name and encrypted secret. */
+  private opened: ReadonlyMap<string, string | undefined> = new Map();
 
   constructor(
     private readonly rows: WebhookSourcesRepository,
     private readonly clock: Clock,
-    sealed: SealedSecrets,
-  ) {
-    this.secrets = new OpenedSecrets(sealed);
-  }
+    private readonly secrets: SealedSecrets,
+  ) {}
 
-  /** Disabled ones, too. Throws when the database cannot say it. */
+  /** Returns the source, also if it is disabled. Throws if the database does not answer. */
   async find(name: string): Promise<ReceivingSource | undefined> {
     if (!SOURCE_NAME.test(name)) return undefined;
     const arrivedAt = performance.now();
@@ -54,30 +54,30 @@ export class SourceDirectory {
     const known = sources.get(name);
     if (!known) {
       const confirmed = await this.readAfter(arrivedAt - VALID_FOR_MISSING_MS);
-      return this.inForce(confirmed.sources.get(name));
+      return this.withValidSecrets(confirmed.sources.get(name));
     }
-    // After a failure the snapshot grows too old, and the next receipt gets the error.
+    // After a failure, the snapshot expires and the next receipt gets the error.
     if (readAt < arrivedAt - REFRESH_MS) this.read().catch(() => undefined);
-    return this.inForce(known);
+    return this.withValidSecrets(known);
   }
 
-  /** Throws when the database cannot say it. */
+  /** Throws if the database does not answer. */
   async enabledNames(): Promise<string[]> {
     const { sources } = await this.readAfter(performance.now() - VALID_MS);
     return [...sources.values()].filter(({ enabled }) => enabled).map(({ source }) => source);
   }
 
-  /** As it was the last time that the database could say it, however long ago: only to name it, never to admit it. */
+  /** Whether the source was enabled at the last successful read. Only for the label of a metric. */
   wasEnabled(name: string): boolean {
     return this.latest.sources.get(name)?.enabled === true;
   }
 
-  /** This process changed a source: whoever asks from now on gets what a read says that begins now. */
+  /** This process changed a source, so only reads that start later count. */
   forget(): void {
     this.changedAt = performance.now();
   }
 
-  /** A read that began later than that. One under way is waited for, and may have begun too early. */
+  /** Returns a read that started after the moment. The current read may have started earlier. */
   private async readAfter(moment: number): Promise<Snapshot> {
     const oldest = Math.max(moment, this.changedAt);
     let snapshot = this.latest;
@@ -86,17 +86,19 @@ export class SourceDirectory {
   }
 
   private read(): Promise<Snapshot> {
-    this.underWay ??= this.readAll().finally(() => {
-      this.underWay = undefined;
+    this.reading ??= this.readAll().finally(() => {
+      this.reading = undefined;
     });
-    return this.underWay;
+    return this.reading;
   }
 
   private async readAll(): Promise<Snapshot> {
     const readAt = performance.now();
     if (this.failed && this.failed.readAt > readAt - VALID_FOR_MISSING_MS) throw this.failed.error;
     try {
-      const rows = await within(READ_TIMEOUT_MS, this.rows.all(), failLate);
+      const rows = await within(READ_TIMEOUT_MS, this.rows.all(), () => {
+        throw new UnavailableError('The database does not answer.');
+      });
       this.failed = undefined;
       this.latest = { sources: this.received(rows), readAt };
       return this.latest;
@@ -107,32 +109,44 @@ export class SourceDirectory {
   }
 
   private received(rows: readonly WebhookSourceEntity[]): Map<string, ReceivingSource> {
-    const now = this.clock.now();
-    this.secrets.forgetUnused();
-    return new Map(
-      rows.map((row) => {
-        const { source, secret, previous_secret, previous_secret_until } = row;
-        const secrets: ReceivingSecret[] = [
-          ...this.secrets.open(source, secret).map((value) => ({ value })),
-          ...this.secrets
-            .open(source, previous_secret)
-            .map((value) => ({ value, until: previous_secret_until ?? now })),
-        ];
-        return [source, { ...sourceOf(row, now), secrets }];
-      }),
-    );
+    const opened = new Map<string, string | undefined>();
+    const open = (source: string, sealed: string | null, until?: Date): ReceivingSecret[] => {
+      if (sealed === null) return [];
+      // With the name, because a secret that was copied from another source must not open.
+      const key = `${source} ${sealed}`;
+      const value = this.opened.has(key) ? this.opened.get(key) : this.openNew(source, sealed);
+      opened.set(key, value);
+      return value === undefined ? [] : [{ value, until }];
+    };
+    const sources = rows.map((row) => {
+      const { source, secret, previous_secret, previous_secret_until } = row;
+      const secrets = [
+        ...open(source, secret),
+        ...open(source, previous_secret, previous_secret_until!),
+      ];
+      return [source, { ...withoutSecrets(row, this.clock.now()), secrets }] as const;
+    });
+    this.opened = opened;
+    return new Map(sources);
   }
 
-  /** Without a former secret that ended since the read. */
-  private inForce(source: ReceivingSource | undefined): ReceivingSource | undefined {
-    const now = this.clock.now();
-    const isOver = ({ until }: ReceivingSecret): boolean => until !== undefined && until <= now;
-    if (!source?.secrets.some(isOver)) return source;
-    const secrets = source.secrets.filter((secret) => !isOver(secret));
-    return { ...source, secrets, previousSecretUntil: undefined };
+  private openNew(source: string, sealed: string): string | undefined {
+    const value = this.secrets.open(source, sealed);
+    if (value === undefined) {
+      this.log.error({ source }, 'A secret of a webhook source cannot be decrypted: set a new one');
+    }
+    return value;
   }
-}
 
-function failLate(): never {
-  throw new UnavailableError('The database does not answer.');
+  /** Leaves out a previous secret that expired after the read. */
+  private withValidSecrets(source: ReceivingSource | undefined): ReceivingSource | undefined {
+    const now = this.clock.now();
+    const isValid = ({ until }: ReceivingSecret): boolean => until === undefined || until > now;
+    if (!source || source.secrets.every(isValid)) return source;
+    return {
+      ...source,
+      secrets: source.secrets.filter(isValid),
+      previous_secret_until: null,
+    };
+  }
 }

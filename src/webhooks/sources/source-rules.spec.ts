@@ -1,4 +1,4 @@
-import { PRESETS } from '../mapping/presets.js';
+import { PRESETS } from '../presets/presets.js';
 import {
   DEFAULT_SETTINGS,
   SECRET,
@@ -7,20 +7,20 @@ import {
   settingsAfter,
   settingsProblems,
 } from './source-rules.js';
-import { type Preset, SIGNATURE_SCHEMES } from './webhook-source.js';
+import { type Preset, SIGNATURE_SCHEMES } from './webhook-source.entity.js';
 
 const MAPPING = { title: '/title' };
 
 const presetWith = (matches: (preset: Preset) => boolean): Preset => PRESETS.find(matches)!;
-const WITH_WORDS = presetWith(({ severityMapping }) => severityMapping !== undefined);
-const WITHOUT_WORDS = presetWith(({ severityMapping }) => severityMapping === undefined);
+const WITH_WORDS = presetWith(({ severity_mapping }) => severity_mapping !== undefined);
+const WITHOUT_WORDS = presetWith(({ severity_mapping }) => severity_mapping === undefined);
 
 const codes = (change: SettingsChange) =>
   settingsProblems(change).map(({ field, code }) => `${field}: ${code}`);
 const made = (change: SettingsChange) => settingsAfter(DEFAULT_SETTINGS, change);
 
 describe('settingsProblems', () => {
-  it('finds none in what says nothing, and in each format alone', () => {
+  it('accepts an empty change, and each format alone', () => {
     expect(codes({})).toEqual([]);
     expect(codes({ format: 'ocsf' })).toEqual([]);
     expect(codes({ format: 'mapping', mapping: MAPPING })).toEqual([]);
@@ -28,20 +28,12 @@ describe('settingsProblems', () => {
     expect(codes({ preset: WITH_WORDS.name, format: 'mapping' })).toEqual([]);
   });
 
-  it('finds a mapping or a preset beside a format that reads without', () => {
+  it('rejects a mapping or a preset with another format', () => {
     expect(codes({ format: 'auto', mapping: MAPPING })).toEqual(['format: is_in']);
     expect(codes({ format: 'generic', preset: WITH_WORDS.name })).toEqual(['format: is_in']);
   });
 
-  it('finds a preset that is not shipped, and names those that are', () => {
-    for (const preset of ['nothing', '', '__proto__', 'constructor']) {
-      const [problem] = settingsProblems({ preset });
-      expect(problem).toMatchObject({ field: 'preset', code: 'is_in' });
-      expect(problem!.message).toContain(WITH_WORDS.name);
-    }
-  });
-
-  it('passes on what is wrong with a mapping and with severities', () => {
+  it('returns problems of the mapping and the severities', () => {
     const wrong = { title: 'no pointer' };
     expect(settingsProblems({ mapping: wrong })[0]!.field).toBe('mapping.title');
     const words = { urgent: 'worst' } as unknown as SettingsChange['severity_mapping'];
@@ -50,31 +42,32 @@ describe('settingsProblems', () => {
 });
 
 describe('settingsAfter', () => {
-  it('changes what is said and keeps the rest', () => {
+  it('changes given settings and keeps the others', () => {
     const before = made({ playbook: 'phishing-response', incident_type: 'phishing' });
     const after = settingsAfter(before, { auto_triage: true, playbook: undefined });
     expect(after).toEqual({ ...before, auto_triage: true });
     expect(settingsAfter(after, { playbook: '' })).toEqual({ ...after, playbook: null });
   });
 
-  it('keeps nothing of a row but its settings', () => {
+  it('keeps only settings of a row', () => {
     const row = { ...DEFAULT_SETTINGS, version: 7, secret: 'sealed' };
     expect(settingsAfter(row, { enabled: false })).toEqual({ ...DEFAULT_SETTINGS, enabled: false });
   });
 
-  it('fills in what a preset says', () => {
+  it('uses the settings of a preset', () => {
     expect(made({ preset: WITH_WORDS.name })).toEqual({
       ...DEFAULT_SETTINGS,
       preset: WITH_WORDS.name,
       format: 'mapping',
       mapping: WITH_WORDS.mapping,
-      severity_mapping: WITH_WORDS.severityMapping,
-      incident_type: WITH_WORDS.incidentType ?? null,
+      severity_mapping: WITH_WORDS.severity_mapping,
+      type_mapping: WITH_WORDS.type_mapping,
+      incident_type: WITH_WORDS.incident_type ?? null,
       signature: WITH_WORDS.signature,
     });
   });
 
-  it('prefers what the request says to what its preset says', () => {
+  it('prefers settings of the request to settings of the preset', () => {
     const own: SettingsChange = {
       mapping: MAPPING,
       severity_mapping: { urgent: 'critical' },
@@ -88,7 +81,7 @@ describe('settingsAfter', () => {
     });
   });
 
-  it('keeps nothing of the preset before', () => {
+  it('keeps no settings of the previous preset', () => {
     const before = made({ preset: WITH_WORDS.name });
     expect(settingsAfter(before, { preset: WITHOUT_WORDS.name })).toMatchObject({
       mapping: WITHOUT_WORDS.mapping,
@@ -96,13 +89,13 @@ describe('settingsAfter', () => {
     });
   });
 
-  it('reads by a mapping that is given, which is no longer that of the preset', () => {
+  it('detaches a source with a new mapping from its preset', () => {
     expect(made({ mapping: MAPPING })).toMatchObject({ format: 'mapping', mapping: MAPPING });
     const after = settingsAfter(made({ preset: WITH_WORDS.name }), { mapping: MAPPING });
     expect(after).toMatchObject({ format: 'mapping', mapping: MAPPING, preset: null });
   });
 
-  it('takes mapping and preset away with another format', () => {
+  it('removes mapping and preset with another format', () => {
     const after = settingsAfter(made({ preset: WITH_WORDS.name }), { format: 'auto' });
     expect(after).toMatchObject({ format: 'auto', mapping: null, preset: null });
   });

@@ -1,13 +1,10 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
-import { mappingProblems } from '../mapping/mapping-rules.js';
-import { PRESETS, presetNamed } from '../mapping/presets.js';
-import { typeMappingProblems } from '../reading/incident-type.js';
-import { severityMappingProblems } from '../reading/severity.js';
-import type { WebhookSourceEntity } from './webhook-source.entity.js';
+import { presetNamed } from '../presets/presets.js';
+import { readingProblems } from '../reading/mapping.js';
 import { BASE64 } from '../signatures/signature-rules.js';
-import type { Preset, SignatureScheme } from './webhook-source.js';
+import type { SignatureScheme, WebhookSourceEntity } from './webhook-source.entity.js';
 
-/** What an administrator decides about a source, its secret apart. Null where there is nothing. */
+/** Settings of a source that an administrator chooses, without the secret. */
 type SourceSettings = Pick<
   WebhookSourceEntity,
   | 'enabled'
@@ -41,77 +38,58 @@ export const DEFAULT_SETTINGS: SourceSettings = {
 
 export const SETTINGS = Object.keys(DEFAULT_SETTINGS) as readonly (keyof SourceSettings)[];
 
-/** What a request says: undefined where it says nothing, an empty text to take one away. */
+/** Settings of a request. An empty text removes the setting. */
 export type SettingsChange = Partial<SourceSettings>;
 
-/** What is wrong with a request, whatever the source is like. */
+/** Problems of a request that do not depend on the source. */
 export function settingsProblems(change: SettingsChange): FieldError[] {
-  const { format, preset, mapping, severity_mapping, type_mapping } = change;
-  const problems: FieldError[] = [];
-  if (mapping) problems.push(...mappingProblems(mapping, 'mapping'));
-  if (severity_mapping) {
-    problems.push(...severityMappingProblems(severity_mapping, 'severity_mapping'));
-  }
-  if (type_mapping) problems.push(...typeMappingProblems(type_mapping));
-  if (typeof preset === 'string' && !presetNamed(preset)) {
-    const message = `preset must be one of ${PRESETS.map(({ name }) => name).join(', ')}.`;
-    problems.push({ field: 'preset', code: 'is_in', message });
-  }
-  if ((mapping || preset) && format !== undefined && format !== 'mapping') {
-    const message = 'format must be mapping, or left out, where a mapping or a preset is given.';
-    problems.push({ field: 'format', code: 'is_in', message });
-  }
-  return problems;
+  const { format, preset, mapping } = change;
+  const problems = readingProblems(change);
+  if ((!mapping && !preset) || format === undefined || format === 'mapping') return problems;
+  const message = 'format must be mapping, or absent, if there is a mapping or a preset.';
+  return [...problems, { field: 'format', code: 'is_in', message }];
 }
 
-/** The settings after a request without problems: what it leaves out comes from its preset, or stays. */
+/** Returns the settings after a valid request. A preset replaces all reading rules that the request does not have. */
 export function settingsAfter(before: SourceSettings, change: SettingsChange): SourceSettings {
   const preset = change.preset ? presetNamed(change.preset) : undefined;
+  const { mapping, severity_mapping, type_mapping, incident_type } = DEFAULT_SETTINGS;
   const after: SourceSettings = {
     ...DEFAULT_SETTINGS,
     ...given(before),
     // A new mapping detaches the source from its preset.
     ...(change.mapping && { format: 'mapping', preset: null }),
-    ...(preset && settingsOf(preset)),
+    ...(preset && { mapping, severity_mapping, type_mapping, incident_type, format: 'mapping' }),
+    ...(preset && given(preset)),
     ...given(change),
   };
   return after.format === 'mapping' ? after : { ...after, mapping: null, preset: null };
 }
 
-/** What a preset does not say is as in a new source: what another preset said before does not fit this tool. */
-function settingsOf(preset: Preset): SettingsChange {
-  return {
-    format: 'mapping',
-    mapping: preset.mapping,
-    severity_mapping: preset.severityMapping ?? DEFAULT_SETTINGS.severity_mapping,
-    type_mapping: preset.typeMapping ?? DEFAULT_SETTINGS.type_mapping,
-    incident_type: preset.incidentType ?? DEFAULT_SETTINGS.incident_type,
-    signature: preset.signature,
-  };
-}
-
-/** The settings that are said, and nothing else. An empty text says that there is none. */
+/** Settings that are present. An empty text becomes null. */
 function given(change: SettingsChange): SettingsChange {
-  const said = SETTINGS.filter((name) => change[name] !== undefined);
-  return Object.fromEntries(said.map((name) => [name, change[name] === '' ? null : change[name]]));
+  const present = SETTINGS.filter((name) => change[name] !== undefined);
+  return Object.fromEntries(
+    present.map((name) => [name, change[name] === '' ? null : change[name]]),
+  );
 }
 
 export const SHORTEST_SECRET = 16;
 export const LONGEST_SECRET = 512;
 
-/** White space at an end is lost where a sender trims what is pasted into it, and then no signature fits. */
+/** No white space at the ends, because many senders trim pasted text. */
 export const SECRET = /^\S(?:[^]*\S)?$/;
 
-/** Standard Webhooks writes the bytes of a secret in base64 behind this. */
+/** In Standard Webhooks, the bytes of the secret follow in base64. */
 const STANDARD_PREFIX = 'whsec_';
 
-/** What a header can carry as one word. */
+/** One word of a header. */
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
-/** Senders disagree about how other characters of a password become bytes. */
+/** Senders encode other characters of a password differently. */
 const ASCII = /^[\x20-\x7e]+$/;
 
-/** Why no sender could use this secret for this signature, as a sentence; undefined when all is well. */
+/** Reason why the secret cannot be used for the signature. */
 export function secretProblem(secret: string, signature: SignatureScheme): string | undefined {
   if (signature === 'standard' && secret.startsWith(STANDARD_PREFIX)) {
     const encoded = secret.slice(STANDARD_PREFIX.length);

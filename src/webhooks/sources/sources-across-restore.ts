@@ -2,7 +2,7 @@
 import type { Tx } from '../../platform/database/transactions.js';
 import { SecretBox, type SecretKeys } from '../../platform/secrets/secret-box.js';
 import { SealedSecrets, type StoredSecrets } from './sealed-secrets.js';
-import type { SignatureScheme } from './webhook-source.js';
+import type { SignatureScheme } from './webhook-source.entity.js';
 
 /** Webhook sources that the backup would have given back, and that a restore leaves as they were before the restore. */
 export interface SourcesAcrossRestore {
@@ -25,10 +25,6 @@ const SAME_SOURCE = `(before.created_at = source.created_at
 
 /** Keeps how each source verifies its events, and which sources were deleted. Called before the content is replaced. */
 export async function noteSourcesBeforeRestore(tx: Tx): Promise<void> {
-  const [table] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('webhook_sources') is not null as there`,
-  );
-  if (!table?.there) return;
   await tx.query(
     `create temporary table sources_before_restore on commit drop as
        select source, enabled, signature, secret, previous_secret, previous_secret_until, version, created_at, updated_at
@@ -52,10 +48,6 @@ export async function carrySourcesOverRestore(
   tx: Tx,
   keys: SecretKeys | undefined,
 ): Promise<SourcesAcrossRestore> {
-  const [noted] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('pg_temp.sources_before_restore') is not null as there`,
-  );
-  if (!noted?.there) return { deleted: 0, disabled: 0, secretsChanged: 0, withoutSecret: [] };
   const [, deleted] = await tx.query<[unknown, number]>(
     `delete from webhook_sources source using pg_temp.sources_deleted_before_restore before
       where before.source = source.source and before.at >= source.created_at

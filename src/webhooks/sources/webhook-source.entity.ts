@@ -1,12 +1,57 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { SEVERITIES, type Severity } from '../../incidents/incident.js';
-import type { Mapping } from '../mapping/mapping.js';
-import type {
-  EventFormatName,
-  SeverityMapping,
-  SignatureScheme,
-  TypeMapping,
-} from './webhook-source.js';
+
+export const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+export const SIGNATURE_SCHEMES = ['timestamped', 'body', 'standard', 'token', 'basic'] as const;
+export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
+
+/** `auto` detects the format of each event. `mapping` reads events by the mapping of the source. */
+export const EVENT_FORMATS = [
+  'auto',
+  'generic',
+  'email_alert',
+  'endpoint_alert',
+  'log_alert',
+  'ocsf',
+  'mapping',
+] as const;
+export type EventFormatName = (typeof EVENT_FORMATS)[number];
+
+/** From a word of the sender, or a range of numbers such as `0-39`, to a severity. */
+export type SeverityMapping = Readonly<Record<string, Severity>>;
+
+/** From a word of the sender, or a part of a word, to an incident type. */
+export type TypeMapping = Readonly<Record<string, string>>;
+
+/**
+ * A JSON pointer (RFC 6901), or several. The first pointer counts that leads to text that is not blank, a number, or a list that begins
+ * with either. A pointer starts from the event, or with a leading `^` from the body that the events share: `^/commonLabels/severity`.
+ */
+export type Pointers = string | readonly string[];
+
+/**
+ * Pointers, or lists of pointers. The values of a list are joined, and the list counts if each of its pointers leads to a value:
+ * `[["/rule", "/host"], "/rule"]` is "rule - host" if the event names a host.
+ */
+export type JoinedPointers = string | readonly Pointers[];
+
+/** Pointers to the parts of an incident in an event. At least one of title, severity, event_id and type is required. */
+export interface Mapping {
+  /**
+   * Pointers from the body to lists of events. The members of all lists count. If no pointer leads to a list with members, the first
+   * object is the only event.
+   */
+  readonly items?: Pointers;
+  readonly title?: JoinedPointers;
+  readonly severity?: Pointers;
+  /** Unique for each event, and the same if the sender repeats or updates the event. */
+  readonly event_id?: JoinedPointers;
+  /** Category, tactic and rule of the tool. All of them count. */
+  readonly type?: Pointers;
+  /** Values for `fields` of the incident, such as `sender`. */
+  readonly lift?: Readonly<Record<string, Pointers>>;
+}
 
 @Entity('webhook_sources')
 @Check('ck_webhook_sources_secret', `secret is not null or not enabled`)
@@ -16,6 +61,7 @@ import type {
 )
 @Index('ix_webhook_sources_created_at', ['created_at', 'source'])
 export class WebhookSourceEntity {
+  /** Name of the source, a part of the address that events are sent to. */
   @PrimaryColumn({
     type: 'text',
     collation: 'C',
@@ -32,6 +78,7 @@ export class WebhookSourceEntity {
   @Column({ type: 'text' })
   readonly signature: SignatureScheme;
 
+  /** Preset that the mapping came from. */
   @Column({ type: 'text', nullable: true })
   readonly preset: string | null;
 
@@ -47,6 +94,7 @@ export class WebhookSourceEntity {
   @Column({ type: 'jsonb', default: {} })
   readonly type_mapping: TypeMapping;
 
+  /** Words of an event do not change the type. */
   @Column({ type: 'boolean', default: false })
   readonly incident_type_fixed: boolean;
 
@@ -59,11 +107,11 @@ export class WebhookSourceEntity {
   @Column({ type: 'text', nullable: true })
   readonly playbook: string | null;
 
-  /** Sealed with the service's key; null only when that key was lost, and then the source is disabled. */
+  /** Encrypted. Null if the key was lost; then the source is disabled. */
   @Column({ type: 'text', nullable: true })
   readonly secret: string | null;
 
-  /** The one before, while it is valid, too. */
+  /** Encrypted, and valid until `previous_secret_until`. */
   @Column({ type: 'text', nullable: true })
   readonly previous_secret: string | null;
 
@@ -81,4 +129,56 @@ export class WebhookSourceEntity {
 
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly updated_at: Date;
+}
+
+/** A source without its secrets. */
+export type WebhookSource = Omit<WebhookSourceEntity, 'secret' | 'previous_secret'>;
+
+/** Settings that decide which incident an event creates. */
+export type ReadingRules = Pick<WebhookSource, 'source' | 'format'> &
+  Partial<
+    Pick<
+      WebhookSource,
+      | 'preset'
+      | 'mapping'
+      | 'incident_type'
+      | 'severity_mapping'
+      | 'type_mapping'
+      | 'incident_type_fixed'
+      | 'min_severity'
+      | 'auto_triage'
+      | 'playbook'
+    >
+  >;
+
+/** A source with its decrypted secrets, the current secret first. */
+export interface ReceivingSource extends WebhookSource {
+  readonly secrets: readonly ReceivingSecret[];
+}
+
+export interface ReceivingSecret {
+  readonly value: string;
+  readonly until?: Date;
+}
+
+/** Settings for the events of a tool, from a YAML file in src/webhooks/presets. */
+export interface Preset {
+  readonly name: string;
+  readonly title: string;
+  /** Tools and versions that send these events, and the addresses of their documentation. */
+  readonly documentation: string;
+  /** How the tool can sign. */
+  readonly signature: SignatureScheme;
+  /** Steps at the sender. `{url}` is the address of the source. */
+  readonly set_up: readonly string[];
+  /**
+   * Pointers that tell the bodies of the tool from those of other tools, one list for each shape. All pointers of a list lead to a value,
+   * in the body or in the first item of a list.
+   */
+  readonly marks: readonly (readonly string[])[];
+  readonly mapping: Mapping;
+  readonly severity_mapping?: SeverityMapping;
+  /** Words of the tool that mean another type elsewhere. */
+  readonly type_mapping?: TypeMapping;
+  readonly incident_type?: string;
 }

@@ -26,7 +26,8 @@ import {
   Operation,
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
-import { PRESETS } from '../mapping/presets.js';
+import { present } from '../../platform/validation/present.js';
+import { PRESETS } from '../presets/presets.js';
 import { ApiAnyBody, ApiOktaChallenge, WebhookVerificationDto } from '../receipt/receipt.dto.js';
 import { OKTA_VERIFICATION_TYPE } from '../signatures/okta-verification.js';
 import {
@@ -41,6 +42,8 @@ import {
   WebhookSourceUpdateDto,
 } from './dto/source-requests.dto.js';
 import { WebhookSourcesService } from './webhook-sources.service.js';
+
+const shownSource = present(WebhookSourceDto);
 
 @ApiTags('Webhooks')
 @Controller('api/webhooks')
@@ -57,77 +60,77 @@ export class WebhookSourcesController {
   @ApiAnswer({ status: 200, description: 'The sources.', type: WebhookSourceDto, list: true })
   async list(@Query() query: WebhookSourceQueryDto): Promise<ListAnswer<WebhookSourceDto>> {
     const page = await this.sources.list(query, query.sort);
-    return ListAnswer.of(page, query, WebhookSourceDto.from);
+    return ListAnswer.of(page, query, shownSource);
   }
 
   @Post()
   @Operation(
     'createWebhookSource',
     'Register a webhook source',
-    'Events are then sent to `/api/webhooks/{source}`. For many tools there is a preset, which knows what they send: `GET /api/webhooks/presets`.',
+    'Events are then sent to `/api/webhooks/{source}`. `GET /api/webhooks/presets` lists presets for many tools.',
   )
   @ApiAnswer({ status: 201, description: 'The source.', type: WebhookSourceDto })
   @ApiErrors('conflict')
   @ApiErrorMeanings({
     conflict:
-      'There is a source of that name, or a request with the same Idempotency-Key is still under way.',
+      'A source of this name exists, or a request with the same Idempotency-Key is in progress.',
   })
   async create(
     @Body() body: WebhookSourceInputDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<WebhookSourceDto> {
-    const remember = idempotency.remember(WebhookSourceDto.from);
-    return WebhookSourceDto.from(await this.sources.create(caller, body, remember));
+    const remember = idempotency.remember(shownSource);
+    return shownSource(await this.sources.create(caller, body, remember));
   }
 
-  /** Before the handlers of `:source`, which would take `presets` for a name. */
+  /** Declared before the handlers of `:source`, which would take `presets` for a name. */
   @Get('presets')
   @Operation(
     'listWebhookPresets',
-    'List the presets for tools that many use',
-    'For each tool: how it signs, where its events have what an incident needs, and what to set there.',
+    'List the presets',
+    'For each tool: its signature, the mapping of its events, and the steps at the tool.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'Every preset, with what to set at the sender.',
+    description: 'All presets.',
     type: WebhookPresetDto,
     catalogue: true,
   })
   presets(): WebhookPresetDto[] {
-    return PRESETS.map(WebhookPresetDto.from);
+    return PRESETS.map(present(WebhookPresetDto));
   }
 
   @Get(':source')
   @Operation(
     'getWebhookSource',
     'Read a webhook source',
-    'Its secret is never shown. With the header `x-okta-verification-challenge` this is what Okta asks of the address of an event hook: no key is needed, and the answer is its value alone, for an enabled source whose `signature` is `token` or `basic`.',
+    'The secret is never shown. With the header `x-okta-verification-challenge`, this is the verification of an Okta event hook: it needs no key and returns only the value of the header, for an enabled source whose `signature` is `token` or `basic`.',
   )
   @ApiOktaChallenge()
   @ApiAnswer({
     status: 200,
-    description: 'The source, or the value that Okta asked for.',
+    description: 'The source, or the value for Okta.',
     type: WebhookSourceDto,
     others: { [OKTA_VERIFICATION_TYPE]: WebhookVerificationDto },
   })
   async get(@Param('source') source: string): Promise<WebhookSourceDto> {
-    return WebhookSourceDto.from(await this.sources.get(source));
+    return shownSource(await this.sources.get(source));
   }
 
   @Put(':source')
   @Operation(
     'updateWebhookSource',
     'Change a webhook source',
-    'What is left out stays, the secret too. It counts everywhere within a second.',
+    'Absent fields stay, also the secret. The change takes effect within a second.',
   )
-  @ApiAnswer({ status: 200, description: 'The source as it is now.', type: WebhookSourceDto })
+  @ApiAnswer({ status: 200, description: 'The source after the change.', type: WebhookSourceDto })
   async update(
     @Param('source') source: string,
     @Body() body: WebhookSourceUpdateDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<WebhookSourceDto> {
-    return WebhookSourceDto.from(await this.sources.update(caller, source, body));
+    return shownSource(await this.sources.update(caller, source, body));
   }
 
   @Post(':source/preview')
@@ -135,13 +138,13 @@ export class WebhookSourcesController {
   @Consumes('raw')
   @Operation(
     'previewWebhookEvent',
-    'See what incidents a body would make',
-    'Nothing is made or kept, and no signature is needed.',
+    'Preview the incidents of a body',
+    'Nothing is created or stored. No signature is needed.',
   )
   @ApiAnyBody()
   @ApiAnswer({
     status: 200,
-    description: 'The incidents that the body would make.',
+    description: 'The incidents that the body would create.',
     type: WebhookPreviewDto,
   })
   @Header('content-type', JSON_UTF8)
@@ -157,11 +160,11 @@ export class WebhookSourcesController {
   @Operation(
     'deleteWebhookSource',
     'Delete a webhook source',
-    'Its events and incidents stay. A source registered later under the same name goes on with them.',
+    'Its events and incidents stay. A source registered later under the same name continues with them.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The source and its secrets are gone.',
+    description: 'The source and its secrets are deleted.',
     type: DeletedWebhookSourceDto,
   })
   async delete(

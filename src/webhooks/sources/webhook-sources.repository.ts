@@ -1,13 +1,12 @@
-// SQL for the read of all sources, which every receipt rests on.
+// SQL: the read of all sources, on which all receipts depend.
 import { findOrder, sortWords, type Page, type PageRequest } from '../../platform/paging/page.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { WebhookSourceEntity } from './webhook-source.entity.js';
-import type { WebhookSource } from './webhook-source.js';
+import { type WebhookSource, WebhookSourceEntity } from './webhook-source.entity.js';
 
-/** What a change may write. */
+/** Columns that a change writes. */
 export type SourceContent = Omit<
   WebhookSourceEntity,
   'source' | 'version' | 'created_by' | 'created_at' | 'updated_at'
@@ -49,15 +48,6 @@ export class WebhookSourcesRepository {
     return await this.statements.rows<WebhookSourceEntity>({ name: 'webhook_sources_all', text });
   }
 
-  async namesWithAutoTriage(): Promise<string[]> {
-    const rows = await this.dataSource.getRepository(WebhookSourceEntity).find({
-      select: { source: true },
-      where: { auto_triage: true, enabled: true },
-      order: { source: 'asc' },
-    });
-    return rows.map(({ source }) => source);
-  }
-
   async find(source: string, tx?: Tx): Promise<WebhookSourceEntity | undefined> {
     const rows = (tx ?? this.dataSource).getRepository(WebhookSourceEntity);
     return (await rows.findOneBy({ source })) ?? undefined;
@@ -75,7 +65,7 @@ export class WebhookSourcesRepository {
     return await this.read(tx, source.source);
   }
 
-  /** Changes a source that is locked. */
+  /** The caller has locked the source. */
   async update(tx: Tx, source: string, content: SourceContent): Promise<WebhookSourceEntity> {
     await tx.getRepository(WebhookSourceEntity).update(source, {
       ...content,
@@ -94,26 +84,11 @@ export class WebhookSourcesRepository {
   }
 }
 
-/** A row as a source without its secrets. The time of a former secret that has ended is told no more. */
-export function sourceOf(row: WebhookSourceEntity, now: Date): WebhookSource {
-  const until = row.previous_secret_until;
-  return {
-    source: row.source,
-    enabled: row.enabled,
-    signature: row.signature,
-    format: row.format,
-    preset: row.preset ?? undefined,
-    mapping: row.mapping ?? undefined,
-    incidentType: row.incident_type ?? undefined,
-    severityMapping: row.severity_mapping,
-    typeMapping: row.type_mapping,
-    incidentTypeFixed: row.incident_type_fixed,
-    minSeverity: row.min_severity,
-    autoTriage: row.auto_triage,
-    playbook: row.playbook ?? undefined,
-    previousSecretUntil: until && until > now ? until : undefined,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
+/** Leaves out the secrets, and the end of a previous secret that has expired. */
+export function withoutSecrets(
+  { secret: _, previous_secret: __, ...source }: WebhookSourceEntity,
+  now: Date,
+): WebhookSource {
+  const { previous_secret_until: until } = source;
+  return { ...source, previous_secret_until: until && until > now ? until : null };
 }

@@ -11,7 +11,7 @@ import {
   type Tx,
   afterCommit,
 } from '../../platform/database/transactions.js';
-import { ValidationError } from '../../platform/errors/app-error.js';
+import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import type { Caller } from '../../platform/http/caller.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { isLines, readEventJson, readEventLines } from '../reading/event-json.js';
@@ -30,11 +30,14 @@ import {
   type SourceContent,
   type WebhookSourceSort,
   WebhookSourcesRepository,
-  sourceOf,
+  withoutSecrets,
 } from './webhook-sources.repository.js';
-import type { WebhookSourceEntity } from './webhook-source.entity.js';
-import { SOURCE_NAME, type SignatureScheme, type WebhookSource } from './webhook-source.js';
-import { WebhookSourceNotFoundError, WebhookSourceTakenError } from '../webhook.errors.js';
+import {
+  type SignatureScheme,
+  SOURCE_NAME,
+  type WebhookSource,
+  type WebhookSourceEntity,
+} from './webhook-source.entity.js';
 import { Settings } from '../../platform/config/settings.js';
 import { chosenProvider } from '../../platform/config/setting-parsers.js';
 
@@ -69,11 +72,10 @@ export class WebhookSourcesService {
 
   async get(source: string): Promise<WebhookSource> {
     const found = SOURCE_NAME.test(source) ? await this.sources.find(source) : undefined;
-    if (!found) throw new WebhookSourceNotFoundError();
+    if (!found) throw new NotFoundError('Webhook source');
     return this.shown(found);
   }
 
-  /** What incidents a body would make of the source as it is. */
   async preview(
     name: string,
     contentType: string | undefined,
@@ -100,7 +102,7 @@ export class WebhookSourcesService {
     requireMapping(settings);
     requireUsable(secret, settings.signature, 'secret');
     const secrets = this.secrets.ofNewSource(source, secret);
-    const taken = () => new WebhookSourceTakenError(source);
+    const taken = () => new AppError('conflict', `A webhook source ${source} already exists.`);
     return await mapConstraints({ pk_webhook_sources: taken }, () =>
       this.transactions.run<WebhookSource>(
         async (tx) => {
@@ -149,7 +151,11 @@ export class WebhookSourcesService {
     requireMapping(settings);
     const secrets = this.secrets.change(before, change, this.clock.now());
     if (settings.enabled && secrets.secret === null) {
-      throw ValidationError.of('secret', 'required', 'secret is required: there is none any more.');
+      throw ValidationError.of(
+        'secret',
+        'required',
+        'secret is required, because the stored secret is lost.',
+      );
     }
     if (change.secret !== undefined) {
       requireUsable(change.secret, settings.signature, 'secret');
@@ -162,15 +168,15 @@ export class WebhookSourcesService {
 
   private async lock(tx: Tx, source: string): Promise<WebhookSourceEntity> {
     const found = SOURCE_NAME.test(source) ? await this.sources.lock(tx, source) : undefined;
-    if (!found) throw new WebhookSourceNotFoundError();
+    if (!found) throw new NotFoundError('Webhook source');
     return found;
   }
 
   private shown(row: WebhookSourceEntity): WebhookSource {
-    return sourceOf(row, this.clock.now());
+    return withoutSecrets(row, this.clock.now());
   }
 
-  /** The details name the fields that changed, and never a secret. From the commit on the receipt knows the change. */
+  /** The details name the changed fields, and never a secret. Receipts use the change after the commit. */
   private async record(
     tx: Tx,
     caller: Caller,
@@ -192,7 +198,7 @@ function requireValid(change: SettingsChange): void {
 
 function requireMapping({ format, mapping }: Pick<SettingsChange, 'format' | 'mapping'>): void {
   if (format !== 'mapping' || mapping) return;
-  const message = 'mapping or preset is required where format is mapping.';
+  const message = 'mapping or preset is required if format is mapping.';
   throw ValidationError.of('mapping', 'required', message);
 }
 
@@ -201,7 +207,7 @@ function requireUsable(secret: string, signature: SignatureScheme, field: string
   if (problem) throw ValidationError.of(field, 'matches', problem);
 }
 
-/** Tells at the start when sources want triage and nobody gives verdicts: their runs would wait unseen, and fail after a day. */
+/** Warns at the start if sources have auto_triage and there is no triage provider: their runs would wait and fail after a day. */
 @Injectable()
 export class NobodyTriages implements OnApplicationBootstrap {
   private readonly log = new Logger('Triage');
@@ -213,11 +219,11 @@ export class NobodyTriages implements OnApplicationBootstrap {
 
   async onApplicationBootstrap(): Promise<void> {
     if (chosenProvider(this.settings) !== 'none') return;
-    const sources = await this.sources.namesWithAutoTriage();
+    const sources = (await this.sources.all()).filter((row) => row.auto_triage && row.enabled);
     if (sources.length === 0) return;
-    const names = sources.join(', ');
+    const names = sources.map(({ source }) => source).join(', ');
     this.log.warn(
-      `Nobody triages what ${names} want triaged (auto_triage): set ANTHROPIC_API_KEY or TRIAGE_PROVIDER. Until then their runs wait, for a day at most.`,
+      `Sources with auto_triage: ${names}. There is no triage provider, so their runs wait for at most a day. Set ANTHROPIC_API_KEY or TRIAGE_PROVIDER.`,
     );
   }
 }

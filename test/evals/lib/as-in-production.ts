@@ -1,15 +1,16 @@
 import { fieldsOfRawData } from '../../../src/incidents/incident-fields.js';
 import { incidentTitle } from '../../../src/incidents/titles.js';
-import { checkedEvidence, RAW_DATA } from '../../../src/triage/evidence/evidence-rules.js';
+import { checkedVerdict } from '../../../src/triage/evidence/verdict-check.js';
 import { extractIndicators } from '../../../src/triage/evidence/indicators.js';
-import type {
-  Judgement,
-  ProposedVerdict,
-  TriageCase,
-  TriageModel,
+import {
+  type Judgement,
+  type RunVerdict,
+  TokenMeter,
+  type TriageCase,
+  type TriageModel,
 } from '../../../src/triage/model/triage-model.port.js';
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
-import { presetNamed } from '../../../src/webhooks/mapping/presets.js';
+import { presetNamed } from '../../../src/webhooks/presets/presets.js';
 import type { Json } from '../../../src/webhooks/reading/json.js';
 import { isUnfit, readEvents } from '../../../src/webhooks/reading/read-events.js';
 import { SEVERITIES } from '../../../src/incidents/incident.js';
@@ -24,7 +25,7 @@ const OPEN_GATE: Gate = {
 const CREATED_AT = new Date('2026-11-22T12:00:00Z');
 
 export interface Judged {
-  readonly verdict: ProposedVerdict;
+  readonly verdict: RunVerdict;
   readonly judgement: Judgement;
 }
 
@@ -43,34 +44,35 @@ export async function judgedAsInProduction(
     tools: [],
     gate: OPEN_GATE,
     signal,
+    meter: new TokenMeter(),
   });
   const sources = new Map<string, unknown>([
-    [RAW_DATA, read.rawData],
+    ['raw_data', read.rawData],
     ['fields', read.fields],
   ]);
-  return { verdict: checkedEvidence(judgement.verdict, sources).verdict, judgement };
+  return { verdict: checkedVerdict(judgement.verdict, sources).verdict, judgement };
 }
 
 /** The number and the id say nothing: those of the set name what is expected. */
 function triageCase(incident: EvalCase['incident'], rawData: RawData): TriageCase {
   return {
-    incidentId: '00000000-0000-4000-8000-000000000001',
-    incidentNumber: 'INC-2026-0001',
-    createdAt: CREATED_AT,
+    id: '00000000-0000-4000-8000-000000000001',
+    incident_number: 'INC-2026-0001',
+    created_at: CREATED_AT,
     ...('preset' in incident ? readByPreset(incident.preset, rawData) : asGiven(incident, rawData)),
   };
 }
 
-type ReadIncident = Omit<TriageCase, 'incidentId' | 'incidentNumber' | 'createdAt'>;
+type ReadIncident = Omit<TriageCase, 'id' | 'incident_number' | 'created_at'>;
 
 function asGiven(incident: GivenIncident, rawData: RawData): ReadIncident {
-  const { incident_type: incidentType, source } = incident;
+  const { incident_type, source } = incident;
   const fields = fieldsOfRawData(rawData);
   return {
-    incidentType,
+    incident_type,
     severity: SEVERITIES.find((severity) => severity === incident.severity)!,
     source,
-    title: incidentTitle(incidentType, rawData, source),
+    title: incidentTitle(incident_type, rawData, source),
     rawData,
     fields,
     indicators: extractIndicators(rawData, fields),
@@ -79,21 +81,13 @@ function asGiven(incident: GivenIncident, rawData: RawData): ReadIncident {
 
 /** The first event of a body, as the webhook source of this preset reads it. */
 function readByPreset(name: string, body: RawData): ReadIncident {
-  const { mapping, severityMapping = {}, typeMapping = {}, incidentType } = presetNamed(name)!;
-  const rules = {
-    format: 'mapping',
-    mapping,
-    severityMapping,
-    typeMapping,
-    incidentType,
-    source: name,
-  } as const;
-  const read = readEvents({ ...rules, autoTriage: false }, body as Json);
+  const rules = { ...presetNamed(name)!, source: name, format: 'mapping' } as const;
+  const read = readEvents(rules, body as Json);
   if (isUnfit(read)) throw new Error(`${name}: ${read.why}`);
   const { incident } = read[0]!;
   const rawData = JSON.parse(incident.raw_data) as RawData;
   return {
-    incidentType: incident.incident_type,
+    incident_type: incident.incident_type,
     severity: incident.severity,
     source: name,
     title: incident.title,

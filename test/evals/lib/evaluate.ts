@@ -66,6 +66,6 @@ export async function evaluate(
     tokens: judgements.map(({ tokens }) => tokens),
     milliseconds,
     models: [...new Set(judgements.map((one) => one.model))],
-    promptHashes: [...new Set(judgements.map((one) => one.promptHash))],
+    promptHashes: [...new Set(judgements.map((one) => one.prompt_hash))],
   };
 }

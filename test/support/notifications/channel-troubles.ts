@@ -1,8 +1,7 @@
-import type { ChannelType, Outcome } from '../../../src/notifications/channel-type.js';
-import type { PartlySent } from '../../../src/notifications/delivery.js';
+import type { ChannelType, Outcome, PartlySent } from '../../../src/notifications/channel-type.js';
 import type { Message } from '../../../src/notifications/notification.js';
 import type { OutboundSmtp } from '../../../src/platform/net/outbound-smtp.js';
-import type { Config } from '../../../src/targets/target-config.js';
+import { type Config, withDefaults } from '../../../src/targets/target-config.js';
 import { eventually } from '../jobs/eventually.js';
 import type { Trouble, VendorServer } from '../vendors/vendor-server.js';
 import { SiteHttp } from '../vendors/vendor-site.js';
@@ -14,10 +13,10 @@ export interface Channel {
 
 /** A configured channel that can reach the loopback. */
 export function channelOf(type: ChannelType, config: Config, smtp = {} as OutboundSmtp): Channel {
-  const http = new SiteHttp();
+  const attempt = { config: withDefaults(type.config, config), http: new SiteHttp(), smtp };
   return {
     deliver: (message, signal = new AbortController().signal, partlySent): Promise<Outcome> =>
-      type.send({ config, message, signal, partlySent, http, smtp }),
+      type.send({ ...attempt, message, signal, partlySent }),
   };
 }
 

@@ -30,16 +30,16 @@ export const VERDICT: ProposedVerdict = {
   category: 'bec',
   reasoning: 'The sender is not who the name says: see http://pay.example.net/now.',
   indicators: [{ type: 'email', value: RAW_DATA.sender, found_in: '/sender' }],
-  mitreTechniques: ['T1566.002'],
+  mitre_techniques: ['T1566.002'],
   evidence: [{ source: 'raw_data', pointer: '/sender', value: RAW_DATA.sender }],
-  recommendedActions: ['quarantine_email', 'block_sender'],
+  recommended_actions: ['quarantine_email', 'block_sender'],
 };
 
 export function judgement(more: Partial<Judgement> = {}): Judgement {
   return {
     verdict: VERDICT,
     model: 'scripted-1',
-    promptHash: 'ab'.repeat(32),
+    prompt_hash: 'ab'.repeat(32),
     tokens: { input: 100, output: 20 },
     toolCalls: [],
     ...more,

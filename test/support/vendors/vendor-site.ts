@@ -9,8 +9,8 @@ import {
   type Connector,
   connectorOf,
   type ConnectorType,
-  type Outbound,
 } from '../../../src/connectors/connector-type.js';
+import type { Outbound } from '../../../src/connectors/calls/vendor-calls.js';
 import type { VendorServer } from './vendor-server.js';
 import { type PinnedAddress, Resolver, Targets } from '../../../src/platform/net/targets.js';
 import { allProblems, type ConfigDefinition } from '../../../src/targets/target-check.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NewIncident } from '../../../src/incidents/incident.js';
-import { presetNamed } from '../../../src/webhooks/mapping/presets.js';
+import { presetNamed } from '../../../src/webhooks/presets/presets.js';
 import { readEventJson } from '../../../src/webhooks/reading/event-json.js';
 import { isUnfit, readEvents } from '../../../src/webhooks/reading/read-events.js';
 
@@ -21,16 +21,9 @@ export function readSamples(): ReadSample[] {
     .flatMap((sample) => {
       const [kind, name] = sample.split('/');
       const preset = kind === 'presets' ? presetNamed(name!) : undefined;
-      const rules = {
-        source: 'tool',
-        autoTriage: true,
-        format: preset ? ('mapping' as const) : ('auto' as const),
-        mapping: preset?.mapping,
-        incidentType: preset?.incidentType,
-        severityMapping: preset?.severityMapping ?? {},
-        typeMapping: preset?.typeMapping ?? {},
-      };
-      const read = readEvents(rules, readEventJson(readFileSync(join(SAMPLES, sample))));
+      const format = preset ? 'mapping' : 'auto';
+      const body = readEventJson(readFileSync(join(SAMPLES, sample)));
+      const read = readEvents({ ...preset, source: 'tool', auto_triage: true, format }, body);
       if (isUnfit(read)) throw new Error(`${sample}: ${read.why}`);
       return read.map(({ incident }) => ({ sample, incident }));
     });

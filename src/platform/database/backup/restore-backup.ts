@@ -1,13 +1,13 @@
 import { pipeline } from 'node:stream/promises';
 import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { type DataSource, MigrationExecutor } from 'typeorm';
 import { lastUnknown } from '../schema-checks.js';
 import { commandConnection } from '../connection.js';
 import { createDataSource, MIGRATIONS_TABLE, type Schema } from '../data-source.js';
 import { AdvisoryLock } from '../advisory-locks.js';
 import { Transactions, type Tx } from '../transactions.js';
-import { BackupError, type SequenceValue, type RestorePlan } from './backup-format.js';
+import { BackupError, type Manifest, type RestorePlan } from './backup-format.js';
 import { appliedMigrations, copyTarget, laterOf, listTables, readSequences } from './catalog.js';
 import { tablesOf, type VerifiedBackup } from './read-backup.js';
 import { followDatabaseTime } from '../open-database.js';
@@ -25,13 +25,12 @@ interface RestoreOptions {
 }
 
 /**
- * Replaces the contents of the database with the backup, in one transaction. If the backup, the database and this
- * release have the same schema, only rows are replaced and the service may keep running. Otherwise the schema is
- * recreated as of the backup and then migrated to this release, as an older database would be.
+ * Replaces the contents of the database with the backup, in one transaction. An empty or older database is migrated
+ * first; otherwise only rows are replaced, and the service may keep running.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const { url, schema, backup } = options;
-  refuseNewer(backup.manifest.migrations, schema, 'The backup');
+  requireSameSchema(backup.manifest, schema);
   const dataSource = await createDataSource(schema, commandConnection(url)).initialize();
   try {
     await followDatabaseTime(dataSource);
@@ -42,27 +41,35 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
 }
 
 async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions): Promise<void> {
-  const { plan, backup, schema, force } = options;
+  const { plan, schema, force } = options;
   const client = (await tx.queryRunner!.connect()) as ClientBase;
   await requireOwner(client);
   // A service that starts meanwhile waits here.
   await client.query(`select pg_advisory_xact_lock(${AdvisoryLock.Migration})`);
   const applied = await appliedMigrations(client);
-  refuseNewer(applied, schema, 'The database');
+  const newer = lastUnknown(applied, schema);
+  if (newer !== undefined) {
+    throw new BackupError(
+      `The database belongs to a newer release: this release does not know the migration ${newer}. Use that release or a newer one.`,
+    );
+  }
   if (!force && (await isUsed(client, applied))) {
     throw new BackupError(
       'The database is not empty. Restore into a new database, or use --force to replace all its contents.',
     );
   }
   const inUse = await isServiceConnected(client);
-  const latest = schema.migrations.map(nameOf);
-  if (sameNames(applied, latest) && sameNames(backup.manifest.migrations, latest)) {
-    if (inUse && !(await plan.readableToAll(tx))) refuse('was made with other keys');
-    await replaceRows(tx, client, options, inUse);
-  } else {
-    if (inUse) refuse('has another schema than the database or this release');
-    await remake(tx, client, dataSource, options);
-  }
+  if (applied.length < schema.migrations.length) {
+    if (inUse) refuse('has another schema than the database');
+    const executor = new MigrationExecutor(dataSource, tx.queryRunner);
+    executor.transaction = 'all';
+    await executor.executePendingMigrations();
+  } else if (inUse && !(await plan.readableToAll(tx))) refuse('was made with other keys');
+  const tables = (await listTables(client)).map(({ name }) => name);
+  // Concurrent reads and writes wait, and then see the restored rows.
+  await lockTables(client, tables);
+  await plan.remember(tx, inUse);
+  await load(client, options, tables);
   await plan.rebuild(tx);
 }
 
@@ -78,57 +85,6 @@ async function requireOwner(client: ClientBase): Promise<void> {
   throw new BackupError(
     `The role "${rows[0]!.role}" does not own the tables. Nothing was changed. Set MIGRATION_DATABASE_URL to the owner, in addition to DATABASE_URL.`,
   );
-}
-
-/** Concurrent reads and writes wait, and then see the restored rows. */
-async function replaceRows(
-  tx: Tx,
-  client: ClientBase,
-  options: RestoreOptions,
-  inUse: boolean,
-): Promise<void> {
-  const tables = (await listTables(client)).map(({ name }) => name);
-  await lockTables(client, tables);
-  await options.plan.remember(tx, inUse);
-  await load(client, options, { cleared: tables, sequences: await readSequences(client) });
-}
-
-async function remake(
-  tx: Tx,
-  client: ClientBase,
-  dataSource: DataSource,
-  options: RestoreOptions,
-): Promise<void> {
-  const { plan, backup, schema, url } = options;
-  const runner = tx.queryRunner!;
-  await plan.remember(tx, false);
-  const sequences = await readSequences(client);
-  await clear(client, runner, dataSource);
-  const then = schema.migrations.filter((one) => backup.manifest.migrations.includes(nameOf(one)));
-  const asItWas = await createDataSource(
-    { entities: [], migrations: then },
-    commandConnection(url),
-  ).initialize();
-  try {
-    await migrations(asItWas, runner).executePendingMigrations();
-  } finally {
-    await asItWas.destroy();
-  }
-  const tables = (await listTables(client)).map(({ name }) => name);
-  const cleared = tables.filter((name) => !plan.excludedTables.includes(name));
-  await load(client, options, { cleared, sequences });
-  await migrations(dataSource, runner).executePendingMigrations();
-}
-
-/** Reverts the migrations, so that other objects in this database stay untouched. */
-async function clear(
-  client: ClientBase,
-  runner: QueryRunner,
-  dataSource: DataSource,
-): Promise<void> {
-  for (let left = (await appliedMigrations(client)).length; left > 0; left -= 1) {
-    await migrations(dataSource, runner).undoLastMigration();
-  }
 }
 
 /** Every change leaves an audit record, so a database without one was never used. */
@@ -156,41 +112,23 @@ function refuse(why: string): never {
   );
 }
 
-function sameNames(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((name) => others.includes(name));
-}
-
-function nameOf(migration: Schema['migrations'][number]): string {
-  return new migration().name ?? '';
-}
-
-function refuseNewer(applied: readonly string[], schema: Schema, what: string): void {
-  const newer = lastUnknown(applied, schema);
-  if (newer === undefined) return;
+/** Rows fit only into the tables that they were read from. */
+function requireSameSchema({ migrations, version }: Manifest, { migrations: own }: Schema): void {
+  const names = own.map((migration) => new migration().name);
+  if (migrations.length === names.length && migrations.every((name) => names.includes(name)))
+    return;
   throw new BackupError(
-    `${what} belongs to a newer release: this release does not know the migration ${newer}. Use that release or a newer one.`,
+    `The backup has another schema than this release. Restore it with release ${version}, which made it, and then upgrade.`,
   );
-}
-
-function migrations(dataSource: DataSource, runner: QueryRunner): MigrationExecutor {
-  const executor = new MigrationExecutor(dataSource, runner);
-  executor.transaction = 'all';
-  return executor;
-}
-
-interface Place {
-  /** Referenced tables come first. */
-  readonly cleared: readonly string[];
-  /** Sequences of the previous database. */
-  readonly sequences: readonly SequenceValue[];
 }
 
 /** Copies the rows unchanged: while the triggers are off, none of them counts, stamps or rejects a row. */
 async function load(
   client: ClientBase,
   { file, plan, backup }: RestoreOptions,
-  { cleared, sequences }: Place,
+  cleared: readonly string[],
 ): Promise<void> {
+  const sequences = await readSequences(client);
   const triggers = await switchTriggersOff(client, cleared);
   // Delete instead of truncate: transactions that started reading keep their snapshot.
   for (const name of cleared.toReversed()) {

@@ -7,9 +7,8 @@ import {
   VERDICT,
   verdict,
 } from '../../../../test/support/fake-messages-answers.js';
-import type { Asked } from '../triage-model.port.js';
-import { failureOf, judge, modelAt, withEnvironment } from '../../../../test/support/judge.js';
-import { knownActions } from '../../runs/triage-judging.js';
+import { type Asked, TokenMeter } from '../triage-model.port.js';
+import { failureOf, judge, modelAt } from '../../../../test/support/judge.js';
 
 describe('AnthropicModel', () => {
   let api: FakeMessagesApi;
@@ -36,12 +35,12 @@ describe('AnthropicModel', () => {
         category: 'phishing',
         reasoning: VERDICT.reasoning,
         indicators: [],
-        mitreTechniques: ['T1566'],
+        mitre_techniques: ['T1566'],
         evidence: VERDICT.evidence,
-        recommendedActions: ['quarantine_email'],
+        recommended_actions: ['quarantine_email'],
       },
       model: 'claude-sonnet-5-5-20261101',
-      promptHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      prompt_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       tokens: TOKENS,
       toolCalls: [],
     });
@@ -52,7 +51,6 @@ describe('AnthropicModel', () => {
     api.script(verdict({ recommended_actions: ['quarantine_email', 'rm_rf'] }));
     const { verdict: proposed } = await judge(modelAt(api));
     expect(proposed.classification).toBe('malicious');
-    expect(knownActions(proposed)).toEqual(['quarantine_email']);
     expect(api.requests).toHaveLength(1);
   });
 
@@ -75,19 +73,27 @@ describe('AnthropicModel', () => {
     ]);
   });
 
-  it('takes headers, logs and telemetry of the library from no environment', async () => {
+  it('sends no header of the environment, and logs nothing of the library', async () => {
     const log = jest.spyOn(console, 'debug').mockImplementation();
-    const environment = {
-      ANTHROPIC_CUSTOM_HEADERS: 'authorization: Bearer other\nx-more: 1',
-      ANTHROPIC_LOG: 'debug',
-      ANTHROPIC_AUTH_TOKEN: 'other',
-      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1',
-    };
+    const environment = { ANTHROPIC_CUSTOM_HEADERS: 'x-more: 1', ANTHROPIC_LOG: 'debug' };
+    const replaced = jest.replaceProperty(process, 'env', environment);
     api.script(verdict());
-    await withEnvironment(environment, () => judge(modelAt(api)));
+    await judge(modelAt(api)).finally(() => replaced.restore());
     expect(api.requests[0]!.headers).not.toHaveProperty('x-more');
     expect(log).not.toHaveBeenCalled();
     log.mockRestore();
+  });
+
+  it.each([
+    ['no usage', undefined],
+    ['a usage that is a number', 7],
+    ['fractions', { input_tokens: 1.5 }],
+    ['negative counts', { output_tokens: -1 }],
+    ['counts that are too high', { input_tokens: 1e300, output_tokens: 10_000_001 }],
+    ['counts that are text', { input_tokens: '12' }],
+  ])('counts no tokens of %s', async (_, usage) => {
+    api.script(message({ content: [{ type: 'text', text: JSON.stringify(VERDICT) }], usage }));
+    expect((await judge(modelAt(api))).tokens).toEqual({ input: 0, output: 0, cached_input: 0 });
   });
 
   it('fences each incident with another nonce, and keeps what it says out of the system prompt', async () => {
@@ -121,7 +127,7 @@ describe('AnthropicModel', () => {
     ];
     api.script(message({ content, stop_reason: 'pause_turn' }), verdict());
     const { tokens } = await judge(modelAt(api));
-    expect(tokens).toEqual({ input: 2_220, output: 100, cachedInput: 2_000 });
+    expect(tokens).toEqual({ input: 2_220, output: 100, cached_input: 2_000 });
     const { messages } = api.requests[1]!.body;
     expect(messages).toHaveLength(2);
     expect(messages[1]).toEqual({ role: 'assistant', content });
@@ -144,13 +150,20 @@ describe('AnthropicModel', () => {
     ['a refusal', refusal('cyber'), 'refused', /\(cyber\)\.$/],
     ['a refusal without a category', refusal(null), 'refused', /incident\.$/],
     ['a refusal with a strange one', refusal('<b>'), 'refused', /incident\.$/],
-    ['a reason that is new', text(JSON.stringify(VERDICT), 'tired'), 'invalid_answer', /not known/],
+    [
+      'a reason that is new',
+      text(JSON.stringify(VERDICT), 'tired'),
+      'invalid_answer',
+      /unknown reason/,
+    ],
     ['questions that are none', text('?', 'tool_use'), 'invalid_answer', /called a tool/],
     ['an answer of nothing', message({}), 'invalid_answer', /nothing/],
   ])('gives no verdict after %s, and asks no second time', async (_, answer, reason, words) => {
     api.script(answer, verdict());
-    const failure = await failureOf(judge(modelAt(api)));
-    expect(failure).toMatchObject({ reason, extras: { mayHelpLater: false, tokens: TOKENS } });
+    const meter = new TokenMeter();
+    const failure = await failureOf(judge(modelAt(api), { meter }));
+    expect(failure).toMatchObject({ reason, extras: { mayHelpLater: false } });
+    expect(meter.tokens).toEqual(TOKENS);
     expect(failure.message).toMatch(words);
     expect(api.requests).toHaveLength(1);
   });
@@ -171,23 +184,23 @@ describe('AnthropicModel', () => {
 
   it('asks once more and not a third time', async () => {
     api.script(text('It is malicious.'));
-    const failure = await failureOf(judge(modelAt(api)));
-    expect(failure).toMatchObject({
-      reason: 'invalid_answer',
-      extras: { mayHelpLater: false, tokens: { input: 2_220, output: 100 } },
-    });
+    const meter = new TokenMeter();
+    const failure = await failureOf(judge(modelAt(api), { meter }));
+    expect(failure).toMatchObject({ reason: 'invalid_answer', extras: { mayHelpLater: false } });
+    expect(meter.tokens).toMatchObject({ input: 2_220, output: 100 });
     expect(api.requests).toHaveLength(2);
   });
 
   it('tells who is asked in which words before the answer, and who answered', async () => {
     const asked: Asked[] = [];
-    const meter = { add: () => undefined, asks: (told: Asked) => void asked.push(told) };
+    const meter = new TokenMeter();
+    jest.spyOn(meter, 'asks').mockImplementation((told) => void asked.push(told));
     api.script(text('{"classification":', 'max_tokens'));
     await failureOf(judge(modelAt(api), { meter }));
-    const promptHash = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
+    const prompt_hash = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
     expect(asked).toEqual([
-      { model: 'claude-sonnet-5-5', promptHash },
-      { model: 'claude-sonnet-5-5-20261101', promptHash },
+      { model: 'claude-sonnet-5-5', prompt_hash },
+      { model: 'claude-sonnet-5-5-20261101', prompt_hash },
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { FakeMessagesApi } from '../../../../test/support/fake-messages-api.js';
 import { failure, toolUse, verdict } from '../../../../test/support/fake-messages-answers.js';
-import { CountingGate, failureOf, judge, modelAt } from '../../../../test/support/judge.js';
+import { CountingGate, judge, modelAt } from '../../../../test/support/judge.js';
 import type { TriageTool } from '../triage-model.port.js';
 
 const TOOL: TriageTool = {
@@ -94,14 +94,5 @@ describe('the gate of the model', () => {
     const leased = new CountingGate(departure.signal);
     await expect(judge(modelAt(api), { gate: leased })).rejects.toBe(given);
     expect(api.requests).toHaveLength(1);
-  });
-
-  it('says that time is up when the run had a time limit', async () => {
-    api.script({ kind: 'hang' });
-    const signal = AbortSignal.timeout(200);
-    const limited = new CountingGate(signal);
-    expect(await failureOf(judge(modelAt(api), { gate: limited, signal }))).toMatchObject({
-      reason: 'timeout',
-    });
   });
 });

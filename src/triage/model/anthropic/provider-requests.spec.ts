@@ -11,6 +11,7 @@ import {
   VERDICT,
   verdict,
 } from '../../../../test/support/fake-messages-answers.js';
+import { TokenMeter } from '../triage-model.port.js';
 import { CountingGate, failureOf, judge, modelAt } from '../../../../test/support/judge.js';
 
 const saying = (message: string): FakeAnswer => {
@@ -153,12 +154,11 @@ describe('ProviderRequests', () => {
   });
 
   it('gives up in the middle of a wait', async () => {
-    api.script(failure(529, 'overloaded_error'));
+    api.script(failure(529, 'overloaded_error', { 'retry-after': '8' }));
     const run = new AbortController();
-    api.whenAsked = () =>
-      setTimeout(() => run.abort(new DOMException('Too late.', 'TimeoutError')), 200);
-    const waiting = judge(modelAt(api, { firstPauseMs: 8_000 }), { signal: run.signal });
-    expect(await failureOf(waiting)).toMatchObject({ reason: 'timeout' });
+    const given = new Error('the claim is lost');
+    api.whenAsked = () => setTimeout(() => run.abort(given), 200);
+    await expect(judge(modelAt(api), { signal: run.signal })).rejects.toBe(given);
     expect(api.requests).toHaveLength(1);
   });
 
@@ -194,11 +194,11 @@ describe('ProviderRequests', () => {
     }
   });
 
-  it('counts what errors say was used', async () => {
-    api.script({ kind: 'answer', status: 400, body: { error: {}, usage: USAGE } });
-    expect((await failureOf(judge(modelAt(api)))).extras.tokens).toEqual(TOKENS);
-    api.script({ kind: 'answer', status: 200, body: { usage: USAGE } });
-    expect((await failureOf(judge(modelAt(api)))).extras.tokens).toEqual(TOKENS);
+  it('counts the tokens of an answer that is not a message', async () => {
+    const meter = new TokenMeter();
+    api.script(json({ usage: USAGE }));
+    await failureOf(judge(modelAt(api), { meter }));
+    expect(meter.tokens).toEqual(TOKENS);
   });
 
   it.each([

@@ -1,180 +1,176 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
-import type { Gate } from '../../../platform/net/outbound-request.js';
+import { presentTime } from '../../../platform/clock.js';
+import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import { type Span, traced } from '../../../platform/tracing/tracing.js';
 import {
-  type Judging,
+  type Gate,
+  type OutboundAnswer,
+  retryAfterMs,
+} from '../../../platform/net/outbound-request.js';
+import {
+  fieldOf,
+  LONGEST_RETRY_AFTER_MS,
   ModelUnavailableError,
-  NO_TOKENS,
-  sumOfTokens,
-  tokensOf,
   type UnavailableReason,
 } from '../triage-model.port.js';
-import { gatedFetch, isOfNetwork } from './gated-fetch.js';
-import { failureOfNetwork, failureOfStatus, noMessage, timeIsUp } from './provider-failure.js';
-import { type ProviderMessage, readMessage } from './provider-message.js';
 
-export interface AnthropicOptions {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly model: string;
-  /** For one verdict, with all questions and retries. */
-  readonly timeoutMs: number;
-  /** Before the second attempt, doubled before the third. */
-  readonly firstPauseMs?: number;
-}
+type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-export type MessageParams = Anthropic.MessageCreateParamsNonStreaming;
+/** The SDK adds other headers, which describe this machine. */
+const SENT_HEADERS = ['accept', 'anthropic-version', 'authorization', 'content-type'];
+const READ_HEADERS = ['content-type', 'retry-after', 'retry-after-ms'];
+/** A response with such a status has no body. */
+const WITHOUT_BODY = [204, 205, 304];
 
-const ATTEMPTS = 3;
-const FIRST_PAUSE_MS = 500;
-
-/** Asking again soon may help. A provider that is too slow has no time left, and a wrong answer was paid for. */
-const REPEATED: readonly UnavailableReason[] = [
-  'rate_limited',
-  'overloaded',
-  'provider_error',
-  'unreachable',
-];
-
-/** The requests for one verdict: they share a deadline and a gate, and their tokens are added up. */
-export class ProviderRequests {
-  /** Of all requests, also of those whose answer is of no use. */
-  tokens = NO_TOKENS;
-  private readonly deadline: number;
-  /** Aborted when there is no time left, or when nobody waits for the verdict any more. */
-  readonly signal: AbortSignal;
-  private readonly sdk: Anthropic;
-  /** What our own `fetch` threw last: the library wraps it, and it has to come through as it was. */
-  private thrown: { readonly error: unknown } | undefined;
-
-  constructor(
-    private readonly options: AnthropicOptions,
-    http: OutboundHttp,
-    gate: Gate,
-    signal: AbortSignal,
-    private readonly meter?: Judging['meter'],
-  ) {
-    this.deadline = performance.now() + options.timeoutMs;
-    this.signal = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]);
-    const fetch = gatedFetch(http, gate, this.signal, () => this.timeLeftMs);
-    this.sdk = new Anthropic({
-      // What is given here is not looked for in the environment or in profiles on the disk.
-      apiKey: options.apiKey,
-      baseURL: options.baseUrl,
-      webhookKey: null,
-      timeout: options.timeoutMs,
-      maxRetries: 0,
-      openTelemetry: false,
-      logLevel: 'off',
-      fetch: async (...request) => {
+/**
+ * Returns the `fetch` of the SDK. Each attempt passes the gate. `end` is called with an error after which the SDK must not
+ * retry: an error of the gate, a timeout, or a target that is not allowed.
+ */
+export function gatedFetch(
+  http: OutboundHttp,
+  gate: Gate,
+  signal: AbortSignal,
+  timeoutMs: number,
+  end: (error: unknown) => void,
+): Fetch {
+  const deadline = performance.now() + timeoutMs;
+  return async (target, init = {}) => {
+    const given = new Headers(init.headers);
+    const headers = Object.fromEntries(
+      SENT_HEADERS.map((name) => [name, given.get(name) ?? undefined]),
+    );
+    try {
+      const answer = await gate.send(async (departure) => {
         try {
-          return await fetch(...request);
+          return await http.request({
+            method: init.method ?? 'GET',
+            url: new URL(target instanceof Request ? target.url : target),
+            headers,
+            body: typeof init.body === 'string' ? init.body : undefined,
+            timeoutMs: Math.max(1, deadline - performance.now()),
+            operatorsTarget: true,
+            signal: AbortSignal.any([signal, departure.signal]),
+            beforeLeaving: () => departure.leave(),
+          });
         } catch (error) {
-          this.thrown = { error };
+          const isOfNetwork =
+            error instanceof UnreachableError || error instanceof OutcomeUnknownError;
+          if (isOfNetwork) departure.signal.throwIfAborted();
           throw error;
         }
-      },
-    });
-  }
-
-  /** Throws ModelUnavailableError, what the gate throws, and the signal's reason when somebody gave the verdict up. */
-  async send(params: MessageParams): Promise<{ message: ProviderMessage; answer: unknown }> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.tracedAttempt(params);
-      } catch (error) {
-        const pauseMs = this.pauseAfter(error, attempt);
-        if (pauseMs === undefined) throw error;
-        await this.pause(pauseMs);
-      }
-    }
-  }
-
-  private count(answer: unknown, span: Span | undefined): void {
-    const tokens = tokensOf(answer);
-    span?.note({
-      'gen_ai.usage.input_tokens': tokens.input,
-      'gen_ai.usage.output_tokens': tokens.output,
-    });
-    this.tokens = sumOfTokens(this.tokens, tokens);
-    this.meter?.add(tokens);
-  }
-
-  private get timeLeftMs(): number {
-    return Math.max(1, this.deadline - performance.now());
-  }
-
-  private assertWanted(): void {
-    if (this.signal.aborted) throw asTimeout(this.signal.reason);
-  }
-
-  private tracedAttempt(params: MessageParams): ReturnType<ProviderRequests['send']> {
-    const attributes = {
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': 'anthropic',
-      'gen_ai.request.model': params.model,
-    };
-    return traced(
-      () => ({ name: `chat ${params.model}`, kind: 'client', attributes }),
-      (span) => this.attempt(params, span),
-    );
-  }
-
-  private async attempt(
-    params: MessageParams,
-    span: Span | undefined,
-  ): ReturnType<ProviderRequests['send']> {
-    this.assertWanted();
-    this.thrown = undefined;
-    let answer: unknown;
-    try {
-      answer = await this.sdk.messages.create(params, {
-        signal: this.signal,
-        // Of the request itself, because ANTHROPIC_CUSTOM_HEADERS in the environment overrules the key of the client.
-        headers: { authorization: `Bearer ${this.options.apiKey}` },
       });
+      return responseOf(answer, deadline - performance.now());
     } catch (error) {
-      throw this.failureOf(error, span);
+      const isTemporary = error instanceof UnreachableError && error.temporary;
+      const mayRetry =
+        isTemporary || (error instanceof OutcomeUnknownError && error.reason === 'broken');
+      if (!mayRetry) end(error);
+      throw error;
     }
-    this.count(answer, span);
-    const message = readMessage(answer);
-    if (!message) throw noMessage(answer);
-    span?.note({ 'gen_ai.response.model': message.model });
-    return { message, answer };
-  }
-
-  private failureOf(error: unknown, span: Span | undefined): unknown {
-    const ofGate = this.thrown && !isOfNetwork(this.thrown.error) ? this.thrown : undefined;
-    if (ofGate && ofGate.error !== this.signal.reason) return ofGate.error;
-    if (this.signal.aborted) return asTimeout(this.signal.reason);
-    if (this.thrown && isOfNetwork(this.thrown.error)) return failureOfNetwork(this.thrown.error);
-    if (!(error instanceof Anthropic.APIError)) return noMessage();
-    const { status, headers, error: body } = error as InstanceType<typeof Anthropic.APIError>;
-    if (status === undefined || headers === undefined) return noMessage();
-    this.count(body, span);
-    return failureOfStatus({ status, headers, body });
-  }
-
-  /** Undefined when there is to be no further attempt. A provider that asks for more time than there is gets none. */
-  private pauseAfter(error: unknown, attempt: number): number | undefined {
-    if (!(error instanceof ModelUnavailableError) || attempt === ATTEMPTS) return undefined;
-    const { mayHelpLater, needsOperator = false, retryAfterMs } = error.extras;
-    if (!mayHelpLater || needsOperator || !REPEATED.includes(error.reason)) return undefined;
-    const { firstPauseMs = FIRST_PAUSE_MS } = this.options;
-    const usual = firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random());
-    const pauseMs = Math.max(retryAfterMs ?? 0, usual);
-    return pauseMs < this.timeLeftMs ? pauseMs : undefined;
-  }
-
-  private async pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.signal }).catch(() => this.assertWanted());
-  }
+  };
 }
 
-/** A deadline is an outcome that a run can tell of; any other reason of an abort stays what it is. */
-function asTimeout(reason: unknown): unknown {
-  const { name } = (reason ?? {}) as { readonly name?: unknown };
-  return name === 'TimeoutError' ? timeIsUp(reason) : reason;
+function responseOf({ status, headers, body }: OutboundAnswer, timeLeftMs: number): Response {
+  if (status < 200 || status > 599) {
+    throw new OutcomeUnknownError('HTTP does not know the status of the response.', 'broken');
+  }
+  const kept = new Headers();
+  for (const name of READ_HEADERS) {
+    const value = headers[name];
+    if (typeof value === 'string') kept.set(name, value);
+  }
+  // The SDK would wait beyond the deadline.
+  if ((pauseIn(kept) ?? 0) >= timeLeftMs) kept.set('x-should-retry', 'false');
+  const bytes = WITHOUT_BODY.includes(status) ? null : new Uint8Array(body);
+  return new Response(bytes, { status, headers: kept });
+}
+
+function pauseIn(headers: Headers): number | undefined {
+  return retryAfterMs(headers.get('retry-after') ?? undefined, new Date(presentTime()));
+}
+
+/** Who or what can make the same question succeed. */
+type Remedy = 'time' | 'operator' | 'nothing';
+
+/** https://platform.claude.com/docs/en/api/errors */
+const STATUSES: Readonly<Record<number, readonly [UnavailableReason, Remedy]>> = {
+  // After these three it is unknown whether every question is wrong, or only this one, for example a large incident.
+  400: ['provider_error', 'nothing'],
+  413: ['provider_error', 'nothing'],
+  422: ['provider_error', 'nothing'],
+  401: ['authentication', 'operator'],
+  403: ['authentication', 'operator'],
+  408: ['provider_error', 'time'],
+  409: ['provider_error', 'time'],
+  429: ['rate_limited', 'time'],
+  529: ['overloaded', 'time'],
+};
+
+/** Converts errors of the SDK and of the network to the reason why there is no verdict. Other errors stay as they are. */
+export function failureOf(error: unknown): unknown {
+  if (error instanceof UnreachableError) {
+    const message = 'The provider cannot be reached.';
+    const extras = { mayHelpLater: true, needsOperator: !error.temporary, cause: error };
+    return new ModelUnavailableError('unreachable', message, extras);
+  }
+  if (error instanceof OutcomeUnknownError) {
+    const extras = { mayHelpLater: true, cause: error };
+    return error.reason === 'timeout'
+      ? new ModelUnavailableError('timeout', 'The provider took too long.', extras)
+      : new ModelUnavailableError(
+          'provider_error',
+          'The response of the provider is incomplete.',
+          extras,
+        );
+  }
+  if (error instanceof Anthropic.APIConnectionError) {
+    // The SDK drops the cause of a connection timeout.
+    return failureOf(error.cause ?? new UnreachableError(error.message));
+  }
+  if (error instanceof Anthropic.APIError) return failureOfStatus(error as StatusError);
+  return error instanceof SyntaxError ? notAMessage() : error;
+}
+
+type StatusError = InstanceType<typeof Anthropic.APIError>;
+
+/** Leaves out the sentence of the provider, because a proxy may have written anything into it. */
+function failureOfStatus(error: StatusError): ModelUnavailableError {
+  const { status = 0, headers = new Headers(), error: body } = error;
+  if (status === 400 && isAboutAccount(body)) {
+    const message = 'The credit at the provider is used up, or its limit is reached (status 400).';
+    const extras = { mayHelpLater: true, needsOperator: true };
+    return new ModelUnavailableError('provider_error', message, extras);
+  }
+  // Other statuses mean an unknown model, an unpaid bill or a wrong address, for every question.
+  const usual = ['provider_error', status >= 500 ? 'time' : 'operator'] as const;
+  const [reason, remedy] = STATUSES[status] ?? usual;
+  const pauseMs = remedy === 'time' ? pauseIn(headers) : undefined;
+  const type = fieldOf(fieldOf(body, 'error'), 'type');
+  const isKnown = typeof type === 'string' && /^[a-z]{1,20}(_[a-z]{1,20}){0,3}$/.test(type);
+  const message = `The provider answered with status ${status}${isKnown ? ` (${type})` : ''}.`;
+  return new ModelUnavailableError(reason, message, {
+    mayHelpLater: remedy !== 'nothing',
+    needsOperator: remedy === 'operator',
+    ...(pauseMs !== undefined && { retryAfterMs: Math.min(pauseMs, LONGEST_RETRY_AFTER_MS) }),
+  });
+}
+
+/** The provider reports used up credit as an invalid request. A quoted incident never begins the message. */
+function isAboutAccount(body: unknown): boolean {
+  const error = fieldOf(body, 'error');
+  const message = String(fieldOf(error, 'message'));
+  const isInvalid = fieldOf(error, 'type') === 'invalid_request_error';
+  return (
+    isInvalid && /^(?:your credit balance is|you have reached your specified)\b/i.test(message)
+  );
+}
+
+/** A response of 200 that is not a message, such as the page of a proxy. A message with odd contents may be better later. */
+export function notAMessage(answer?: unknown): ModelUnavailableError {
+  const needsOperator = fieldOf(answer, 'type') !== 'message';
+  const message = 'The server at ANTHROPIC_BASE_URL does not speak the Messages protocol.';
+  return new ModelUnavailableError('invalid_answer', message, {
+    mayHelpLater: true,
+    needsOperator,
+  });
 }

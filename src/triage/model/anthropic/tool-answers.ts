@@ -1,17 +1,17 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { Logger } from '@nestjs/common';
 import { unlessAborted } from '../../../platform/concurrency/within.js';
+import { harmlessJson } from '../../evidence/visible-text.js';
 import { WORDS } from '../../prompts/prompt-texts.js';
-import { harmlessJson } from '../../prompts/plain-json.js';
 import { MOST_QUESTIONS, type ToolCall, ToolError, type TriageTool } from '../triage-model.port.js';
-import type { Question } from './provider-message.js';
 
-/** An input has ids of indicators and nothing else. */
+/** An input only has ids of indicators. */
 const MOST_INPUT_CHARACTERS = 2_000;
 
-type Shown = Pick<Anthropic.ToolResultBlockParam, 'content' | 'is_error'>;
+type Question = Pick<Anthropic.ToolUseBlock, 'id' | 'name' | 'input'>;
+type Result = Anthropic.ToolResultBlockParam;
 
-/** The questions that a model asks for one verdict, and what it is told. The tools bound how long an answer is. */
+/** Answers the questions of one conversation. */
 export class ToolAnswers {
   readonly calls: ToolCall[] = [];
   private readonly log = new Logger('Triage');
@@ -26,19 +26,18 @@ export class ToolAnswers {
     return this.calls.length >= MOST_QUESTIONS;
   }
 
-  /** Answers each question of one message, because the provider takes no message that leaves one out. */
-  async answer(questions: readonly Question[]): Promise<Anthropic.ToolResultBlockParam[]> {
-    const taken = questions.slice(0, MOST_QUESTIONS - this.calls.length);
+  /** The provider refuses a message that leaves out an answer. */
+  async answer(questions: readonly Question[]): Promise<Result[]> {
     const first = this.calls.length + 1;
-    const asked = await Promise.all(
-      taken.map((question, index) => this.ask(`t${first + index}`, question)),
-    );
-    const answered = asked.map((one) => this.show(one));
-    return questions.map(({ id }, index) => ({
-      type: 'tool_result',
-      tool_use_id: id,
-      ...(answered[index] ?? { content: WORDS.noQuestionsLeft, is_error: true }),
-    }));
+    const asked = questions.slice(0, MOST_QUESTIONS - this.calls.length);
+    const calls = await Promise.all(asked.map((one, at) => this.ask(`t${first + at}`, one)));
+    this.calls.push(...calls);
+    return questions.map(({ id }, at): Result => {
+      const call = calls[at];
+      const content = call ? this.fenced(call) : WORDS.noQuestionsLeft;
+      const isError = !call || call.failed;
+      return { type: 'tool_result', tool_use_id: id, content, ...(isError && { is_error: true }) };
+    });
   }
 
   private async ask(id: string, { name, input: given }: Question): Promise<ToolCall> {
@@ -46,16 +45,11 @@ export class ToolAnswers {
     const input = readInput(given);
     const tool = this.tools.find((known) => known.name === name);
     const answer = await this.answerOf(tool, input);
-    return {
-      id,
-      tool: tool?.name ?? 'unknown',
-      input: input ?? {},
-      ...answer,
-      durationMs: Math.round(performance.now() - start),
-    };
+    const duration_ms = Math.round(performance.now() - start);
+    return { id, tool: tool?.name ?? 'unknown', input: input ?? {}, ...answer, duration_ms };
   }
 
-  /** What the tool says. Where it says nothing, why: in its own words, and a fault of the service in the log alone. */
+  /** An error of the service is only in the log. */
   private async answerOf(
     tool: TriageTool | undefined,
     input: ToolCall['input'] | undefined,
@@ -74,31 +68,19 @@ export class ToolAnswers {
     }
   }
 
-  private show(call: ToolCall): Shown {
-    this.calls.push(call);
-    return {
-      content: fenced(call.id, harmlessJson(call.output), this.nonce),
-      ...(call.failed && { is_error: true }),
-    };
+  /** An attacker may have written the answer, so it stands between marks. */
+  private fenced({ id, output }: ToolCall): string {
+    const words = WORDS.toolAnswer.replaceAll('{id}', id);
+    return `${words}\n<${id}-${this.nonce}>\n${harmlessJson(output)}\n</${id}-${this.nonce}>`;
   }
 }
 
 const failed = (error: string) => ({ output: { error }, failed: true }) as const;
 
-/** Undefined for what no tool takes: ids need no character that JSON would have to escape. */
-function readInput(given: unknown): Readonly<Record<string, unknown>> | undefined {
+/** Undefined if no tool can take the input: ids have only printable ASCII characters. */
+function readInput(given: unknown): ToolCall['input'] | undefined {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
-  try {
-    const json = JSON.stringify(given);
-    const plain = json.length <= MOST_INPUT_CHARACTERS && /^[\x20-\x5b\x5d-\x7e]*$/.test(json);
-    return plain ? (given as Readonly<Record<string, unknown>>) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What a tool found may have been written by an attacker, too: it stands between marks like those of the evidence. */
-function fenced(id: string, json: string, nonce: string): string {
-  const words = WORDS.toolAnswer.replaceAll('{id}', id);
-  return `${words}\n<${id}-${nonce}>\n${json}\n</${id}-${nonce}>`;
+  const json = JSON.stringify(given);
+  const isPlain = json.length <= MOST_INPUT_CHARACTERS && /^[\x20-\x5b\x5d-\x7e]*$/.test(json);
+  return isPlain ? (given as ToolCall['input']) : undefined;
 }

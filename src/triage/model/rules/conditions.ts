@@ -1,4 +1,4 @@
-import type { AuthenticationResult } from '../../evidence/authentication-results.js';
+import type { AuthenticationResult } from '../../evidence/mail-authentication.js';
 import { type Fact, type Facts, isOfTools, type Method, patternOfNames } from './facts.js';
 import { MESSAGES } from './prose.js';
 import type { Sign } from './signs.js';

@@ -1,6 +1,6 @@
 import { defang } from '../../../incidents/defang.js';
 import type { Classification } from '../../../incidents/incident.js';
-import { isHostName } from '../../evidence/tool-plumbing.js';
+import { isHostName } from '../../evidence/indicators.js';
 import { visibleText } from '../../evidence/visible-text.js';
 import type { Rule } from './conditions.js';
 import type { Fact, Facts } from './facts.js';

@@ -3,13 +3,13 @@ import { LONGEST_POINTER } from '../../evidence/raw-values.js';
 import { isIP } from 'node:net';
 import type { Severity } from '../../../incidents/incident.js';
 import { fieldsBeside, type IncidentFields } from '../../../incidents/incident-fields.js';
-import type { AuthenticationResult } from '../../evidence/authentication-results.js';
 import {
+  type AuthenticationResult,
   type MailAuthentication,
   mailAuthentication,
   type MethodResult,
 } from '../../evidence/mail-authentication.js';
-import { isOwnPlace } from '../../evidence/own-places.js';
+import { isDecodedJson, isOwnPlace } from '../../evidence/own-places.js';
 import { isMailData, isNameOfThing, isOnlyTold, saysNothing } from './prose.js';
 import { hasInvisible, wordsOf } from './phrases.js';
 import { type Sign, SIGNS } from './signs.js';
@@ -293,7 +293,9 @@ function* scalarsOf(
       }
       const here = {
         pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-        path: inList ? path : `${path && `${path}/`}${nameOf(key)}`,
+        path: inList
+          ? path
+          : `${path && `${path}/`}${isDecodedJson(key, value) ? 'decoded' : nameOf(key)}`,
       };
       if (typeof inner === 'object' && inner !== null) {
         if (level < MOST_LEVELS) places.push({ ...here, value: inner, level: level + 1 });

@@ -1,5 +1,5 @@
 import { nfkc } from '../../../platform/text.js';
-import { isConsoleLink } from '../../evidence/tool-plumbing.js';
+import { isConsoleLink } from '../../evidence/indicators.js';
 import type { Fact, Facts } from './facts.js';
 
 const SENDER_KEYS = (

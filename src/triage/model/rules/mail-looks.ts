@@ -1,4 +1,4 @@
-import { isBodyPart } from '../../evidence/tool-plumbing.js';
+import { isBodyPart } from '../../evidence/indicators.js';
 import {
   any,
   byTool,

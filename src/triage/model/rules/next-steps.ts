@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import type { Classification } from '../../../incidents/incident.js';
-import type { ExtractedIndicator, IndicatorType } from '../../evidence/indicator.js';
+import type { ExtractedIndicator, IndicatorType } from '../../evidence/indicators.js';
 import type { Facts } from './facts.js';
 import { isFromInside, linkedHosts } from './hosts.js';
 import { MESSAGES } from './prose.js';

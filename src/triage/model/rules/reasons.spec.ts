@@ -6,7 +6,7 @@ import { RulesModel } from './rules-model.js';
 
 type RawData = Readonly<Record<string, unknown>>;
 interface Given {
-  readonly incidentType?: string;
+  readonly incident_type?: string;
   readonly severity?: string;
   readonly fields?: IncidentFields;
 }
@@ -14,7 +14,7 @@ interface Given {
 async function judge(rawData: RawData, given: Given = {}) {
   const fields = given.fields ?? fieldsOfRawData(rawData);
   const read = {
-    incidentType: 'other',
+    incident_type: 'other',
     severity: 'medium',
     ...given,
     title: 'x',
@@ -29,7 +29,7 @@ async function judge(rawData: RawData, given: Given = {}) {
 const samples = readSamples().map(({ sample, incident }) => ({
   name: `${sample}: ${incident.title}`,
   fields: incident.fields ?? {},
-  given: { incidentType: incident.incident_type, severity: incident.severity },
+  given: { incident_type: incident.incident_type, severity: incident.severity },
   rawData: JSON.parse(incident.raw_data) as RawData,
 }));
 const judged = (sample: (typeof samples)[number]) =>
@@ -68,7 +68,7 @@ describe('what speaks for an event', () => {
   it('is no refused request on a machine, and no list that the program is not on', async () => {
     const told = await judge(
       { alert: 'mimikatz', host_name: 'lap-7', action: 'BLOCKED', is_whitelisted: false },
-      { incidentType: 'malware' },
+      { incident_type: 'malware' },
     );
     expect(told.reasoning).not.toMatch(/refused|whitelisted/);
     expect(told.reasoning.match(/stopped/g)).toHaveLength(1);
@@ -97,7 +97,7 @@ describe('a reason', () => {
 
   it('speaks of the page behind a link only where there is one', async () => {
     const vpn = { alert: { title: 'login to VPN from abroad' }, user: 'anna' };
-    const told = await judge(vpn, { incidentType: 'suspicious_login' });
+    const told = await judge(vpn, { incident_type: 'suspicious_login' });
     expect(told.reasoning).not.toMatch(/page|phishing/);
     const page = { link_clicked: 'https://login.test/x', page_title: 'Enter your password' };
     expect((await judge(page)).rules).toContain('page_asks_secrets');
@@ -107,7 +107,7 @@ describe('a reason', () => {
     const stolen = { type: 'CredentialAccess:IAMUser/AnomalousBehavior', api: 'ListBuckets' };
     const told = await judge(
       { ...stolen, message: 'secretsdump', user: 'deploy-role' },
-      { incidentType: 'account_takeover' },
+      { incident_type: 'account_takeover' },
     );
     expect(told).toMatchObject({ classification: 'malicious', category: 'account_takeover' });
     expect(told.reasoning).not.toContain('malware');
@@ -136,7 +136,7 @@ describe('what an open event needs', () => {
   it('names who can answer where nothing can be looked up', async () => {
     const { reasoning } = await judge(
       { alert: 'x', host: 'db-1' },
-      { incidentType: 'brute_force', fields: { host: 'db-1' } },
+      { incident_type: 'brute_force', fields: { host: 'db-1' } },
     );
     expect(reasoning).toContain('ask the owner of db-1, or for the raw event');
   });
@@ -173,7 +173,7 @@ describe('a grave word of the tool', () => {
     const title = 'Login from two countries within an hour';
     const told = await judge(
       { title, severity: 'high', user: 'alice' },
-      { severity: 'high', incidentType: 'suspicious_login' },
+      { severity: 'high', incident_type: 'suspicious_login' },
     );
     expect(told).toMatchObject({ classification: 'suspicious', category: 'impossible_travel' });
   });

@@ -1,6 +1,5 @@
 import type { Classification } from '../../../incidents/incident.js';
-import type { ExtractedIndicator } from '../../evidence/indicator.js';
-import { extractIndicators } from '../../evidence/indicators.js';
+import { type ExtractedIndicator, extractIndicators } from '../../evidence/indicators.js';
 import type { TriageCase } from '../triage-model.port.js';
 import { RulesModel } from './rules-model.js';
 
@@ -8,7 +7,7 @@ type RawData = Readonly<Record<string, unknown>>;
 
 async function judge(rawData: RawData) {
   const indicators: readonly ExtractedIndicator[] = extractIndicators(rawData);
-  const given = { rawData, indicators, incidentType: 'other', title: 'x' } as TriageCase;
+  const given = { rawData, indicators, incident_type: 'other', title: 'x' } as TriageCase;
   const { verdict, points = [] } = await new RulesModel().judge(given);
   return { ...verdict, points };
 }
@@ -58,7 +57,7 @@ describe('the rules, on mails', () => {
     expect(told.points.filter(({ points }) => points > 0)).toEqual([
       expect.objectContaining({ rule: 'speaks_of_attacks', points: 5 }),
     ]);
-    expect(told.recommendedActions).not.toContain('isolate_host');
+    expect(told.recommended_actions).not.toContain('isolate_host');
   });
 
   it('still count what the mail carries, and what a machine did after it', async () => {
@@ -247,7 +246,7 @@ describe('the rules, on what is found in code', () => {
         fields,
         severity: 'critical',
         indicators: [],
-        incidentType: 'other',
+        incident_type: 'other',
       };
       return (await new RulesModel().judge(given as unknown as TriageCase)).verdict.classification;
     };
@@ -396,7 +395,7 @@ describe('the rules, on machines, accounts and servers', () => {
   });
 
   it('blame no machine when the log of a cloud account is turned off', async () => {
-    const { classification, category, recommendedActions } = await judge({
+    const { classification, category, recommended_actions } = await judge({
       eventName: 'StopLogging',
       userIdentity: { type: 'Root' },
       sourceIPAddress: '198.51.100.7',
@@ -405,24 +404,24 @@ describe('the rules, on machines, accounts and servers', () => {
       classification: 'malicious',
       category: 'account_takeover',
     });
-    expect(recommendedActions).toEqual(['lookup_ip']);
+    expect(recommended_actions).toEqual(['lookup_ip']);
   });
 
   it('recommend only what has a target in the incident', async () => {
     const dump = { command: 'procdump -ma lsass.exe' };
-    expect((await judge(dump)).recommendedActions).toEqual(['create_ticket']);
-    expect((await judge({ ...dump, host: 'ws-1' })).recommendedActions).toEqual([
+    expect((await judge(dump)).recommended_actions).toEqual(['create_ticket']);
+    expect((await judge({ ...dump, host: 'ws-1' })).recommended_actions).toEqual([
       'isolate_host',
       'scan_host',
     ]);
     const ransom = { cmd: 'vssadmin delete shadows', host: 'ws-1', user: 'NT AUTHORITY\\SYSTEM' };
-    expect((await judge(ransom)).recommendedActions).not.toContain('disable_user');
+    expect((await judge(ransom)).recommended_actions).not.toContain('disable_user');
     const byBob = { ...ransom, user: 'bob' };
-    expect((await judge(byBob)).recommendedActions).toContain('disable_user');
+    expect((await judge(byBob)).recommended_actions).toContain('disable_user');
     const phish = { ...PHISH, spf: 'fail', dmarc: 'fail' };
-    expect((await judge(phish)).recommendedActions).not.toContain('quarantine_email');
+    expect((await judge(phish)).recommended_actions).not.toContain('quarantine_email');
     const named = { ...phish, message_id: '<1@one.test>' };
-    expect((await judge(named)).recommendedActions).toContain('quarantine_email');
+    expect((await judge(named)).recommended_actions).toContain('quarantine_email');
   });
 });
 

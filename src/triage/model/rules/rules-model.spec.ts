@@ -4,20 +4,20 @@ import fc from 'fast-check';
 import { isActionType } from '../../../action-catalogue/action-types.js';
 import type { Classification } from '../../../incidents/incident.js';
 import { resolvePointer } from '../../../platform/json-pointer.js';
-import { checkedEvidence, RAW_DATA } from '../../evidence/evidence-rules.js';
+import { checkedVerdict } from '../../evidence/verdict-check.js';
 import type { TriageCase } from '../triage-model.port.js';
 import { RulesModel } from './rules-model.js';
 
 type RawData = Readonly<Record<string, unknown>>;
 
 const given = (rawData: RawData): TriageCase => ({
-  incidentId: '00000000-0000-4000-8000-000000000001',
-  incidentNumber: 'INC-2026-0001',
-  incidentType: 'other',
+  id: '00000000-0000-4000-8000-000000000001',
+  incident_number: 'INC-2026-0001',
+  incident_type: 'other',
   severity: 'medium',
   source: 'test',
   title: 'An incident',
-  createdAt: new Date('2026-11-22T12:00:00Z'),
+  created_at: new Date('2026-11-22T12:00:00Z'),
   rawData,
   fields: fieldsOfRawData(rawData),
   indicators: [{ id: 'i1', type: 'host', value: 'ws-1', pointers: ['/host'] }],
@@ -83,13 +83,13 @@ describe('RulesModel', () => {
   });
 
   it('says who judged and by which rules, and each point that it gave', async () => {
-    const { model, promptHash, tokens, toolCalls, points } = await judge(PHISHING);
+    const { model, prompt_hash, tokens, toolCalls, points } = await judge(PHISHING);
     expect({ model, tokens, toolCalls }).toEqual({
       model: 'rules',
       tokens: { input: 0, output: 0 },
       toolCalls: [],
     });
-    expect(promptHash).toMatch(/^[0-9a-f]{64}$/);
+    expect(prompt_hash).toMatch(/^[0-9a-f]{64}$/);
     expect(points).toContainEqual({
       rule: 'dmarc_failed',
       points: 25,
@@ -103,9 +103,9 @@ describe('RulesModel', () => {
     const verdict = await verdictOf(PHISHING);
     expect(verdict.reasoning).toContain('DMARC failed');
     expect(verdict.reasoning).not.toContain('acme-login.test');
-    expect(verdict.mitreTechniques).toContain('T1566');
-    expect(verdict.recommendedActions.length).toBeGreaterThan(0);
-    expect(verdict.recommendedActions.filter((name) => !isActionType(name))).toEqual([]);
+    expect(verdict.mitre_techniques).toContain('T1566');
+    expect(verdict.recommended_actions.length).toBeGreaterThan(0);
+    expect(verdict.recommended_actions.filter((name) => !isActionType(name))).toEqual([]);
     expect(verdict.indicators).toEqual([{ type: 'host', value: 'ws-1', found_in: '/host' }]);
     for (const { source, pointer, value } of verdict.evidence) {
       const root = source === 'fields' ? fieldsOfRawData(PHISHING) : PHISHING;
@@ -115,9 +115,9 @@ describe('RulesModel', () => {
 
   it('passes the check of evidence as it is, with keys that need escapes', async () => {
     const rawData = { 'a/b~c': { cmd: 'sekurlsa' }, 'x.y': { '': [{ cmd: 'lsass' }] } };
-    const { verdict, notes } = checkedEvidence(
+    const { verdict, notes } = checkedVerdict(
       await verdictOf(rawData),
-      new Map([[RAW_DATA, rawData]]),
+      new Map([['raw_data', rawData]]),
     );
     expect(notes).toEqual([]);
     expect(verdict.classification).toBe('malicious');

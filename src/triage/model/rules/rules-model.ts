@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Classification, Evidence, Indicator } from '../../../incidents/incident.js';
 import { LoopTurns } from '../../../platform/concurrency/semaphore.js';
-import type { ExtractedIndicator } from '../../evidence/indicator.js';
+import type { ExtractedIndicator } from '../../evidence/indicators.js';
 import { OWN_PLACES } from '../../evidence/own-places.js';
 import {
   type Judgement,
@@ -50,7 +50,7 @@ export class RulesModel extends TriageModel {
     return {
       verdict: verdictOn(findings, facts, given),
       model: this.configuredModel,
-      promptHash: RULES_HASH,
+      prompt_hash: RULES_HASH,
       tokens: { input: 0, output: 0 },
       toolCalls: [],
       points: findings.map(pointOf),
@@ -71,7 +71,7 @@ const MOST_EVIDENCE = 12;
 function verdictOn(
   findings: readonly Finding[],
   facts: Facts,
-  { incidentType, indicators }: Pick<TriageCase, 'incidentType' | 'indicators'>,
+  { incident_type: incidentType, indicators }: Pick<TriageCase, 'incident_type' | 'indicators'>,
 ): ProposedVerdict {
   const sums = sumsOf(findings);
   const classification = classify(sums);
@@ -85,9 +85,14 @@ function verdictOn(
     category,
     reasoning: reasoningOf({ classification, category, findings, missing, lookUps }, facts),
     indicators: indicators.map(indicatorOf),
-    mitreTechniques: classification === 'benign' ? [] : techniquesOf(category, telling),
+    mitre_techniques: classification === 'benign' ? [] : techniquesOf(category, telling),
     evidence: evidenceOf(telling),
-    recommendedActions: actionsFor(classification, category, targetsIn(facts, indicators), lookUps),
+    recommended_actions: actionsFor(
+      classification,
+      category,
+      targetsIn(facts, indicators),
+      lookUps,
+    ),
   };
 }
 

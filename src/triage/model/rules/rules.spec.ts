@@ -794,7 +794,7 @@ const CALMING = [
 
 /** The points of each rule that holds: with no fewer against it and no more for it, no verdict is milder. */
 async function judged(rawData: RawData): Promise<readonly ScoredPoint[]> {
-  const given = { rawData, indicators: [], incidentType: 'other', title: 'x' } as unknown;
+  const given = { rawData, indicators: [], incident_type: 'other', title: 'x' } as unknown;
   return (await new RulesModel().judge(given as TriageCase)).points!;
 }
 

@@ -6,7 +6,7 @@ type RawData = Readonly<Record<string, unknown>>;
 
 async function judge(rawData: RawData) {
   const indicators = extractIndicators(rawData);
-  const given = { rawData, indicators, incidentType: 'other', title: 'x' } as unknown;
+  const given = { rawData, indicators, incident_type: 'other', title: 'x' } as unknown;
   const { verdict } = await new RulesModel().judge(given as TriageCase);
   return verdict;
 }
@@ -34,13 +34,13 @@ describe('words of tools', () => {
   });
 
   it('ask no look-up of the page of the tool and of own names', async () => {
-    const { recommendedActions, reasoning } = await judge({
+    const { recommended_actions, reasoning } = await judge({
       link: 'https://console.vendor.test/alerts/1',
       source: 'https://tenant.vendor.test/api/v1/eventHooks/who1',
       '@odata.context': 'https://graph.vendor.test/v1.0/$metadata#alerts',
       evidence: [{ deviceDnsName: 'pc-1.corp.example', recipientEmailAddress: 'a@corp.example' }],
     });
-    expect(JSON.stringify([recommendedActions, reasoning])).not.toMatch(/vendor|lookup|pc-1/);
+    expect(JSON.stringify([recommended_actions, reasoning])).not.toMatch(/vendor|lookup|pc-1/);
   });
 
   it('ask no look-up of types, resources and pages of documentation', async () => {

@@ -12,32 +12,32 @@ import {
   OpenChoice,
   Text,
 } from '../../../platform/validation/fields.js';
-import type { Mapping } from '../../mapping/mapping.js';
-import { LONGEST_POINTER, MOST_LIFTED, MOST_POINTERS } from '../../mapping/mapping-rules.js';
-import { PRESETS } from '../../mapping/presets.js';
+import { PRESETS } from '../../presets/presets.js';
+import { LONGEST_POINTER, MOST_LIFTED, MOST_POINTERS } from '../../reading/mapping.js';
 import { DEFAULT_SETTINGS, LONGEST_SECRET, SECRET, SHORTEST_SECRET } from '../source-rules.js';
 import {
   EVENT_FORMATS,
   type EventFormatName,
+  type Mapping,
   SIGNATURE_SCHEMES,
   SOURCE_NAME,
   type SeverityMapping,
   type SignatureScheme,
   type TypeMapping,
-} from '../webhook-source.js';
+} from '../webhook-source.entity.js';
 import { NotEquals } from 'class-validator';
 import { PageQueryDto, SortWords } from '../../../platform/paging/page-query.dto.js';
 import { NullIsAbsent } from '../../../platform/validation/json-shield.js';
 import { WEBHOOK_SOURCE_SORTS, type WebhookSourceSort } from '../webhook-sources.repository.js';
 
-/* The fields of a source, as requests and answers have them. */
+/* Fields of a source in requests and responses. */
 
 export const SourceName = () =>
   Text({
     pattern: SOURCE_NAME,
     message:
       'source must be 1 to 63 small letters, digits, hyphens and underscores, beginning with a letter or digit',
-    description: 'Its name. Events are sent to `/api/webhooks/<source>`.',
+    description: 'Name of the source. Events are sent to `/api/webhooks/<source>`.',
     example: 'mail-gateway',
     contract: { title: 'WebhookSourceName' },
   });
@@ -49,32 +49,29 @@ export const Secret = (options: FieldOptions = {}) =>
     max: LONGEST_SECRET,
     pattern: SECRET,
     message: 'secret must not begin or end with white space, which senders trim',
-    // Other languages have other words for such a pattern.
+    // The syntax of this pattern differs between languages.
     contract: { pattern: undefined, format: 'password' },
     example: 'v7Zq-1mC4tXs9bLw2RkE8yHd',
   });
 
 const SECRET_DESCRIPTION =
-  'What the sender signs with; no answer shows it. No white space at its ends. For `standard` a secret may be `whsec_` ' +
-  'and base64 of at least 16 bytes; for `token` it is visible ASCII, for `basic` ASCII.';
+  'Secret that the sender signs with. No response shows it. No white space at its ends. For `standard` it may be `whsec_` and ' +
+  'base64 of at least 16 bytes; for `token` it is visible ASCII, for `basic` ASCII.';
 
 export const Enabled = (options: FieldOptions = {}) =>
   Flag({
-    description: 'A disabled source is answered like one that is not there.',
+    description: 'Events of a disabled source are rejected as if the source did not exist.',
     example: true,
     ...options,
   });
 
-/*
- * Signatures, formats and presets become more: what requests choose is one of those that there are, and answers may have one
- * that a newer release has brought.
- */
+/* Later releases may add signatures, formats and presets, so responses have open sets. */
 
 const SIGNATURE = {
   description:
-    '`timestamped`: HMAC-SHA256 of time and body; `body`: of the body alone; `standard`: the headers of Standard ' +
-    'Webhooks; `token`: the secret itself in a header; `basic`: Basic authentication with the name of the source as user ' +
-    'name and the secret as password. `token` and `basic` are the weakest.',
+    '`timestamped`: HMAC-SHA256 of time and body. `body`: HMAC-SHA256 of the body. `standard`: headers of Standard Webhooks. ' +
+    '`token`: the secret in a header. `basic`: Basic authentication with the name of the source and the secret. `token` and ' +
+    '`basic` are the weakest.',
   example: 'timestamped',
 };
 
@@ -85,7 +82,7 @@ const ChosenSignature = (options: FieldOptions = {}) =>
   Choice('KnownSignatureScheme', SIGNATURE_SCHEMES, { ...SIGNATURE, ...options });
 
 const FORMAT = {
-  description: '`auto` finds it out; `mapping` reads events as `mapping` says.',
+  description: '`auto` detects the format. `mapping` reads events by the mapping.',
   example: 'mapping',
 };
 
@@ -112,17 +109,18 @@ const POINTER = {
 };
 const oneOrMany = (items: object, description?: string) => ({
   description,
-  // Some generators make code that does not compile of a oneOf with a list in it.
+  // Some generators create code that does not compile from a oneOf with a list.
   'x-alternatives': [POINTER, { type: 'array', items, minItems: 1, maxItems: MOST_POINTERS }],
 });
-const FIRST_COUNTS = 'A JSON pointer, or a list of which the first that leads to a value counts.';
+const FIRST_COUNTS =
+  'A JSON pointer, or a list of pointers. The first pointer that leads to a value counts.';
 const POINTERS = oneOrMany(POINTER, FIRST_COUNTS);
 const JOINED_POINTERS = oneOrMany(
   oneOrMany(POINTER),
   `${FIRST_COUNTS} The values of a list within the list are joined.`,
 );
 
-/** What people copy. The fingerprint alone is no id: the same alert has it again when it fires next week. */
+/** The fingerprint alone is not an id: an alert that fires again has the same. */
 export const MAPPING_EXAMPLE = {
   items: '/alerts',
   title: ['/annotations/summary', '/labels/alertname'],
@@ -139,17 +137,14 @@ export const EventMapping = (options: FieldOptions = {}) =>
       title: 'EventMapping',
       additionalProperties: false,
       properties: {
-        items: oneOrMany(
-          POINTER,
-          `${FIRST_COUNTS} It leads to the list whose members are events of their own.`,
-        ),
+        items: oneOrMany(POINTER, `${FIRST_COUNTS} It leads to a list of events.`),
         title: JOINED_POINTERS,
         severity: POINTERS,
         event_id: JOINED_POINTERS,
         type: POINTERS,
         lift: {
           type: 'object',
-          description: "Names of the incident's fields, and where their values are.",
+          description: 'Pointers to the values of `fields`.',
           additionalProperties: oneOrMany(POINTER),
           maxProperties: MOST_LIFTED,
         },
@@ -158,14 +153,14 @@ export const EventMapping = (options: FieldOptions = {}) =>
   });
 
 const MAPPING_DESCRIPTION =
-  'Where an event has what an incident needs, as JSON pointers; of a list the first that leads somewhere counts. `items` ' +
-  'leads to an array whose members are events of their own, where `^/` starts from the whole body; `lift` names keys of ' +
-  'raw_data. A list within the list of title or event_id is several that belong together.';
+  'JSON pointers to the parts of an incident in an event. Of a list, the first pointer that leads to a value counts; the values of a ' +
+  'list within the list of `title` or `event_id` are joined. `items` leads to a list of events; then `^/` starts from the whole ' +
+  'body. `lift` sets `fields` of the incident.';
 
 export const SeverityWords = (options: FieldOptions = {}) =>
   JsonObject({
     description:
-      "From the sender's words, or from ranges of numbers such as `0-39`, or `80-` without an end, to severities. Capitals do not count.",
+      'Severities of words of the sender, or of ranges of numbers such as `0-39`, or `80-` without an end. Case does not matter.',
     example: { urgent: 'critical', '0-39': 'low' },
     contract: { additionalProperties: { $ref: '#/components/schemas/Severity' } },
     ...options,
@@ -174,7 +169,7 @@ export const SeverityWords = (options: FieldOptions = {}) =>
 export const TypeWords = (options: FieldOptions = {}) =>
   JsonObject({
     description:
-      "From the sender's words for category, tactic or rule to incident types. The first entry counts whose word occurs in one of them; capitals, blanks, hyphens and underscores do not count.",
+      'Incident types of words of the sender for category, tactic or rule. The first entry that occurs in a word counts. Case, spaces, hyphens and underscores do not matter.',
     example: { impostor: 'bec' },
     contract: { additionalProperties: { type: 'string', pattern: INCIDENT_TYPE.source } },
     ...options,
@@ -183,7 +178,7 @@ export const TypeWords = (options: FieldOptions = {}) =>
 export const TypeFixed = (options: FieldOptions = {}) =>
   Flag({
     description:
-      'Gives each incident `incident_type`, or the usual type of the format without one, whatever words the event has.',
+      'Each incident has `incident_type`, or the usual type of the format. Words of the event do not matter.',
     example: false,
     ...options,
   });
@@ -195,12 +190,12 @@ export const MinSeverity = (options: FieldOptions = {}) =>
     ...options,
   });
 
-/** A text that a change may take away, which no JSON null does in this contract. */
+/** A request removes the text with an empty text, because null means absent. */
 interface Clearable extends FieldOptions {
   readonly clearable?: boolean;
 }
 
-const CLEARED_BY = 'An empty text takes it away.';
+const CLEARED_BY = 'An empty text removes it.';
 
 const orEmpty = (pattern: RegExp): RegExp => new RegExp(`^$|${pattern.source}`, pattern.flags);
 
@@ -211,14 +206,18 @@ export const UsualType = ({ clearable = false, ...options }: Clearable = {}) =>
       'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter',
     description: clearable
       ? CLEARED_BY
-      : `The type of an incident where its event does not tell it. An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`,
+      : `Type of an incident if its event has none. An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`,
     example: 'other',
     optional: clearable,
     ...options,
   });
 
 export const AutoTriage = (options: FieldOptions = {}) =>
-  Flag({ description: 'Incidents of this source are triaged at once.', example: true, ...options });
+  Flag({
+    description: 'Incidents of this source are triaged immediately.',
+    example: true,
+    ...options,
+  });
 
 const PLAYBOOK = /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u;
 
@@ -229,19 +228,19 @@ export const PlaybookName = ({ clearable = false, ...options }: Clearable = {}) 
     message: 'playbook must be text without control characters, not framed by spaces',
     description: clearable
       ? CLEARED_BY
-      : 'The name of the playbook that guides the triage. It may be made later.',
+      : 'Name of the playbook that guides the triage. It may be created later.',
     example: 'phishing-response',
     optional: clearable,
     ...options,
-    // Other languages have other words for such a pattern.
+    // The syntax of this pattern differs between languages.
     contract: { minLength: clearable ? undefined : 1, pattern: undefined },
   });
 
-/** An address of ours, which a source of that name would hide. */
+/** A source of this name would hide the address of the presets. */
 const RESERVED_NAME = 'presets';
 
 const FILLS_IN =
-  'fills in mapping, severity_mapping, type_mapping, incident_type, signature and format';
+  'It sets mapping, severity_mapping, type_mapping, incident_type, signature and format';
 
 @NullIsAbsent()
 export class WebhookSourceInputDto {
@@ -263,7 +262,7 @@ export class WebhookSourceInputDto {
 
   @ChosenPreset({
     optional: true,
-    description: `One of those that GET /api/webhooks/presets lists: it ${FILLS_IN} where the request leaves them out.`,
+    description: `A preset of GET /api/webhooks/presets. ${FILLS_IN} unless the request has them.`,
   })
   readonly preset?: string;
 
@@ -297,14 +296,14 @@ export class WebhookSourceUpdateDto {
   @Secret({
     optional: true,
     description:
-      'The one before stays valid for 24 h, unless revoke_old_secret is true; of three the newest two are valid. The ' +
-      'same again changes nothing.',
+      'The previous secret stays valid for 24 h, unless revoke_old_secret is true. At most two secrets are valid. The current ' +
+      'secret changes nothing.',
   })
   readonly secret?: string;
 
   @Flag({
     optional: true,
-    description: 'Ends the secret before the new one, or the one before the present one, at once.',
+    description: 'Revokes the previous secret immediately.',
     example: false,
   })
   readonly revoke_old_secret?: boolean;
@@ -317,30 +316,30 @@ export class WebhookSourceUpdateDto {
 
   @ChosenFormat({
     optional: true,
-    description: 'Any but `mapping` takes a mapping and the name of its preset away.',
+    description: 'A format other than `mapping` removes the mapping and the preset.',
   })
   readonly format?: EventFormatName;
 
   @ChosenPreset({
     optional: true,
-    description: `It ${FILLS_IN} as in a new source, where the request leaves them out.`,
+    description: `${FILLS_IN} as in a new source, unless the request has them.`,
   })
   readonly preset?: string;
 
   @EventMapping({
     optional: true,
     description:
-      'The whole mapping, in place of the one before; format becomes `mapping`. The source no longer shows a preset unless the request names it.',
+      'Replaces the whole mapping. Format becomes `mapping`. The source keeps no preset unless the request names it.',
   })
   readonly mapping?: Mapping;
 
   @UsualType({ clearable: true })
   readonly incident_type?: string;
 
-  @SeverityWords({ optional: true, description: 'All words, in place of those before.' })
+  @SeverityWords({ optional: true, description: 'Replaces all words.' })
   readonly severity_mapping?: SeverityMapping;
 
-  @TypeWords({ optional: true, description: 'All words, in place of those before.' })
+  @TypeWords({ optional: true, description: 'Replaces all words.' })
   readonly type_mapping?: TypeMapping;
 
   @TypeFixed({ optional: true })

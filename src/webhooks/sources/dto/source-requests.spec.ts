@@ -1,4 +1,4 @@
-import { readByMapping } from '../../mapping/mapping-rules.js';
+import { readByMapping } from '../../reading/mapping.js';
 import { MAPPING_EXAMPLE } from './source-requests.dto.js';
 
 const idOf = (fingerprint: string, startsAt: string) => {
@@ -7,7 +7,7 @@ const idOf = (fingerprint: string, startsAt: string) => {
 };
 
 describe('MAPPING_EXAMPLE', () => {
-  it('gives an alert that fires again next week another id, and an update of it the same', () => {
+  it('gives an alert that fires again a new id, and its update the same id', () => {
     const id = idOf('f1', '2026-06-01T00:00:00Z');
     expect(id).toBeDefined();
     expect(idOf('f1', '2026-06-08T00:00:00Z')).not.toBe(id);

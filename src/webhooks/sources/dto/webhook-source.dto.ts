@@ -9,8 +9,7 @@ import {
   Texts,
 } from '../../../platform/validation/fields.js';
 import { SEVERITIES, type Severity } from '../../../incidents/incident.js';
-import type { Mapping } from '../../mapping/mapping.js';
-import type { Preset, SeverityMapping, TypeMapping, WebhookSource } from '../webhook-source.js';
+import type { Mapping, SeverityMapping, TypeMapping } from '../webhook-source.entity.js';
 import {
   AutoTriage,
   Enabled,
@@ -43,7 +42,7 @@ export class WebhookSourceDto {
   @Format()
   readonly format: string;
 
-  @PresetName({ optional: true, description: 'That the mapping came from.' })
+  @PresetName({ optional: true, description: 'Preset that the mapping came from.' })
   readonly preset?: string;
 
   @EventMapping({ optional: true })
@@ -72,45 +71,23 @@ export class WebhookSourceDto {
 
   @Instant({
     optional: true,
-    description: 'Until when the secret before the present one is valid, too.',
+    description: 'End of the validity of the previous secret.',
     example: '2026-11-03T09:30:00.000Z',
   })
-  readonly previous_secret_until?: string;
+  readonly previous_secret_until?: Date;
 
-  @Text({ description: 'The principal that registered it.', example: 'admin' })
+  @Text({ description: 'Principal that registered it.', example: 'admin' })
   readonly created_by: string;
 
   @Instant({ example: '2026-11-02T09:00:00.000Z' })
-  readonly created_at: string;
+  readonly created_at: Date;
 
   @Instant({ example: '2026-11-02T09:30:00.000Z' })
-  readonly updated_at: string;
-
-  static from(this: void, source: WebhookSource): WebhookSourceDto {
-    return {
-      source: source.source,
-      enabled: source.enabled,
-      signature: source.signature,
-      format: source.format,
-      preset: source.preset,
-      mapping: source.mapping,
-      incident_type: source.incidentType,
-      severity_mapping: source.severityMapping,
-      type_mapping: source.typeMapping,
-      incident_type_fixed: source.incidentTypeFixed ?? false,
-      min_severity: source.minSeverity ?? 'low',
-      auto_triage: source.autoTriage,
-      playbook: source.playbook,
-      previous_secret_until: source.previousSecretUntil?.toISOString(),
-      created_by: source.createdBy,
-      created_at: source.createdAt.toISOString(),
-      updated_at: source.updatedAt.toISOString(),
-    };
-  }
+  readonly updated_at: Date;
 }
 
 export class DeletedWebhookSourceDto {
-  @Text({ description: 'The name of the source.', example: 'mail-gateway' })
+  @Text({ description: 'Name of the source.', example: 'mail-gateway' })
   readonly id: string;
 
   @AlwaysTrue()
@@ -125,13 +102,13 @@ export class WebhookPresetDto {
   readonly title: string;
 
   @Text({
-    description: 'Whose events these are, and where their shape is documented.',
+    description: 'Tools that send these events, and their documentation.',
     example: 'https://prometheus.io/docs/alerting/latest/configuration/#webhook_config',
   })
   readonly documentation: string;
 
   @Texts({
-    description: 'What to set at the sender; `{url}` stands for the address of the source.',
+    description: 'Steps at the sender. `{url}` is the address of the source.',
     example: ['Add a receiver whose webhook_configs has the url {url}.'],
   })
   readonly set_up: readonly string[];
@@ -150,23 +127,8 @@ export class WebhookPresetDto {
 
   @TypeWords({ optional: true })
   readonly type_mapping?: TypeMapping;
-
-  static from(this: void, preset: Preset): WebhookPresetDto {
-    return {
-      name: preset.name,
-      title: preset.title,
-      documentation: preset.documentation,
-      set_up: preset.setUp,
-      signature: preset.signature,
-      mapping: preset.mapping,
-      incident_type: preset.incidentType,
-      severity_mapping: preset.severityMapping,
-      type_mapping: preset.typeMapping,
-    };
-  }
 }
 
-/** An incident as an event would make it. */
 class PreviewedIncidentDto {
   @Text({ example: 'malware' })
   readonly incident_type: string;
@@ -176,7 +138,7 @@ class PreviewedIncidentDto {
 
   @Text({
     optional: true,
-    description: 'The word for the severity, when nobody knows what it means.',
+    description: 'Word for the severity, if its meaning is unknown.',
     example: 'apocalyptic',
   })
   readonly unknown_severity?: string;
@@ -186,23 +148,25 @@ class PreviewedIncidentDto {
 
   @Text({
     optional: true,
-    description: 'By what a repetition is known. Without it the content counts.',
+    description: 'Identifies repetitions. Without it, equal content does.',
     example: 'alert-4711',
   })
   readonly event_id?: string;
 
-  @TextMap({ description: 'What the event says in well-known words.' })
+  @TextMap({ description: 'Well-known fields of the event.' })
   readonly fields: IncidentFields;
 
-  @JsonObject({ description: 'The event exactly as it came.' })
+  @JsonObject({ description: 'The event exactly as received.' })
   readonly raw_data: Record<string, unknown>;
 }
 
 export class WebhookPreviewDto {
-  @NestedList(() => PreviewedIncidentDto, { description: 'One for each event of the body.' })
+  @NestedList(() => PreviewedIncidentDto, {
+    description: 'One incident for each event of the body.',
+  })
   readonly incidents: readonly PreviewedIncidentDto[];
 
-  /** As JSON in its envelope: raw_data goes through as text, which loses no digit of its numbers. */
+  /** Returns the response as JSON, because raw_data is text that keeps all digits of its numbers. */
   static envelopeOf(this: void, events: readonly ReadEvent[]): string {
     return `{"data":{"incidents":[${events.map(previewOf).join()}]}}`;
   }

@@ -1,0 +1,98 @@
+import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { type Action, actionIdOf, responseStatusOf, withShownIds } from './action.js';
+import { present, type RowOf } from '../platform/validation/present.js';
+import { ActionWork } from './execution/action-work.js';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
+import { Requires } from '../platform/access/access.js';
+import { ApiAnswer, ApiErrorMeanings, Operation } from '../platform/openapi/answers.js';
+import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
+import {
+  ActionApprovalDto,
+  ActionRejectionDto,
+  ApprovedActionDto,
+  RejectedActionDto,
+} from './approvals.dto.js';
+import { ApprovalsService } from './approvals.service.js';
+
+/** A decided action has the fields that an undecided action has not. */
+const presented = <Dto extends object>(type: new () => Dto) => {
+  const fields = present(type);
+  return (action: Action): Dto => fields(withShownIds(action) as RowOf<Dto>);
+};
+const presentApproved = presented(ApprovedActionDto);
+const presentRejected = presented(RejectedActionDto);
+
+@ApiTags('Approvals')
+@Controller('api/actions/:id')
+@Requires('viewer')
+export class ApprovalsController {
+  constructor(
+    private readonly approvals: ApprovalsService,
+    private readonly work: ActionWork,
+  ) {}
+
+  @Post('approve')
+  @HttpCode(200)
+  @Operation(
+    'approveAction',
+    'Approve and run an action',
+    'The caller needs the approval level of the action. The level is judged again: if the action would need a higher level now, that level counts. The action runs with exactly the parameters that it shows. An action that waited too long cannot be approved (`invalid_state`). An action of a resolved incident needs `confirm_resolved` (`details.reason` is `incident_resolved`).',
+  )
+  @ApiBody({ type: ActionApprovalDto, required: false })
+  @ApiAnswer({
+    status: 200,
+    description: 'The action is approved and has ended: completed or failed.',
+    type: ApprovedActionDto,
+  })
+  @ApiAnswer({
+    status: 202,
+    description: 'The action is approved and has not ended within `ACTION_WAIT_MS`.',
+    type: ApprovedActionDto,
+  })
+  @ApiErrorMeanings({
+    forbidden:
+      '`APPROVAL_FOUR_EYES` is set and the caller requested the action, or the request comes from another site or does not name its origin.',
+    insufficient_approval_level:
+      'The level of the caller is below the level that the action needs now.',
+    invalid_state:
+      'The action does not wait for approval, or its incident is resolved and `confirm_resolved` is not set (`details.reason` is `incident_resolved`).',
+    kill_switch_active: 'The kill switch is on: the action keeps waiting.',
+  })
+  async approve(
+    @Param('id') id: string,
+    @Body() body: ActionApprovalDto,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ApprovedActionDto> {
+    const options = { status: responseStatusOf, provisionalForMs: this.work.answeredWithinMs };
+    const remember = idempotency.remember(presentApproved, options);
+    const action = await this.approvals.approve(caller, actionIdOf(id), body, remember);
+    void reply.status(responseStatusOf(action));
+    return presentApproved(action);
+  }
+
+  @Post('reject')
+  @HttpCode(200)
+  @Operation(
+    'rejectAction',
+    'Reject an action',
+    'The caller needs the approval level of the action.',
+  )
+  @ApiAnswer({ status: 200, description: 'The action is rejected.', type: RejectedActionDto })
+  @ApiErrorMeanings({
+    insufficient_approval_level: 'The level of the caller is below the level of the action.',
+    invalid_state: 'The action does not wait for approval.',
+  })
+  async reject(
+    @Param('id') id: string,
+    @Body() { reason }: ActionRejectionDto,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<RejectedActionDto> {
+    const remember = idempotency.remember(presentRejected);
+    return presentRejected(await this.approvals.reject(caller, actionIdOf(id), reason, remember));
+  }
+}

@@ -1,0 +1,177 @@
+// SQL: reads and changes of each request and action are hot paths.
+import { Injectable } from '@nestjs/common';
+import { Any } from 'typeorm';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import { NotFoundError } from '../platform/errors/app-error.js';
+import { pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
+import { Batcher } from '../platform/concurrency/batcher.js';
+import {
+  CHANGEABLE_COLUMNS,
+  type Incident,
+  INCIDENT_COLUMNS,
+  IncidentEntity,
+  LISTED_COLUMNS,
+  LOCKED_COLUMNS,
+  STATE_COLUMNS,
+  type IncidentState,
+  type ListedIncident,
+  type LockedIncident,
+  sequenceIn,
+} from './incident.js';
+import { firstIdAt, isUuid } from '../platform/ids.js';
+import type { Page } from '../platform/paging/page.js';
+import { incidentList, type IncidentListRequest } from './incident-list.js';
+
+const LISTED = LISTED_COLUMNS.join(', ');
+const selected = (columns: readonly (keyof IncidentEntity)[]) =>
+  Object.fromEntries(columns.map((name) => [name, true]));
+const ALL = INCIDENT_COLUMNS.map((name) =>
+  name === 'raw_data' ? 'raw_data::text as raw_data' : name,
+).join(', ');
+
+const LIST_AFTER: Statement = {
+  name: 'incidents_list_after',
+  text: `select ${LISTED} from incidents
+          where deleted_at is null and id > $1 order by id limit $2`,
+};
+
+const LISTED_OF: Statement = {
+  name: 'incidents_listed_of',
+  text: `select ${LISTED} from incidents where id = any($1::uuid[]) and deleted_at is null`,
+};
+
+/** Rows are locked in the order of ids, which prevents deadlocks. */
+const BY_IDS = `from incidents where id = any($1::uuid[]) and deleted_at is null order by id`;
+
+const FIND_ALL: Statement = {
+  name: 'incidents_find_all',
+  text: `select ${ALL} from incidents where id = any($1::uuid[]) and deleted_at is null`,
+};
+
+const LOCK_FOR_UPDATE: Statement = {
+  name: 'incidents_lock_update',
+  text: `select ${ALL} ${BY_IDS} for no key update`,
+};
+
+const LOCK_FOR_SHARE: Statement = {
+  name: 'incidents_lock_share',
+  text: `select ${LOCKED_COLUMNS} ${BY_IDS} for share`,
+};
+
+const UPDATE: Statement = {
+  name: 'incidents_update',
+  text: `
+    update incidents set (${CHANGEABLE_COLUMNS.join(', ')}) = (${CHANGEABLE_COLUMNS.map((name) => `changed.${name}`).join(', ')})
+      from json_populate_recordset(null::incidents, $1::json) as changed
+     where incidents.id = changed.id`,
+};
+
+/** Does not find deleted incidents. */
+const FIND_BY_NUMBER: Statement = {
+  name: 'incidents_find_by_number',
+  text: `select id from incidents where number = $1::bigint and incident_number = $2 and deleted_at is null`,
+};
+
+/** Small, because raw data may be large. */
+const MOST_AT_ONCE = 32;
+
+/** Reads, locks and stores incidents. IncidentsService records their changes. */
+@Injectable()
+export class Incidents {
+  /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
+  private readonly finds = new Batcher<string, Incident | undefined>(async (ids) => {
+    const found = await this.findAll(ids);
+    return ids.map((id) => found.get(id));
+  }, MOST_AT_ONCE);
+
+  constructor(private readonly statements: Statements) {}
+
+  /** Throws NotFoundError, also for a malformed id. */
+  async get(id: string): Promise<Incident> {
+    return requireFound(isUuid(id) ? await this.finds.submit(id.toLowerCase()) : undefined);
+  }
+
+  /** By id, without deleted incidents. */
+  async findAll(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, Incident>> {
+    return byId(await this.statements.rowsIn<Incident>(tx, FIND_ALL, [ids]));
+  }
+
+  async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
+    const { statement, values } = incidentList(request);
+    const rows = await this.statements.rows<ListedIncident & WithTotal>(statement, values);
+    return pageOf(rows, (row) => row);
+  }
+
+  /** Incidents after the given id, oldest first. */
+  async listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, ListedIncident>> {
+    const values = [id ?? firstIdAt(0), limit];
+    return byId(await this.statements.rows<ListedIncident>(LIST_AFTER, values));
+  }
+
+  /** By id, without deleted incidents. */
+  async listedOf(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, ListedIncident>> {
+    return byId(await this.statements.rowsIn<ListedIncident>(tx, LISTED_OF, [ids]));
+  }
+
+  /** Locks the incident for a later change in the same transaction. */
+  async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
+    if (!isUuid(id)) return undefined;
+    return (await this.lockAllForUpdate(tx, [id])).get(id.toLowerCase());
+  }
+
+  /** Locks the incident against changes until the transaction ends. `undefined` if it does not exist or was deleted. */
+  async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
+    if (!isUuid(id)) return undefined;
+    return (await this.lockAllForShare(tx, [id])).get(id.toLowerCase());
+  }
+
+  async lockAllForUpdate(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Incident>> {
+    if (ids.length === 0) return new Map();
+    return byId(await this.statements.rowsIn<Incident>(tx, LOCK_FOR_UPDATE, [ids]));
+  }
+
+  async lockAllForShare(
+    tx: Tx,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, LockedIncident>> {
+    if (ids.length === 0) return new Map();
+    return byId(await this.statements.rowsIn<LockedIncident>(tx, LOCK_FOR_SHARE, [ids]));
+  }
+
+  /** Finds the incident by the sequence, then compares the whole number. */
+  async idOfNumber(number: string): Promise<string | undefined> {
+    const values = [sequenceIn(number), number];
+    const [row] = await this.statements.rows<{ readonly id: string }>(FIND_BY_NUMBER, values);
+    return row?.id;
+  }
+
+  /** By id, including deleted incidents. */
+  async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
+    const incidents = tx.getRepository(IncidentEntity);
+    return byId(
+      await incidents.find({ select: selected(STATE_COLUMNS), where: { id: Any([...ids]) } }),
+    );
+  }
+
+  async hide(tx: Tx, id: string, at: Date): Promise<void> {
+    const incidents = tx.getRepository(IncidentEntity);
+    await incidents.update({ id }, { deleted_at: at, version: () => 'version + 1' });
+  }
+
+  /** The caller has locked the incidents for update. */
+  async updateAll(tx: Tx, incidents: readonly Incident[]): Promise<void> {
+    // Raw data never changes, and may be large.
+    const rows = incidents.map((incident) => ({ ...incident, raw_data: undefined }));
+    await this.statements.rowsIn(tx, UPDATE, [JSON.stringify(rows)]);
+  }
+}
+
+export function requireFound(incident: Incident | undefined): Incident {
+  if (!incident) throw new NotFoundError('Incident');
+  return incident;
+}
+
+function byId<Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> {
+  return new Map(rows.map((row) => [row.id, row]));
+}

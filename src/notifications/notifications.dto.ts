@@ -1,0 +1,313 @@
+import { SEVERITIES, type Severity } from '../incidents/incident.js';
+import { presentTime } from '../platform/clock.js';
+import type { ModuleContract } from '../platform/openapi/module-contract.js';
+import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
+import { sortWords } from '../platform/paging/page.js';
+import {
+  Choice,
+  Choices,
+  type FieldOptions,
+  Flag,
+  Id,
+  Instant,
+  Nested,
+  Text,
+  WholeNumber,
+} from '../platform/validation/fields.js';
+import { NullIsAbsent } from '../platform/validation/json-shield.js';
+import { present } from '../platform/validation/present.js';
+import { Words } from '../platform/validation/query-fields.js';
+import {
+  type RequestsByType,
+  ShownTarget,
+  ShownType,
+  TargetInput,
+  TargetTest,
+  TargetUpdate,
+} from '../targets/target-contract.js';
+import { TARGET_SORTS, type TargetSort } from '../targets/target-rows.js';
+import { CHANNEL_TYPES } from './channel-types.js';
+import { MAX_REDELIVERED } from './delivery-rules.js';
+import { type Delivery, DELIVERY_STATUSES, type DeliveryStatus } from './delivery.entity.js';
+import {
+  CHANNEL_STATUSES,
+  type ChannelStatus,
+  channelStatusOf,
+  type ShownChannel,
+} from './notification-channel.entity.js';
+import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
+
+const Events = (options: FieldOptions = {}) =>
+  Choices('NotifiedEvent', NOTIFIED_EVENTS, {
+    maxItems: NOTIFIED_EVENTS.length,
+    description:
+      'Events that are sent to the channel. Failures and recoveries of other channels are always sent.',
+    ...options,
+  });
+
+const MinSeverity = (options: FieldOptions = {}) =>
+  Choice('Severity', SEVERITIES, {
+    description:
+      'Minimum severity of the incident. Later events of an incident that the channel was already notified about are sent at any severity. Events without an incident are always sent.',
+    ...options,
+  });
+
+const NewIncidentMinSeverity = (more = '') =>
+  Choice('Severity', SEVERITIES, {
+    optional: true,
+    description: `Minimum severity for \`incident.created\` and \`incident.severity_changed\`; the latter is then sent for raised severities only.${more}`,
+  });
+
+@NullIsAbsent()
+export class NotificationChannelInputDto extends TargetInput {
+  @Events({
+    optional: true,
+    description:
+      'Events that are sent to the channel. Default: every event for type webhook; for the types that people read, the events that somebody should act on (see docs/notifications.md).',
+  })
+  readonly events?: NotifiedEvent[];
+
+  @MinSeverity({ optional: true, default: 'low' })
+  readonly min_severity?: Severity;
+
+  @NewIncidentMinSeverity(
+    ' Default without `events`, for the types that people read: `min_severity`, or high.',
+  )
+  readonly new_incident_min_severity?: Severity;
+}
+
+/** Contract of a request for a channel: one schema per type. */
+export const CHANNEL_REQUEST: RequestsByType = {
+  union: 'NotificationChannelInput',
+  noun: 'Channel',
+  configNoun: 'Channel',
+  request: NotificationChannelInputDto,
+  otherFields: ['events', 'min_severity', 'new_incident_min_severity'],
+  types: CHANNEL_TYPES.all,
+};
+
+@NullIsAbsent()
+export class NotificationChannelUpdateDto extends TargetUpdate {
+  @Events({ optional: true })
+  readonly events?: NotifiedEvent[];
+
+  @MinSeverity({ optional: true })
+  readonly min_severity?: Severity;
+
+  @NewIncidentMinSeverity()
+  readonly new_incident_min_severity?: Severity;
+
+  @Flag({
+    optional: true,
+    description:
+      'Generates a new signing secret and returns it once. For 24 hours messages also have a signature with the previous secret.',
+  })
+  readonly rotate_secret?: boolean;
+
+  @Flag({ optional: true, description: 'Revokes the previous signing secret at once.' })
+  readonly revoke_old_secret?: boolean;
+}
+
+export class NotificationChannelQueryDto extends PageQueryDto {
+  @SortWords('NotificationChannelSort', TARGET_SORTS)
+  readonly sort: readonly TargetSort[] = ['-created_at'];
+}
+
+export class NotificationChannelDto extends ShownTarget {
+  @Id('NotificationChannelId')
+  readonly id: string;
+
+  @Events()
+  readonly events: readonly NotifiedEvent[];
+
+  @MinSeverity()
+  readonly min_severity: Severity;
+
+  @NewIncidentMinSeverity()
+  readonly new_incident_min_severity?: Severity;
+
+  @Instant({
+    optional: true,
+    description:
+      'End of the time in which messages also have a signature with the previous secret.',
+  })
+  readonly old_secret_valid_until?: Date;
+
+  @Choice('ComponentStatus', CHANNEL_STATUSES, {
+    description:
+      'healthy: the last attempt succeeded. degraded: it failed. unhealthy: all attempts of the last ten minutes failed, and the other channels were notified.',
+  })
+  readonly status: ChannelStatus;
+
+  @Instant({ optional: true, description: 'First failure since the last success.' })
+  readonly failing_since?: Date;
+
+  @Text({ optional: true, description: 'Reason of the last failure.' })
+  readonly last_error?: string;
+
+  @Instant({
+    optional: true,
+    description:
+      'Nothing is sent before this time, because several attempts failed or the receiver asked to wait. A change of `config` or `enabled`, or a successful test, ends the pause.',
+  })
+  readonly paused_until?: Date;
+
+  @WholeNumber({
+    min: 0,
+    max: 1_000,
+    description: 'Number of deliveries that died in the last 24 hours. 1000 means 1000 or more.',
+  })
+  readonly dead_last_day: number;
+
+  @Text({ description: 'Principal that created the channel.' })
+  readonly created_by: string;
+}
+
+export class ChangedNotificationChannelDto extends NotificationChannelDto {
+  @Text({
+    optional: true,
+    description: 'Secret that the service generated in this change. It is shown only once.',
+  })
+  readonly secret?: string;
+}
+
+const presentChannel = present(ChangedNotificationChannelDto);
+
+export function shownChannel(row: ShownChannel): ChangedNotificationChannelDto {
+  const now = presentTime();
+  const ifAhead = (time: Date | null) => (time && time.getTime() > now ? time : null);
+  return presentChannel({
+    ...row,
+    secrets_set: row.secret_names,
+    old_secret_valid_until: ifAhead(row.former_secret_until),
+    status: channelStatusOf(row),
+    paused_until: ifAhead(row.paused_until),
+  });
+}
+
+export class NotificationChannelTypeDto extends ShownType {}
+
+export class NotificationTestDto extends TargetTest {}
+
+const SORTS = sortWords('created_at');
+
+export class DeliveryQueryDto extends PageQueryDto {
+  @Words('NotificationDeliveryStatus', DELIVERY_STATUSES, { optional: true, example: ['dead'] })
+  readonly status?: readonly DeliveryStatus[];
+
+  @Choice('NotificationDeliverySort', SORTS, { optional: true, default: '-created_at' })
+  readonly sort: (typeof SORTS)[number] = '-created_at';
+}
+
+export class DeadDeliveriesDto {
+  @Instant({ description: 'Deliveries that died at this time or later.' })
+  readonly since: string;
+}
+
+export class RedeliveredDeliveriesDto {
+  @WholeNumber({
+    min: 0,
+    max: MAX_REDELIVERED,
+    description: 'Number of deliveries that are attempted again.',
+  })
+  readonly redelivered: number;
+}
+
+export class DeliverySubjectDto {
+  @Text()
+  readonly type: string;
+
+  @Text()
+  readonly id: string;
+}
+
+export class NotificationDeliveryDto {
+  @Id('NotificationDeliveryId')
+  readonly id: string;
+
+  @Id('NotificationEventId', {
+    description: 'The `id` of the event, and the `webhook-id` of a webhook.',
+  })
+  readonly event_id: string;
+
+  @Text({ description: 'Name of the event. New names may be added.' })
+  readonly event: string;
+
+  @Nested(() => DeliverySubjectDto, { description: 'Resource that the event is about.' })
+  readonly subject: DeliverySubjectDto;
+
+  @Choice('NotificationDeliveryStatus', DELIVERY_STATUSES, {
+    description:
+      'pending: attempted for a day. delivered: the receiver has it. dead: the receiver refused it, or the day is over.',
+  })
+  readonly status: DeliveryStatus;
+
+  @WholeNumber({ min: 0, description: 'Attempts since the event or since the last redelivery.' })
+  readonly attempts: number;
+
+  @Text({
+    optional: true,
+    description: 'Reason of the last failure, or why the delivery ended without being sent.',
+  })
+  readonly last_error?: string;
+
+  @Instant({ description: 'Time of the event.' })
+  readonly created_at: Date;
+
+  @Instant({
+    optional: true,
+    description:
+      'Earliest next attempt. It is later if the channel is paused, or while an earlier event of the incident is attempted.',
+  })
+  readonly next_attempt_at?: Date;
+
+  @Instant({ optional: true, description: 'An attempt that fails later is the last.' })
+  readonly expires_at?: Date;
+
+  @Instant({ optional: true, description: 'Time at which it was delivered or died.' })
+  readonly ended_at?: Date;
+
+  @Id('NotificationDeliveryId', {
+    optional: true,
+    description:
+      'Delivery whose message contains this one: people get one message about similar new incidents. Absent if this delivery has a message of its own.',
+  })
+  readonly carried_by?: string;
+}
+
+const presentDelivery = present(NotificationDeliveryDto);
+
+export function shownDelivery(row: Delivery): NotificationDeliveryDto {
+  const ended = row.status === 'pending' ? {} : { next_attempt_at: null, expires_at: null };
+  return presentDelivery({
+    ...row,
+    ...ended,
+    event: row.type,
+    subject: { type: row.subject_type, id: row.subject_id },
+    created_at: row.occurred_at,
+  });
+}
+
+/** Descriptions of this module in the OpenAPI document. */
+export const NOTIFICATIONS_CONTRACT: ModuleContract = {
+  tags: { Notifications: 'Channels that receive messages about events, and their deliveries.' },
+  ids: {
+    deliveries: { what: 'delivery', schema: 'NotificationDeliveryId' },
+    'notification-channels': { what: 'notification channel', schema: 'NotificationChannelId' },
+  },
+  schemas: {
+    ChangedNotificationChannel:
+      'A channel after a change, with its secret if the service generated one.',
+    DeliverySubject: 'Subject of the event of a delivery.',
+    NotificationChannel: 'A notification channel without its secrets.',
+    NotificationChannelType:
+      'A type of notification channel, with the schema of its configuration.',
+    NotificationChannelUpdate: 'Changes to a notification channel; at least one field is required.',
+    DeadDeliveries: 'Selection of the dead deliveries to retry.',
+    RedeliveredDeliveries: 'Number of deliveries to retry.',
+    NotificationDelivery: 'Delivery of an event to a channel.',
+    NotificationTest: 'Result of a test message.',
+    ComponentStatus:
+      'healthy: works. degraded: works in part. unhealthy: does not work. disabled: not in use.',
+  },
+};

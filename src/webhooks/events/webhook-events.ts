@@ -1,0 +1,179 @@
+// SQL: a list is one statement with its exact total.
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Counter } from 'prom-client';
+import { DataSource, type EntityManager, getMetadataArgsStorage } from 'typeorm';
+import {
+  byId,
+  choiceOf,
+  countOf,
+  type Direction,
+  isChosen,
+  listStatement,
+  pageOf,
+  StatementValues,
+  where,
+  type WithTotal,
+} from '../../platform/counting/counted-list.sql.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
+import { HealthComponents } from '../../platform/health-components.js';
+import { isUuid } from '../../platform/ids.js';
+import { beginAtZero } from '../../platform/metrics/metrics.js';
+import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
+import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { SourceDirectory } from '../sources/source-directory.js';
+import { RECEIPT_REFUSALS } from '../receipt/receipt.js';
+import {
+  UNSETTLED,
+  WEBHOOK_EVENT_STATUSES,
+  WebhookEventEntity,
+  type WebhookEventStatus,
+} from './webhook-event.entity.js';
+
+const NOT_LISTED = ['body', 'body_hash', 'progress'] as const;
+
+/** A receipt in a list. */
+export interface ListedEvent extends Omit<WebhookEventEntity, (typeof NOT_LISTED)[number]> {
+  /** Number of incidents. A list has only the first ids. */
+  readonly incident_count?: number;
+}
+
+/** Maximum number of incident ids of an event in a list. A body may have 80 000 events. */
+const MOST_LISTED_IDS = 100;
+
+const COLUMNS = getMetadataArgsStorage()
+  .columns.filter(({ target }) => target === WebhookEventEntity)
+  .map(({ propertyName }) => propertyName)
+  .filter((name) => !NOT_LISTED.some((other) => other === name))
+  .map((name) =>
+    name === 'incident_ids'
+      ? `incident_ids[:${MOST_LISTED_IDS}] as incident_ids, cardinality(incident_ids) as incident_count`
+      : name,
+  )
+  .join(', ');
+
+export interface EventListRequest extends PageRequest {
+  readonly source?: readonly string[];
+  readonly status?: readonly WebhookEventStatus[];
+  readonly sort: 'created_at' | '-created_at';
+}
+
+/**
+ * One statement for a page and the exact total: see listStatement. Ids begin with the time of receipt. A page past the end reads no events,
+ * because the total is known.
+ */
+export function listQuery({ page, per_page, sort, ...filter }: EventListRequest) {
+  const values = new StatementValues();
+  const source = choiceOf(filter.source, 'text', values);
+  const status = choiceOf(filter.status, 'text', values, WEBHOOK_EVENT_STATUSES.length);
+  const chosen = Object.entries({ source, status }).flatMap(([column, choice]) =>
+    choice ? [isChosen(column, choice)] : [],
+  );
+  const direction = sort === 'created_at' ? 'asc' : 'desc';
+  const offset = (page - 1) * per_page;
+  const skipped = values.add(offset, 'bigint');
+  const ofStatus = (status?.each ?? EACH_STATUS).map((value): Range => [['status', value]]);
+  const ofSource = source?.each.flatMap((value) =>
+    ofStatus.map((range): Range => [['source', value], ...range]),
+  );
+  const ranges = ofSource ?? (status ? ofStatus : [[]]);
+  const candidates = ranges.map((range) => firstIdsOf(range, direction, offset + per_page));
+  const text = listStatement({
+    total: countOf('webhook_event', chosen),
+    ids: `
+    select id from (${candidates.join(' union all ')}) as candidate
+     where (select total from total) > ${skipped}
+     order by id ${direction} offset ${skipped} limit ${per_page}`,
+    columns: COLUMNS,
+    table: 'webhook_events',
+    order: byId(direction),
+  });
+  return { text, values: values.all };
+}
+
+/** A part of an index in which each column has one value, so that it is in the order of ids. */
+type Range = readonly (readonly [column: 'source' | 'status', value: string])[];
+
+const EACH_STATUS = WEBHOOK_EVENT_STATUSES.map((status) => `'${status}'`);
+
+/**
+ * The beginning of a range. The order names the whole index, and the condition is `between`, so that PostgreSQL cannot leave these columns
+ * out and walk along the primary key instead, in search of events that it believes to be frequent. `bound` is a literal, because the planner
+ * must know that few rows are wanted.
+ */
+function firstIdsOf(range: Range, direction: Direction, bound: number): string {
+  const conditions = range.map(([column, value]) => `${column} between ${value} and ${value}`);
+  const order = [...range.map(([column]) => column), 'id'].map((name) => `${name} ${direction}`);
+  return `(select id from webhook_events${where(conditions)} order by ${order.join(', ')} limit ${bound})`;
+}
+
+const COUNT_UNSETTLED: Statement = {
+  name: 'webhook_events_count_unsettled',
+  text: `select ${UNSETTLED.map((status) => `${countOf('webhook_event', [`status = '${status}'`])}::int as ${status}`).join(', ')}`,
+};
+type UnsettledCounts = Readonly<Record<(typeof UNSETTLED)[number], number>>;
+
+/** Reads receipts for analysts. */
+@Injectable()
+export class WebhookEvents {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
+
+  async list(request: EventListRequest): Promise<Page<ListedEvent>> {
+    const { text, values } = listQuery(request);
+    const rows = await this.statements.rows<ListedEvent & WithTotal>({ name: '', text }, values);
+    return pageOf(rows, (row) => row);
+  }
+
+  /** Returns the event with its body. */
+  async get(
+    id: string,
+    manager: EntityManager = this.dataSource.manager,
+  ): Promise<WebhookEventEntity> {
+    const query = manager.getRepository(WebhookEventEntity).createQueryBuilder('event');
+    const event = isUuid(id) && (await query.addSelect('event.body').where({ id }).getOne());
+    if (!event) throw new NotFoundError('Webhook event');
+    return event;
+  }
+
+  /** Reads the stored sums, so that the cost does not depend on the number of events. */
+  async countUnsettled(): Promise<UnsettledCounts> {
+    return (await this.statements.rows<UnsettledCounts>(COUNT_UNSETTLED))[0]!;
+  }
+}
+
+const ERRORS = [...RECEIPT_REFUSALS, 'internal_error'];
+
+/** Reports the numbers of queued and failed events in health and metrics. */
+@Injectable()
+export class WebhookEventSignals implements OnModuleInit {
+  constructor(
+    private readonly events: WebhookEvents,
+    private readonly sources: SourceDirectory,
+    private readonly components: HealthComponents,
+    @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
+    @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
+    private readonly gauges: ScrapedGauges,
+  ) {}
+
+  onModuleInit(): void {
+    beginAtZero(this.errors, { source: ['other'], code: ERRORS });
+    this.gauges.registerSeries(this.received, async () => {
+      beginAtZero(this.received, { source: await this.sources.enabledNames() });
+    });
+    this.gauges.registerSeries(this.errors, async () => {
+      beginAtZero(this.errors, { source: await this.sources.enabledNames(), code: ERRORS });
+    });
+    this.gauges.register('webhook_events', async () => {
+      const counts = await this.events.countUnsettled();
+      return UNSETTLED.map((status) => [{ status }, counts[status]] as const);
+    });
+    this.components.addDetails('jobs', async () => {
+      const { queued, failed } = await this.events.countUnsettled();
+      return { webhook_events_queued: queued, webhook_events_failed: failed };
+    });
+  }
+}

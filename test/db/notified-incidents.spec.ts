@@ -1,0 +1,114 @@
+import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
+import { newId } from '../../src/platform/ids.js';
+import { useTestDatabase } from '../support/open-test-database.js';
+import { insertChannel } from './notifications-harness.js';
+
+describe('deliveries of an incident', () => {
+  const { dataSource, query } = useTestDatabase();
+
+  const channel = (events: readonly string[], minSeverity = 'low') =>
+    insertChannel(dataSource, events, { minSeverity });
+  /** Inserts an event. Returns the number of its deliveries. */
+  const notify = async (
+    type: string,
+    incident: string,
+    severity?: string,
+    previous_severity?: string,
+  ): Promise<number> => {
+    const id = newId();
+    await query(
+      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+       values ($1, $2, 'incident', $3, $4, now())`,
+      [id, type, incident, { severity, previous_severity }],
+    );
+    const [row] = await query(
+      'select count(*)::integer as n from notification_deliveries where event_id = $1',
+      [id],
+    );
+    return row.n as number;
+  };
+
+  it('go to channels whose minimum severity it has, or that were notified of it before', async () => {
+    const high = await channel(NOTIFIED_EVENTS, 'high');
+    const [known, unknown] = [newId(), newId()];
+    expect(await notify('incident.created', unknown, 'low')).toBe(0);
+    expect(await notify('incident.severity_changed', unknown, 'medium')).toBe(0);
+    expect(await notify('incident.resolved', unknown, 'medium')).toBe(0);
+    expect(await notify('incident.severity_changed', known, 'high')).toBe(1);
+    expect(await notify('incident.severity_changed', known, 'low')).toBe(1);
+    expect(await notify('incident.deleted', known, 'low')).toBe(1);
+    // Another channel was notified, and not this one.
+    await query(`update notification_deliveries set channel_id = $1`, [newId()]);
+    expect(await notify('incident.resolved', known, 'low')).toBe(0);
+    // A channel gets no events that it did not choose, whatever it was notified of.
+    expect(await notify('incident.created', known, 'high')).toBe(1);
+    await query(`update notification_channels set events = '{incident.created}' where id = $1`, [
+      high,
+    ]);
+    expect(await notify('incident.resolved', known, 'critical')).toBe(0);
+    expect(await notify('incident.created', `${known} `, 'low')).toBe(0);
+  });
+
+  it('have a minimum severity of their own for new incidents and raised severities', async () => {
+    await query('delete from notification_channels');
+    await channel(NOTIFIED_EVENTS);
+    await query(`update notification_channels set new_incident_min_severity = 'high'`);
+    const incident = newId();
+    expect(await notify('incident.created', newId(), 'medium')).toBe(0);
+    expect(await notify('incident.created', newId(), 'high')).toBe(1);
+    expect(await notify('triage.failed', newId(), 'low')).toBe(1);
+    expect(await notify('incident.severity_changed', incident, 'medium', 'low')).toBe(0);
+    expect(await notify('incident.severity_changed', incident, 'high', 'medium')).toBe(1);
+    expect(await notify('incident.severity_changed', incident, 'high', 'critical')).toBe(0);
+    expect(await notify('incident.created', newId())).toBe(1);
+  });
+
+  it.each([
+    ['a webhook, which has no groups', 'webhook', 'low', 'incident.triaged'],
+    ['people, for whom incidents of a group are one message', 'slack', 'low', 'incident.created'],
+    ['a channel that may know the incident', 'webhook', 'high', 'incident.resolved'],
+  ])(
+    'read few rows for %s, even with a plan from when the table was empty',
+    async (_, type, minSeverity, event) => {
+      await query('delete from notification_channels');
+      await query('truncate notification_deliveries');
+      await query('analyze notification_deliveries');
+      const id = await channel(NOTIFIED_EVENTS, minSeverity);
+      await query('update notification_channels set type = $1', [type]);
+      const payload = { severity: 'low', group: 'a group' };
+      const connection = dataSource.createQueryRunner();
+      const rowsRead = async (): Promise<number> => {
+        const [row] = await connection.query(
+          `select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as n
+             from pg_stat_xact_user_tables where relname = 'notification_deliveries'`,
+        );
+        return Number(row.n);
+      };
+      const write = (incident: string) =>
+        connection.query(
+          `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+           values ($1, $2, 'incident', $3, $4, now())`,
+          [newId(), event, incident, payload],
+        );
+      try {
+        await write(newId());
+        await query(
+          `insert into notification_deliveries
+             (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at, incident_id, status, ended_at,
+              expires_at)
+           select gen_random_uuid(), $1, gen_random_uuid(), 'incident.created', 'incident', '', '{}', now(),
+                  gen_random_uuid(), 'delivered', now(), now()
+             from generate_series(1, 2000)`,
+          [id],
+        );
+        await connection.startTransaction();
+        const before = await rowsRead();
+        await write(newId());
+        expect((await rowsRead()) - before).toBeLessThan(20);
+      } finally {
+        await connection.rollbackTransaction();
+        await connection.release();
+      }
+    },
+  );
+});

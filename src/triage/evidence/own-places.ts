@@ -10,7 +10,7 @@ import { plainName } from './raw-values.js';
 const oneOf = (names: string): string => `(?:${names.trim().split(/\s+/).join('|')})/`;
 
 /** Objects in which tools and webhooks wrap an event. */
-const ENVELOPES = oneOf('data event events alert alerts allfields');
+const ENVELOPES = oneOf('data event events alert alerts allfields detail records winlog');
 const MAILS = 'mail email message msg';
 /** Objects of gateways about a sender. A header is never an object. */
 const SENDER_CHECKS = oneOf(`
@@ -37,6 +37,7 @@ const OWN = oneOf(`
   win eventdata system outputfields evidence imagefile filedetails
   parentprocessimagefile useraccount useridentity resource service
   additionalinfo accesskeydetails awsapicallaction remoteipdetails
+  sessioncontext sessionissuer responseelements additionaleventdata responsestatus logon compliance
   networklocationdetails appliedconditionalaccesspolicies initiatedby
   user account actor principal identity target mailbox directory
   approval review drill exercise simulation schedule scanjob job

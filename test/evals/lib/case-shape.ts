@@ -30,6 +30,8 @@ export const LABELLED_CATEGORIES = [
   'credential_stuffing',
   'impossible_travel',
   'account_takeover',
+  'data_exfiltration',
+  'web_attack',
   'legitimate',
   'unknown',
 ] as const;

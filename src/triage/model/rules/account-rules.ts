@@ -9,12 +9,21 @@ import {
   evaluate,
   isFalse,
   isTrue,
+  named,
   reads,
   says,
   signs,
 } from './conditions.js';
 import type { Facts } from './facts.js';
-import { approvedAfterDenials, soonElsewhere, twoCountries } from './looks.js';
+import {
+  approvedAfterDenials,
+  callSucceeded,
+  openedToAll,
+  outsideAddresses,
+  pastDate,
+  soonElsewhere,
+  twoCountries,
+} from './looks.js';
 
 const TRIES =
   'failures failed attempts count failurecount failedattempts failedlogins failcount attemptcount loginfailures totalfailures totalattempts calls 401';
@@ -29,7 +38,14 @@ const guessedIn = {
   only: (_: unknown, facts: Facts) => evaluate(fewTries, facts).length === 0,
   from: says('guessed'),
 };
+/** The second factor was not asked for, because an earlier token has it. Entra writes this at most sign-ins. */
+const tokenSatisfied = named(
+  /mfa|factor|auth|status|detail/,
+  /previously satisfied|satisfied by (?:claim in the )?token|same as previous sign/i,
+);
 const DEVICE_KEYS = 'device devicename devicestate deviceid trusttype';
+const isTicket = reads('eventcode eventid code', /^476[89]$/);
+const weakCipher = reads('ticketencryptiontype', /^(?:0x0*17|0x0*18|23|24|rc4.*)$/i);
 /** Windows writes these when a member is added to a group of the domain, of a machine, and of the forest. */
 const joined = any(
   says('group_joined'),
@@ -66,10 +82,11 @@ export const ACCOUNT_ACTS = signs([
         manyAccounts, reads('listmatch passwordlist credentialsource', /\b(?:breach|leak|combo)/i)),
       atLeast(0.5, 'passwordreuselistmatch'), all(atLeast(1000, '401'), atLeast(1, '200')))],
   ['token_reuse', 40, 'account_takeover', '', 'T1550.004 T1539',
-    'A session was used from elsewhere without a second factor of its own.',
+    'A session or token was stolen, or used from a second place.',
     any(
       says('token_reuse'),
-      affirmed(/same(?:session|token|cookie)\w*|(?:session|token|cookie)(?:reused|replayed|stolen|hijack\w*)/))],
+      affirmed(/same(?:session|token|cookie)\w*|(?:session|token|cookie)(?:reused|replayed|stolen|hijack\w*)/),
+      all(tokenSatisfied, any(twoCountries, says('travel', 'hidden_network'), isTrue('isanonymousproxy newdevice newcountry newlocation'))))],
   ['pushed_until_approved', 60, 'account_takeover', '', 'T1621',
     'Requests for approval were denied again and again, until one was approved.',
     any(approvedAfterDenials, says('push_gave_in'))],
@@ -77,10 +94,10 @@ export const ACCOUNT_ACTS = signs([
     'The tool speaks of an account that is flooded with requests for approval.',
     says('push_flood')],
   ['many_prompts', 25, 'account_takeover', '', 'T1621',
-    'The account was flooded with requests for approval.',
+    'The account received many MFA prompts.',
     atLeast(4, 'promptsin10min prompts promptcount pushcount')],
   ['fraud_report', 35, 'account_takeover', '', 'T1078',
-    'The owner of the account says that it was somebody else.', says('fraud_report')],
+    'The owner of the account reports that a stranger used it.', says('fraud_report')],
   ['odd_client', 12, 'account_takeover', '', 'T1078', 'The client is a script.',
     reads('ua useragent clientappused client',
       /python-requests|python-urllib|^curl\/|go-http-client|okhttp|axios/i)],
@@ -107,10 +124,42 @@ export const ACCOUNT_ACTS = signs([
     any(
       reads('publisher verifiedpublisher', /^(?:unverified|none|unknown)$/i),
       isFalse('publisherverified verifiedpublisher isverifiedpublisher appverified'))],
-  ['privilege', 25, 'account_takeover', 'rights', 'T1098.003', 'High rights were taken or used.',
-    says('privilege')],
+  ['privilege', 25, 'account_takeover', 'rights', 'T1098.003', 'High rights were given or taken.',
+    any(says('privilege'), reads('roledefinitionname rolename', /^(?:Owner|User Access Administrator|Role Based Access Control Administrator|Global Administrator)$/i))],
+  ['cloud_access_made', 20, 'account_takeover', 'rights', 'T1098.001 T1136.003',
+    'New credentials or a new way to sign in were made for a cloud account.',
+    all(
+      reads('eventname operation operationname activitydisplayname methodname', /^(?:CreateAccessKey|CreateLoginProfile|UpdateLoginProfile|CreateUser|UpdateAssumeRolePolicy|AddUserToGroup|ImportKeyPair|CreateServiceSpecificCredential|google\.iam\.admin\.v1\.CreateServiceAccountKey|Add service principal credentials?|Update application . Certificates and secrets management ?|Add owner to (?:application|service principal))$/i),
+      callSucceeded)],
+  ['root_used', 25, 'account_takeover', 'rights', 'T1078.004',
+    'The root account of a cloud account acted.',
+    all({ only: ({ path }) => /useridentity\/type$/.test(path), from: reads('type', /^Root$/) }, { only: ({ value }) => !/^(?:Describe|Get|List|Head|Lookup)/.test(String(value)), from: reads('eventname', /\S/) })],
+  ['tenant_changed', 45, 'account_takeover', 'rights', 'T1484.002',
+    'A setting of the tenant was changed that lets others sign in or read mail of all.',
+    any(
+      reads('activitydisplayname operation operationname', /^(?:set (?:domain authentication|federation settings on domain|domain federation settings)|set-msoldomainauthentication|set-msoldomainfederationsettings|new-federationtrust)\.?$/i),
+      all(reads('operation', /^(?:New|Set|Enable)-TransportRule$/i), says('forwarding')),
+      all(reads('newvalue', /\bfederated\b/i), reads('oldvalue', /\bmanaged\b/i)))],
+  ['access_policy_weakened', 25, 'account_takeover', 'rights', 'T1556.009',
+    'A policy that protects sign-ins was deleted or disabled.',
+    any(
+      reads('activitydisplayname operation operationname eventtype', /^(?:(?:delete|disable)\w* (?:conditional access policy|named location|authentication method\w*|strong authentication|security defaults)|policy\.(?:lifecycle\.(?:delete|deactivate)|rule\.(?:delete|deactivate))|system\.mfa\.factor\.deactivate|(?:Remove|Disable)-(?:AntiPhishPolicy|SafeLinksPolicy|MalwareFilterPolicy|AtpPolicyForO365))/i),
+      says('policy_weakened'))],
+  ['secrets_listed', 20, 'account_takeover', 'rights', 'T1552.007',
+    'An account that is none of the system read the secrets of a cluster.',
+    all(
+      { only: ({ path }) => /objectref\/resource$/.test(path), from: reads('resource', /^secrets$/) },
+      reads('verb', /^(?:list|watch)$/), { only: ({ path }) => /user\/username$/.test(path), from: reads('username', /^(?!system:(?:serviceaccount:kube-system:|kube-|node:|apiserver))./) })],
+  ['mailbox_rights', 22, 'account_takeover', 'rights', 'T1098.002',
+    'Somebody was given rights on the mailbox of another person.',
+    reads('operation', /^(?:Add-(?:MailboxPermission|RecipientPermission|MailboxFolderPermission))$/i)],
+  ['cluster_admin', 35, 'account_takeover', 'rights', 'T1098.006',
+    'An account received the rights of a cluster administrator, or a stranger got in.',
+    any(
+      all(reads('resource', /^(?:cluster)?rolebindings$/), reads('name', /^cluster-admin$/), reads('verb', /^(?:create|update|patch)$/)),
+      all({ only: ({ path }) => /user\/username$/.test(path), from: reads('username', /^system:(?:anonymous|unauthenticated)$/) }, { only: ({ path }) => /responsestatus\/code$/.test(path), from: reads('code', /^2\d\d$/) }))],
   ['privileged_member', 35, 'account_takeover', 'rights', 'T1098',
-    'Somebody became a member of a group with high rights.', joined],
+    'An account became a member of a group with high rights.', joined],
   ['member_at_night', 12, 'account_takeover', 'rights', 'T1098',
     'The new member was made at night, by the clock of the event, or outside of working hours.',
     all(
@@ -119,27 +168,35 @@ export const ACCOUNT_ACTS = signs([
   ['cloud_log_off', 45, 'account_takeover', '', 'T1562.008',
     'The log of a cloud account was turned off, which hides what comes next.',
     says('cloud_log_off')],
-  ['ticket_attack', 50, 'account_takeover', '', 'T1558',
-    'Tickets of the directory were forged or collected.',
+  ['ticket_attack', 50, 'account_takeover', 'drill', 'T1558',
+    'Kerberos tickets were forged or collected.',
     any(
       says('ticket_attack'),
-      all(reads('eventcode eventid', /^4769$/), reads('ticketencryptiontype', /^0x17$/i)))],
-  ['exposed', 20, 'account_takeover', 'rights', 'T1530', 'Something was opened to everybody.',
-    says('exposed')],
+      all(isTicket, weakCipher, any(reads('preauthtype', /^0$/), atLeast(5, 'servicecount distinctservices services count requestcount ticketcount spns'))))],
+  ['weak_ticket', 20, 'account_takeover', '', 'T1558.003',
+    'A user asked for the ticket of a service in a weak cipher, as password crackers do.',
+    all(reads('eventcode eventid code', /^4769$/), weakCipher, reads('servicename', /^(?!krbtgt)(?!.*\$$).+$/i))],
+  ['exposed', 20, 'account_takeover', 'rights', 'T1530', 'A resource was opened to everybody.',
+    any(says('exposed'), openedToAll)],
   ['cloud_misuse', 20, 'account_takeover', 'rights', 'T1496 T1578',
     'The cloud account is used as who has stolen it does: machines, snapshots, other regions.',
     says('cloud_misuse')],
   ['weak_proof', 30, 'account_takeover', '', 'T1656',
-    'The service desk reset an account on proof that strangers can have.',
+    'The service desk reset an account on weak proof, or a stranger posed as the service desk.',
     says('service_desk_pretext')],
+  ['support_call', 25, 'account_takeover', '', 'T1656 T1219',
+    'A stranger who poses as support got a person to share the screen.',
+    all(says('support_session'), any(says('service_desk_pretext', 'impersonation'), named(/./, /\b(?:external|unknown) (?:teams )?(?:user|caller|chat|tenant|sender)\b|\bteams\b|email bomb/i)))],
   ['service_account_by_hand', 25, 'account_takeover', 'rights', 'T1078.002',
-    'An account of a service was used by hand.',
+    'A person signed in with a service account.',
     all(
       reads('account user username targetusername', /(?:^|\\)(?:svc|srv|sa)[_-]/i),
       reads('logontype', /^(?:2|10|11)$/))],
   ['dormant_account', 25, 'account_takeover', 'rights', 'T1078',
-    'An account came back to life that should be closed.',
-    any(reads('contractend accountexpired', /\S/), atLeast(90, 'dayssincelastsignin dormantdays'))],
+    'An account is used that expired or was not used for months.',
+    any(
+      isTrue('accountexpired isexpired'), pastDate('contractend accountexpired accountexpires'),
+      atLeast(90, 'dayssincelastsignin dormantdays'))],
 ]);
 
 // prettier-ignore
@@ -152,14 +209,18 @@ export const ACCOUNT_CIRCUMSTANCES = circumstances([
   ['travel', 20, 'impossible_travel', 'place', 'T1078',
     'One account appeared in two places within too short a time.', says('travel')],
   ['new_place', 10, 'account_takeover', 'place', 'T1078',
-    'The sign-in comes from a place or with a device that is new.', says('new_place')],
-  ['two_countries', 15, 'account_takeover', 'place', 'T1078',
+    'The sign-in comes from a place or with a device that is new.',
+    { only: ({ path }) => !/debugdata\//.test(path), from: says('new_place') }],
+  ['two_countries', 10, 'account_takeover', 'place', 'T1078',
     'The event names more than one country.', twoCountries],
-  ['too_fast', 25, 'impossible_travel', 'place', 'T1078', 'Nobody travels so fast.',
+  ['too_fast', 25, 'impossible_travel', 'place', 'T1078', 'The distance between two sign-ins is too large for the time.',
     atLeast(900, 'speedkmh velocitykmh velocity impliedspeedkmh travelspeedkmh requiredspeedkmh')],
   ['hidden_network', 20, 'account_takeover', 'place', 'T1090',
     'The address belongs to a hosting network, a proxy or Tor.',
-    { only: ({ value }) => !/@|:\/\//.test(String(value)), from: says('hidden_network') }],
+    any(
+      { only: outsideAddresses('hidden_network'), from: says('hidden_network') },
+      reads('asorg isp asname asnname asnorganization asorganization networkowner', /\bhosting\b|\bvps\b|\bdata ?cent(?:er|re)\b/i),
+      reads('networktype iptype ipclass connectiontype asntype usagetype', /^(?:hosting|datacenter|data center|vps|proxy|tor|anonymi[sz]er)\b/i))],
   ['network_hidden_seen', 20, 'account_takeover', 'place', 'T1090', 'The tool sees a proxy or Tor.',
     affirmed(
       /^(?:is|ip|src|source|client|address|network|via)*(?:tor|torexit|torexitnode|proxy|openproxy|anonymous|anonymizer|anonymous(?:proxy|ip|vpn)|hosting|hostingprovider|datacenter|residentialproxy|publicvpn|consumervpn)$/)],
@@ -172,13 +233,16 @@ export const ACCOUNT_CIRCUMSTANCES = circumstances([
     isTrue('newdevice isnewdevice newlocation newcountry isnewlocation unfamiliar')],
   ['legacy_protocol', 20, 'account_takeover', 'place', 'T1078 T1110',
     'An old protocol was used that knows no second factor.', says('legacy_protocol')],
-  ['policy_not_applied', 10, 'account_takeover', 'place', 'T1078', 'No access policy was applied.',
-    reads('conditionalaccess conditionalaccessstatus authpolicy', /^not ?applied$/i)],
+  ['policy_not_applied', 5, 'account_takeover', 'place', 'T1078', 'No access policy was applied.',
+    all(reads('conditionalaccess conditionalaccessstatus authpolicy', /^not ?applied$/i), any(reads('authenticationrequirement', /^single/i), reads('clientappused', /imap|pop|smtp|other clients|exchange activesync/i), twoCountries, says('hidden_network'), isFalse('iscompliant ismanaged')))],
   ['no_second_factor', 12, 'account_takeover', 'place', 'T1078', 'No second factor was asked for.',
     reads('mfa mfaused mfaenabled mfasatisfied mfaresult mfastatus mfarequired',
       /^(?:false|none|no|not (?:required|used|enrolled|performed)|skipped|disabled|bypassed)$/i)],
   ['soon_elsewhere', 15, 'impossible_travel', 'place', 'T1078',
     'Sign-ins from two countries are less than two hours apart.', soonElsewhere],
+  ['device_code_used', 15, 'account_takeover', 'place', 'T1566',
+    'A session was started by a code for devices. Command line tools do that, and phishing does.',
+    says('device_code')],
   ['leaked_secret', 35, 'account_takeover', '', 'T1552 T1078.004', 'A secret is known outside.',
     any(says('leaked_secret'), isTrue('publiclyleaked passwordsinstealerlog'))],
   ['still_valid', 20, 'account_takeover', '', 'T1552', 'The leaked secret still works.',

@@ -30,7 +30,7 @@ import {
 } from './looks.js';
 import { fromInside, linksAtHome, nothingAsked, senderProven } from './mail-looks.js';
 
-/** A managed telephone says nothing about the message that it shows: only a sign-in is made better by its device. */
+/** A managed telephone says nothing about the message that it shows: only a sign-in is made better by its address. */
 const signIn = reads(
   'mfa factor country city geo signin login ips outcome authenticationrequirement',
   /\S/,
@@ -52,8 +52,8 @@ const ROUTINE =
 // prettier-ignore
 export const CALMING = calming([
   // A person decided it in the tool. Nobody outside of the tool can do so.
-  ['tool_dismissed', -110, 'proof', 'talk tool rating',
-    'Somebody has already dismissed it in the tool.',
+  ['tool_dismissed', -110, 'proof', 'talk tool rating unwanted program',
+    'A person dismissed the alert in the tool.',
     any(
       byTool('analystverdict', /^(?:false_?positive|benign)$/i),
       byTool('riskstate', /^(?:dismissed|confirmedsafe)$/i),
@@ -64,12 +64,12 @@ export const CALMING = calming([
         /^(?:resolved[ _-])?(?:false[ _-]?positive|benign[ _-]?positive|security[ _-]?testing|known[ _-]?issue)$/i),
       byTool('classification alertclassification', /^(?:false ?positive|benign ?positive|informational,? ?expected ?activity)$/i))],
   ['sender_proven', -10, 'who', 'sender',
-    'The domain of the sender is proven. A mailbox that was taken over passes, too.', senderProven],
+    'DMARC passed, reported by the gateway. A hijacked mailbox passes, too.', senderProven],
   ['nothing_asked', -20, 'proof', '',
     'A proven sender from inside, or a known one, tells something and wants nothing.',
     nothingAsked],
   ['sorted_as_marketing', -20, 'proof', 'sender',
-    'The gateway itself sorts it as marketing or a newsletter, and sees no more in it.',
+    'The gateway sorts the mail as marketing or a newsletter, and reports no threat.',
     byTool('name rulename rule attacktype gatewaycategory category mailtype',
       /^(?:newsletters?|marketing|gr[ae]y ?mail|promotional?)(?: (?:or|and) (?:newsletters?|marketing|gr[ae]y ?mail))?(?: mails?| messages?)?$/i)],
   ['from_inside', -15, 'inside', 'sender', 'A proven sender of the own company wrote it.',
@@ -77,7 +77,7 @@ export const CALMING = calming([
   ['links_at_home', -10, 'links', 'sender', 'All links lead to the proven domain of the sender.',
     linksAtHome],
   // The same holds for a mailbox that was taken over, and that is whose mails cost most.
-  ['long_known', -20, 'who', 'sender', 'The sender has written here for long.',
+  ['long_known', -20, 'who', 'sender', 'The sender has written here at least 10 times before.',
     byTool('priorfromsender365d priormessages90d priormessages priorfromsender', { min: 10 })],
   // An attacker may write the right account and lie about something else.
   ['account_on_file', -35, 'match', 'payment', 'The bank details are those on file.',
@@ -88,14 +88,14 @@ export const CALMING = calming([
     byTool('vendorknown knownvendor', YES)],
   // The gateway itself knows its own exercise, and it explains lures only: no file that runs, no payment.
   ['simulation_on_file', -70, 'proof', 'talk sender lure rating',
-    'The gateway knows the address as that of the training.',
+    'The mail belongs to a phishing simulation that the gateway knows.',
     any(
       byTool('ipinsimulationlist simulationipmatch issimulation isphishsimulation', YES),
       byTool('orglevelpolicy policyoverride overridepolicy override systemoverride primaryoverridesource deliveryrule deliverypolicy', /^(?:advanced delivery: )?(?:third[- ]party )?phish(?:ing)?[- _]?simulation$/i))],
   // Who steals the session after the factor was given has no need of it, and insiders give their own.
-  ['strong_factor', -25, 'factor', 'place', 'The second factor is one that cannot be passed on.',
+  ['strong_factor', -25, 'factor', 'place', 'The second factor resists phishing.',
     recorded(/^(?:\w*mfa\w*|\w*factor(?:type|used)?|\w*auth(?:entication)?(?:method|type|strength|step)?\w*|credential(?:type|provider))$/,
-      yes(/^(?:phishing[- ]resistant|passkey|platform authenticator|security key|hardware key|yubikey|web ?authn|fido ?2?|(?:client)?certificate|cba|smart ?card|windows hello|touch ?id|face ?id)\b/i))],
+      yes(/^(?:phishing[- ]resistant|passkey|platform authenticator|security key|hardware key|yubikey|web ?authn|fido ?2?|(?:client )?certificate|cba|smart ?card|windows hello|touch ?id|face ?id)\b/i))],
   // Who took over the management of machines deploys by it: ransomware often comes so.
   ['deployed', -15, 'decided', 'run fetch program stores',
     'The program was deployed by the management of the machines.',
@@ -105,10 +105,10 @@ export const CALMING = calming([
       byTool('parent parentimage parentimagefilename parentprocess parentname parentprocessname initiatingprocessfilename parentexecutable pname', /(?:^|[\\/])(?:ccmexec|intunemanagementextension|agentexecutor|trustedinstaller|tiworker|gpscript|puppet|chef-client|ansible(?:-playbook)?|salt-minion|jamf|pdqdeployrunner\S{0,12}|taniumclient|qualysagent|nessusd?|zabbix_agentd?|veeam\S{0,40}|senseir|mpcmdrun|msmpeng)(?:\.exe)?$/i))],
   // Only of sign-ins. A worm is on many machines and a wave of mails has many readers: there, many is worse.
   ['seen_everywhere', -30, 'usual', 'place',
-    'Very many people sign in from the same pair of places today, as behind one gateway.',
+    'At least 50 people sign in from the same two places today, as behind one gateway.',
     byTool('userswithsamepairtoday', { min: 50 })],
   // An exercise is announced, and others attack meanwhile: it does not explain this very event.
-  ['exercise_on_file', -35, 'planned', 'run request guess', 'Rules of engagement on file cover it.',
+  ['exercise_on_file', -35, 'planned', 'drill run request guess', 'Rules of engagement on file cover it.',
     byTool('id roeid', /^ROE-\d{4}/)],
   // A mailbox that was taken over is known as well.
   ['known_contact', -8, 'who', 'sender', 'The sender has written here before.',
@@ -120,13 +120,13 @@ export const CALMING = calming([
     scannerKnown],
   // As much as `attack_in_request` gives and no more: what a request says must not make an event better.
   ['scanner_scans', -35, 'proof', 'talk request rating',
-    'Requests like attacks are what the scanner of the inventory is there to send.',
+    'The scanner of the inventory sent the request.',
     all(scannerIsSource, requestLikeAttack)],
   ['scan_let_through', -12, 'proof', 'request rating',
-    'Nobody stops the scanner of the inventory, as it should be.',
+    'The request of the scanner of the inventory was allowed.',
     all(scannerIsSource, requestLetThrough)],
   ['tagged_scanner', -30, 'proof', 'talk request rating',
-    'A machine that the inventory marks as a scanner scans.',
+    'A machine that the inventory marks as a scanner sent the scan.',
     all(
       taggedScanner,
       byTool('signature rule rulename alert alertname title event', /\b(?:nmap|nessus|qualys|openvas|scans?|scanning|(?:port )?sweep)\b/i))],
@@ -135,9 +135,14 @@ export const CALMING = calming([
     'The directory compared address, device and place with earlier ones, and none is new.',
     nothingNew],
   // As with an exercise: a window is a time, and others attack within it.
-  ['test_window', -25, 'planned', 'run request guess',
+  ['test_window', -25, 'planned', 'drill run request guess',
     'It happened within the window of a penetration test on file.',
     byTool('pentestwindow inpentestwindow inpentestscope scheduledpentest', YES)],
+  // An attacker may call a program so: it explains no more than an exercise does.
+  ['simulation_tool', -25, 'role', 'drill run request tool rating',
+    'A tool for breach simulations is installed there and did it.',
+    recorded(/^(?:parent|process|image|parentimage|initiatingprocess|sourceimage|newprocessname|parentprocessname)\w*$/,
+      /\\program files(?: \(x86\))?\\(?:attackiq|safebreach|cymulate|picus|xm cyber|mandiant security validation|verodin|pentera|[\w ]{0,20}\bbreach (?:and attack )?simulation)\b/i)],
   ['factor_given', -6, 'factor', 'place',
     'A second factor was given. Some kinds of it can be stolen, too.',
     all(
@@ -191,8 +196,8 @@ export const CALMING = calming([
   ['routine_command', -20, 'proof', '',
     'An everyday command on a service, which the tool only keeps for the record.',
     all(byTool('level', /^[0-3]$/), byTool('command', ROUTINE))],
-  ['approved_on_record', -25, 'decided', 'run fetch program calls files rating rights transfer remote request',
-    'Somebody who may decide it has approved it.',
+  ['approved_on_record', -25, 'decided', 'drill run fetch program calls files rating rights transfer remote request',
+    'An approval is on record.',
     any(
       recorded(/^(?:\w*(?:approv(?:ed|al|er|ers)|authori[sz]ed|sanctioned|allowlisted|whitelisted|allowed)(?:by|status|state|result|on|id|ticket)?|adminconsent|(?:peer)?review(?:edby|status|state|result)|dual(?:approval|control)|foureyes|twopersonrule|actorisautomation|exception\w*|exclusion\w*|contractonfile|orderonfile|bankchangerequest|(?:change|workorder|ticket)(?:status|state|approval)|merged|pullrequest|cab\w*)$/,
         yes(/^/)),
@@ -204,7 +209,7 @@ export const CALMING = calming([
         yes(/^(?:[A-Z]{2,8}[-_ ]?\d{3,}|approved\b)/)),
       noted(/\bCHG[-_ ]?\d{3,}/i))],
   ['confirmed_by_people', -25, 'confirmed', 'run fetch program calls files rating place rights payment sender guess transfer',
-    'The person whom it is about, or the owner, confirmed or expected it.',
+    'The affected person or the owner confirmed it.',
     any(
       noted(
         /\b(?:user|owner|manager|she|he|team|supplier|vendor|employee|requester|service desk|help ?desk) (?:has |have )?(?:confirms?|confirmed|verified|recogni[sz]ed)\b|\bconfirmed (?:by|with|in person|over the phone|on the phone)\b|\bcall(?:ed)? back\b|\bcalled .{1,40} on the .{0,20}number\b|\bverified (?:by (?:phone|call|badge)|in person)\b|\bas agreed with\b|\bexpected by\b/i),
@@ -214,7 +219,7 @@ export const CALMING = calming([
     any(
       recorded(/^(?:\w*(?:usual|typical|normal|familiar|routine|recurring|consistentwithbaseline|withinbaseline|matchesbaseline|baselinematch|inbaseline|expectedbehaviou?r|same(?:every|each)\w*|knownpattern|knowngood|knownbenign)(?:for\w+)?|seenbefore|knownprocess|isknown)$/,
         YES),
-      recorded(/^(?:same(?!report|text|ip)|identical|repeat|prior|previous|earlier|seenbefore|seen(?:last|in|on)|messagesfrom|sendermessages|messageslast|emailsfrom|occurrences|timesseen|dayssee?n|relationship|correspondence|logins(?:from|last|in)|signins(?:from|last|in))\w*$/,
+      recorded(/^(?:same(?!report|text|ip)|identical|repeat|prior|previous|earlier|seenbefore|seen(?:last|in|on)|messagesfrom|sendermessages|messageslast|emailsfrom|occurrences|timesseen|dayssee?n|relationship|correspondence|logins(?:from|last|in)|signins(?:from|last|in)|runs(?:last|in|per))\w*$/,
         { min: 10 }),
       recorded(/^(?:history|frequency|recurrence|pattern|baseline|cadence)$/,
         yes(/^(?:once a|every|each|daily|nightly|weekly|monthly|yearly|quarterly|regular|same\b|normal\b|usual\b|within\b|\d+ (?:identical|times))/i)),
@@ -222,31 +227,33 @@ export const CALMING = calming([
         /\bsame as (?:usual|always|every|before|last)\b|\bonce a (?:week|month|day|year|quarter)\b|\bevery (?:night|day|week|month|(?:mon|tues|wednes|thurs|fri)day|quarter|morning|evening)\b|\b(?:daily|nightly|weekly|monthly|quarterly|yearly|annual) (?:job|run|task|report|backup|check|scan|sync|import|export|mail|since)\b|\bseen (?:\d{2,}|many|hundreds of) times\b|\b\d{2,} identical\b|\b(?:known|in use|used|running|partner|customer|supplier|installed|unchanged) (?:here )?since (?:19|20)\d\d\b/i),
       asUsual)],
   ['widespread', -20, 'widespread', 'run fetch program calls',
-    'Very many of our machines do the same, as with software of the company.',
-    recorded(/^(?:(?:seenon|others?|same\w*|hostswith\w*|hosts|client|clients|devices|machines|endpoints)(?:hosts|count|today|machines|clients|devices)?\w*|prevalence\w*)$/,
+    'At least 50 machines of the company do the same.',
+    recorded(/^(?!\w*scanned)(?:(?:seenon|others?|same\w*|hostswith\w*|hosts|client|clients|devices|machines|endpoints)(?:hosts|count|today|machines|clients|devices)?\w*|prevalence\w*)$/,
       { min: 50 })],
   ['long_on_record', -15, 'usual', 'run fetch program calls sender place',
     'It has been known here for more than half a year.',
     longAgo(
-      /^(?:\w*since|\w*firstseen\w*|firstcontactdate|firstseenon|createdinrepo|contractfrom|relationship\w*|\w*knownfor|installedon|domainage|accountage)$/)],
+      /^(?:\w*since|\w*firstseen\w*|firstcontactdate|firstseenon|createdinrepo|contractfrom|relationship\w*|\w*knownfor|installedon|taskcreated|domainage|accountage)$/)],
   ['old_domain', -10, 'usual', 'sender fetch calls', 'The domain has existed for years.',
     recorded(/^\w*domainage(?:days)?$|^agedays$/, { min: 365 })],
-  ['planned', -20, 'planned', 'run fetch program calls files rating request guess transfer rating',
+  ['planned', -20, 'planned', 'run fetch program calls files request guess transfer rating rights',
     'It was planned for this time.',
-    recorded(/^(?!.*(?:task|minutes|seconds|hours))(?:schedule[d]?|\w*schedule|\w*scheduled|scheduled\w*|changewindow|\w*maintenance\w*|in\w*window|\w*window|\w*drill\w*|testid|\w*planned\w*|\w*exercise\w*|runid|engagement\w*|scanjob\w*|scanname|scanpolicy|jobname|backupjob)$/,
+    recorded(/^(?!.*(?:task|minutes|seconds|hours))(?:schedule[d]?|\w*schedule|\w*scheduled|scheduled\w*|changewindow|\w*maintenance\w*|in\w*window|(?:change|maintenance|patch|backup|service|release|outage|deploy\w*|test|scan)\w*window|\w*drill\w*|testid|\w*planned\w*|\w*exercise\w*|runid|engagement\w*|scanjob\w*|scanname|scanpolicy|jobname|backupjob)$/,
       yes(/^(?:true|yes|y|1)$|[a-z]{3}.*\d|\d{4}-\d\d|^(?:dai|week|month|quarter)ly/i))],
   ['role_of_machine', -20, 'role', 'run fetch program calls files rating request guess transfer place stores',
-    'The inventory knows the machine or address by a task that explains it.',
+    'The inventory gives the machine or address a role that explains the event.',
     any(
       noted(
         /\b(?:vulnerability|compliance|known(?: internet)?) scanner\b|\bjump (?:host|server)\b|\bisolated (?:lab|network)\b|\b(?:backup|build|patch|deployment|monitoring|management|inventory|scan) (?:server|appliance|agent|job|system)\b|\btest (?:lab|environment|system|tenant)\b/i),
-      recorded(/^(?:\w*role(?:in\w+)?|\w*ipowner|\w*owner|\w*networklabel|\w*asset(?:tags?|types?|roles?|class|group)|\w*function|purpose|network|networktype|iptype|ipclass|asorg|hosttype|sourcetype|hostgroup|devicerole|group|labelofip|ipdescription|sourcedescription)$/, yes(/\b(?:scanner|vuln(?:erability)?[-_ ]scan\w*|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i)))],
-  ['trip_on_record', -25, 'planned', 'place', 'A journey on record explains the place.',
+      recorded(/^(?:\w*role(?:in\w+)?|\w*ipowner|\w*owner|\w*networklabel|\w*asset(?:tags?|types?|roles?|class|group)\w*|\w*function|purpose|network|networktype|iptype|ipclass|asorg|hosttype|sourcetype|hostgroup|devicerole|group|labelofip|ipdescription|sourcedescription)$/, yes(/\b(?:scanner|vuln(?:erability)?[-_ ]scan\w*|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i)))],
+  ['trip_on_record', -25, 'planned', 'place', 'A trip on record explains the place.',
     recorded(/^(?:\w*calendar\w*|(?!impossible|atypical)\w*travel(?!speed|kmh|km|time|hours|minutes|alert|distance)\w*|\w*\btrip\w*|businesstrip|\w*booking\w*|itinerary|onleave|absence|outofoffice|conference|flight\w*)$/,
       yes(/^/))],
-  ['matches_record', -25, 'match', 'payment sender', 'What the event says matches what is on file.',
-    recorded(/^(?:\w*(?:iban|bank|account|order|po|invoice|amount|vendor|link|sendingip|domain)\w*match(?:es)?\w*|\w*matchesmaster|\w*matchesorder|threewaymatch)$/,
-      YES)],
+  ['matches_record', -25, 'match', 'payment sender lure', 'The details match the record.',
+    any(
+      recorded(/^(?:\w*(?:iban|bank|account|order|po|invoice|amount|vendor|link|sendingip|domain)\w*match(?:es)?\w*|\w*matchesmaster|\w*matchesorder|threewaymatch)$/,
+      yes(/^(?:true|yes|y|1)$|^(?:PO|SO|ORD)[-_]?\d/i)),
+      recorded(/iban|bank|account|order|amount/, /^matches (?:the )?(?:master|record|file|order)/i))],
   ['found_clean', -15, 'clean', 'sender program fetch',
     'The tools that looked at it found nothing.',
     recorded(/^(?!.*(?:delivery|analyst|first|initial))(?:\w*verdict|\w*scan(?:result)?|\w*reputation|\w*analysis|sandbox(?:status|result)?|judge?ment)$/,
@@ -267,8 +274,8 @@ export const CALMING = calming([
       yes(/^(?:true|yes|y|1)$|^(?:internal|intra-?org\w*|own tenant|inside)$/i))],
   ['device_of_company', -20, 'device', 'place rights transfer',
     'The device belongs to the company and is managed.',
-    recorded(/^(?:\w*(?:device|laptop|endpoint|phone|client)(?:is)?(?:managed|compliant|trusted|known|registered|enrolled|state|trust|posture|compliance)|(?:is)?(?:known|trusted|managed|compliant)device|(?:is)?(?:managed|compliant|domainjoined|mdmmanaged)|trusttype|joinstate|compliancestate|\w*enrolledinmdm|privilegedworkstation|\w*paw|samedevice|companydevice|companyissued|device)$/,
-      yes(/^(?:true|yes|y|1)$|^(?:managed|compliant|healthy|trusted|company[- ]owned|corporate|(?:hybrid)?(?:azure)?ad[- ]?joined|domain[- ]joined)\b/i))],
+    recorded(/^(?:\w*(?:device|laptop|endpoint|phone|client)(?:is)?(?:managed|compliant|trusted|known|registered|enrolled|state|trust|posture|compliance)|(?:is)?(?:known|trusted|managed|compliant)device|(?:is)?(?:managed|compliant|domainjoined|mdmmanaged)|trusttype|joinstate|compliancestate|\w*enrolledinmdm|privilegedworkstation|\w*paw|samedevice|companydevice|companyissued|posture|device)$/,
+      yes(/^(?:true|yes|y|1)$|^(?:managed|compliant|healthy|trusted|company[- ]owned|corporate|(?:hybrid )?(?:azure )?ad[- ]?joined|domain[- ]joined)\b/i))],
   ['place_of_company', -20, 'where', 'place rights',
     'The address belongs to the company, or is known for this user.',
     any(
@@ -276,11 +283,11 @@ export const CALMING = calming([
         /\b(?:head office|own office|own desk|inside, wired|(?:office|corporate|company|branch) (?:network|lan|wi-?fi|vpn|egress|gateway|proxy)|vpn (?:egress|exit)|home (?:provider|line|network) seen)\b/i),
       recorded(/^(?:(?:is)?(?:corporate|company|office|internal)(?:vpn|network|egress|ip|address|location)|\w*(?:ip|network|location|country|asn|egress)(?:is)?(?:known|trusted|usual|familiar|corporate|expected)|(?:is)?(?:known|trusted|usual|familiar|expected)(?:ip|network|location|country|asn|city)|(?:is)?(?:vpnegress|corporate))$/, YES))],
   ['nothing_odd', -12, 'usual', 'place sender guess transfer calls rights',
-    'The tool looked for what would be odd and found none of it.',
+    'The tool checked for oddities and found none.',
     recorded(/^(?:is|has)?(?:new|unknown|unfamiliar|unusual|anomal|suspicious|malicious|risky|firsttime|firstcontact|firstseen(?!on|at|date)|impossible|mismatch|replytomismatch|lookalike|typosquat|spoof|vtdetections|vtpositives|detections|positives|sensitiveactions|rulescreated|inboxrules|newrules|mailboxrules|filesencrypted|childprocesses|othera(?:lerts|nomalies)|otherfailures|postlogin(?:alerts|anomalies))\w*$/,
       NO)],
   ['came_to_nothing', -10, 'harmless', 'transfer calls program request files',
-    'Nothing came of it: nothing left, ran or answered.',
+    'Nothing was sent, run or answered.',
     recorded(/^(?:(?!\w*tag)\w*(?:egress|external|internet|outbound)\w*|\w*connections(?:established)?|\w*connections|downloads?(?:after)?|executed|persistence|(?!manager|owner|user|agency|requester)\w*reached\w*|\w*opened|successes\w*|interactive|failuresafter\w*|otherdetections|matchesvulnerability|entropychange)$/,
       NO)],
   ['stopped_at_the_door', -25, 'harmless', 'request',

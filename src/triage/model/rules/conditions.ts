@@ -16,6 +16,8 @@ export type Doubt =
   /** What administrators do as well. */
   | 'run'
   | 'fetch'
+  /** What an ordered exercise does, and nobody else. */
+  | 'drill'
   | 'rights'
   | 'transfer'
   | 'files'
@@ -36,7 +38,7 @@ export type Doubt =
 export type HabitKind =
   | ('decided' | 'recorded' | 'confirmed' | 'usual' | 'planned' | 'role' | 'match' | 'clean')
   | ('bulk' | 'inside' | 'device' | 'where' | 'harmless' | 'signed' | 'widespread' | 'links')
-  | ('who' | 'factor' | 'proof');
+  | ('who' | 'factor' | 'routine' | 'proof');
 
 type Test = RegExp | { readonly min?: number; readonly max?: number } | { readonly yes: RegExp };
 
@@ -70,6 +72,8 @@ export interface Rule {
   readonly isCircumstance?: boolean;
   readonly calms?: readonly Doubt[];
   readonly kind?: HabitKind;
+  /** Counts only for an event without any sign. */
+  readonly isRoutine?: boolean;
 }
 
 /** A sign: name, points, category, doubt, ATT&CK techniques, sentence, condition. */
@@ -86,9 +90,9 @@ export const signs = (rows: readonly SignRow[], isCircumstance = false): readonl
     ...(doubt && { doubt }),
   }));
 export const circumstances = (rows: readonly SignRow[]): readonly Rule[] => signs(rows, true);
-export const calming = (rows: readonly CalmingRow[]): readonly Rule[] =>
+export const calming = (rows: readonly CalmingRow[], isRoutine = false): readonly Rule[] =>
   rows.map(([name, points, kind, calms, sentence, when]) => ({
-    ...{ name, points, kind, calms: words(calms) as Doubt[], sentence, when, mitre: [] },
+    ...{ name, points, kind, calms: words(calms) as Doubt[], sentence, when, mitre: [], isRoutine },
   }));
 
 export const all = (...conditions: readonly Condition[]): Condition => ({ all: conditions });

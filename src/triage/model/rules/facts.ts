@@ -50,7 +50,7 @@ export const isOfTools = ({ path }: Fact): boolean => isOwnPlace(path);
 
 /** Values under these names repeat what a stranger chose: a text, a name, an address, a command, a reason that somebody typed. */
 const CHOSEN_BY_OTHERS =
-  /(?:subj\w*|objet|betreff|body\w*|text|html|content|comment|preview|snippet|title|names?|file\w*|path|cmd\w*|command\w*|args?|arguments|query|uri|url\w*|links?|agent|ua|referr?er|user|account|host|device|display\w*|from|to|sender|recipients?|reason|justification|description|process|parent|image|child|payload|script|logs?|raw|message|msg|domain|email|address|labels|tags?|macro|page\w*|form\w*|input\w*|original\w*|rule|alert|event|detection|signature)$/;
+  /(?:subj\w*|objet|betreff|body\w*|text|html|content|comment|preview|snippet|title|names?|file\w*|path|cmd\w*|command\w*|args?|arguments|query|uri|url\w*|links?|agent|ua|referr?er|user|account|host|device|display\w*|from|to|sender|recipients?|reason|justification|description|process|parent|image|child|payload|script|logs?|raw|message|msg|domain|email|address|labels|tags?|macro|page\w*|form\w*|input\w*|original\w*|rule|alert|event|detection|signature|category)$/;
 const LONGEST_REMARK = 200;
 
 /** What is known of an event beside its raw data. */
@@ -185,7 +185,8 @@ export class Facts {
   /** What a tool or a colleague notes about the event in some words. A list holds what was done or seen, and no notes. */
   get remarks(): readonly Fact[] {
     return (this.remarksFound ??= this.allOfTools.filter(
-      ({ key, pointer, value }) =>
+      ({ source, key, pointer, value }) =>
+        source === undefined &&
         typeof value === 'string' &&
         !/\/\d+$/.test(pointer) &&
         value.length <= LONGEST_REMARK &&

@@ -215,6 +215,8 @@ function isWithin(most: number, one: string, other: string): boolean {
 /** Names that phishing borrows most, for events in which nobody of these names takes part. Only names that are no everyday words. */
 const BRANDS = new Set(
   (
+    'adobe dhl fedex usps okta hsbc barclays santander wellsfargo bankofamerica citibank sparkasse commerzbank ' +
+    'intuit quickbooks hubspot zendesk salesforce mailchimp binance metamask revolut klarna ' +
     'microsoft office365 sharepoint onedrive docusign dropbox paypal google amazon ' +
     'icloud netflix linkedin facebook instagram whatsapp coinbase'
   ).split(' '),
@@ -224,7 +226,7 @@ const DOMAIN_ENDS = ['com', 'net', 'org'];
 const BAIT = new Set(
   (
     'login logon signin sign secure security verify verification account accounts billing password reset support ' +
-    'unlock auth sso mfa'
+    'unlock auth sso mfa device check id portal help service center centre notice alert update recover online my'
   ).split(' '),
 );
 

@@ -19,6 +19,8 @@ import {
   countOf,
 } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
+import { wordsOf } from './phrases.js';
+import { type Sign, SIGNS } from './signs.js';
 
 const ownerOf = ({ pointer }: Fact): string => pointer.slice(0, pointer.lastIndexOf('/'));
 const split = (keys: string): readonly string[] => keys.split(' ');
@@ -162,13 +164,17 @@ export const sourceInside = byTool('ip ipaddress srcip sourceip clientip', PRIVA
 /* Sign-ins. */
 
 const COUNTRY_KEYS = split(
-  'country countryorregion countryname location geo previouscountry usualcountry originatingcountry xoriginatingcountry',
+  'country countryorregion countryname countrycode location geo previouscountry usualcountry usualcountries homecountry originatingcountry xoriginatingcountry',
 );
+const regions = new Intl.DisplayNames(['en'], { type: 'region' });
+/** `DE`, `Germany` and `Berlin, DE` are one country. */
+function countryIn(value: Fact['value']): string {
+  const name = String(value).slice(-64).split(',').at(-1)!.trim().toUpperCase();
+  return /^[A-Z]{2}$/.test(name) ? (regions.of(name) ?? name).toUpperCase() : name;
+}
 export const twoCountries: Look = (facts) => {
   const byCountry = new Map(
-    facts
-      .named(...COUNTRY_KEYS)
-      .map((fact) => [String(fact.value).slice(-64).trim().toUpperCase(), fact]),
+    facts.named(...COUNTRY_KEYS).map((fact) => [countryIn(fact.value), fact]),
   );
   byCountry.delete('');
   return byCountry.size > 1 ? [...byCountry.values()] : [];
@@ -192,7 +198,7 @@ export const soonElsewhere: Look = (facts) => {
       ({ fact, at, country }) =>
         ownerOf(fact) !== ownerOf(one.fact) &&
         Math.abs(at - one.at) < TWO_HOURS &&
-        country.toUpperCase() !== one.country.toUpperCase(),
+        countryIn(country) !== countryIn(one.country),
     );
     if (other) return [one, other].map(({ fact, country }) => ({ ...fact, words: country }));
   }
@@ -247,6 +253,70 @@ export const nothingNew: Look = (facts) => {
   const isStart = facts.named('eventtype').some(({ value }) => value === 'user.session.start');
   return isStart && judged.length === 2 && judged.every(isCalm) ? judged : [];
 };
+
+/* Clouds and directories. */
+
+/** A call without an error. */
+export const callSucceeded: Look = (facts) =>
+  facts.named('errorcode').some(({ value }) => /[a-z]/i.test(String(value)))
+    ? []
+    : facts.named('eventname', 'operation', 'operationname', 'activitydisplayname').slice(0, 1);
+export const openedToAll = any(
+  all(
+    reads('eventname', /^AuthorizeSecurityGroupIngress$/),
+    reads('cidrip cidripv6', /^(?:0\.0\.0\.0\/0|::\/0)$/),
+    reads('fromport', /^(?!80$|443$)-?\d+$/),
+  ),
+  all(reads('principal aws', /^\*$/), reads('effect', /^Allow$/i)),
+  all(
+    reads('eventname', /^Modify(?:Snapshot|Image|DBSnapshot|DBClusterSnapshot)Attribute$/),
+    named(/^(?:group|valuestoadd|userid)$/, /^(?:all|\d{12})$/i),
+  ),
+  reads('member members', /^all(?:Authenticated)?Users$/),
+  all(
+    reads('eventname', /^(?:Put\w*Acl|CreateBucket)$/),
+    named(/acl|uri|grant/, /public-read|AllUsers|AuthenticatedUsers/),
+  ),
+);
+/** Only domain controllers and the synchronisation with the cloud replicate the directory. */
+const REPLICATES = /^(?:[\w-]*dc[\w-]*\$|(?:msol_|aad_|adsyncmsa)\S*)$/i;
+const actorsOf = (facts: Facts) =>
+  facts.ofTools('subjectusername', 'subjectuser', 'accountname', 'user', 'username');
+const replication = reads(
+  'properties accesses objectproperties',
+  /1131f6a[ad]-9c07|89e95b76-444d/i,
+);
+export const replicationByUser: Look = (facts) =>
+  actorsOf(facts).some(({ value }) => !REPLICATES.test(String(value))) ||
+  actorsOf(facts).length === 0
+    ? evaluate(replication, facts)
+    : [];
+export const replicationByController = all(replication, byTool('subjectusername', REPLICATES));
+
+/** A list of at least three values. */
+export const severalValues =
+  (keys: string): Look =>
+  (facts) => {
+    const found = facts.named(...split(keys));
+    return found.length > 2 ? found : [];
+  };
+
+/** Dates before the newest other date of the event. */
+export const pastDate =
+  (keys: string): Look =>
+  (facts) => {
+    const dated = facts.named(...split(keys)).filter((fact) => dayOf(fact) > 0);
+    if (dated.length === 0) return [];
+    const others = facts.all.filter((fact) => !dated.includes(fact)).map(dayOf);
+    const newest = others.reduce((one, other) => (other > one ? other : one), 0);
+    return dated.filter((fact) => dayOf(fact) < newest).map((fact) => quoting(fact));
+  };
+
+/** `support@hosting.example` is the name of a company and no network: the phrase has to stand outside of addresses. */
+export const outsideAddresses =
+  (sign: Sign) =>
+  ({ value }: Fact): boolean =>
+    SIGNS.matchesIn(wordsOf(String(value).replace(/\S+@\S+|\w+:\/\/\S+/g, ' '))).has(sign);
 
 /* Inventories and files. */
 
@@ -344,7 +414,12 @@ export const stands = (condition: Condition): Condition => ({
   from: condition,
 });
 export const called = (pattern: RegExp, more = ''): Condition =>
-  stands(reads(`classification verdict threats threatcategory attacktypes ${more}`, pattern));
+  stands(
+    reads(
+      `classification verdict threats threattype threattypes threatcategory attacktype attacktypes ${more}`,
+      pattern,
+    ),
+  );
 
 export const RULE_KEYS =
   'rule rulename title alert alertname alertdisplayname detectname detection signature name';

@@ -1,5 +1,14 @@
 import { isBodyPart } from '../../evidence/indicators.js';
-import { any, byTool, type Condition, evaluate, type Look, reads, says } from './conditions.js';
+import {
+  any,
+  byTool,
+  type Condition,
+  evaluate,
+  isTrue,
+  type Look,
+  reads,
+  says,
+} from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import * as hosts from './hosts.js';
 import { wordsOf } from './phrases.js';
@@ -94,6 +103,22 @@ export const secretsAsked: Look = (facts) => {
     .filter(({ key }) => hasPage || OF_PAGES.test(key));
 };
 
+/** Targets and words of a mailbox rule by which a thief of a mailbox hides answers and warnings. */
+export const hidingRule = any(
+  reads(
+    'value movetofolder subjectcontainswords subjectorbodycontainswords bodycontainswords folder movedto destination targetfolder conditions newvalue',
+    /^(?:notes|archive|junk(?: e-?mail)?)\b|\b(?:rss (?:feeds|subscriptions)|conversation history|deleted items|sync issues)\b|\b(?:invoices?|payments?|wire|iban|phish\w*|hacked|passwords?|help ?desk|virus|suspicious|docusign)\b/i,
+  ),
+  reads('name', /\b(?:(?:Soft)?DeleteMessage|ForwardTo|RedirectTo|ForwardAsAttachmentTo)\b/i),
+  // Nobody else gives orders to the reader of an alert in the name of a rule.
+  says('verdict_order', 'orders_to_machine'),
+  isTrue('deletemessage'),
+  reads(
+    'forwardingsmtpaddress forwardingaddress redirectto forwardto forwardasattachmentto blindcopyto',
+    /@/,
+  ),
+);
+
 export const senderProven: Look = (facts) => facts.vouched('dmarc');
 /** A proven sender of the domain of all mailboxes that the tool names. */
 export const fromInside: Look = (facts) =>
@@ -142,6 +167,33 @@ export const nothingAsked: Look = (facts) => {
     signatures.every(({ result }) => result === 'pass');
   const isKnown = hosts.isFromInside(facts) || evaluate(knownSender, facts).length > 0;
   return isProven && isKnown && isCalm(facts) ? facts.vouched('dmarc') : [];
+};
+
+/** As `nothingAsked`, of any proven sender, with links to the sender's own site, or without a text that the gateway finds clean. */
+export const mailAsksNothing: Look = (facts) => {
+  const texts = facts.all.filter(({ key, value }) => MESSAGES.has(key) && value !== '');
+  const said = texts.map(({ value }) => String(value).replace(/https?:\/\/\S+/g, '')).join(' ');
+  const isKnown = texts.some(({ key }) => !key.startsWith('subj') && key !== 'comment');
+  const isBare =
+    !facts.cut &&
+    facts.withInvisible.length === 0 &&
+    facts.saying(...REQUESTS).length === 0 &&
+    hosts.replyDomains(facts).length + hosts.borrowedNames(facts).length === 0 &&
+    linksOf(facts).every(({ name }) => senderSites(facts).has(hosts.registered(name))) &&
+    !facts.all.some(({ path, value }) => ATTACHED.test(path) && /[a-z]/i.test(String(value)));
+  const isClean = isKnown
+    ? isPlainTalk(said)
+    : texts.length > 0 && asksLittle(said) && noThreatNamed(facts).length > 0;
+  const isProven = facts.vouched('spf').length > 0 && facts.vouched('dkim').length > 0;
+  return isProven && isBare && isClean ? facts.vouched('dmarc') : [];
+};
+const asksLittle = (text: string): boolean => !wordsOf(text).some((word) => WANTS.has(word));
+export const noThreatNamed: Look = (facts) => {
+  const named = facts.named('threattypes', 'threatnames', 'threats', 'detectionmethods');
+  return named.length > 0 &&
+    named.every(({ value }) => /^(?:|\[\]|none|null)$/i.test(String(value)))
+    ? named
+    : [];
 };
 
 function isCalm(facts: Facts): boolean {

@@ -198,6 +198,7 @@ const AGAINST: Readonly<Record<string, readonly ActionTypeName[]>> = {
   brute_force: GUESSING,
   credential_stuffing: GUESSING,
   web_attack: ['block_ip', 'lookup_ip'],
+  data_exfiltration: ['disable_user', 'revoke_sessions', 'isolate_host', 'block_domain'],
 };
 
 const LOOK_UPS_ONLY = /^(?:lookup_|scan_host$|notify_)/;

@@ -22,10 +22,16 @@ const BASE64 = /[A-Za-z0-9+/]{16,8192}={0,2}/g;
 const MOST_DECODED = 50;
 const PRINTED = /^[\t\n\r\x20-\x7e]{8,}$/;
 
+/** Names such as `RansomwareFileEncryption`, which are also read as their words. */
+const JOINED = /\b\w{0,60}[a-z][A-Z_]\w{0,60}\b/g;
+const MOST_JOINED = 200;
+
 /** A text as it reads: in small letters, without what is invisible, with what is spelled in tags or base64 behind it. */
 export function wordsOf(text: string): readonly string[] {
   const plain = PLAIN.test(text) ? text : nfkc(text.replace(WORD_SIGNS, ' ')).replace(FORMAT, '');
-  const said = [plain, ...hiddenIn(text)].join(' ').toLowerCase();
+  const joined = (plain.match(JOINED) ?? []).slice(0, MOST_JOINED);
+  const parted = joined.map((name) => name.replace(/([a-z])(?=[A-Z])|_/g, '$1 '));
+  const said = [plain, ...parted, ...hiddenIn(text)].join(' ').toLowerCase();
   return said.match(WORD) ?? [];
 }
 

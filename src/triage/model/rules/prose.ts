@@ -93,7 +93,7 @@ export const isNameOfThing = (sign: Sign, { path }: NamedValue): boolean =>
  * filed under (`Lateral Movement`), and lists of what was new and what was not, which a rule of their own reads.
  */
 const SAYS_NOTHING =
-  /(?:^|\/)(?:odata\/type|tactics?(?:\/name)?|tacticid|behaviors|logonlysecuritydata)$/;
+  /(?:^|\/)(?:odata\/type|tactics?(?:\/name)?|tacticid|behaviors|logonlysecuritydata|(?:mitre)?(?:attack)?techniques?(?:\/name|name|id)?)$/;
 
 export const saysNothing = ({ path }: NamedValue): boolean => SAYS_NOTHING.test(path);
 

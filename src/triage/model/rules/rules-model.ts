@@ -106,6 +106,7 @@ const CATEGORY_OF_TYPE: Readonly<Record<string, string>> = {
   suspicious_login: 'account_takeover',
   account_takeover: 'account_takeover',
   brute_force: 'brute_force',
+  data_exfiltration: 'data_exfiltration',
 };
 
 /** The category with the most points behind it; of equal ones that of the strongest rule. */
@@ -124,7 +125,10 @@ function categoryOf(
   }
   const most = Math.max(...points.values());
   const strongest = [...points].find(([, sum]) => sum === most)?.[0];
-  if (strongest === undefined) return CATEGORY_OF_TYPE[incidentType] ?? 'unknown';
+  if (strongest === undefined)
+    return Object.hasOwn(CATEGORY_OF_TYPE, incidentType)
+      ? CATEGORY_OF_TYPE[incidentType]!
+      : 'unknown';
   if (strongest === 'malware' && isOfAccount(facts, incidentType)) return 'account_takeover';
   // A page that a sign-in came through is how the account was taken.
   return strongest === 'phishing' && isSignIn(facts) ? 'account_takeover' : strongest;

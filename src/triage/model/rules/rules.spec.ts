@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Severity } from '../../../incidents/incident.js';
 import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
 import type { ScoredPoint, TriageCase } from '../triage-model.port.js';
 import { type Doubt, evaluate } from './conditions.js';
@@ -48,10 +49,9 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { from: 'a@one.example', reply_to: 'b@two.test' },
     { from: 'a@one.example', reply_to: 'b@mail.one.example' },
   ],
-  young_domain: [{ domainAgeDays: 3 }, { domainAgeDays: 300 }],
-  fairly_young_domain: [{ domain_age_days: '60' }, { domain_age_days: 'unknown' }],
+  young_domain: [{ newlyRegistered: true }, { domainAgeDays: 300 }],
+  fairly_young_domain: [{ domain_age_days: '60' }, { domain_age_days: 3 }],
   lookalike_seen: [{ isLookalike: true }, { isLookalike: false }],
-  new_domain_seen: [{ newlyRegistered: true }, { newlyRegistered: 'no' }],
   first_contact: [{ first_contact: true }, { first_contact: false }],
   impersonation_seen: [says('Brand impersonation'), says('Brand monitoring')],
   links_elsewhere: [mail('see https://two.test/'), mail('see https://www.one.example/')],
@@ -69,17 +69,14 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   sign_in_request: [mail('please sign in here'), mail('please come in here')],
   lure: [mail('1 new voice message'), mail('1 new message')],
   seed_phrase: [says('enter your seed phrase'), says('enter your phrase')],
-  asks_to_run: [
-    mail('Press Win+R and paste: powershell -w hidden -enc x'),
-    { event: 'Press Win+R and paste: powershell -w hidden -enc x' },
-  ],
+  asks_to_run: [mail('Press Windows key + R, then Ctrl+V'), mail('Press enter')],
   opener: [mail('Are you at your desk?'), says('Are you at your desk?')],
   speaks_of_attacks: [mail('what mimikatz is'), says('what mimikatz is')],
   call_back: [
     mail('We charged 400. To cancel call +1 202 555 0100'),
     mail('To cancel call +1 202 555 0100'),
   ],
-  device_code: [says('protocol deviceCode'), says('protocol code')],
+  device_code: [mail('enter the device code'), says('protocol deviceCode')],
   extortion: [mail('I recorded you, send bitcoin'), says('bitcoin')],
   unsolicited: [mail('claim your voucher'), mail('see you')],
   attachment_runs: [
@@ -95,18 +92,24 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   macros_start: [says('AutoOpen'), says('open')],
   locked_archive: [mail('', { encrypted: true }), { encrypted: true }],
   human_check: [says('Verify you are human'), says('Verify the human factor')],
-  payment_change: [says('our new bank details'), says('our bank')],
+  payment_change: [mail('our new bank details'), says('our new bank details')],
   account_changed_on_file: [{ callback_done: false }, { callback_done: true }],
-  gift_cards: [says('six gift cards'), says('six cards')],
+  gift_cards: [mail('six gift cards'), says('/scratch/job42')],
   secrecy: [mail('do not call me'), mail('call me')],
-  money_and_secrecy: [says('a transfer; tell nobody'), says('a transfer')],
-  sensitive_list: [mail('all tax forms'), says('all tax forms')],
+  money_and_secrecy: [mail('a transfer; tell nobody'), mail('a transfer')],
+  sensitive_list: [mail('all tax forms'), says('host w2')],
   other_person: [
     mail('a transfer', { real_ceo: 'c@one.example' }),
     mail('a transfer', { reality: 'x' }),
   ],
   voice_pretext: [says('a WhatsApp voice note about a transfer'), says('a WhatsApp note')],
-  hides_in_mailbox: [says('New-InboxRule'), says('New rule')],
+  hides_in_mailbox: [
+    {
+      Operation: 'New-InboxRule',
+      Parameters: [{ Name: 'MoveToFolder', Value: 'RSS Feeds' }],
+    },
+    { Operation: 'New-InboxRule', Parameters: [{ Name: 'MoveToFolder', Value: 'Newsletters' }] },
+  ],
   backups_destroyed: [says('vssadmin.exe delete shadows /all'), says('vssadmin list shadows')],
   ransomware_words: [says('ransom note found'), says('note found')],
   ransom_demanded: [
@@ -119,7 +122,7 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { files_modified: 5000, process: 'sync.exe' },
   ],
   ransom_note: [{ file: 'HOW_TO_RECOVER.txt' }, { file: 'HOWTO.txt' }],
-  miner: [says('stratum+tcp://x'), says('tcp://x')],
+  miner: [says('stratum+tcp://x'), says('Selected source 10.0.0.2, stratum 2')],
   remote_control: [says('AsyncRAT server'), says('a server')],
   hidden_remote_support: [
     { tool: 'AnyDesk', unattended: true },
@@ -167,13 +170,16 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { args: ['certutil', '-dump'] },
   ],
   script_host: [says('wscript.exe'), says('script')],
-  web_shell: [{ path: '/uploads/a.aspx' }, { path: '/uploads/a.png' }],
+  web_shell: [
+    { path: '/uploads/a.aspx', method: 'POST' },
+    { path: '/profile.php', method: 'POST' },
+  ],
   disguised_name: [{ image: 'C:\\a\\svch0st.exe' }, { image: 'C:\\Windows\\svchost.exe' }],
   runs_where_anybody_writes: [
     { path: 'C:\\Users\\Public\\a.exe' },
     { path: 'C:\\Program Files\\a.exe' },
   ],
-  unsigned: [{ signed: false }, { signed: true }],
+  unsigned: [{ signed: false }, { device: { trusted: false } }],
   bare_address: [{ cmd: 'curl http://198.51.100.7/x' }, { cmd: 'curl http://one.example/x' }],
   credential_dump: [
     { TargetImage: 'C:\\Windows\\system32\\lsass.exe', GrantedAccess: '0x1410' },
@@ -187,9 +193,15 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { event: 'task created', command: 'C:\\Program Files\\a.exe' },
   ],
   remote_service: [says('PsExec'), says('exec')],
-  many_targets: [{ event: 'PsExec', target_hosts: ['a', 'b'] }, { event: 'PsExec' }],
-  defence_off: [says('disabled real-time protection'), says('real-time protection')],
-  log_cleared: [{ EventID: 1102, Channel: 'Security' }, { EventID: 1102 }],
+  many_targets: [
+    { event: 'PsExec', target_hosts: ['a', 'b', 'c'] },
+    { event: 'PsExec', target_hosts: ['a'] },
+  ],
+  defence_off: [says('disabled real-time protection'), says('Tamper protection is enabled')],
+  log_cleared: [
+    { EventID: 1102, Channel: 'Security' },
+    { EventID: 104, Computer: 'ws-1', Provider: 'MyApp' },
+  ],
   vulnerable_driver: [{ ListedVulnerable: true }, { ListedVulnerable: false }],
   discovery: [says('net group "Domain Admins" /domain'), says('net use')],
   exfiltration_tool: [says('rclone copy'), says('copy')],
@@ -217,16 +229,22 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   new_place: [says('Sign-in from new country'), says('Sign-in')],
   two_countries: [
     { country: 'DE', previous: { country: 'NG' } },
-    { country: 'DE', previous: { country: 'de' } },
+    { country: 'DE', previous: { countryName: 'Germany' } },
   ],
   too_fast: [{ speed_kmh: 4000 }, { speed_kmh: 400 }],
-  token_reuse: [{ mfa: 'previously satisfied' }, { mfa: 'satisfied' }],
+  token_reuse: [
+    { mfa: 'previously satisfied', country: 'DE', usual_country: 'NG' },
+    { mfa: 'previously satisfied', country: 'DE', countryName: 'Germany' },
+  ],
   hidden_network: [says('a Tor exit'), says('an exit')],
   network_hidden_seen: [{ isTor: true }, { isTor: false }],
   unknown_device: [{ device: 'unregistered Windows' }, { device: 'LT-7' }],
   newness_seen: [{ isNewDevice: true }, { isNewDevice: false }],
   legacy_protocol: [{ app: 'IMAP' }, { app: 'browser' }],
-  policy_not_applied: [{ conditionalAccess: 'notApplied' }, { conditionalAccess: 'success' }],
+  policy_not_applied: [
+    { conditionalAccess: 'notApplied', clientAppUsed: 'IMAP4' },
+    { conditionalAccess: 'notApplied', clientAppUsed: 'Browser' },
+  ],
   no_second_factor: [{ mfa: 'not enrolled' }, { mfa: 'passkey' }],
   pushed_until_approved: [
     { pushes: [{ r: 'denied' }, { r: 'denied' }, { r: 'timeout' }, { r: 'approved' }] },
@@ -248,7 +266,7 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     },
   ],
   many_prompts: [{ prompt_count: 7 }, { prompt_count: 1 }],
-  fraud_report: [says('user: it was not me'), says('user: it was me')],
+  fraud_report: [says('user: it was not me'), says('the firewall denies it')],
   odd_client: [{ ua: 'python-requests/2.32' }, { ua: 'Mozilla/5.0' }],
   much_read_after: [{ messages_downloaded: 4000 }, { messages_downloaded: 4 }],
   factor_changed: [says('Register device'), says('Device')],
@@ -258,7 +276,7 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   ],
   consent: [says('Consent to application'), says('Application')],
   unverified_publisher: [{ publisher: 'unverified' }, { publisher: 'One Inc.' }],
-  privilege: [{ role: 'Global Administrator' }, { role: 'Reader' }],
+  privilege: [{ role: 'Global Administrator' }, says('Special privileges assigned')],
   privileged_member: [
     { EventID: 4728, group: 'Domain Admins' },
     { EventID: 4728, group: 'Printer users' },
@@ -269,8 +287,8 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   ],
   cloud_log_off: [{ eventName: 'StopLogging' }, { eventName: 'StartLogging' }],
   ticket_attack: [
-    { EventCode: '4769', TicketEncryptionType: '0x17' },
-    { EventCode: '4769', TicketEncryptionType: '0x12' },
+    { EventCode: '4768', TicketEncryptionType: '0x17', PreAuthType: '0' },
+    { EventCode: '4768', TicketEncryptionType: '0x12', PreAuthType: '2' },
   ],
   leaked_secret: [{ publicly_leaked: true }, { publicly_leaked: false }],
   still_valid: [
@@ -282,7 +300,10 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { account: 'ONE\\svc_sql', logon_type: 10 },
     { account: 'ONE\\svc_sql', logon_type: 5 },
   ],
-  dormant_account: [{ dormant_days: 200 }, { dormant_days: 2 }],
+  dormant_account: [
+    { contract_end: '2024-01-31', time: '2026-11-20' },
+    { accountExpired: false, contract_end: '2030-12-31', time: '2026-11-20' },
+  ],
   engines_detect: [{ positives: 12 }, { positives: 1 }],
   most_engines_detect: [{ positives: 64 }, { positives: 12 }],
   high_risk: [{ riskLevel: 'high' }, { riskLevel: 'low' }],
@@ -361,7 +382,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   ],
   test_window: [{ in_pentest_window: true }, { text: { in_pentest_window: true } }],
   factor_given: [signIn({ mfa: 'passed' }), signIn({ mfa: 'denied' })],
-  address_inside: [signIn({ ip: '10.1.1.4' }), signIn({ ip: '10.evil.test' })],
   mistyped: [signIn({ failed_attempts: 3 }), signIn({ failed_attempts: 30 })],
   test_file: [{ threat: 'EICAR-Test-File' }, { file_name: 'EICAR-Test-File' }],
   unwanted_stopped: [
@@ -501,8 +521,247 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   exposed: [says('Public bucket'), says('Bucket')],
   cloud_misuse: [says('Machines in an unused region'), says('Machines in a region')],
   attack_type: [{ type: 'Stealth:IAMUser/X' }, { type: 'Recon:IAMUser/X' }],
+  backups_removed: [says('3 snapshots deleted'), says('3 snapshots made')],
+  transfer_tool: [says('WinSCP'), says('file I/O is slow')],
+  staged_archive: [says('7z a -p"x" f.7z'), says('7z x f.7z')],
+  fetches_script: [says('curl -o /tmp/a.sh x'), says('curl x')],
+  sensitive_file: [says('cat /etc/shadow'), says('cat /etc/hosts')],
+  uac_bypass: [{ cmd: 'start fodhelper.exe' }, { cmd: 'start helper.exe' }],
+  root_by_file: [{ cmd: 'chmod u+s /tmp/.x/bash' }, { cmd: 'chmod u+x /tmp/a' }],
+  protection_gap: [says('sensor stopped'), says('sensor started')],
+  directory_attack: [
+    { SubjectUserName: 'bob', Properties: '{1131f6ad-9c07-11d1-f79f-00c04fc2dcd2}' },
+    { SubjectUserName: 'DC-2$', Properties: '{1131f6ad-9c07-11d1-f79f-00c04fc2dcd2}' },
+  ],
+  pod_escape: [{ privileged: true }, { privileged: false }],
+  shell_in_pod: [{ objectRef: { subresource: 'exec' } }, { objectRef: { subresource: 'log' } }],
+  cloud_access_made: [
+    { eventName: 'CreateAccessKey' },
+    { eventName: 'CreateAccessKey', errorCode: 'AccessDenied' },
+  ],
+  root_used: [
+    { userIdentity: { type: 'Root' }, eventName: 'ConsoleLogin' },
+    { userIdentity: { type: 'Root' }, eventName: 'GetAccountSummary' },
+  ],
+  tenant_changed: [{ operation: 'Set domain authentication' }, { operation: 'Update user' }],
+  mailbox_rights: [{ Operation: 'Add-MailboxPermission' }, { Operation: 'Get-Mailbox' }],
+  cluster_admin: [
+    { verb: 'create', objectRef: { resource: 'clusterrolebindings' }, name: 'cluster-admin' },
+    { verb: 'get', objectRef: { resource: 'clusterrolebindings' }, name: 'cluster-admin' },
+  ],
+  weak_ticket: [
+    { EventID: 4769, TicketEncryptionType: '0x17', ServiceName: 'svc_sql' },
+    { EventID: 4769, TicketEncryptionType: '0x17', ServiceName: 'FS-1$' },
+  ],
+  support_call: [
+    says('An external Teams user opened Quick Assist'),
+    says('The service desk opened Quick Assist'),
+  ],
+  device_code_used: [says('protocol deviceCode'), says('protocol code')],
+  inbox_rule_made: [says('New-InboxRule'), says('New rule')],
+  tool_names_technique: [{ technique: 'T1003.001' }, { technique: 'T1078' }],
+  tool_names_ransomware: [{ alert: 'Data Encrypted for Impact' }, { alert: 'Data encrypted' }],
+  tool_names_theft: [{ mitre: 'T1567.002' }, { mitre: 'T1083' }],
+  tool_names_miner: [{ mitre_technique: 'Resource Hijacking' }, { mitre_technique: 'x' }],
+  simulation_tool: [
+    { parent: 'C:\\Program Files\\AttackIQ\\agent.exe' },
+    { parent: 'C:\\Temp\\AttackIQ\\agent.exe' },
+  ],
+  system_account: [{ user: 'NT AUTHORITY\\SYSTEM' }, { user: 'anna' }],
+  ordinary_logon: [
+    { EventID: 4624, LogonType: 3, AuthenticationPackageName: 'Kerberos' },
+    { EventID: 4624, LogonType: 10, AuthenticationPackageName: 'Kerberos' },
+  ],
+  ordinary_logoff: [
+    { EventID: 4634, LogonType: 3 },
+    { EventID: 4635, LogonType: 3 },
+  ],
+  ordinary_ticket: [
+    { EventID: 4768, TicketEncryptionType: '0x12', Status: '0x0' },
+    { EventID: 4768, TicketEncryptionType: '0x17', Status: '0x0' },
+  ],
+  ordinary_credentials: [
+    { EventID: 4776, Status: '0x0' },
+    { EventID: 4776, Status: '0xc000006a' },
+  ],
+  rights_of_logon: [{ EventID: 4672 }, { EventID: 4673 }],
+  system_task: [
+    { EventID: 4698, TaskName: '\\Microsoft\\Windows\\UpdateOrchestrator\\Scan' },
+    { EventID: 4698, TaskName: '\\Updater' },
+  ],
+  system_program: [
+    {
+      Image: 'C:\\Windows\\System32\\svchost.exe',
+      ParentImage: 'C:\\Windows\\System32\\services.exe',
+    },
+    {
+      Image: 'C:\\Windows\\System32\\svchost.exe',
+      ParentImage: 'C:\\Windows\\System32\\cmd.exe',
+    },
+  ],
+  office_program: [
+    {
+      Image: 'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+      ParentImage: 'C:\\Windows\\explorer.exe',
+    },
+    {
+      Image: 'C:\\Users\\bob\\Google\\chrome.exe',
+      ParentImage: 'C:\\Windows\\explorer.exe',
+    },
+  ],
+  directory_replication: [
+    { SubjectUserName: 'DC-2$', Properties: '{1131f6ad-9c07-11d1-f79f-00c04fc2dcd2}' },
+    { SubjectUserName: 'WS-7$', Properties: '{1131f6ad-9c07-11d1-f79f-00c04fc2dcd2}' },
+  ],
+  protection_reads: [
+    {
+      SourceImage: 'C:\\ProgramData\\Microsoft\\Windows Defender\\Platform\\4\\MsMpEng.exe',
+      SourceUser: 'NT AUTHORITY\\SYSTEM',
+    },
+    { SourceImage: 'C:\\Users\\bob\\MsMpEng.exe', SourceUser: 'NT AUTHORITY\\SYSTEM' },
+  ],
+  update_installed: [
+    { EventID: 19, ProviderName: 'Microsoft-Windows-WindowsUpdateClient' },
+    { EventID: 20, ProviderName: 'Microsoft-Windows-WindowsUpdateClient' },
+  ],
+  read_only_call: [
+    { readOnly: true, eventName: 'DescribeInstances' },
+    { readOnly: true, eventName: 'ListUsers', errorCode: 'AccessDenied' },
+  ],
+  service_call: [
+    {
+      userIdentity: { type: 'AWSService' },
+      eventName: 'AssumeRole',
+      sourceIPAddress: 'ec2.amazonaws.com',
+    },
+    {
+      userIdentity: { type: 'IAMUser' },
+      eventName: 'AssumeRole',
+      sourceIPAddress: 'ec2.amazonaws.com',
+    },
+  ],
+  sign_in_without_risk: [{ status: { errorCode: 0 } }, { status: { errorCode: 50126 } }],
+  mail_asks_nothing: [mail('The menu of this week', PASSED), mail('Please pay this week', PASSED)],
+  gateway_saw_nothing: [
+    { DeliveryAction: 'Delivered', ThreatTypes: '' },
+    { DeliveryAction: 'Delivered', ThreatTypes: 'Phish' },
+  ],
+  factor_used: [
+    { authenticationRequirement: 'multiFactorAuthentication' },
+    { authenticationRequirement: 'singleFactorAuthentication' },
+  ],
+  own_key: [
+    { message: 'Accepted publickey for deploy from 10.0.0.8 port 50022 ssh2' },
+    {
+      message: 'Failed password for invalid user Accepted publickey for root from 10.0.0.8 port 22',
+    },
+  ],
+  timed_job: [
+    { program: 'CRON', message: '(root) CMD (cd / && run-parts --report /etc/cron.hourly)' },
+    { program: 'CRON', message: '(root) CMD (/tmp/.x/update.sh)' },
+  ],
+  health_checked: [
+    { url: '/healthz', status: 200 },
+    { url: '/healthz?cmd=id', status: 200 },
+  ],
+  job_succeeded: [{ job: { status: 'x' }, backup_status: 'success' }, { backup_status: 'failed' }],
+  refused_at_the_edge: [
+    { action: 'deny', src_ip: '203.0.113.9', dst_port: 22, protocol: 'tcp' },
+    { action: 'deny', src_ip: '10.0.0.9', dst_port: 22, protocol: 'tcp' },
+  ],
+  nothing_transferred: [{ bytes_in: 0 }, { bytes_in: 10 }],
+  low_level: [{ level: 'info' }, { level: 'warning' }],
+  address_inside: [
+    { src_ip: '10.0.0.9', outcome: 'success' },
+    { src_ip: '10.0.0.9', text: 'x' },
+  ],
+  network_inside: [{ src_ip: '10.0.0.9' }, { src_ip: '203.0.113.9' }],
+  shell_as_service: [
+    { ImagePath: '%COMSPEC% /Q /c echo cd ^> \\\\127.0.0.1\\C$\\__output' },
+    { ImagePath: 'C:\\Windows\\System32\\svchost.exe' },
+  ],
+  malware_said: [says('Malware detected'), says('Malware scan finished')],
+  repositories_copied: [
+    { action: 'git.clone', count: 318 },
+    { action: 'git.clone', count: 2 },
+  ],
+  asks_for_card: [mail('confirm your card'), mail('send me a card')],
+  access_policy_weakened: [
+    { activityDisplayName: 'Delete conditional access policy' },
+    { activityDisplayName: 'Update conditional access policy' },
+  ],
+  secrets_listed: [
+    {
+      verb: 'list',
+      objectRef: { resource: 'secrets' },
+      user: { username: 'system:serviceaccount:shop:frontend' },
+    },
+    {
+      verb: 'list',
+      objectRef: { resource: 'secrets' },
+      user: { username: 'system:serviceaccount:kube-system:x' },
+    },
+  ],
+  one_wrong_password: [
+    { EventID: 4625, LogonType: 2, SubStatus: '0xC000006A' },
+    { EventID: 4625, LogonType: 3, SubStatus: '0xC000006A' },
+  ],
+  ordinary_runas: [
+    { EventID: 4648, TargetServerName: 'localhost' },
+    { EventID: 4648, TargetServerName: 'DC-1' },
+  ],
+  ordinary_share: [
+    { EventID: 5140, ShareName: '\\\\*\\SYSVOL' },
+    { EventID: 5140, ShareName: '\\\\*\\C$' },
+  ],
+  system_reports: [
+    { EventID: 5156, Application: 'C:\\Windows\\System32\\svchost.exe' },
+    { EventID: 5156, Application: 'C:\\Temp\\a.exe' },
+  ],
+  at_the_machine: [{ LogonType: 2 }, { LogonType: 10 }],
+  audit_success: [{ Keywords: 'Audit Success' }, { Keywords: 'Audit Failure' }],
+  check_passed: [{ Compliance: { Status: 'PASSED' } }, { Compliance: { Status: 'FAILED' } }],
+  system_updater: [{ exe: '/usr/bin/dnf' }, { exe: '/tmp/dnf' }],
+  cluster_works: [
+    { kind: 'Event', type: 'Normal', reason: 'Pulled' },
+    { kind: 'Event', type: 'Warning', reason: 'Failed' },
+  ],
+  expected_success: [
+    { rule: { description: 'Successful sudo to ROOT executed.' } },
+    { rule: { description: 'Multiple sudo failures' } },
+  ],
+  code_service_works: [{ action: 'git.fetch' }, { action: 'git.clone' }],
+  sensor_noise: [
+    { rule: 'Write below etc', output_fields: { 'proc.pname': 'dpkg' } },
+    { rule: 'Write below etc', output_fields: { 'proc.pname': 'bash' } },
+  ],
+  ordinary_connection: [
+    { EventID: 3, Image: 'C:\\Windows\\System32\\svchost.exe', DestinationPort: 443 },
+    { EventID: 3, Image: 'C:\\Windows\\System32\\svchost.exe', DestinationPort: 4444 },
+  ],
+  ordinary_library: [
+    {
+      EventID: 7,
+      ImageLoaded: 'C:\\Windows\\System32\\ole32.dll',
+      Signature: 'Microsoft Windows',
+      SignatureStatus: 'Valid',
+    },
+    { EventID: 7, ImageLoaded: 'C:\\Temp\\ole32.dll', SignatureStatus: 'Valid' },
+  ],
+  system_looks_up: [
+    { EventID: 22, Image: 'C:\\Windows\\System32\\svchost.exe', QueryStatus: '0' },
+    { EventID: 22, Image: 'C:\\Temp\\a.exe', QueryStatus: '0' },
+  ],
+  many_machines: [{ hosts_scanned: 412 }, { hosts_scanned: 4 }],
   named_unwanted: [{ threat: 'PUA:Win32/A' }, { file: 'PUA-Win32-A.exe' }],
 };
+
+/** Only the rules about the severity of the event look at it: a grave event is no routine. */
+function severityFor(event: RawData): Severity {
+  if (event === EXAMPLES['tool_says_critical']![0]) return 'critical';
+  const grave = ['tool_says_high', 'rated_ransomware', 'rated_takeover'];
+  return grave.some((name) => event === EXAMPLES[name]![0]) ? 'high' : 'low';
+}
 
 /** These two are large, and would take the time of all others together. */
 const LARGE = ['flooded', 'too_much_to_read'];
@@ -658,7 +917,7 @@ describe('the rules', () => {
     'hold and hold not: %s',
     (name, rule) => {
       const [holds, holdsNot] = EXAMPLES[name]!;
-      const severity = name === 'tool_says_critical' ? 'critical' : 'high';
+      const severity = severityFor(holds);
       expect(evaluate(rule.when, Facts.of(holds, { severity })).length).toBeGreaterThan(0);
       expect(evaluate(rule.when, Facts.of(holdsNot, { severity }))).toEqual([]);
     },
@@ -704,7 +963,7 @@ describe('what calms', () => {
   /** Each part speaks for itself, in a place that is the tool's own. */
   const verdictOn = (...parts: readonly RawData[]) => {
     const [attack, ...events] = parts;
-    const severity = attack === EXAMPLES['tool_says_critical']![0] ? 'critical' : 'high';
+    const severity = severityFor(attack!);
     return classify(sumsOf(findingsIn(Facts.of({ ...attack, events }, { severity }))));
   };
   const example = (name: string) => EXAMPLES[name]![0];
@@ -741,7 +1000,9 @@ describe('what calms', () => {
   });
 
   it.each(habits)('makes nothing benign when it is alone: %s', (habit) => {
-    expect(verdictOn(example(habit))).not.toBe('benign');
+    const found = findingsIn(Facts.of(example(habit)));
+    const alone = found.filter(({ rule }) => rule.points > 0 || rule.name === habit);
+    expect(classify(sumsOf(alone))).not.toBe('benign');
   });
 
   it('closes an event by habits of several kinds, one of which is a decision', () => {
@@ -786,7 +1047,9 @@ describe('what calms', () => {
   it('makes nothing malicious of circumstances alone, however many there are', () => {
     const odd = RULES.filter(({ isCircumstance }) => isCircumstance);
     const all = odd.map(({ name }) => example(name));
-    expect(verdictOn({}, ...all)).toBe('suspicious');
+    const found = findingsIn(Facts.of({ events: all }));
+    const circumstances = found.filter(({ rule }) => rule.isCircumstance);
+    expect(classify(sumsOf(circumstances))).toBe('suspicious');
     expect(verdictOn(example('factor_changed'), ...all)).toBe('malicious');
   });
 
@@ -800,7 +1063,7 @@ describe('what calms', () => {
 
   it('takes nothing from a sign that stands', () => {
     const all = CALMING_RULES.map(example);
-    for (const attack of ['credential_dump', 'ransom_note', 'miner', 'hides_in_mailbox']) {
+    for (const attack of ['ransom_note', 'miner', 'hides_in_mailbox', 'backups_destroyed']) {
       expect(verdictOn(example(attack), ...all)).toBe('malicious');
     }
   });

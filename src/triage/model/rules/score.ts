@@ -6,11 +6,19 @@ import { type Doubt, evaluate, type HabitKind, type Rule } from './conditions.js
 import type { Fact, Facts } from './facts.js';
 import { MACHINE_ACTS, MACHINE_CIRCUMSTANCES } from './machine-rules.js';
 import { MAIL_ACTS, MAIL_CIRCUMSTANCES } from './mail-rules.js';
+import { ROUTINE } from './routine-rules.js';
 import { TOOL_ACTS, TOOL_CIRCUMSTANCES } from './tool-rules.js';
 
 export const RULES: readonly Rule[] = [
   ...[TOOL_ACTS, TOOL_CIRCUMSTANCES, MAIL_ACTS, MAIL_CIRCUMSTANCES].flat(),
-  ...[MACHINE_ACTS, MACHINE_CIRCUMSTANCES, ACCOUNT_ACTS, ACCOUNT_CIRCUMSTANCES, CALMING].flat(),
+  ...[
+    MACHINE_ACTS,
+    MACHINE_CIRCUMSTANCES,
+    ACCOUNT_ACTS,
+    ACCOUNT_CIRCUMSTANCES,
+    CALMING,
+    ROUTINE,
+  ].flat(),
 ];
 
 /** From which sum of points an event is what, and how far the rules may be believed there: measured on the development cases. */
@@ -131,8 +139,13 @@ export function sumsOf(findings: readonly Finding[]): Sums {
   const signs = rules.filter(({ points }) => points > 0);
   const calming = rules.filter(({ points }) => points < 0);
   const proofs = calming.filter(({ kind }) => kind === 'proof');
+  const isRoutine =
+    signs.length === 0 &&
+    calming.some(({ isRoutine, kind }) => isRoutine && (kind === 'routine' || kind === 'role'));
   const habits = independent(
-    findings.filter(({ rule }) => rule.points < 0 && rule.kind !== 'proof'),
+    findings.filter(
+      ({ rule }) => rule.points < 0 && rule.kind !== 'proof' && (isRoutine || !rule.isRoutine),
+    ),
   );
   return {
     left: leftOf(signs, calming),
@@ -167,6 +180,7 @@ const DECIDING: readonly HabitKind[] = [
   'match',
   'inside',
   'bulk',
+  'routine',
 ];
 
 /**

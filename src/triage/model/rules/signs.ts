@@ -22,11 +22,14 @@ export const MAIL_SIGNS = {
     verify .. account | confirm .. account | confirm .. identity | re enrol* | renew .. 2fa |
     revalidate | re validate | session ends | unusual sign in | konto .. gesperrt | reauth* |
     update .. account | enrol .. authenticator | storage almost full | storage .. full |
-    will be deactivated | account will be | keep your messages | messages .. held |
-    held messages | pending messages | undelivered messages | quarantined messages |
-    mailbox .. upgrade | verify your mailbox | re authenticate | unusual login |
-    account .. restricted | account .. limited | account .. on hold | release .. messages |
-    password .. today | password has expired | access .. revoked`,
+    will be deactivated | account will be | keep your messages | messages .. held | held messages |
+    pending messages | undelivered messages | quarantined messages | mailbox .. upgrade |
+    verify your mailbox | re authenticate | unusual login | account .. restricted |
+    account .. limited | account .. on hold | release .. messages | password .. today |
+    password has expired | access .. revoked | konto .. bestätigen | ihre steuererstattung |
+    steuererstattung | votre compte .. suspendu | compte .. bloqué | remboursement .. impôts |
+    cuenta .. bloqueada | cuenta .. suspendida | account .. bloccato | rekening .. geblokkeerd |
+    confirm it was you | confirm .. it was you`,
   sign_in_request: `
     sign in | log in | login .. account | work account | enter .. code | enter .. password |
     corporate sign | identifiez vous | anmelden | connectez vous | accedi | scan .. code |
@@ -37,6 +40,11 @@ export const MAIL_SIGNS = {
     passwd | password | current password | passwort | cardnumber | card number | cvv | otp |
     seed phrase | 24 words | recovery phrase | wallet | social security | date of birth |
     card details | pin code | loginfmt | mot de passe`,
+  card_request: `
+    bestätigen .. kreditkarte | kreditkarte .. bestätigen | kreditkartendaten | kartennummer |
+    confirm .. card | verify .. card | enter .. card number | update .. card | card .. verify |
+    card details .. fee | numéro de carte | carte bancaire .. confirm* | tarjeta .. confirm* |
+    número de tarjeta | numero della carta | creditcardgegevens`,
   seed_phrase: 'seed phrase | 24 words | 12 words | recovery phrase | recovery words',
   payment_change: `
     routing number | account number | beneficiary | change .. payment | changed banks |
@@ -55,7 +63,9 @@ export const MAIL_SIGNS = {
     transfer | transfers | invoice | invoices | payment | overdue | remittance | advance of |
     payroll | salary | faktura | rechnung | fattura | facture | wire | deposit | instalment |
     installment`,
-  gift_cards: 'gift card | gift cards | giftcards | scratch | voucher codes | itunes cards',
+  gift_cards: `
+    gift card | gift cards | giftcards | voucher codes | itunes cards | scratch off the code |
+    scratch the card | scratch .. send | steam cards | apple cards | amazon cards`,
   secrecy: `
     confidential | keep this confidential | between us | do not discuss | discretion |
     tell no one | nobody else | in a meeting | cannot talk | this channel |
@@ -81,11 +91,18 @@ export const MAIL_SIGNS = {
     order .. confirm* | has been debited | will be debited | debited | invoice paid |
     purchase of | protection plan | auto renewal | membership | your order |
     payment of .. received | deducted | taken from your account | was taken from | for renewing`,
-  extortion: 'recorded you | full control of your | your webcam | bitcoin | btc | compromising',
+  extortion: `
+    recorded you | full control of your | your webcam | recorded you .. video | send bitcoin |
+    pay .. bitcoin | bitcoin wallet | btc wallet | bitcoin address | bitcoin to | in bitcoin |
+    worth of bitcoin | compromising video | compromising material | compromising photos |
+    hacked your | i have access to your`,
   parcel_fee: `
-    delivery failed | failed delivery | package | parcel | customs charge | customs fee |
-    parcel .. fee | delivery fee | pending .. parcel | redelivery | address incomplete |
-    reschedule .. delivery | unpaid toll | shipping fee | customs duty | delivery .. fee`,
+    delivery failed | failed delivery | parcel | customs charge | customs fee | parcel .. fee |
+    delivery fee | pending .. parcel | redelivery | address incomplete | reschedule .. delivery |
+    unpaid toll | shipping fee | customs duty | delivery .. fee | package .. fee | package .. held |
+    package could not | package .. on hold | package .. waiting | your package .. address |
+    paket .. zollgebühr | paket .. nicht zugestellt | ihr paket .. wartet | colis .. frais |
+    colis .. en attente | paquete .. aduana`,
   voicemail: `
     voice message | voicemail | scanned image | fax message | shared with you |
     document .. shared | secure message | please sign | review and sign | geschütztes dokument |
@@ -95,27 +112,36 @@ export const MAIL_SIGNS = {
     secure document | payment advice | remittance advice | salary adjustment |
     document for review | shared with | waiting for your signature | ready to sign`,
   archive_password: 'archive password | zip password | password .. archive | passwort .. archiv',
-  device_code: 'devicecode | device code | login .. device | device .. enter the code',
+  device_code: `
+    devicecode | device code | login .. device | device .. enter the code |
+    authenticationprotocol devicecode`,
   unsolicited: `
     prize | you won | winner | reward | rewards | voucher | lottery | inheritance | claim your |
     limited offer | survey .. voucher | million dollars | million usd`,
   impersonation: `
-    impersonation | impersonat* | lookalike | look alike | display name from outside |
-    executive display name | brand impersonation | similar domain | typosquat* | spoofed |
-    spoofing | ceo fraud | executive .. name | posing as | poses as | pretending to be |
-    display name .. employee | display name .. executive`,
+    impersonation | lookalike | look alike | display name from outside | executive display name |
+    brand impersonation | similar domain | typosquat* | ceo fraud | executive .. name | posing as |
+    poses as | pretending to be | display name .. employee | display name .. executive |
+    spoofing .. detected | sender spoof* | domain spoof* | email spoof* | display name spoof* |
+    spoofed domain | spoofed sender | impersonates | impersonating | impersonated |
+    user impersonation | domain impersonation | executive impersonation | vip impersonation |
+    helpdesk impersonation`,
   run_this: `
     press win r | press windows r | windows key r | win r | windows r | open .. terminal |
     open .. powershell | run dialog | paste .. terminal | paste .. powershell | paste .. command |
     copy .. command .. run | ctrl v .. enter | paste .. address bar | paste .. explorer |
-    command .. verify | run the following | verification steps`,
+    run the following | press windows .. r | windows key .. r .. ctrl | win r .. ctrl |
+    verification steps .. paste | paste .. run box | paste .. run window |
+    press ctrl v .. press enter | terminal .. paste .. enter`,
   opener: `
     at your desk | quick task | quick favour | quick favor | are you available | are you free |
     mobile number | cell number | need you to | kindly | favour to ask | favor to ask |
     are you in the office | got a minute | have a minute | discreet task | send me your number |
     personal number | need a favor | need a favour | can you handle | are you busy |
     quick request | something urgent`,
-  human_check: 'i am not a robot | verify you are human | captcha',
+  human_check: `
+    i am not a robot | verify you are human | complete the captcha | fake captcha |
+    captcha .. paste | captcha .. win r`,
 } as const;
 
 /** Orders to whoever, or whatever, reads along. */
@@ -155,62 +181,89 @@ export const ENDPOINT_SIGNS = {
     encoded command | obfuscated .. command | obfuscated powershell`,
   hidden_shell: `
     powershell .. hidden | w hidden | windowstyle hidden | conhost .. headless |
-    executionpolicy bypass | ep bypass | exec bypass | nop .. w | window hidden`,
+    executionpolicy bypass | ep bypass | exec bypass | nop .. w | window hidden | w h c | w h nop |
+    nop w h`,
   download_and_run: `
-    installutil | regasm | cmstp | odbcconf | msbuild .. xml | invoke webrequest .. iex |
-    python c .. urllib | start bitstransfer | clickfix | fakeupdates | iex .. iwr | iex .. irm |
-    iwr .. iex | irm .. iex | invoke restmethod .. iex | webclient .. iex |
-    iwr .. invoke expression | irm .. invoke expression | invoke webrequest .. invoke expression |
-    iex .. downloadstring | iex .. webclient | invoke expression .. webclient | downloadstring |
-    downloadfile | curl .. bash | curl .. sh | wget .. sh | wget .. bash | certutil .. urlcache |
-    bitsadmin .. transfer | mshta http | mshta https | mshta .. http | mshta .. https |
-    mshta javascript | mshta vbscript | regsvr32 .. http | regsvr32 .. https | msiexec .. http |
-    msiexec .. https | rundll32 javascript | rundll32 .. http | scrobj dll |
-    wmic .. format .. http | curl .. python | wget .. python | curl .. perl | wget .. chmod |
-    curl .. chmod | regsvr32 .. scrobj | certutil .. http | certutil .. https |
-    desktopimgdownldr | wget .. tmp | curl .. tmp | bash c curl |
-    invoke webrequest .. start process | iwr .. start process | download* .. and execut* |
-    download* .. and run* | fetch* .. and execut* | hh exe .. http | iex .. http | iex .. https |
-    curl .. rundll32`,
+    msbuild .. xml | invoke webrequest .. iex | python c .. urllib | clickfix | fakeupdates |
+    iex .. iwr | iex .. irm | iwr .. iex | irm .. iex | invoke restmethod .. iex |
+    webclient .. iex | iwr .. invoke expression | irm .. invoke expression |
+    invoke webrequest .. invoke expression | iex .. downloadstring | iex .. webclient |
+    invoke expression .. webclient | downloadstring | curl .. bash | wget .. bash |
+    certutil .. urlcache | bitsadmin .. transfer | mshta http | mshta https | mshta .. http |
+    mshta .. https | mshta javascript | mshta vbscript | regsvr32 .. http | regsvr32 .. https |
+    msiexec .. http | msiexec .. https | rundll32 javascript | rundll32 .. http | scrobj dll |
+    wmic .. format .. http | wget .. chmod | curl .. chmod | regsvr32 .. scrobj | certutil .. http |
+    certutil .. https | desktopimgdownldr | bash c curl | invoke webrequest .. start process |
+    iwr .. start process | download* .. and execut* | fetch* .. and execut* | hh exe .. http |
+    iex .. http | iex .. https | curl .. rundll32 | downloadfile .. start process |
+    downloadfile .. invoke | ingress tool transfer .. execut*`,
+  fetches_script: `
+    installutil | regasm | cmstp | odbcconf | start bitstransfer | curl .. sh | wget .. sh |
+    curl .. python | wget .. python | curl .. perl | wget .. tmp | curl .. tmp |
+    download* .. and run* | downloadfile | wget .. chmod | ingress tool transfer |
+    curl .. o .. tmp | tftp .. get`,
   credential_dump: `
     rubeus | lazagne | impacket | crackmapexec | netexec | credentialaccess .. lsass |
     comsvcs dll .. minidump | comsvcs .. minidump | procdump .. lsass | lsass .. dump* |
     dump* .. lsass | minidump .. lsass | lsass .. minidump | lsass .. dmp | access to lsass |
     access lsass | accesses lsass | accessed lsass | lsass access | opens lsass | opened lsass |
     reads lsass | read lsass | reading lsass | memory of lsass | memory of .. lsass |
-    inject* .. lsass | lsass inject* | sekurlsa | mimikatz | ntds dit | dcsync | reg save .. sam |
+    inject* .. lsass | lsass inject* | sekurlsa | mimikatz | ntds dit | reg save .. sam |
     credential dumping | secretsdump | lsass memory | nanodump | pypykatz | lsassy |
     silentprocessexit | sam hive | save hklm sam | save hklm security | lsa secrets | hashdump |
-    gsecdump | credential theft | ticket dump | etc shadow | dump .. credentials |
-    credentials .. dumped | dumps credentials | lsass process memory | ntds .. copied |
-    copied .. ntds |
-    read sensitive file | search private keys | 1131f6aa`,
+    gsecdump | credential theft | ticket dump | dump .. credentials | credentials .. dumped |
+    dumps credentials | lsass process memory | ntds .. copied | copied .. ntds |
+    os credential dumping | dumping .. credentials | dumping .. lsass | lsass dump* |
+    ntds extraction | vss .. ntds | handlekatz | dumpert | dcsync | safetykatz | kekeo |
+    sharpdpapi | mimipenguin | invoke mimikatz | rundll32 .. minidump | createdump .. lsass |
+    cached credentials .. dumped | ntdsutil .. ifm | ntdsutil .. create full`,
+  sensitive_file: `
+    read sensitive file | search private keys | cat etc shadow | etc shadow .. read |
+    read .. etc shadow | cp etc shadow | unshadow | aws credentials .. read | cat .. id rsa |
+    169 254 169 254 .. iam | latest meta data iam | find .. id rsa | grep .. password`,
   directory_copy: 'ntdsutil',
   credential_store: `
-    formbook | login data | library keychains | keychain dump* | dump* .. keychain |
-    cp .. keychain | copy .. keychain | read* .. keychain | keychain .. read* | document cookie |
-    credential store | id rsa | cookies sqlite | dscl .. authonly | wallet dat | stealer |
-    infostealer | credential theft | raccoon stealer | vidar stealer | redline stealer |
-    lumma stealer | lummastealer | passwords .. browser | browser .. passwords | saved passwords |
-    stored passwords | browser credentials | login data .. copied | cookies .. copied |
-    session tokens .. browser | keepass .. export | seed .. wallet |
-    environment variables .. sent | environment variables .. post* | posts .. environment |
-    npmrc | aws credentials`,
+    login data | library keychains | keychain dump* | dump* .. keychain | cp .. keychain |
+    copy .. keychain | read* .. keychain | keychain .. read* | document cookie | credential store |
+    cookies sqlite | dscl .. authonly | wallet dat | stealer | infostealer | raccoon stealer |
+    vidar stealer | redline stealer | lumma stealer | lummastealer | passwords .. browser |
+    browser .. passwords | saved passwords | stored passwords | browser credentials |
+    login data .. copied | cookies .. copied | session tokens .. browser | keepass .. export |
+    seed .. wallet | environment variables .. sent | environment variables .. post* |
+    posts .. environment | aws credentials | formbook | credential theft | npmrc .. read |
+    read .. npmrc | id rsa .. read | read .. id rsa | copied .. id rsa | cat .. id rsa | lumma |
+    meta stealer | metastealer | stealc | vidar | redline .. steal* | atomic stealer |
+    amos stealer | poseidon stealer | banshee stealer | cthulhu stealer | browser cookies .. read |
+    cookies .. stolen | dpapi .. master key | web data .. copied | kdbx .. copied |
+    credential manager .. dumped | vaultcmd list`,
   backups_destroyed: `
     vssadmin delete | vssadmin .. delete shadows | shadowcopy delete | delete shadows |
-    wbadmin delete | bcdedit .. recoveryenabled no | backup deletion | esxcli vm process kill |
-    vim cmd .. power off | vms powered off | delete catalog | resize shadowstorage |
-    bcdedit .. ignoreallfailures | wmic shadowcopy | shadowcopy .. delete | snapshots deleted |
-    delete .. snapshots | backups .. deleted | backup .. deleted | deleted .. backups |
+    wbadmin delete | bcdedit .. recoveryenabled no | esxcli vm process kill | vim cmd .. power off |
+    resize shadowstorage | bcdedit .. ignoreallfailures | wmic shadowcopy | shadowcopy .. delete |
     shadow copies .. deleted | shadow copies deleted | shadow copies .. removed |
-    recovery .. disabled | virtual machines stopped | backup catalog`,
+    wbadmin .. delete catalog | delete systemstatebackup | diskshadow .. delete |
+    vssadmin .. resize | all backups .. deleted | deleted all backups | deletes all snapshots |
+    veeam .. backups .. deleted | esxcli .. vm .. kill | bcdedit .. recoveryenabled`,
+  backups_removed: `
+    backup deletion | vms powered off | snapshots deleted | delete .. snapshots |
+    backups .. deleted | backup .. deleted | deleted .. backups | recovery .. disabled |
+    virtual machines stopped | backup catalog | delete catalog | immutability .. disabled |
+    retention .. disabled`,
   ransomware_words: `
-    blackcat | alphv | revil | encryptor | decrypt instructions | readme .. restore |
-    how to recover | how to restore | restore my files | ransomware | ransom note | ransom |
-    files encrypted | mass encryption | encrypted files | how to decrypt | lockbit |
-    akira ransom* | conti ransom* | black basta | blackbasta | clop | cl0p | rhysida | ryuk |
-    babuk | qilin | phobos | blackmatter | bianlian | file encryption | encrypting files |
-    encrypts files | files were encrypted`,
+    blackcat | alphv | revil | decrypt instructions | readme .. restore | restore my files |
+    ransomware | ransom note | files encrypted | mass encryption | encrypted files |
+    how to decrypt | lockbit | akira ransom* | conti ransom* | black basta | blackbasta | cl0p |
+    rhysida | ryuk | babuk | qilin | phobos | blackmatter | bianlian | file encryption |
+    encrypting files | encrypts files | files were encrypted | cl0p ransom* | clop ransom* |
+    ransom demand | ransom payment | files encryptor | file encryptor | medusa ransom* |
+    medusalocker | ransomhub | ransom hub | play ransom* | royal ransom* | blacksuit |
+    hunters international | 8base | akira .. encrypt* | inc ransom* | dragonforce | safepay |
+    lynx ransom* | cactus ransom* | hive ransom* | maze ransom* | snatch ransom* | vice society |
+    avoslocker | darkside ransom* | cuba ransom* | trigona | noescape | blackbyte | esxiargs |
+    wannacry | notpetya | data encrypted for impact | encrypt* for impact |
+    how to recover .. files | how to restore .. files | mallox | stop djvu | makop | globeimposter |
+    bitlocker .. ransom | fog ransom* | interlock ransom* | ransom win32 | ransom win64 |
+    ransom linux | ransom msil | ransom w32 | ransom python`,
   ransom_note: `
     ransom note dropped | ransom note found | ransom note created | ransom note written |
     ransom notes | recover .. in every folder | restore .. in every folder |
@@ -226,91 +279,157 @@ export const ENDPOINT_SIGNS = {
   miner: `
     kinsing | kdevtmpfsi | coin mining | crypto mining | cryptomining | mining malware |
     mining software | mining process | mines coins | mining .. coins | cryptocurrency mining |
-    cryptocurrency miner | bitcoin miner | xmr miner | coinhive | cpuminer | stratum | xmrig |
-    minerd | mining pool | mining protocol | cryptominer | coinminer | bitcointool | nicehash |
-    monero | xmrig* | ethminer | nbminer | phoenixminer | lolminer | kworkerds | moneroocean |
-    nanopool | supportxmr | minexmr | hashrate | randomx | cryptonight | cryptojacking |
-    coin miner | cryptocurrency .. pool | monero .. pool`,
+    cryptocurrency miner | bitcoin miner | xmr miner | coinhive | cpuminer | xmrig | minerd |
+    mining pool | mining protocol | cryptominer | coinminer | bitcointool | nicehash | monero |
+    xmrig* | ethminer | nbminer | phoenixminer | lolminer | kworkerds | moneroocean | nanopool |
+    supportxmr | minexmr | hashrate | randomx | cryptonight | cryptojacking | coin miner |
+    cryptocurrency .. pool | monero .. pool | stratum tcp | stratum ssl`,
   rat: `
-    anydesk .. unattended | ngrok | chisel | bash i | dev tcp | nc e | plink |
-    brute ratel | dcrat | xworm | asyncrat | remcos | njrat | quasarrat |
-    agenttesla | cobalt strike | cobaltstrike | meterpreter | command and control |
-    reverse shell | backdoor | remote access trojan | dll side | side loading | sideloading |
-    havoc c2 | sliver c2 | quasar rat | c2 server | c2 channel | command control server |
-    implant | ligolo | frpc | plugx | shadowpad | gh0st | netwire | nanocore | darkcomet |
-    strrat | netsupport rat | msfvenom | bind shell | pty spawn | socket .. subprocess |
-    remote shell | metasploit | sliver | mythic agent | poshc2 |
-    netcat remote code | redirect stdout stdin | cnc | checkin | c c activity | c c server`,
+    anydesk .. unattended | dev tcp | nc e | brute ratel | dcrat | xworm | asyncrat | remcos |
+    njrat | quasarrat | agenttesla | cobalt strike | cobaltstrike | meterpreter | reverse shell |
+    remote access trojan | havoc c2 | sliver c2 | quasar rat | c2 server | c2 channel |
+    command control server | ligolo | frpc | plugx | shadowpad | gh0st | netwire | nanocore |
+    darkcomet | strrat | netsupport rat | msfvenom | bind shell | pty spawn | socket .. subprocess |
+    metasploit | sliver | mythic agent | poshc2 | netcat remote code | redirect stdout stdin |
+    c c activity | c c server | bash i .. dev tcp | cnc activity | cnc server | cnc traffic |
+    cnc checkin | malware checkin | rat checkin | trojan checkin | et cnc | plink .. r | backdoor |
+    ngrok tcp | ngrok .. 3389 | chisel client | chisel server | dll sideloading | dll side loading |
+    side loaded dll | command and control server | command and control traffic |
+    known command and control | known command control | c2 domain | c2 callback | c2 communication |
+    c2 beacon | malicious implant | netsupport manager .. appdata | venomrat | orcus rat |
+    warzone rat | avemaria rat | bitrat | limerat | sectoprat | arechclient | dark crystal rat |
+    sparkrat | pupy | merlin agent | nighthawk c2 | bruteratel | covenant grunt | empire agent |
+    nps tunnel | fscan | gost tunnel | reverse tunnel | ligolo ng`,
   remote_support: `
     remote access tool | remote administration tool | remote monitoring and management |
     remote support tool | remote access software | rmm tool | rmm software`,
   loader_family: `
-    wacatac | qbot | gootloader | latrodectus | pikabot | darkgate | socgholish | mirai |
-    zloader | emotet | qakbot | icedid | guloader | bumblebee loader | trickbot | ursnif | gozi |
-    smokeloader | dridex | hancitor | amadey | danabot | systembc | raspberry robin |
-    bazarloader | matanbuchus | hijackloader | asyncloader | nemucod`,
-  beacon: `beacon | beaconing | c2 | command and control | calls home |
-    cnc beacon | periodic connection* | regular interval* | fixed interval* | beacon like`,
+    wacatac | qbot | gootloader | latrodectus | pikabot | darkgate | socgholish | mirai | zloader |
+    emotet | qakbot | icedid | guloader | bumblebee loader | trickbot | ursnif | gozi |
+    smokeloader | dridex | hancitor | amadey | danabot | systembc | raspberry robin | bazarloader |
+    matanbuchus | hijackloader | asyncloader | nemucod | stealc | rhadamanthys | bumblebee |
+    wikiloader | d3f ck loader | fakebat | batloader | clearfake | privateloader | gcleaner |
+    hijack loader | idat loader | doiloader | dbatloader | modiloader | suncrypt | xloader |
+    nymaim | snake keylogger | phemedrone | lokibot | agent tesla | gozi isfb | koi loader |
+    mintsloader | castleloader | oyster backdoor | broomstick`,
+  beacon: `
+    beacon | beaconing | calls home | cnc beacon | periodic connection* | regular interval* |
+    fixed interval* | beacon like`,
   malware_family: `
-    trojan | trojaned | trojandownloader | worm | worm like | virus | dropper | variant loader |
-    malware loader | trojan loader | loader malware | downloader | rootkit | exploit attempt* |
-    exploit detected | exploit blocked | exploit kit | exploit activity | exploit public |
-    exploited | exploitation | webshell | web shell | hacktool | botnet | keylogger | spyware |
-    wiper | malicious software | shellcode | process injection | process hollowing |
-    malicious driver | malicious document | malicious macro | malicious package | trojanized | trojanised | dependency confusion | injected .. process |
-    code injected | remote thread | reflective |
-    fileless execution | memfd create | container escape | nsenter | et malware | et trojan | network trojan | coinminer | exploit_kit | escape to host`,
+    trojan | trojaned | trojandownloader | worm like | variant loader | malware loader |
+    trojan loader | loader malware | exploit attempt* | exploit detected | exploit blocked |
+    exploit kit | exploit activity | exploit public | webshell | web shell | hacktool | botnet |
+    keylogger | spyware | wiper | malicious software | shellcode | process injection |
+    process hollowing | malicious driver | malicious document | malicious macro |
+    malicious package | trojanized | trojanised | dependency confusion | injected .. process |
+    code injected | remote thread | fileless execution | memfd create | container escape | nsenter |
+    et malware | et trojan | network trojan | coinminer | exploit_kit | escape to host |
+    virus detected | virus found | virus alert | virus infection | virus win32 | virus w32 |
+    virus dos | virus linux | infected .. virus | virus .. quarantined | virus .. cleaned |
+    virus .. blocked | worm win32 | worm w32 | worm detected | worm found | network worm |
+    worm .. spread* | worm infection | email worm | a worm | trojan downloader |
+    malware downloader | downloader malware | downloader win32 | was exploited |
+    actively exploited | being exploited | successful exploitation | exploitation of |
+    exploitation attempt | exploitation detected | exploitation activity | reflective loading |
+    reflective dll | malware dropper | dropper malware | dropper detected | trojan dropper |
+    trojandropper | rootkit detected | rootkit found | rootkit activity | rootkit installed |
+    kernel rootkit | hidden by rootkit | mirai | gafgyt | xorddos | bpfdoor | symbiote rootkit |
+    perfctl | 8220 gang | teamtnt | worm .. usb | called .. virus | told .. virus |
+    your computer .. virus | shai hulud | s1ngularity`,
+  malware_said: `
+    malware detected | malware found | malware infection | malware execution |
+    malware was detected | malware blocked | malware prevented | malware quarantined |
+    malicious process | malicious file detected | malicious file blocked | known malware |
+    infected with malware | malicious .. machine learning | malicious high confidence |
+    high confidence malicious | malware high confidence`,
   unwanted: `
-    adware | pua | pup | potentially unwanted | riskware | bundler | keygen | browser hijacker |
-    cracked | crack exe`,
+    adware | pua | pup | potentially unwanted | riskware | keygen | browser hijacker | crack exe |
+    cracked software | software bundler | adware bundler | bundler .. unwanted | unwanted software |
+    pua win32 | hktl crack | browser extension .. malicious`,
   attacker_seen: `
-    malicious activity | known adversary | suspected adversary | hands on keyboard | hands on activity |
-    stolen session | stolen session cookie | cookie was stolen | malicious file was found |
-    ddos attack | denial of service attack | executing binary not part of base image |
-    drop and execute new binary`,
+    malicious activity | known adversary | suspected adversary | hands on keyboard |
+    hands on activity | stolen session | stolen session cookie | cookie was stolen |
+    malicious file was found | ddos attack | denial of service attack |
+    executing binary not part of base image | drop and execute new binary | interactive attacker |
+    ransomware operator | hands on keyboard attack | active adversary | threat actor .. activity |
+    multi stage attack | human operated | attack disruption | lateral movement .. detected`,
   persistence: `
     reg add .. run | schtasks | hkcu .. run | hklm .. run | launchdaemons | wmi subscription |
-    event consumer | userinit | scheduled task created | task created | schtasks .. create |
-    run key | currentversion run | crontab | cron | startup folder | launchagents |
-    systemd service .. created | authorized keys | sc create | service created |
-    service installed | runonce | image file execution | winlogon shell | com hijack* |
-    login item | launch agent | launch daemon | rc local | ld so preload | ld preload |
-    systemctl enable | shell startup | new scheduled task | write below etc | write below binary |
-    modify binary dirs | user created | new local user | net user .. add | autorun |
-    run key written`,
+    event consumer | scheduled task created | task created | schtasks .. create | run key |
+    currentversion run | startup folder | launchagents | systemd service .. created |
+    authorized keys | sc create | service installed | runonce | image file execution |
+    winlogon shell | com hijack* | login item | launch agent | launch daemon | rc local |
+    ld so preload | ld preload | shell startup | new scheduled task | write below binary |
+    modify binary dirs | new local user | net user .. add | run key written | crontab e |
+    crontab r | etc crontab .. modif* | cron job .. added | new cron job | cron .. curl |
+    cron .. wget | etc cron .. created | autorun key | autoruns .. new | userinit .. modified |
+    systemctl enable .. tmp | new service created | write below etc | backdoor user | hidden user |
+    net localgroup administrators .. add | useradd .. 0 | nopasswd | etc sudoers .. modif* |
+    sudoers .. nopasswd | etc sudoers .. write | wmi .. filter to consumer |
+    screensaver .. persistence | bits job .. notify | netsh helper | appinit dlls |
+    print monitor .. dll | active setup | autorun inf | autorun .. removable | autorun worm |
+    usb autorun`,
   remote_service: `
     new service | remote execution | sc .. create | pass the hash | passthehash | overpass |
-    admin share | service created remotely | psexec | psexesvc | wmiexec | smbexec |
-    admin .. exe | wmiprvse | winrm .. invoke | lateral movement | process call create`,
+    admin share | service created remotely | psexec | psexesvc | wmiexec | smbexec | admin .. exe |
+    wmiprvse | winrm .. invoke | lateral movement | process call create | rdp to many hosts |
+    rdp to many | rdp .. many hosts | smb to many hosts | ssh to many hosts | lateral movement via |
+    new service on .. hosts | atexec | dcomexec`,
   defence_off: `
     net stop .. defender | sc stop .. windefend | taskkill .. defender | advfirewall .. off |
-    auditpol .. clear | setenforce 0 | history c | logging disabled | protection disabled |
-    protection turned off | sensor stopped | agent uninstalled | disabled real time |
-    disable .. real time | disablerealtimemonitoring | set mppreference | sensor heartbeat lost |
-    tamper | tampering | stopped .. sensor | sensor service | antivirus service | amsi bypass |
-    uninstall .. sensor | wevtutil cl | clear eventlog | driver load | defender .. disabled |
-    antivirus .. disabled | edr .. disabled | edr .. stopped | agent .. killed | exclusion added |
-    add mppreference | firewall .. disabled | auditd .. stopped | fltmc unload |
-    sysmon .. unload* | edr kill* | byovd | patches etw | disable .. defender | stop .. defender |
-    disables .. protection | disabled .. protection | exclusion .. c | security tools .. stopped |
-    stopped .. security | sensor lost | process of the sensor ended | service of the sensor`,
+    auditpol .. clear | setenforce 0 | history c | protection turned off | disabled real time |
+    disable .. real time | disablerealtimemonitoring | set mppreference | stopped .. sensor |
+    amsi bypass | uninstall .. sensor | wevtutil cl | clear eventlog | defender .. disabled |
+    antivirus .. disabled | edr .. disabled | edr .. stopped | agent .. killed |
+    firewall .. disabled | auditd .. stopped | fltmc unload | sysmon .. unload* | edr kill* |
+    byovd | patches etw | disable .. defender | stop .. defender | disables .. protection |
+    disabled .. protection | security tools .. stopped | tamper protection .. off |
+    tamper protection .. disabled | tampered | tampering .. defender | tampering .. sensor |
+    tampering .. edr | edr tampering | security tool tampering | defense evasion .. tampering |
+    sensor tampering | agent tampering | amsi .. patched | bcdedit .. safeboot | exclusionpath c |
+    exclusionpath .. users | exclusionpath .. temp | exclusionpath .. programdata |
+    exclusionextension | exclusionprocess | protection disabled by |
+    real time protection .. disabled | real time protection .. off | kills .. edr |
+    terminat* .. edr | etw .. patched | unhook* .. ntdll | edrsilencer | backstab | killav |
+    aukill | terminator .. driver | security log .. stopped |
+    unifiedauditlogingestionenabled false | stopped .. security tools | stop .. security tools`,
+  protection_gap: `
+    sensor stopped | sensor lost | sensor heartbeat lost | process of the sensor ended |
+    service of the sensor | agent uninstalled | sensor uninstalled | exclusion added |
+    add mppreference | antivirus service .. stopped | sensor service .. stopped |
+    protection disabled | logging disabled | antivirus .. stopped | driver load .. unsigned |
+    stopped .. security service | tampering | exclusion .. c users | exclusion .. temp`,
   log_cleared: `
     audit log was cleared | audit log cleared | security log .. cleared | event log .. cleared |
     event logs .. cleared | log was cleared | logs were cleared`,
   discovery: `
-    nltest | net group .. domain | whoami | ipconfig all | adfind | bloodhound | sharphound |
-    net user domain | search password | mailbox search | compliancesearch |
-    new compliancesearch* | getcalleridentity | listbuckets | systeminfo | quser | net view |
-    net localgroup | dsquery | enumerat* .. domain | powerview | advanced ip scanner |
-    softperfect | listusers | listroles | describeinstances | get aduser | internal .. port scan`,
+    nltest | net group .. domain | whoami | adfind | bloodhound | sharphound | net user domain |
+    search password | mailbox search | compliancesearch | new compliancesearch* | quser | net view |
+    net localgroup | dsquery | enumerat* .. domain | powerview | advanced ip scanner | softperfect |
+    get aduser | internal .. port scan | nltest dclist | net accounts domain | ping castle |
+    pingcastle | adrecon | ldapdomaindump | enum4linux | kerbrute | winpeas | linpeas |
+    seatbelt exe | systeminfo .. whoami | whoami priv | whoami all | arp a .. net view |
+    rolesanywhere .. enumerat* | cloudfox | pacu | scoutsuite | azurehound | roadrecon |
+    bloodhound py | soaphound | scans internal | scans .. internal network | internal network scan |
+    network sweep | internal reconnaissance | host scans`,
   exfiltration_tool: `
-    winscp | mega nz | pastebin | transfer sh | gofile | telegram bot | discord webhook |
-    mass download | bulk download | personal cloud | personal .. drive | rclone | megasync |
-    mega io | curl .. post | curl f | curl .. upload | exfiltration |
-    instancecredentialexfiltration | anomalousbehavior | filezilla | anonfiles | file io |
-    wetransfer | personal dropbox | personal google | personal onedrive | personal gmail |
-    personal account | personal storage | private mailbox | private mail | freefilesync |
-    megacmd | pscp | tar .. curl | private cloud | staged .. archive | archive .. upload*`,
+    mega nz | transfer sh | gofile | telegram bot | discord webhook | mass download |
+    bulk download | personal cloud | personal .. drive | rclone | megasync | mega io |
+    curl .. upload | instancecredentialexfiltration | anonfiles | personal dropbox |
+    personal google | personal onedrive | personal gmail | personal storage | private mailbox |
+    freefilesync | megacmd | tar .. curl | staged .. archive | archive .. upload* |
+    data exfiltration | exfiltration over | exfiltration to | exfiltration attempt |
+    exfiltration detected | exfiltrated | exfiltration of | s3 browser | azcopy |
+    restic .. backup .. rest | goodsync | dropbox uploader | mega .. upload | bashupload | temp sh |
+    oshi at | curl .. upload file | curl t | curl .. data binary | post .. archive |
+    personal webdav | to personal | private gmail | usb .. copied | copied .. usb |
+    removable .. copied`,
+  staged_archive: `
+    7z a .. p | 7za a .. p | rar a .. hp | rar .. hp | 7z .. mhe | winrar .. hp |
+    compress archive .. temp | makecab .. temp | tar czf .. tmp | zip .. password .. temp`,
+  transfer_tool: `
+    pastebin | wetransfer | filezilla | winscp | pscp | curl f | curl .. post | private mail |
+    private cloud | personal account | exfiltration`,
   script_host: `
     wscript | cscript | script engine | scriptlet | sct | postinstall | install script |
     osascript | run dialog | runmru | mshta | hta file | jscript | vbscript | preinstall`,
@@ -333,7 +452,11 @@ export const WEB_SIGNS = {
     sql injection | sqli | path traversal | directory traversal | command injection |
     code injection | remote code execution | file inclusion | cross site scripting | xss |
     log4shell | jndi | server side request forgery | ssrf | template injection | xxe |
-    insecure deserialization | deserialization exploit | deserialization attack | unsafe deserialization | shellshock | rce`,
+    insecure deserialization | deserialization exploit | deserialization attack |
+    unsafe deserialization | shellshock | rce attempt | rce exploit | rce detected | spring4shell |
+    proxyshell | proxylogon | struts .. exploit | webshell upload | citrixbleed |
+    moveit .. exploit | ognl injection | cve 2021 44228 | local file inclusion | lfi attempt |
+    web shell`,
 } as const;
 
 /** What happens to accounts. */
@@ -354,18 +477,22 @@ export const ACCOUNT_SIGNS = {
   hidden_network: `
     malicious ip | maliciousipaddress | anonymizer | anonymiser | vpn exit | residential proxy |
     botnet .. ip | tor exit | anonymised address | anonymized ip | anonymizedipaddress |
-    anonymous proxy | anonymous ip | unknown proxy | hosting | vps | bulletproof | open proxy |
-    tor node | tor network | tor browser | tor relay | datacenter | data centre | data center |
-    commercial vpn | consumer vpn | anonymous vpn | m247 | nordvpn | mullvad | cloud provider ip |
-    torclient | riskyipaddress | maliciousipcaller`,
+    anonymous proxy | anonymous ip | unknown proxy | bulletproof | tor node | tor network |
+    tor browser | tor relay | consumer vpn | anonymous vpn | m247 | nordvpn | mullvad | torclient |
+    riskyipaddress | maliciousipcaller | hosting provider | hosting network | hosted vps |
+    vps provider | datacenter ip | data center ip | data centre ip | datacentre ip |
+    cloud provider ip | open proxy | commercial vpn | anonymizing | anonymising | toripcaller |
+    tor ip caller | malicious ip caller | a tor exit | proxy network | protonvpn | surfshark |
+    expressvpn | residential proxies`,
   token_reuse: `
-    adversary in the middle | aitm | evilginx | session cookie | stolen cookie | stolen token |
-    primary refresh token .. new | satisfied by token | previously satisfied |
-    same as previous sign | token claim | token replay | token theft | session hijack* |
-    pass the cookie | anomalous token | cookie replay | session replay | token reuse |
-    reused session | evilproxy | tycoon | session continued | same session .. different |
-    session token .. stolen | refresh token .. used | replayed |
-    attackerinthemiddle | anomaloustoken | tokenissueranomaly | primaryrefreshtoken`,
+    adversary in the middle | aitm | evilginx | stolen cookie | stolen token | token replay |
+    token theft | session hijack* | pass the cookie | anomalous token | cookie replay |
+    session replay | token reuse | reused session | evilproxy | tycoon | same session .. different |
+    session token .. stolen | refresh token .. used | replayed | attackerinthemiddle |
+    anomaloustoken | tokenissueranomaly | primaryrefreshtoken | session cookie .. stolen |
+    session cookie .. replay* | stolen session cookie | same session .. new country |
+    primary refresh token .. theft | session continued from | suspicious .. primary refresh token |
+    possible attempt to access primary refresh token | attacker in the middle | token replayed`,
   legacy_protocol: `
     imap | pop3 | bav2ropc | smtp auth | legacy auth* | basic authentication | ropc |
     mapi .. legacy`,
@@ -381,7 +508,7 @@ export const ACCOUNT_SIGNS = {
     success after many failures | success after multiple failures | success .. many failures before |
     brute force .. succeeded | guessing .. succeeded | failed .. then one that worked |
     failed .. then one that succeeded | failed .. then succeeded | failed .. then a success*`,
-  stuffing: 'credential stuffing | reuse list | stuffing | account checker',
+  stuffing: 'credential stuffing | reuse list | account checker',
   push_denied: `
     denied | rejected | not recognised | fraud reported | reported .. fraud | mfa fatigue |
     push bombing`,
@@ -396,13 +523,16 @@ export const ACCOUNT_SIGNS = {
     push .. rejected .. approved | prompts .. rejected .. approved |
     mfa .. rejected .. accepted | denied .. push .. approved | declined .. push .. accepted`,
   fraud_report: `
-    report suspicious activity | reported suspicious activity | fraud reported |
-    reported as fraud | did not call | did not request | not me | was not me | did not do |
-    denies | did not sign | mfa fraud | user denies | never signed | never requested |
-    did not approve | did not initiate | unknown to user | pressed yes | to stop it |
+    report suspicious activity | reported suspicious activity | fraud reported | reported as fraud |
+    was not me | mfa fraud | user denies | never requested | unknown to user | pressed yes |
     not recognise | not recognize | tapped approve | approved .. by mistake | approved .. annoy* |
-    no knowledge |
-    userreportedsuspiciousactivity | report suspicious activity by enduser`,
+    userreportedsuspiciousactivity | report suspicious activity by enduser | she denies |
+    he denies | owner denies | denies .. sign in | denies .. login | denies having |
+    user did not sign | user did not request | user did not approve | user did not initiate |
+    did not sign in | did not log in | it was not me | not me .. secure | did not request .. code |
+    did not initiate .. sign | did not approve .. request | did not do .. this | user never signed |
+    user has no knowledge | user says .. not | did not sign up | did not call |
+    did not make .. call | never called | did not send .. mail | did not write .. mail`,
   factor_changed: `
     factor activate | mfa factor | new authenticator | register device | device registered |
     reset mfa | number changed | authenticator enrolled | default authentication method |
@@ -411,17 +541,24 @@ export const ACCOUNT_SIGNS = {
     added .. authenticator | new mfa device | factor .. removed | phone number .. changed |
     new authenticator .. registered | factor reset | new phone .. registered |
     disable strong authentication | mfa attempt bypass | recovery address |
-    authenticator .. replaced`,
+    authenticator .. replaced | registered security info | security info was registered |
+    reset all factors | reset all authenticators`,
   inbox_rule: `
-    inboxrule | new inboxrule | inbox rule | rss subscriptions | rss feeds | movetofolder |
-    deletemessage | markasread | forwarding rule | inbox rule created | rule .. deletes |
-    rule .. moves | hides mail | conversation history | mark as read | mailbox rule |
-    suspiciousinboxforwarding | mcassuspiciousinboxmanipulationrules | updateinboxrules | inbox manipulation`,
+    rss subscriptions | rss feeds | forwarding rule | rule .. deletes | rule .. moves | hides mail |
+    suspiciousinboxforwarding | mcassuspiciousinboxmanipulationrules | inbox manipulation |
+    rule .. rss | moved to rss | inbox rule .. delete* | inbox rule .. hide* | inbox rule .. rss |
+    inbox rule .. invoice | inbox rule .. payment | inbox rule .. forward* |
+    mailbox rule .. delete* | mailbox rule .. forward* | mailbox rule .. hide* |
+    suspicious inbox rule | malicious inbox rule | moves mail .. archive`,
+  inbox_rule_made: `
+    new inboxrule | set inboxrule | inbox rule | inboxrule | inbox rule created | mailbox rule |
+    updateinboxrules | new inbox rule`,
   forwarding: `
-    forwardingsmtpaddress | forwarding .. external | forwards .. external | set mailbox |
-    auto forward* | autoforward* | redirect to .. external | forward .. external |
-    external forwarding | forwardto | redirectto | forwardasattachmentto | forwarding .. gmail |
-    forwarded .. outside`,
+    forwardingsmtpaddress | forwarding .. external | forwards .. external |
+    redirect to .. external | forward .. external | external forwarding | forwardto | redirectto |
+    forwardasattachmentto | forwarding .. gmail | forwarded .. outside | set mailbox .. forwarding |
+    forwardingaddress | auto forward* .. external | autoforward* .. external |
+    auto forwarding .. enabled | blindcopyto | redirectmessageto | smtp forwarding`,
   consent: `
     consent to application | consent grant | illicit consent | oauth app | publisher unverified |
     mail readwrite | mail send | offline access | user consent | granted consent | mail read |
@@ -429,12 +566,17 @@ export const ACCOUNT_SIGNS = {
     add service principal credential* | certificates and secrets management`,
   privilege: `
     global administrator | super administrator | super admin | privilege grant | domain admin |
-    add member to role | privileged role | scope all | special privileges |
-    create application credential | golden ticket | krbtgt | company administrator |
-    administratoraccess | role assigned | owner role | sudoers | local administrators |
-    attachuserpolicy | attachrolepolicy | putuserpolicy | createaccesskey | createloginprofile |
-    createpolicyversion | add owner | exchange administrator | security administrator |
-    owner .. subscription | made .. administrator | admin rights`,
+    add member to role | privileged role | create application credential | company administrator |
+    administratoraccess | role assigned | attachuserpolicy | attachrolepolicy | putuserpolicy |
+    createpolicyversion | exchange administrator | security administrator | owner .. subscription |
+    made .. administrator | putrolepolicy | putgrouppolicy | cluster admin |
+    clusterrolebinding .. admin | poweruseraccess | iamfullaccess | grant .. super | made .. super |
+    role owner .. granted | elevate access | user access administrator |
+    privileged role administrator | application administrator | elevateaccess`,
+  policy_weakened: `
+    conditional access policy .. deleted | conditional access policy .. disabled |
+    mfa policy .. disabled | mfa .. disabled for | security defaults .. disabled |
+    mfa enforcement .. disabled | password policy .. weakened`,
   group_joined: `
     added .. domain admins | added .. enterprise admins | added .. schema admins |
     added .. administrators | new domain admin | new enterprise admin | joined .. domain admins`,
@@ -442,31 +584,58 @@ export const ACCOUNT_SIGNS = {
     out of hours | outside working hours | outside business hours | outside office hours |
     off hours | after hours`,
   cloud_log_off: `
-    stoplogging | deletetrail | deleteflowlogs | deletedetector | disable diagnostic log |
-    audit log disabled | audit logging disabled | diagnosticsettings delete | deletesink |
-    stopconfigurationrecorder | deleteconfigurationrecorder | guardduty disabled |
-    disable .. guardduty | trail .. stopped | trail deleted | logging .. turned off |
-    sink deleted | audit .. disabled | audit log .. disabled | cloudtrail .. stopped`,
-  ticket_attack: 'golden ticket | silver ticket | kerberoast* | dcsync | ticket anomaly',
+    stoplogging | deletetrail | deleteflowlogs | deletedetector | audit log disabled |
+    audit logging disabled | diagnosticsettings delete | deletesink | stopconfigurationrecorder |
+    deleteconfigurationrecorder | guardduty disabled | disable .. guardduty | trail .. stopped |
+    trail deleted | logging .. turned off | sink deleted | audit log .. disabled |
+    cloudtrail .. stopped | deleteeventselectors | puteventselectors .. none |
+    updatetrail .. disabled | cloudtraillogging disabled | cloudtrailloggingdisabled |
+    disable diagnostic log* | deletemembers .. guardduty | disableorganizationadminaccount |
+    disassociatefrommasteraccount | archivefindings | audit policy .. disabled |
+    updatedetector .. disabled | logging was disabled`,
+  ticket_attack: `
+    golden ticket | silver ticket | kerberoast* | dcsync | ticket anomaly | as rep roast* |
+    asrep roast* | kerberoasting | krbtgt hash | diamond ticket | sapphire ticket | ticket forgery |
+    unconstrained delegation .. abuse | delegation abuse | s4u2self .. abuse | overpass the hash`,
+  directory_attack: `
+    dcsync | dcshadow | certipy | esc1 | esc8 | shadow credentials | pywhisker | whisker add |
+    petitpotam | coercer | printerbug | spoolsample | zerologon | nopac | sam the admin |
+    printnightmare | skeleton key | golden certificate | golden saml | adminsdholder .. modif* |
+    sidhistory .. added | sid history .. injection |
+    directory replication .. non domain controller | replication .. not a domain controller |
+    ntlm relay | ntlmrelayx | responder .. llmnr | llmnr poisoning | krbrelayup`,
   leaked_secret: `
     leakedcredentials | leaked credentials | breach .. credentials | credentials .. dark web |
     infostealer log | instancecredentialexfiltration | publicly leaked | leaked key |
-    secret scanning | access key | stealer log | truffle* | secret access key | npm token |
-    exposed credential | key .. public repository | credentials .. public | token .. public |
-    private key .. exposed | exposed key | exposed token | leaked token | leaked password |
-    leaked credential | key .. leaked | key .. committed | password .. breach`,
+    secret scanning | stealer log | truffle* | secret access key | npm token | exposed credential |
+    key .. public repository | credentials .. public | token .. public | private key .. exposed |
+    exposed key | exposed token | leaked token | leaked password | leaked credential |
+    key .. leaked | key .. committed | password .. breach | leaked access key |
+    access key .. exposed | access key .. public | exposed access key | access key .. leaked |
+    compromised access key`,
   service_desk_pretext: `
-    lost phone | caller claims | date of birth and | employee number only | reset without |
-    caller .. not verified | identity .. not verified`,
-  voice_pretext: 'whatsapp | voice note | voice clone | deepfake | video call',
+    lost phone | caller claims | employee number only | reset without | caller .. not verified |
+    identity .. not verified | date of birth and .. reset | posing as help desk |
+    posing as it support | posing as helpdesk | pretends to be help desk | pretending .. help desk |
+    impersonat* .. help desk | impersonat* .. it support | fake help desk | fake it support`,
+  support_session: 'quick assist | quickassist | quickassist exe',
+  voice_pretext: `
+    whatsapp | voice note | voice clone | deepfake | video call | vishing | voice phishing |
+    deep fake | video conference`,
   exposed: `
-    public read | publicly accessible | made public | anyone with the link | allusers | allauthenticatedusers |
-    anonymous access | public bucket | bucket .. public | internet exposed | open to the internet |
-    public access .. enabled | publicly readable | publicly writable`,
+    public read | publicly accessible | made public | anyone with the link | allauthenticatedusers |
+    public bucket | bucket .. public | open to the internet | public access .. enabled |
+    publicly readable | publicly writable | principal allusers | allusers .. read |
+    allusers .. write | anonymous access .. enabled | anonymous access .. allowed |
+    exposed to the internet | internet facing .. database | blockpublicaccess .. disabled |
+    bucketblockpublicaccessdisabled | bucketanonymousaccessgranted | bucketpublicaccessgranted |
+    deletepublicaccessblock | deleteaccountpublicaccessblock | publicly shared`,
   cloud_misuse: `
-    unused region | gpu instances | many instances | instances launched | createfunction |
-    modifysnapshotattribute | snapshot .. shared | snapshot .. public | getsecretvalue .. times |
-    runinstances | region .. never used`,
+    unused region | gpu instances | many instances | instances launched | snapshot .. shared |
+    snapshot .. public | getsecretvalue .. times | region .. never used |
+    createvolumepermission .. all | crypto mining instances | large gpu | p4d | p5 48xlarge |
+    snapshot copied .. account | shared .. external account | api token .. scope all |
+    token .. created .. scope all | retention 365 1 day | sso enforcement off | sso .. disabled`,
 } as const;
 
 export const SIGN_PHRASES = {

@@ -17,6 +17,9 @@ import { inMail } from './mail-looks.js';
 const DETECTIONS =
   'detections positives detectioncount vtdetections vtpositives malicious enginesdetected';
 const callsMalware = called(/^(?:malware|trojan|worm|virus|backdoor|rootkit)$/i);
+/** Where tools name ATT&CK techniques, and where detections bear such names. */
+const TECHNIQUE_NAMES =
+  /techni\w*|mitre\w*|attack(?:id|technique)\w*|^(?:detection|detectname|alert|alertname|title|rule|rulename|name|threatname|signature)$/;
 const TAKEOVERS =
   /\b(?:account|user|identity|root|admin\w*|mailbox|session|credentials?) (?:was |were |is |has been )?(?:takeover|taken over|compromised?|hijack(?:ed|ing)?)\b|\b(?:compromised|hijacked|stolen) (?:account|user|identity|credentials?|session|mailbox)\b|\broot (?:account|user|credentials?)\b.{0,40}\b(?:log(?:in|ged in)|sign(?:ed)?[- ]in|used|access)\b/;
 
@@ -24,13 +27,13 @@ const TAKEOVERS =
 export const TOOL_ACTS = signs([
   ['tool_says_malicious', 45, '', 'tool', '', 'The tool itself calls it malicious.',
     stands(
-      named(/(?:verdict\w*|disposition|classification|determination|reputation|maliciouslevel|confidencelevel)$/, /^(?:malicious|known bad|bad\b|confirmed threat)/i))],
+      named(/(?:verdict\w*|scanresult|disposition|classification|determination|reputation|maliciouslevel|confidencelevel)$/, /^(?:malicious|known bad|bad\b|confirmed threat)/i))],
   ['tagged_malicious', 45, '', '', '', 'The tool itself marks it as malicious.',
     stands(reads('taggedmalicious ismalicious markedmalicious', /^(?:true|yes)$/i))],
   ['bad_reputation', 35, '', '', '', 'The address has a bad reputation.',
     reads('reputation ipreputation domainreputation',
       /^(?:malicious|phish|malware|known bad|bad\b)/i)],
-  ['tool_confirms', 50, '', '', '', 'Somebody confirmed the attack in the tool.',
+  ['tool_confirms', 50, '', '', '', 'A person confirmed the attack in the tool.',
     any(
       reads('riskstate riskdetail', /^(?:confirmed|adminconfirmed\w*)compromised$/i),
       reads('classification analystverdict alertclassification', /^true[ _]?positive$/i))],
@@ -39,7 +42,7 @@ export const TOOL_ACTS = signs([
     'The gateway calls the mail or its link phishing.',
     any(
       called(/^(?:high ?conf(?:idence)? ?)?(?:credential )?phish(?:ing)?$|^toad$/i),
-      stands(reads('category', /^(?:high ?conf(?:idence)? ?)?phish$/i)))],
+      stands(reads('category', /^(?:high ?conf(?:idence)? ?)?phish$|^phishing & fraud$/i)))],
   ['called_impostor', 45, 'bec', 'tool', 'T1566 T1656',
     'The gateway says that the sender poses as somebody else.',
     called(/^(?:impostor|bec(?:\/fraud)?|business email compromise)$/i)],
@@ -51,28 +54,39 @@ export const TOOL_ACTS = signs([
   ['called_spam', 30, 'spam', 'tool', '', 'The gateway calls the mail spam.', called(/^spam$/i)],
   ['kind_named', 25, 'malware', 'tool', '',
     'The alert is of a kind that the tool raises for malware.',
-    reads('category tactic', /^malware$/i)],
+    reads('category tactic', /^(?:malware|command[ -]?and[ -]?control)$/i)],
   ['rule_names_phish', 30, 'phishing', 'tool', 'T1566',
     'The rule that fired looks for phishing or impersonation.',
     reads(RULE_KEYS,
       /^(?!.*\b(?:report\w*|simulat\w*|training|test)\b)(?:credential )?phish(?:ing)?\b|^(?!.*\btest\b)(?:vip|executive|ceo|brand|vendor|employee) impersonation\b/i)],
   ['rated_ransomware', 20, 'ransomware', '', 'T1486',
     'The rule that fired looks for ransomware, and rates it as grave.',
-    rated(/\bransomware\b|\b(?:mass|file) encryption\b/)],
+    rated(/ransomware|\b(?:mass|file) ?encryption\b|data encrypted for impact/)],
+  ['tool_names_technique', 30, 'malware', 'tool', '',
+    'The tool names a technique that only attackers use.',
+    named(TECHNIQUE_NAMES, /\b(?:T1003(?:\.\d{3})?|T1055(?:\.\d{3})?|T1207|T1558(?:\.\d{3})?|T1550(?:\.00[23])?|T1505\.003|T1562\.001|T1070\.001|T1219|T1611|T1485|T1561(?:\.\d{3})?)\b|\b(?:OS Credential Dumping|Process Injection|DCSync|Web Shell|Disable or Modify Tools|Clear Windows Event Logs|Pass the (?:Hash|Ticket)|Escape to Host|Data Destruction)\b/i)],
+  ['tool_names_ransomware', 35, 'ransomware', 'tool', 'T1486',
+    'The tool names a technique of ransomware.',
+    named(TECHNIQUE_NAMES, /\bT1486\b|\bT1490\b|\bData Encrypted for Impact\b|\bInhibit System Recovery\b/i)],
+  ['tool_names_theft', 30, 'data_exfiltration', 'tool', 'T1567',
+    'The tool names a technique of data theft.',
+    named(TECHNIQUE_NAMES, /\bT1(?:567|048|041|537)(?:\.\d{3})?\b|\bExfiltration Over\b|\bTransfer Data to Cloud Account\b/i)],
+  ['tool_names_miner', 30, 'cryptominer', 'tool', 'T1496', 'The tool names a misuse of computing time.',
+    named(TECHNIQUE_NAMES, /\bT1496\b|\bResource Hijacking\b/i)],
   ['rated_takeover', 20, 'account_takeover', '', 'T1078',
     'The rule that fired looks for accounts that were taken over, and rates it as grave.',
     rated(TAKEOVERS)],
   ['tool_sees_attack', 30, '', '', '', 'The tool speaks of an attacker at work.',
     says('attacker_seen')],
-  ['engines_detect', 35, '', '', '', 'Several engines detect it.', atLeast(5, DETECTIONS)],
+  ['engines_detect', 35, '', '', '', 'At least 5 engines detect the file.', atLeast(5, DETECTIONS)],
   ['most_engines_detect', 15, '', '', '',
-    'So many engines detect it that a mistake of theirs is unlikely.', atLeast(30, DETECTIONS)],
-  ['flooded', 45, '', '', '', 'A text has so many addresses that one of them can hide among them.',
+    'At least 30 engines detect the file.', atLeast(30, DETECTIONS)],
+  ['flooded', 45, '', '', '', 'A text has thousands of addresses, among which one can hide.',
     flooded],
   ['too_much_to_read', 30, '', '', '',
-    'The event has more values than the rules read, which may hide something.',
+    'The event has more values than the rules read.',
     (facts) => (facts.cut ? facts.all.slice(0, 1) : [])],
-  ['invisible_text', 15, '', '', '', 'A text has characters that are not seen.', (facts) => facts.withInvisible],
+  ['invisible_text', 15, '', '', '', 'A text has invisible characters.', (facts) => facts.withInvisible],
 ]);
 
 // prettier-ignore
@@ -90,7 +104,7 @@ export const TOOL_CIRCUMSTANCES = circumstances([
   ['attack_type', 20, '', '', '', 'The cloud names a type of attack.',
     reads('type findingtype title detectiontype',
       /^(?:Backdoor|Trojan|CryptoCurrency|UnauthorizedAccess|CredentialAccess|Impact|PrivilegeEscalation|Stealth|DefenseEvasion|Exfiltration|Execution|Persistence):\w+\//)],
-  ['high_risk', 15, '', '', '', 'The tool gives it a high risk.',
+  ['high_risk', 15, '', '', '', 'The tool rates the risk as high.',
     any(
       reads('risk risklevel riskstate risklevelduringsignin threatlevel',
         /^(?:high|critical|severe|atrisk)$|\blevel=high\b/i),
@@ -102,25 +116,25 @@ export const TOOL_CIRCUMSTANCES = circumstances([
     says('orders_to_machine')],
   ['both_orders', 5, '', 'talk', '', 'A text gives a machine the order to decide something.',
     all(says('verdict_order'), says('orders_to_machine'))],
-  ['not_approved', 15, '', '', '', 'Nobody approved it, and no change or order covers it.',
+  ['not_approved', 15, '', '', '', 'No approval, change or order covers the event.',
     named(/^(?:\w*(?:approv(?:ed|al)|authori[sz]ed|sanctioned)|\w*(?:ticket|change|workorder|order)(?:onfile|found|record|request|id)?|approvedsoftware|maintenancewindow|inchangewindow|purchaseorder)$/,
       /^(?:false|no|none(?: found| on file)?|not (?:found|approved|on file|authori[sz]ed)\b.*|no (?:ticket|change|record|approval|order|match)\b.*|missing|unapproved|rejected|n\/a)$/i)],
   ['not_verified', 15, '', '', '',
-    'Who asked for it was not verified, or what it says does not match what is on file.',
+    'The requester was not verified, or the details do not match the record.',
     named(/^(?:callback\w*|\w*callertoknownnumber|caller(?:identity)?verified|identityverified|\w*verified(?:by(?:phone|callback))?|\w*confirmed(?:by\w+)?|\w*(?:iban|account|bank|address|name|domain|order|invoice|sender|vendor)\w*match(?:es)?\w*|\w*match(?:es)?(?:master|onfile|record|vendor|erp|order|po)\w*|(?:sender|address|domain)is\w+)$/,
       /^(?:false|no|not (?:done|verified|confirmed|made)\b.*|mismatch)$/i)],
   ['not_asked', 8, '', '', '',
-    'Nobody who could explain it has been asked, or the answer is still missing.',
+    'The person who could explain the event was not asked, or has not answered.',
     named(/^(?:\w*asked|asked\w*|(?:manager|owner|user|requester|employee|agency)\w*reached|\w*(?:informed|notified)(?:soc)?|notifiedsoc|spokenwith\w*|\w*(?:confirmation|answer(?:ed)?|reply|response)|contacted\w*)$/,
       /^(?:false|no|none|pending|unknown|open|not (?:yet|reached|asked|available)\b.*|no (?:answer|reply|response)\b.*|.{1,40}\bnot (?:reached|answered|asked)(?: yet)?)$/i)],
-  ['outside_of_scope', 15, '', '', '', 'The plan, list or window on record does not cover it.',
+  ['outside_of_scope', 15, '', '', '', 'No plan, list or window on record covers the event.',
     named(/^(?:\w*(?:in|on|within|covered|matches|listed)\w*(?:scope|list|window|plan|schedule|roe|engagement|campaign|inventory|cmdb)\w*|\w*scope|\w*(?:scheduled|planned|expected|registered|documented|announced)|(?!\w*(?:white|black|allow|deny|block|safe)list)\w*(?:known|listed)(?:in\w+)?)$/,
       /^(?:false|no|none|out(?:side)?\b.*|not (?:in|on|listed|covered|registered|scheduled|planned|announced)\b.*)$/i)],
-  ['never_before', 10, '', '', '', 'It was never seen here before.',
+  ['never_before', 10, '', '', '', 'The tool never saw this here before.',
     any(
       named(/^(?:\w*(?:seen|used|known|contacted|observed|loggedon)(?:before|previously|here|inorg|fortenant)?|\w*(?:usual|familiar|typical|expected)(?:for\w+)?|previously\w*)$/,
         /^(?:false|no|never|never (?:seen|used|before)\b.*|first time\b.*|none)$/i),
       named(/^(?:\w*new(?:for|to)\w+|\w*firstseen(?:inorg|here|today)?|\w*history|first(?:use|time|ever)\w*|\w*(?:rare|unusual|anomalous|unfamiliar|neverseen)\w*|new(?:ip|asn|geo|city|isp|sender|host|country|device|location|process|domain|useragent)\w*)$/, /^(?:true|yes|today|never\b.*|first time\b.*|none|new|rare)$/i))],
-  ['far_above_usual', 20, '', 'transfer', '', 'It is many times what is usual here.',
+  ['far_above_usual', 20, '', 'transfer', '', 'The count is at least five times the usual count.',
     farAboveUsual],
 ]);

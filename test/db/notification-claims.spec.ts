@@ -133,6 +133,18 @@ describe('claims of notifications', () => {
     expect(await claim()).toHaveLength(4);
   });
 
+  it('find a delivery that became urgent after it waited for long', async () => {
+    await channel();
+    const incident = newId();
+    await events(incident);
+    await query(`update work set due_at = now() - interval '1 hour'`);
+    await urgent('action.pending_approval', incident);
+    const [first] = await query<{ urgency: number; is_new: boolean }[]>(
+      `select urgency, due_at > now() - interval '1 minute' as is_new from work order by id limit 1`,
+    );
+    expect(first).toEqual({ urgency: 0, is_new: true });
+  });
+
   it('take deliveries by severity, then by age', async () => {
     await channel();
     const lowThenCritical = newId();

@@ -374,9 +374,10 @@ describe('the rows of work', () => {
     await backup.startTransaction('REPEATABLE READ');
     await backup.query('select from work limit 1');
     const { claimed, at } = await rows.look(WORKER, [room({ free: 18_000 })], {}, undefined);
-    lane.looked(claimed, false, at);
+    lane.room();
+    lane.looked(claimed, claimed.length, at);
     await query('delete from work where not ready');
-    expect((await read({ since: lane.room(500).since })) * 3).toBeLessThan(await read({}));
+    expect((await read({ since: lane.room().since })) * 3).toBeLessThan(await read({}));
     await backup.rollbackTransaction();
     await backup.release();
   });
@@ -386,14 +387,26 @@ describe('the rows of work', () => {
     const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds));
     const row = (urgency: number | null, seconds: number) =>
       ({ urgency, ready_at: urgency === null ? null : at(seconds) }) as ClaimedRow;
-    lane.looked([row(1, 7), row(1, 3), row(2, 5), row(null, 0)], false, at(50));
-    expect(lane.room(0).since).toEqual([at(50), at(50), at(5)]);
-    lane.looked([row(2, 8)], true, at(60));
-    expect(lane.room(2_000).since).toEqual(Array.from({ length: 5 }, () => at(58)));
-    lane.looked([row(1, 61), row(1, 62)], false, at(70));
-    const [first, second, ...others] = lane.room(0).since;
-    expect([first, second, others]).toEqual([at(70), at(62), [at(60), at(60), at(60)]]);
-    expect(lane.room(Infinity).since).toEqual(Array.from({ length: 5 }, () => undefined));
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
+    expect(lane.room().since).toEqual([]);
+    expect(lane.looked([row(1, 7), row(1, 3), row(2, 5), row(null, 0)], 3, at(50))).toBe(true);
+    expect(lane.room().since).toEqual([at(48), at(48), at(3)]);
+    expect(lane.looked([row(2, 8)], 2, at(60))).toBe(false);
+    expect(lane.room().since).toEqual(Array.from({ length: 5 }, () => at(58)));
+    expect(lane.looked([row(1, 61), row(1, 62)], 2, at(70))).toBe(true);
+    const [first, second, ...others] = lane.room().since;
+    expect([first, second, others]).toEqual([at(68), at(60), [at(58), at(58), at(58)]]);
+
+    // A look without places does not count.
+    clock.mockReturnValue(2_000);
+    expect(lane.room().since[0]).toEqual(at(10));
+    expect(lane.looked([], 0, at(75))).toBe(false);
+    expect(lane.room().since[0]).toEqual(at(10));
+    lane.looked([], 2, at(80));
+    expect(lane.room().since[0]).toEqual(at(78));
+    clock.mockReturnValue(30_000);
+    expect(lane.room().since).toEqual([]);
+    clock.mockRestore();
   });
 });
 
@@ -624,13 +637,13 @@ describe('the worker', () => {
     expect(await dead()).toEqual({ items: [], total: 0 });
   });
 
-  it('gives work up that is too old, and requeues it once for all its attempts', async () => {
+  it('gives work up after its last attempt, and requeues it once for all its attempts', async () => {
     const replica = await open();
     const attempts: number[] = [];
     replica.work.define({
       name: KIND,
       places: 8,
-      deadlineMs: 1_000,
+      mostAttempts: 2,
       backoffMs: () => 10,
       one: async ({ attempt }) => {
         attempts.push(attempt);
@@ -639,9 +652,8 @@ describe('the worker', () => {
     });
     const ref = newId();
     await add(replica, { ref });
-    await replica.dataSource.query(`update work set added_at = now() - interval '1 hour'`);
     await replica.start();
-    await eventually(() => count(replica, `died_at is not null and attempts = 1`));
+    await eventually(() => count(replica, `died_at is not null and attempts = 2`));
     const states = replica.get(WorkStates);
     const [{ id } = { id: '' }] = (await states.listDead({ page: 1, per_page: 1 })).items;
     const requeue = (one: string) => replica.transactions.run((tx) => states.requeue(tx, one));
@@ -650,7 +662,7 @@ describe('the worker', () => {
       await expect(requeue(one)).rejects.toMatchObject({ code: 'not_found' });
     }
     await eventually(() => attempts.length === 3);
-    expect(attempts).toEqual([1, 1, 2]);
+    expect(attempts).toEqual([1, 2, 1]);
   });
 
   it('tells work that takes too long, and goes on without it', async () => {

@@ -262,7 +262,9 @@ begin
   -- What has to go out before an added delivery becomes as urgent and is not held for longer. This is a statement of its
   -- own, because the first one may have waited for the end of an attempt.
   update work
-     set urgency = least(work.urgency, earlier.turn), due_at = least(work.due_at, earlier.start),
+     set urgency = least(work.urgency, earlier.turn),
+         due_at = case when work.ready and work.urgency > earlier.turn then now()
+                       else least(work.due_at, earlier.start) end,
          woken = woken or earlier.is_checked
     from (
       select one.id, min(turn) as turn, min(one.start) as start, bool_or(is_checked) as is_checked

@@ -83,6 +83,17 @@ describe('Requests that reuse connections', () => {
     expect([n, sockets.length]).toEqual([2, 2]);
   });
 
+  it('never take a response that came before them', async () => {
+    answer = (response) => {
+      const { socket } = response;
+      response.end('ok', () => socket!.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray'));
+    };
+    await send();
+    await new Promise((later) => setTimeout(later, 50));
+    answer = (response) => void response.end('own');
+    expect((await send()).text).toBe('own');
+  });
+
   it('fail if a new connection breaks', async () => {
     answer = (response) => void response.socket!.destroy();
     await expect(send()).rejects.toThrow('The connection failed (ECONNRESET).');

@@ -67,7 +67,9 @@ export async function sendRequest(prepared: PreparedRequest): Promise<OutboundAn
     return await request.run();
   } catch (error) {
     if (!request.wasStale) throw error;
-    return await new RequestUnderWay({ ...prepared, reusesConnection: undefined }).run();
+    const { deadline } = prepared;
+    const again = { ...prepared, connectBy: deadline, reusesConnection: undefined };
+    return await new RequestUnderWay(again).run();
   }
 }
 
@@ -101,7 +103,10 @@ class RequestUnderWay {
     this.outgoing.on('socket', (socket) => this.whenConnected(socket));
     this.outgoing.on('response', (incoming) => this.receive(incoming));
     this.outgoing.on('information', () => this.countInterim());
-    this.outgoing.on('upgrade', () => this.fail('broken', 'The response changes the protocol.'));
+    this.outgoing.on('upgrade', () => {
+      this.isAnswered = true;
+      this.fail('broken', 'The response changes the protocol.');
+    });
     this.outgoing.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
     this.outgoing.on('close', () => this.fail('broken', 'The connection ended.'));
     this.after(connectBy, () => {
@@ -113,10 +118,10 @@ class RequestUnderWay {
     try {
       return await this.outcome.promise;
     } finally {
-      this.ended = true;
       for (const timer of this.timers) clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      if (!this.request.reusesConnection || !this.isComplete) this.outgoing.destroy();
+      const isKept = this.request.reusesConnection && this.isComplete;
+      if (!isKept || !this.outgoing.writableFinished) this.outgoing.destroy();
     }
   }
 
@@ -131,6 +136,7 @@ class RequestUnderWay {
     try {
       await this.request.beforeLeaving?.();
     } catch (error) {
+      this.ended = true;
       this.outcome.reject(error);
       return;
     }
@@ -141,12 +147,14 @@ class RequestUnderWay {
   }
 
   private countInterim(): void {
+    this.isAnswered = true;
     this.interimAnswers += 1;
     if (this.interimAnswers > MOST_INTERIM_ANSWERS)
       this.fail('broken', 'The server sent only interim responses.');
   }
 
   private receive(incoming: IncomingMessage): void {
+    if (!this.sent) return this.fail('broken', 'The server responded before the request.');
     this.isAnswered = true;
     const { statusCode = 0, headers } = incoming;
     const { answerMemory, maxAnswerBytes, withoutBody = false } = this.request;
@@ -155,7 +163,7 @@ class RequestUnderWay {
       incoming.on('error', () => undefined);
       this.isComplete = true;
       if (this.request.reusesConnection) drop(incoming);
-      return this.outcome.resolve(new OutboundAnswer(statusCode, headers, Buffer.alloc(0)));
+      return this.answer(new OutboundAnswer(statusCode, headers, Buffer.alloc(0)));
     }
     const tooLong = (): void => this.fail('broken', 'The response is too long.');
     const body = answerMemory.open(() =>
@@ -174,15 +182,21 @@ class RequestUnderWay {
     incoming.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
     incoming.on('end', () => {
       this.isComplete = true;
-      this.outcome.resolve(new OutboundAnswer(statusCode, headers, body.content));
+      this.answer(new OutboundAnswer(statusCode, headers, body.content));
     });
     incoming.on('close', () => answerMemory.close(body));
+  }
+
+  private answer(answer: OutboundAnswer): void {
+    this.ended = true;
+    this.outcome.resolve(answer);
   }
 
   /** Only the first outcome counts: a later connection error does not undo a complete response. */
   private fail(reason: 'timeout' | 'broken', message: string, cause?: unknown): void {
     if (this.ended) return;
     const { reusedSocket } = this.outgoing;
+    this.ended = true;
     this.wasStale = reusedSocket && reason === 'broken' && !this.isAnswered;
     this.outcome.reject(
       this.sent

@@ -68,11 +68,41 @@ export class Claim implements Claimed {
   }
 }
 
+/**
+ * A look begins a moment before the last one, because a row becomes visible after it became ready. Now and then a look
+ * goes further back: for long transactions, and for a restore.
+ */
+const LOOKS = [
+  { everyMs: 30_000, backMs: Infinity },
+  { everyMs: 2_000, backMs: 60_000 },
+  { everyMs: 0, backMs: 2_000 },
+];
+
+/** How far back the next look goes. */
+export class LookDepth {
+  private readonly lookedAt = LOOKS.map(() => -Infinity);
+  private begun = { depth: 0, at: 0 };
+
+  /** Begins a look. */
+  begin(): number {
+    const at = performance.now();
+    const depth = LOOKS.findIndex(({ everyMs }, level) => at - this.lookedAt[level]! >= everyMs);
+    this.begun = { depth, at };
+    return LOOKS[depth]!.backMs;
+  }
+
+  /** The look that has begun was made. */
+  end(): void {
+    this.lookedAt.fill(this.begun.at, this.begun.depth);
+  }
+}
+
 /** The places of one lane on this replica. */
 export class Lane {
   private busy = 0;
   private lapsedBusy = 0;
-  /** For each urgency: nothing that became ready before this time waits, apart from what `backMs` of `room` covers. */
+  private readonly depth = new LookDepth();
+  /** For each urgency: nothing that became ready before this time waits, apart from what looks further back find. */
   private readonly since: Date[] = [];
 
   constructor(
@@ -85,38 +115,41 @@ export class Lane {
     return this.busy === 0;
   }
 
-  get hasRoom(): boolean {
-    return this.room(0).free > 0;
+  get free(): number {
+    // One set at a time: what arrives meanwhile becomes the next set, and a lane takes at most one connection.
+    return this.kind.inSet && this.busy > 0 ? 0 : this.places - this.busy;
   }
 
-  /** @param backMs how far before the known time the look begins, because transactions become visible later */
-  room(backMs: number): Room {
+  /** The room for a look that begins. */
+  room(): Room {
+    const { name: lane, places, busy, free } = this;
     const { leaseMs = DEFAULTS.leaseMs } = this.kind;
-    // One set at a time: what arrives meanwhile becomes the next set, and a lane takes at most one connection.
-    const free = this.kind.inSet && this.busy > 0 ? 0 : this.places - this.busy;
     const takesLapsed = free > 0 && this.lapsedBusy === 0;
-    const { name: lane, places, busy } = this;
-    const since = this.since.map((time) =>
-      backMs === Infinity ? undefined : new Date(time.getTime() - backMs),
-    );
+    const backMs = this.depth.begin();
+    const since =
+      backMs === Infinity ? [] : this.since.map((time) => new Date(time.getTime() - backMs));
     return { lane, free, places, busy, leaseMs, since, takesLapsed };
   }
 
   /**
-   * Remembers where the next look begins. A look takes the rows by urgency, then by age.
-   * @param isDrained the look took all rows
+   * Remembers where the next look begins. A look takes the rows by urgency, then by age. Returns whether more may wait.
+   * @param free places that the look could use
    */
-  looked(rows: readonly ClaimedRow[], isDrained: boolean, at: Date): void {
+  looked(rows: readonly ClaimedRow[], free: number, at: Date): boolean {
+    if (free <= 0) return false;
+    this.depth.end();
     const taken = rows.flatMap(({ urgency, ready_at }) =>
       urgency === null || ready_at === null ? [] : [{ urgency, ready_at }],
     );
+    const isDrained = taken.length < free;
     const last = Math.max(-1, ...taken.map(({ urgency }) => urgency));
     for (let level = 0; level < LEVEL_COUNT; level += 1) {
       if (isDrained || level < last) this.since[level] = at;
     }
-    if (isDrained || last < 0) return;
+    if (isDrained) return false;
     const times = taken.filter(({ urgency }) => urgency === last);
     this.since[last] = new Date(Math.max(...times.map(({ ready_at }) => ready_at.getTime())));
+    return true;
   }
 
   take(claims: readonly Claim[], by: 1 | -1): void {

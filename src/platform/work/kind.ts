@@ -76,8 +76,6 @@ export interface Kind<D = unknown, R = unknown> {
   /** Longer attempts are aborted and count as failed. */
   readonly timeLimitMs?: number;
   readonly mostAttempts?: number;
-  /** Work that is older is dead after its next failure. */
-  readonly deadlineMs?: number;
   /** Pause after the given attempt. Default: doubles from 1 s to 5 min. */
   readonly backoffMs?: (attempt: number) => number;
   /**

@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { presentTime } from '../clock.js';
 import { BackgroundLoop } from '../concurrency/background-loop.js';
 import { Batcher } from '../concurrency/batcher.js';
 import { unlessAborted, within } from '../concurrency/within.js';
@@ -9,7 +8,7 @@ import { afterCommit, type Transactions, type Tx } from '../database/transaction
 import { newId } from '../ids.js';
 import { shownStart } from '../text.js';
 import { inSpan, outsideTraces, presentSpan, traced } from '../tracing/tracing.js';
-import { Claim, Lane } from './claim.js';
+import { Claim, Lane, LookDepth } from './claim.js';
 import {
   type Again,
   AgainOutcome,
@@ -21,6 +20,7 @@ import {
 } from './kind.js';
 import {
   type ClaimedRow,
+  type ClaimLook,
   type Ending,
   type OwnLane,
   type Room,
@@ -33,15 +33,6 @@ const POLL_MS = 500;
 const REST_MS = 5;
 const RENEW_MS = 1_000;
 const RETRY_MS = 500;
-/**
- * A look begins a moment before the last one, because transactions become visible after their rows became ready. Now and
- * then a look goes further back: for long transactions, and for a restore.
- */
-const LOOKS = [
-  { everyMs: 30_000, backMs: Infinity },
-  { everyMs: 2_000, backMs: 60_000 },
-  { everyMs: 0, backMs: 2_000 },
-];
 /** A row that waits longer for a lock holds up no others: it is tried again later. */
 const LOCK_PATIENCE_MS = 1_000;
 const LONGEST_ERROR = 2_000;
@@ -75,7 +66,7 @@ export class WorkWorker {
   private readonly notes: Batcher<Note, boolean>;
   /** Nothing becomes due that was due before this time. */
   private liftedTo: Date | undefined;
-  private readonly lookedAt = LOOKS.map(() => -Infinity);
+  private readonly liftDepth = new LookDepth();
   private isStopping = false;
 
   constructor(
@@ -137,9 +128,10 @@ export class WorkWorker {
     for (const row of rows) {
       const { promise, resolve } = Promise.withResolvers<void>();
       started.set(row.ref, promise);
+      // Its lease has begun.
+      const claim = this.claimOf(row, kind, permit);
       afterCommit(tx, () => {
         const lane = this.lanes.get(row.lane) ?? new Lane(row.lane, kind);
-        const claim = this.claimOf(row, kind, permit);
         void inSpan(spanOf.get(row.ref), () => this.carry(lane, [claim])).finally(resolve);
       });
     }
@@ -169,33 +161,31 @@ export class WorkWorker {
 
   private async look(): Promise<void> {
     await this.beforeLook();
-    const now = performance.now();
-    const depth = LOOKS.findIndex(({ everyMs }, at) => now - this.lookedAt[at]! >= everyMs);
-    const { backMs } = LOOKS[depth]!;
-    if (depth === 0) {
+    const backMs = this.liftDepth.begin();
+    if (backMs === Infinity) {
       for (const lane of this.lanes.values()) {
         // The look finds it again if it is still there.
         if (lane.kind.hasLanes && lane.isIdle) this.lanes.delete(lane.name);
       }
     }
-    const rooms = this.roomsOf(backMs, ({ gate }) => !gate);
-    const gated = this.roomsOf(backMs, ({ gate }) => gate !== undefined);
-    const { claimed, hasLifted, at, lanes, ready } = await this.repository.look(
+    const rooms = this.roomsOf(({ gate }) => !gate);
+    const gated = this.roomsOf(({ gate }) => gate !== undefined);
+    const { claimed, free, hasLifted, at, lanes, ready } = await this.repository.look(
       this.id,
       rooms,
       this.lapsedLanes,
       this.liftedTo && backMs < Infinity ? new Date(this.liftedTo.getTime() - backMs) : undefined,
       gated,
     );
-    this.lookedAt.fill(now, depth);
+    this.liftDepth.end();
     if (!hasLifted) this.liftedTo = at;
+    const isMore = this.begin(rooms, { claimed, free, at }, undefined);
     const limited = new Set(lanes.map(({ lane }) => lane));
-    const isMore = this.begin(rooms, claimed, at, undefined, limited);
+    for (const { lane } of gated) {
+      if (!ready.includes(lane) && !limited.has(lane)) this.lanes.get(lane)!.looked([], 1, at);
+    }
     const isNew = this.learn(lanes);
-    await this.lookBehindGates(
-      gated.filter(({ lane }) => ready.includes(lane)),
-      limited,
-    );
+    await this.lookBehindGates(gated.filter(({ lane }) => ready.includes(lane)));
     if (hasLifted || isMore || isNew) this.wake();
   }
 
@@ -213,47 +203,39 @@ export class WorkWorker {
     return isNew;
   }
 
-  private async lookBehindGates(
-    rooms: readonly Room[],
-    limited: ReadonlySet<string>,
-  ): Promise<void> {
+  private async lookBehindGates(rooms: readonly Room[]): Promise<void> {
     const gateOf = ({ lane }: Room) => this.lanes.get(lane)!.kind.gate!;
     for (const [gate, behind] of Map.groupBy(rooms, gateOf)) {
       const passed = await this.transactions.run(async (tx) => {
         const permit = await gate(tx);
-        return permit && { permit, ...(await this.repository.claimIn(tx, this.id, behind)) };
+        return permit && { permit, look: await this.repository.claimIn(tx, this.id, behind) };
       });
-      if (!passed) continue;
-      const { claimed, at, permit } = passed;
-      if (this.begin(behind, claimed, at, permit, limited)) this.wake();
+      if (passed && this.begin(behind, passed.look, passed.permit)) this.wake();
     }
   }
 
-  private roomsOf(backMs: number, wanted: (kind: Kind) => boolean): Room[] {
-    const lanes = [...this.lanes.values()].filter(({ kind }) => wanted(kind));
-    return lanes.map((lane) => lane.room(backMs)).filter(({ free }) => free > 0);
+  private roomsOf(wanted: (kind: Kind) => boolean): Room[] {
+    const lanes = [...this.lanes.values()].filter(({ kind, free }) => wanted(kind) && free > 0);
+    return lanes.map((lane) => lane.room());
   }
 
   /** Returns whether a lane may have more work for its free places. */
   private begin(
     rooms: readonly Room[],
-    rows: readonly ClaimedRow[],
-    at: Date,
+    { claimed, free, at }: ClaimLook,
     permit: unknown,
-    limited: ReadonlySet<string>,
   ): boolean {
-    const ofLanes = Map.groupBy(rows, ({ lane }) => lane);
+    const ofLanes = Map.groupBy(claimed, ({ lane }) => lane);
     let isMore = false;
-    for (const room of rooms) {
+    for (const [n, room] of rooms.entries()) {
       const lane = this.lanes.get(room.lane)!;
       const ofLane = ofLanes.get(room.lane) ?? [];
-      const isDrained = ofLane.length < room.free;
-      lane.looked(ofLane, isDrained && !limited.has(room.lane), at);
+      const mayHaveMore = lane.looked(ofLane, free[n]!, at);
       const claims = ofLane.map((row) => this.claimOf(row, lane.kind, permit));
       const [lapsed, others] = [true, false].map((is) => claims.filter((one) => one.lapsed === is));
       const sets = lane.kind.inSet ? [lapsed!, others!] : claims.map((claim) => [claim]);
       for (const set of sets) if (set.length > 0) void outsideTraces(() => this.carry(lane, set));
-      isMore ||= !isDrained && lane.hasRoom;
+      isMore ||= mayHaveMore && lane.free > 0;
     }
     return isMore;
   }
@@ -367,8 +349,7 @@ export class WorkWorker {
     const { definition: kind, attempt, row } = claim;
     const why = shownStart(error instanceof Error ? error.message : String(error), LONGEST_ERROR);
     this.log.warn({ err: error, kind: kind.name, ref: row.ref, attempt }, 'Work failed.');
-    const age = presentTime() - row.added_at.getTime();
-    if (claim.isWornOut(1) || age > (kind.deadlineMs ?? Infinity)) {
+    if (claim.isWornOut(1)) {
       return await this.settle(claim, undefined, { diedOf: why });
     }
     const inMs = (kind.backoffMs ?? DEFAULTS.backoffMs)(attempt);

@@ -63,11 +63,16 @@ export type ClaimedRow = Pick<
   readonly urgency: number | null;
 };
 
-interface Look {
+export interface ClaimLook {
   readonly claimed: readonly ClaimedRow[];
+  /** For each room: the places that its lane gave. */
+  readonly free: readonly number[];
+  readonly at: Date;
+}
+
+interface Look extends ClaimLook {
   /** Whether rows became ready that the next look can claim. */
   readonly hasLifted: boolean;
-  readonly at: Date;
   /** Lanes that the rooms do not have, that have other places, or that are paused or narrow. */
   readonly lanes: readonly OwnLane[];
   /** Gated lanes with work that may be claimed behind their gates. */
@@ -156,25 +161,22 @@ export class WorkRepository {
     const behind = [gated.map(({ lane }) => lane), gated.map(sinceOf)];
     const values = [worker, lapsed, since ?? SINCE_EVER, ...valuesOf(rooms), ...behind];
     const rows = await this.statements.rows<
-      ClaimedRow & { readonly has_lifted: boolean } & Pick<Look, 'at' | 'lanes' | 'ready'>
+      ClaimedRow & { readonly has_lifted: boolean } & Pick<Look, 'at' | 'free' | 'lanes' | 'ready'>
     >(LOOK, values);
-    const [{ has_lifted, at, lanes, ready }] = rows as [(typeof rows)[number]];
-    return { claimed: claimedOf(rows), hasLifted: has_lifted, at, lanes, ready };
+    const [{ has_lifted, at, free, lanes, ready }] = rows as [(typeof rows)[number]];
+    return { claimed: claimedOf(rows), free, hasLifted: has_lifted, at, lanes, ready };
   }
 
   /** Claims in a transaction that has passed the gate of the lanes. */
-  async claimIn(
-    tx: Tx,
-    worker: string,
-    rooms: readonly Room[],
-  ): Promise<Pick<Look, 'claimed' | 'at'>> {
+  async claimIn(tx: Tx, worker: string, rooms: readonly Room[]): Promise<ClaimLook> {
     const values = [worker, ...valuesOf(rooms)];
-    const rows = await this.statements.rowsIn<ClaimedRow & { readonly at: Date }>(
+    const claimed = await this.statements.rowsIn<ClaimedRow & Omit<ClaimLook, 'claimed'>>(
       tx,
       CLAIM,
       values,
     );
-    return { claimed: claimedOf(rows), at: rows[0]!.at };
+    const [{ free, at }] = claimed as [(typeof claimed)[number]];
+    return { claimed: claimedOf(claimed), free, at };
   }
 
   /** The last statement of the transaction that does the work. Throws LostClaims if a claim no longer counts. */

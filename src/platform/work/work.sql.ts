@@ -26,7 +26,7 @@ export const ADD: Statement = {
     insert into work (kind, ref, lane, line, urgency, data, traceparent, ready, due_at)
     select $1, added.ref, coalesce(added.lane, $1), added.line, added.urgency, added.data, $3,
            not waits and coalesce(added.due_at <= now(), true),
-           case when waits then 'infinity' else coalesce(added.due_at, now()) end
+           case when waits then 'infinity' else greatest(added.due_at, now()) end
       from added left join before on before.line = added.line
      cross join lateral (
        select added.line is not null and (before.line is not null or added.in_line > 1) as waits) as turn
@@ -38,7 +38,8 @@ export const ADD: Statement = {
       woken = ${IN_WORK},
       ready = case when ${IN_WORK} then false when work.line is null then work.ready or excluded.ready
                    else true end,
-      due_at = case when ${IN_WORK} then work.due_at when work.line is null then least(work.due_at, excluded.due_at)
+      due_at = case when ${IN_WORK} then work.due_at when work.died_at is not null then excluded.due_at
+                    when work.line is null then least(work.due_at, excluded.due_at)
                     else least(work.due_at, now()) end`,
 };
 
@@ -57,7 +58,8 @@ export const ADD_CLAIMED: Statement = {
      order by place
     on conflict (kind, ref) do update set
       data = excluded.data, traceparent = excluded.traceparent, ready = false, due_at = excluded.due_at,
-      worker = excluded.worker, fence = work.fence + 1, attempts = work.attempts + 1,
+      worker = excluded.worker, fence = work.fence + 1, woken = false,
+      attempts = case when work.died_at is null then work.attempts + 1 else 1 end,
       died_at = null, dead_id = null
      where not ${IN_WORK}
     returning ${ROW}, false as lapsed, null as ready_at, null as urgency`,
@@ -124,6 +126,8 @@ const FREE = (first: number) => `
                                          case when own.narrow_until > now() then 1 end - room.busy)) end as free
         from ${ROOMS(first)} left join work_lanes own on own.lane = room.lane)`;
 
+const FREE_PLACES = `array(select free from free order by n) as free`;
+
 /** Makes due rows ready and claims ready rows. What it made ready is claimed by the next look. */
 export const LOOK: Statement = {
   name: 'work_look',
@@ -132,7 +136,7 @@ export const LOOK: Statement = {
          next as materialized (${NEXT('($10::timestamptz[])')}),
          claimed as materialized (${CLAIMED})
     select claimed.*, look.*
-      from (select count(*) > 0 as has_lifted, now() as at,
+      from (select count(*) > 0 as has_lifted, now() as at, ${FREE_PLACES},
                    (select coalesce(jsonb_agg(jsonb_build_object(
                              'lane', own.lane, 'kind', own.kind, 'places', own.places)), '[]')
                       from work_lanes own left join free on free.lane = own.lane
@@ -155,7 +159,7 @@ export const CLAIM: Statement = {
   name: 'work_claim',
   text: `
     with ${FREE(2)}, next as materialized (${NEXT('($8::timestamptz[])')}), claimed as (${CLAIMED})
-    select claimed.*, now() as at from (select 1) as look left join claimed on true`,
+    select claimed.*, look.* from (select now() as at, ${FREE_PLACES}) as look left join claimed on true`,
 };
 
 /** Ends the claims that still count. Without its claim, a worker changes nothing. */

@@ -48,8 +48,10 @@ async function createCluster(options: ClusterOptions): Promise<string> {
   if (!ok) throw new EmbeddedPostgresError(`PostgreSQL's initdb failed: ${lastComplaint(stderr)}`);
 
   const password = newPassword();
+  // Tests create roles.
+  const rights = durable ? 'LOGIN CREATEDB' : 'LOGIN CREATEDB CREATEROLE';
   await runStatements(options, draft, [
-    `CREATE ROLE ${DATABASE} LOGIN CREATEDB CREATEROLE PASSWORD '${password}'`,
+    `CREATE ROLE ${DATABASE} ${rights} PASSWORD '${password}'`,
     `CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`,
   ]);
   await writeWhole(options.passwordFile, password, 0o600);

@@ -156,9 +156,9 @@ export class CrossOriginSessionError extends CallerRefusedError {
   }
 }
 
-export class UsernameTakenError extends AppError {
-  constructor(username: string) {
-    super('conflict', `The name ${username} is in use, or was used before.`);
+export class NameTakenError extends AppError {
+  constructor(name: string) {
+    super('conflict', `The name ${name} is in use, or was used before.`);
   }
 }
 

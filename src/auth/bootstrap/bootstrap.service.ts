@@ -117,7 +117,6 @@ export class Bootstrap implements OnModuleInit {
       role: 'admin',
       prefix,
       secret_hash: hash,
-      limits: {},
       created_by: 'system',
     });
     if (!created) return undefined;

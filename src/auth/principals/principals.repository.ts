@@ -6,7 +6,7 @@ import { ReservedConnections } from '../../platform/database/reserved-connection
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { IDLE_HOURS, SessionEntity } from '../sessions/session.entity.js';
-import { ApiKeyEntity } from '../keys/api-key.entity.js';
+import { ApiKeyEntity, limitsOf } from '../keys/api-key.entity.js';
 import type { UserEntity } from '../users/user.entity.js';
 import { KEY_IS_VALID, EFFECTIVE_KEY_ROLE, SESSION_IS_VALID } from './credentials-still-valid.js';
 import type { VerifiedCredential, VerifiedKey, VerifiedSession } from '../principal.js';
@@ -131,12 +131,6 @@ export class PrincipalsRepository {
 
 function keyOf(row: KeyRow): VerifiedKey {
   const name = `key:${row.name}`;
-  const limits = {
-    read: row.limit_read ?? undefined,
-    write: row.limit_write ?? undefined,
-    triage: row.limit_triage ?? undefined,
-  };
-  const hasLimits = Object.values(limits).some((limit) => limit !== undefined);
   return {
     kind: 'key',
     id: row.id,
@@ -147,7 +141,7 @@ function keyOf(row: KeyRow): VerifiedKey {
     secretHash: row.secret_hash,
     usedAt: row.last_used_at?.getTime() ?? 0,
     limitClass: row.limit_class,
-    limits: hasLimits ? limits : undefined,
+    limits: limitsOf(row),
     endsAt: row.expires_at?.getTime(),
   };
 }

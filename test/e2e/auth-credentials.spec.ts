@@ -102,7 +102,7 @@ describe('the owner of an API key', () => {
     return { id, name: `key:${name}`, key, client: own };
   }
   const personOf = async (key: string) =>
-    (await app.nest.get(CredentialVerification).verifyKey(key))?.person;
+    (await app.nest.get(CredentialVerification).verifyKey(key))?.identity.person;
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
     app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isSamePerson(tx, one, name));
 

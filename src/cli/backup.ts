@@ -45,7 +45,7 @@ async function main(): Promise<void> {
       keys,
     });
     const counts = Object.values(tables);
-    const rows = counts.reduce((sum, table) => sum + table.rows, 0);
+    const rows = counts.reduce((sum, count) => sum + count, 0);
     say(
       `${file}: ${rows} rows of ${counts.length} tables, ${statSync(file).size} bytes, mode 0600.`,
     );

@@ -19,7 +19,7 @@ import { DEAD_JOBS_CONTRACT } from '../dead-jobs/dead-jobs.dto.js';
 import { HEALTH_CONTRACT } from '../health/health.dto.js';
 import { INCIDENTS_CONTRACT } from '../incidents/incidents.contract.js';
 import { KILL_SWITCH_CONTRACT } from '../kill-switch/kill-switch.dto.js';
-import { NOTIFICATIONS_CONTRACT } from '../notifications/notifications.contract.js';
+import { NOTIFICATIONS_CONTRACT } from '../notifications/notifications.dto.js';
 import { PLAYBOOKS_CONTRACT } from '../playbooks/playbook.dto.js';
 import { TRIAGE_CONTRACT } from '../triage/triage.dto.js';
 import { WEBHOOKS_CONTRACT } from '../webhooks/webhooks.contract.js';

@@ -60,8 +60,8 @@ async function main(): Promise<void> {
   } finally {
     await server.stop();
   }
-  const counts = Object.values(backup.tables);
-  const rows = counts.reduce((sum, table) => sum + table.rows, 0);
+  const counts = Object.values(backup.end.tables);
+  const rows = counts.reduce((sum, count) => sum + count, 0);
   const { created_at } = backup.manifest;
   say(`Restored ${rows} rows of ${counts.length} tables, as they were at ${created_at}.`);
   plan.summary().forEach(say);

@@ -7,43 +7,29 @@ import type { Caller } from '../platform/http/caller.js';
 import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { Work } from '../platform/work/work.js';
+import type { TargetTest } from '../targets/target-contract.js';
 import { DeliveriesRepository, type DeliveryListRequest } from './deliveries.repository.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { DeliveryEndings } from './delivery-endings.js';
 import { type Delivery, laneOf } from './delivery.entity.js';
-import { ATTEMPT_MS } from './delivery-rules.js';
+import { ATTEMPT_MS, MAX_REDELIVERED } from './delivery-rules.js';
 import { messageOf } from './notification.js';
 import { NotificationChannelsService } from './notification-channels.service.js';
 
-interface TestResult {
-  readonly success: boolean;
-  readonly message: string;
-  readonly latency_ms: number;
-}
-
 /** The message is sent between two transactions: the first rejects a simultaneous copy, the second stores the result. */
 interface TestParticipants {
-  readonly begun: Participant<TestResult>;
-  readonly ended: Participant<TestResult>;
+  readonly begun: Participant<TargetTest>;
+  readonly ended: Participant<TargetTest>;
 }
 
-/** A copy of a test is told for this time that the test is running. */
+/** For this time a repeated request for a test is rejected as running. */
 export const TEST_ANSWERED_WITHIN_MS = 2 * ATTEMPT_MS;
 
-/** Limits the time for which a transaction holds its locks. */
-export const MAX_REDELIVERED = 10_000;
-
-const UNKNOWN: TestResult = {
+const UNKNOWN: TargetTest = {
   success: false,
   message: 'The service stopped during the test. It is unknown whether the message arrived.',
   latency_ms: 0,
 };
-
-class DeliveryNotFoundError extends NotFoundError {
-  constructor() {
-    super('Delivery');
-  }
-}
 
 /** Lists, tests and redelivers for people. */
 @Injectable()
@@ -65,9 +51,9 @@ export class DeliveriesService {
   }
 
   /** Sends a test message, even if the channel is disabled or paused. */
-  async test(caller: Caller, id: string, participants: TestParticipants): Promise<TestResult> {
+  async test(caller: Caller, id: string, participants: TestParticipants): Promise<TargetTest> {
     const channel = await this.channels.get(id);
-    await this.transactions.run<TestResult>(async () => UNKNOWN, caller, participants.begun);
+    await this.transactions.run<TargetTest>(async () => UNKNOWN, caller, participants.begun);
     const begun = performance.now();
     const occurred_at = this.clock.now();
     const outcome = await this.attempts.send(channel, () =>
@@ -82,7 +68,7 @@ export class DeliveriesService {
     const success = outcome.kind === 'delivered';
     const message = success ? 'The message is delivered.' : outcome.why;
     const latency_ms = Math.round(performance.now() - begun);
-    return await this.transactions.run<TestResult>(
+    return await this.transactions.run<TargetTest>(
       async (tx) => {
         if (success) await this.endings.resume(tx, channel.id);
         await this.channels.record(tx, caller, 'notification_channel.tested', channel, { success });
@@ -124,12 +110,12 @@ export class DeliveriesService {
     idempotency: Participant<Delivery>,
   ): Promise<Delivery> {
     const { id: channel_id, name: channel } = await this.channels.get(channelId);
-    if (!isUuid(deliveryId)) throw new DeliveryNotFoundError();
+    if (!isUuid(deliveryId)) throw new NotFoundError('Delivery');
     return await this.transactions.run<Delivery>(
       async (tx) => {
         await this.resumeEnabled(tx, channel_id);
         const delivery = await this.deliveries.reopen(tx, channel_id, deliveryId);
-        if (!delivery) throw new DeliveryNotFoundError();
+        if (!delivery) throw new NotFoundError('Delivery');
         await this.audit.record(tx, {
           actor: caller.name,
           action: 'notification_delivery.redelivered',

@@ -8,7 +8,6 @@ import { shownStart } from '../platform/text.js';
 import { isReached, type Outcome } from './channel-type.js';
 import { type Delivery, deliveryColumns, NOTIFICATION, workOf } from './delivery.entity.js';
 import type { Ending } from './delivery-rules.js';
-import type { ApprovalWave } from './messages/folded-message.js';
 
 const MAX_CARRIED = 500;
 export const MAX_ERROR = 500;
@@ -119,8 +118,8 @@ const COUNT_ALIKE: Statement = {
 const WAVES: Statement = {
   name: 'notification_deliveries_waves',
   text: `
-    select event.id, carrier.subject_id as first,
-           array(select member.subject_id from notification_deliveries member where member.carried_by = carrier.id) as carried
+    select event.id, carrier.subject_id || array(
+             select member.subject_id from notification_deliveries member where member.carried_by = carrier.id) as wave
       from notification_deliveries event
       join notification_deliveries asked on asked.channel_id = event.channel_id and asked.incident_id = event.incident_id
        and asked.type = 'action.pending_approval' and asked.subject_id = event.subject_id
@@ -202,8 +201,7 @@ interface LoadedDelivery extends Delivery {
 }
 
 /** Result of an attempt. */
-export interface EndedAttempt {
-  readonly folded: FoldedDelivery;
+export interface EndedAttempt extends FoldedDelivery {
   readonly outcome: Outcome;
   readonly ending: Ending;
 }
@@ -261,11 +259,11 @@ export class DeliveryClaimsRepository {
     return await this.statements.rowsIn(tx, FOLD, [id, own, MAX_CARRIED]);
   }
 
-  /** Returns the approvals that were requested in one message, by the ids of later deliveries about one of them. */
-  async wavesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, ApprovalWave>> {
+  /** Returns the approvals that one message requested, the carrier first, by the ids of later deliveries about one of them. */
+  async wavesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
     if (ids.length === 0) return new Map();
-    const rows = await this.statements.rowsIn<ApprovalWave & { id: string }>(tx, WAVES, [ids]);
-    return new Map(rows.map(({ id, first, carried }) => [id, { first, carried }]));
+    const rows = await this.statements.rowsIn<{ id: string; wave: string[] }>(tx, WAVES, [ids]);
+    return new Map(rows.map(({ id, wave }) => [id, wave]));
   }
 
   /** Ends outdated deliveries without sending them, with their work. @param why by id */
@@ -279,12 +277,12 @@ export class DeliveryClaimsRepository {
 
   /** Stores the results of attempts. The work of the carriers ends later in the transaction. */
   async write(tx: Tx, attempts: readonly EndedAttempt[]): Promise<void> {
-    const carriers = attempts.filter(({ folded }) => folded.carried.length > 0);
-    const ids = attempts.map(({ folded }) => folded.delivery.id);
+    const carriers = attempts.filter(({ carried }) => carried.length > 0);
+    const ids = attempts.map(({ delivery }) => delivery.id);
     if (carriers.length > 0) await this.statements.rowsIn(tx, LOCK, [ids]);
     const ended: EndedDelivery[] = [];
-    for (const { folded, ending, outcome } of attempts) {
-      const { id, attempts: n } = folded.delivery;
+    for (const { delivery, ending, outcome } of attempts) {
+      const { id, attempts: n } = delivery;
       const error = ending.error && shownStart(ending.error, MAX_ERROR);
       if (ending.kind === 'unfolded') {
         // Only one of the deliveries may be the cause of the refusal.
@@ -297,7 +295,7 @@ export class DeliveryClaimsRepository {
     }
     await this.end(tx, ended);
     const over = carriers.filter(({ ending: { kind } }) => kind === 'delivered' || kind === 'dead');
-    const carriersOf = (some: typeof over) => [some.map(({ folded }) => folded.delivery.id)];
+    const carriersOf = (some: typeof over) => [some.map(({ delivery }) => delivery.id)];
     const { reached, lost } = Object.groupBy(over, ({ outcome }) =>
       isReached(outcome) ? 'reached' : 'lost',
     );

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
+import { IsNull, LessThanOrEqual } from 'typeorm';
 import { Clock, presentTime } from '../platform/clock.js';
 import { afterCommit, Transactions, type Tx } from '../platform/database/transactions.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
@@ -14,8 +15,7 @@ import {
   MAX_ERROR,
 } from './delivery-claims.repository.js';
 import { laneOf } from './delivery.entity.js';
-import type { NotificationChannelEntity } from './notification-channel.entity.js';
-import { NotificationChannelsRepository } from './notification-channels.repository.js';
+import { NotificationChannelEntity, WORKING } from './notification-channel.entity.js';
 import {
   FAILURES_UNTIL_PROBING,
   ONE_BY_ONE_MS,
@@ -36,7 +36,6 @@ export class DeliveryEndings {
     private readonly transactions: Transactions,
     private readonly claims: DeliveryClaimsRepository,
     private readonly deliveries: DeliveriesRepository,
-    private readonly channels: NotificationChannelsRepository,
     private readonly work: Work,
     private readonly events: DomainEvents,
     private readonly clock: Clock,
@@ -52,12 +51,11 @@ export class DeliveryEndings {
     for (const [id, ofChannel] of byChannel) await this.updateChannel(tx, id, ofChannel);
     await this.claims.write(tx, attempts);
     afterCommit(tx, () => {
-      for (const { channel, outcome, ending, folded } of attempts) {
+      for (const { channel, outcome, ending, delivery } of attempts) {
         this.attempts.inc({ type: channel.type, outcome: outcome.kind });
         if (ending.kind !== 'dead') continue;
         this.dead.inc({ type: channel.type });
-        const { id: delivery, type: event } = folded.delivery;
-        const about = { channel: channel.name, delivery, event };
+        const about = { channel: channel.name, delivery: delivery.id, event: delivery.type };
         this.log.warn(about, `A notification is dead: ${ending.error}`);
       }
     });
@@ -74,9 +72,15 @@ export class DeliveryEndings {
   async reportUnhealthy(): Promise<void> {
     const before = new Date(this.clock.now().getTime() - UNHEALTHY_AFTER_MS);
     await this.transactions.run(async (tx) => {
-      for (const channel of await this.channels.lockFailingSince(tx, before)) {
-        await this.reportIfUnhealthy(tx, channel);
-      }
+      const failing = await tx
+        .createQueryBuilder(NotificationChannelEntity, 'channel')
+        .where({ enabled: true, unhealthy_since: IsNull(), failing_since: LessThanOrEqual(before) })
+        .andWhere(
+          `exists (select from notification_deliveries where channel_id = channel.id and status = 'pending')`,
+        )
+        .setLock('pessimistic_write')
+        .getMany();
+      for (const channel of failing) await this.reportIfUnhealthy(tx, channel);
     });
   }
 
@@ -110,23 +114,23 @@ export class DeliveryEndings {
   }
 
   private async markWorking(tx: Tx, id: string): Promise<void> {
-    const before = await this.channels.markWorking(tx, id);
-    if (!before) return;
-    const { name, type, enabled, failures, narrow_until, unhealthy_reported_at } = before;
+    const rows = tx.getRepository(NotificationChannelEntity);
+    const before = await rows.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+    if (!before || !(before.failing_since ?? before.unhealthy_reported_at)) return;
+    const { enabled, failures, narrow_until, unhealthy_reported_at: since } = before;
+    // The recovery of a disabled channel is reported only after it is enabled.
+    await rows.update(id, { ...WORKING, ...(enabled && { unhealthy_reported_at: null }) });
     // A success does not end a pause that the receiver asked for. Infinity is a number.
     const isSlowedDown = narrow_until instanceof Date && narrow_until > new Date(presentTime());
     if (!isSlowedDown) await this.work.resumeLane(tx, laneOf(id), true);
     if (failures >= FAILURES_UNTIL_PROBING) await this.work.hurryLane(tx, laneOf(id));
-    if (!enabled || !unhealthy_reported_at) return;
-    await this.events.record(tx, {
-      type: 'notification_channel.recovered',
-      subject: { type: 'notification_channel', id },
-      payload: { name, type, unhealthy_since: unhealthy_reported_at.toISOString() },
-    });
-    afterCommit(tx, () => this.log.log({ channel: name }, 'A notification channel works again.'));
+    if (!enabled || !since) return;
+    await this.report(tx, before, 'recovered', { unhealthy_since: since.toISOString() });
+    const channel = before.name;
+    afterCommit(tx, () => this.log.log({ channel }, 'A notification channel works again.'));
   }
 
-  /** @param earlier failures in a row before the attempt */
+  /** @param earlier failures in a row before the attempt. Failures of attempts that run at the same time count once. */
   private async noteFailure(
     tx: Tx,
     id: string,
@@ -134,18 +138,27 @@ export class DeliveryEndings {
     earlier: number,
   ): Promise<void> {
     const isBusy = outcome.kind === 'failed' && outcome.isBusy === true;
-    // Each refused message is lost, so each one counts.
-    const counted = outcome.kind === 'refused' ? undefined : isBusy ? -1 : earlier;
-    const why = shownStart(outcome.why, MAX_ERROR);
-    const after = await this.channels.noteFailure(tx, id, why, counted);
+    const last_error = shownStart(outcome.why, MAX_ERROR);
+    const counted = `greatest(failures, ${isBusy ? 0 : earlier + 1})`;
+    const rows = tx.getRepository(NotificationChannelEntity);
+    await rows.update(
+      { id, deleted_at: IsNull() },
+      {
+        // Each refused message is lost, so each one counts.
+        failures: () => (outcome.kind === 'refused' ? 'failures + 1' : counted),
+        failing_since: () => 'coalesce(failing_since, now())',
+        last_error,
+      },
+    );
+    const after = await rows.findOneBy({ id, deleted_at: IsNull() });
     if (!after) return;
-    if (after.failures === 1 && !isBusy) {
-      afterCommit(tx, () =>
-        this.log.warn({ channel: after.name }, `A notification channel fails: ${why}`),
-      );
+    const { name: channel, failures } = after;
+    if (failures === 1 && !isBusy) {
+      const text = `A notification channel fails: ${last_error}`;
+      afterCommit(tx, () => this.log.warn({ channel }, text));
     }
-    const pauseMs = pauseAfter(outcome, after.failures, Math.random());
-    const probesMs = after.failures >= FAILURES_UNTIL_PROBING ? Infinity : 0;
+    const pauseMs = pauseAfter(outcome, failures, Math.random());
+    const probesMs = failures >= FAILURES_UNTIL_PROBING ? Infinity : 0;
     const narrowMs = isBusy ? pauseMs + ONE_BY_ONE_MS : probesMs;
     if (pauseMs > 0) await this.work.slowLane(tx, laneOf(id), pauseMs, narrowMs);
     await this.reportIfUnhealthy(tx, after);
@@ -153,18 +166,28 @@ export class DeliveryEndings {
 
   /** Reports each series of failures once. A change of the configuration does not begin a new series. */
   private async reportIfUnhealthy(tx: Tx, channel: NotificationChannelEntity): Promise<void> {
-    const { id, name, type, failing_since, unhealthy_since, last_error: message } = channel;
+    const { id, name, failing_since, unhealthy_since, last_error: message } = channel;
     if (!channel.enabled || unhealthy_since || !failing_since) return;
     if (this.clock.now().getTime() - failing_since.getTime() < UNHEALTHY_AFTER_MS) return;
-    await this.channels.markUnhealthy(tx, id);
-    if (channel.unhealthy_reported_at) return;
-    await this.events.record(tx, {
-      type: 'notification_channel.unhealthy',
-      subject: { type: 'notification_channel', id },
-      payload: { name, type, message, failing_since: failing_since.toISOString() },
+    await tx.getRepository(NotificationChannelEntity).update(id, {
+      unhealthy_since: () => 'now()',
+      unhealthy_reported_at: () => 'coalesce(unhealthy_reported_at, now())',
     });
-    afterCommit(tx, () =>
-      this.log.warn({ channel: name }, `A notification channel is unhealthy: ${message}`),
-    );
+    if (channel.unhealthy_reported_at) return;
+    const payload = { message, failing_since: failing_since.toISOString() };
+    await this.report(tx, channel, 'unhealthy', payload);
+    const text = `A notification channel is unhealthy: ${message}`;
+    afterCommit(tx, () => this.log.warn({ channel: name }, text));
+  }
+
+  private async report(
+    tx: Tx,
+    { id, name, type }: NotificationChannelEntity,
+    what: 'unhealthy' | 'recovered',
+    more: object,
+  ): Promise<void> {
+    const subject = { type: 'notification_channel', id };
+    const payload = { name, type, ...more };
+    await this.events.record(tx, { type: `notification_channel.${what}`, subject, payload });
   }
 }

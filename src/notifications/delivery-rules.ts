@@ -6,6 +6,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** Time limit of an attempt. */
 export const ATTEMPT_MS = 15 * SECOND_MS;
+/** Limits the time for which a transaction holds its locks. */
+export const MAX_REDELIVERED = 10_000;
 
 /** A channel is unhealthy after failing for this time. */
 export const UNHEALTHY_AFTER_MS = 10 * MINUTE_MS;

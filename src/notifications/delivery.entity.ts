@@ -17,12 +17,8 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Index('ix_notification_deliveries_group', ['channel_id', 'group_key', 'occurred_at'], {
   where: 'group_key is not null',
 })
-@Index('ix_notification_deliveries_carried', ['carried_by'], {
-  where: 'carried_by is not null',
-})
-@Index('ix_notification_deliveries_dead', ['channel_id', 'ended_at'], {
-  where: `status = 'dead'`,
-})
+@Index('ix_notification_deliveries_carried', ['carried_by'], { where: 'carried_by is not null' })
+@Index('ix_notification_deliveries_dead', ['channel_id', 'ended_at'], { where: `status = 'dead'` })
 export class NotificationDeliveryEntity extends EventColumns {
   /** Begins with the time of the event. */
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_deliveries' })

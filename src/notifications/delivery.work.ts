@@ -37,8 +37,7 @@ const DECIDED = 'Not sent: all approvals that it requests were decided before.';
 const IN_REOPENING = 'Not sent: the message about the reopening contains the severity.';
 
 /** A delivery that is about to be sent. */
-interface Ready {
-  readonly folded: FoldedDelivery;
+interface Ready extends FoldedDelivery {
   readonly channel: NotificationChannelEntity;
   readonly present: PresentState;
 }
@@ -76,9 +75,9 @@ export class DeliveryWork implements OnModuleInit {
       hasLanes: true,
       mostAttempts: Infinity,
       one: (claim) => this.deliver(claim),
-      write: async (tx, ended) => {
+      write: (tx, ended) => {
         const attempts = ended.flatMap(({ result }) => result ?? []);
-        await this.endings.write(tx, attempts);
+        return this.endings.write(tx, attempts);
       },
     });
     this.work.every('clean-up-notifications', CLEAN_UP_SECONDS, () => this.cleanUp());
@@ -102,16 +101,15 @@ export class DeliveryWork implements OnModuleInit {
     if ('heldMs' in prepared) {
       return new AgainOutcome({ inMs: prepared.heldMs, countsAsAttempt: false });
     }
-    const { channel, folded } = prepared;
     const outcome = await this.send(prepared, claim.signal);
-    const ending = endingOf(outcome, folded, Math.random());
-    const attempt = { channel, folded, outcome, ending };
+    const ending = endingOf(outcome, prepared, Math.random());
+    const attempt = { ...prepared, outcome, ending };
     if (ending.kind === 'delivered' || ending.kind === 'dead') return attempt;
     return new AgainOutcome({ inMs: ending.waitMs, why: ending.error }, attempt);
   }
 
   private async send(
-    { channel, folded: { delivery, carried, alike }, present }: Ready,
+    { channel, delivery, carried, alike, present }: Ready,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { id, type, incident_id } = delivery;
@@ -163,7 +161,7 @@ export class DeliveryWork implements OnModuleInit {
         continue;
       }
       const wave = waves.get(one.delivery.id);
-      ready.set(one.delivery.id, { folded: one, channel, present: { incidents, waiting, wave } });
+      ready.set(one.delivery.id, { ...one, channel, present: { incidents, waiting, wave } });
     }
     await this.claims.drop(tx, pointless);
     return claims.map(({ ref }) => {
@@ -187,7 +185,7 @@ export class DeliveryWork implements OnModuleInit {
     const waves = await this.claims.wavesOf(tx, ofWaves);
     const actionIds = new Set([
       ...all.filter(requestsApproval).map(({ subject_id }) => subject_id),
-      ...[...waves.values()].flatMap(({ first, carried }) => [first, ...carried]),
+      ...[...waves.values()].flat(),
     ]);
     const waiting =
       actionIds.size > 0

@@ -20,6 +20,14 @@ export function channelStatusOf({
   return failing_since ? 'degraded' : 'healthy';
 }
 
+/** Columns of a channel without failures. */
+export const WORKING = {
+  failures: 0,
+  failing_since: null,
+  last_error: null,
+  unhealthy_since: null,
+};
+
 /** Names that people confuse have the same key: `soc`, `SOC`, `soc.` and `ｓｏｃ`. */
 export function nameKey(name: string): string {
   const key = nfkc(name)
@@ -43,10 +51,7 @@ const laneColumn = (column: string) => (channel: string) =>
   'ck_notification_channels_deleted',
   `deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}')`,
 )
-@Index('uq_notification_channels_name', ['name_key'], {
-  unique: true,
-  where: 'deleted_at is null',
-})
+@Index('uq_notification_channels_name', ['name_key'], { unique: true, where: 'deleted_at is null' })
 export class NotificationChannelEntity extends TargetRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_channels' })
   readonly id: string;

@@ -23,7 +23,7 @@ import {
 import type {
   NotificationChannelInputDto,
   NotificationChannelUpdateDto,
-} from './notification-channels.dto.js';
+} from './notifications.dto.js';
 import { NotificationChannelsRepository } from './notification-channels.repository.js';
 import { type FormerSecret, SealedChannels } from './sealed-channels.js';
 

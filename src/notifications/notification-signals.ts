@@ -6,7 +6,7 @@ import { beginAtZero } from '../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { CHANNEL_TYPES } from './channel-types.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
-import { channelStatusOf } from './notification-channel.entity.js';
+import { type ChannelStatus, channelStatusOf } from './notification-channel.entity.js';
 import { NotificationChannelsRepository } from './notification-channels.repository.js';
 
 const OUTCOMES = ['delivered', 'failed', 'refused'] as const;
@@ -43,19 +43,21 @@ export class NotificationSignals implements OnModuleInit {
     const total = enabled.length;
     if (total === 0) return { status: 'disabled', message: 'No channel is enabled.', total };
     const waiting = await this.deliveries.waiting();
-    const down = enabled.filter((channel) => channelStatusOf(channel) === 'unhealthy');
-    const failing = enabled.flatMap((channel) =>
-      channelStatusOf(channel) === 'degraded' ? [channel.name] : [],
-    );
-    const details = { total, waiting, ...(failing.length > 0 ? { failing } : {}) };
-    if (down.length === 0 && failing.length === 0) return { status: 'healthy', ...details };
-    if (down.length === 0) {
-      const message = `The last attempt failed for ${failing.length} of ${total} channels.`;
-      return { status: 'degraded', message, ...details };
-    }
-    const unhealthy = down.map(({ name }) => name);
-    const verb = down.length === 1 ? 'has' : 'have';
-    const message = `${down.length} of ${total} channels ${verb} failed for more than ten minutes.`;
-    return { status: 'degraded', message, ...details, unhealthy };
+    const named = (status: ChannelStatus) =>
+      enabled.flatMap((channel) => (channelStatusOf(channel) === status ? [channel.name] : []));
+    const [failing, unhealthy] = [named('degraded'), named('unhealthy')];
+    const details = {
+      total,
+      waiting,
+      ...(failing.length > 0 && { failing }),
+      ...(unhealthy.length > 0 && { unhealthy }),
+    };
+    if (unhealthy.length + failing.length === 0) return { status: 'healthy', ...details };
+    const verb = unhealthy.length === 1 ? 'has' : 'have';
+    const message =
+      unhealthy.length > 0
+        ? `${unhealthy.length} of ${total} channels ${verb} failed for more than ten minutes.`
+        : `The last attempt failed for ${failing.length} of ${total} channels.`;
+    return { status: 'degraded', message, ...details };
   }
 }

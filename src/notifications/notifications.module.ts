@@ -1,14 +1,13 @@
 import { Module } from '@nestjs/common';
 import { ActionsModule } from '../actions/actions.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
-import { DeliveriesController } from './deliveries.controller.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveriesService } from './deliveries.service.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { DeliveryClaimsRepository } from './delivery-claims.repository.js';
 import { DeliveryEndings } from './delivery-endings.js';
 import { DeliveryWork } from './delivery.work.js';
-import { NotificationChannelsController } from './notification-channels.controller.js';
+import { NotificationsController } from './notifications.controller.js';
 import { NotificationChannelsRepository } from './notification-channels.repository.js';
 import { NotificationChannelsService } from './notification-channels.service.js';
 import { NotificationSignals } from './notification-signals.js';
@@ -16,7 +15,7 @@ import { SealedChannels } from './sealed-channels.js';
 
 @Module({
   imports: [IncidentsModule, ActionsModule],
-  controllers: [NotificationChannelsController, DeliveriesController],
+  controllers: [NotificationsController],
   providers: [
     SealedChannels,
     NotificationChannelsRepository,

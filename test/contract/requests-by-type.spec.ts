@@ -15,7 +15,7 @@ import {
 } from '../../src/targets/target-contract.js';
 import { CONNECTOR_REQUEST } from '../../src/connectors/connectors.dto.js';
 import { SEVERITIES } from '../../src/incidents/incident.js';
-import { CHANNEL_REQUEST } from '../../src/notifications/notification-channels.dto.js';
+import { CHANNEL_REQUEST } from '../../src/notifications/notifications.dto.js';
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 
 /** What OpenAPI 3.0 does not say: names by a pattern, values of two kinds; and how a parser of URLs reads an address. */

@@ -9,9 +9,9 @@ import {
   insertEvents,
 } from './notifications-harness.js';
 
-const severityOf = ({ payload }: FoldedDelivery['delivery']) => (payload as Told).severity;
+const severityOf = ({ payload }: FoldedDelivery['delivery']) => (payload as EventFields).severity;
 
-interface Told {
+interface EventFields {
   readonly severity?: string;
   readonly group?: string;
   readonly source?: string;
@@ -34,8 +34,8 @@ describe('folds of notifications', () => {
     ];
     return insertChannel(dataSource, events, { type });
   };
-  const tell = async (n: number, told: Told = {}, incident?: string): Promise<void> => {
-    const { severity = 'high', group = 'a', source = 'wazuh', type = 'incident.created' } = told;
+  const notify = async (n: number, fields: EventFields = {}, incident?: string): Promise<void> => {
+    const { severity = 'high', group = 'a', source = 'wazuh', type = 'incident.created' } = fields;
     for (let count = 0; count < n; count += 1) {
       await event(type, 'incident', { severity, group, source }, incident);
     }
@@ -96,44 +96,44 @@ describe('folds of notifications', () => {
 
   it('hold new incidents of a group longer after each message, and critical ones for 3 seconds', async () => {
     await channel();
-    await tell(1);
+    await notify(1);
     await release();
     await end((await claim())[0]!);
-    await tell(1);
+    await notify(1);
     await release();
     await end((await claim())[0]!);
-    await tell(1);
-    await tell(1, { group: 'b' });
-    await tell(1, { severity: 'critical', group: 'c' });
-    await tell(1, { type: 'triage.failed', group: 'a' });
+    await notify(1);
+    await notify(1, { group: 'b' });
+    await notify(1, { severity: 'critical', group: 'c' });
+    await notify(1, { type: 'triage.failed', group: 'a' });
     expect(await heldSeconds()).toEqual([null, null, 300, 2, null, null]);
     await end((await claim()).find(({ delivery }) => severityOf(delivery) === 'critical')!);
-    await tell(1, { severity: 'critical', group: 'c' });
+    await notify(1, { severity: 'critical', group: 'c' });
     expect((await heldSeconds()).at(-1)).toBe(3);
     await query(
       `update notification_deliveries set occurred_at = occurred_at - interval '11 minutes'`,
     );
-    await tell(1);
+    await notify(1);
     expect((await heldSeconds()).at(-1)).toBe(2);
   });
 
   it('do not hold deliveries to programs', async () => {
     await channel('webhook');
     await channel('pagerduty');
-    await tell(3);
+    await notify(3);
     expect(await heldSeconds()).toEqual(Array(6).fill(null));
     expect((await claim()).every(({ carried }) => carried.length === 0)).toBe(true);
   });
 
   it('separate critical incidents from others, and sources from each other', async () => {
     await channel();
-    await tell(5, { severity: 'low' });
-    await tell(3, { severity: 'critical' });
-    await tell(1, { severity: 'critical', group: 'ransomware' });
-    await tell(2, { source: 'falcon' });
+    await notify(5, { severity: 'low' });
+    await notify(3, { severity: 'critical' });
+    await notify(1, { severity: 'critical', group: 'ransomware' });
+    await notify(2, { source: 'falcon' });
     await release();
     const found = (await deliverAll()).flat().map(({ delivery, carried }) => {
-      const { severity, source } = delivery.payload as Told;
+      const { severity, source } = delivery.payload as EventFields;
       return [severity, source, carried.length];
     });
     expect(found.toSorted()).toEqual([
@@ -147,10 +147,10 @@ describe('folds of notifications', () => {
 
   it('keep the members of a message in later attempts, even by another replica after a crash', async () => {
     await channel();
-    await tell(5);
+    await notify(5);
     await release();
     const [first] = await claim();
-    await tell(2);
+    await notify(2);
     await release();
     await deliverer.lapse();
     const again = await claim();
@@ -164,12 +164,12 @@ describe('folds of notifications', () => {
 
   it('keep the members of a message whose first attempt was given back, because it may have been sent', async () => {
     await channel();
-    await tell(3);
+    await notify(3);
     await release();
     const [first] = await claim();
     const givenBack = { inMs: 0, countsAsAttempt: false };
     await deliverer.endWork(first!.delivery.id, { again: givenBack });
-    await tell(2);
+    await notify(2);
     await release();
     const again = (await claim()).find(({ delivery }) => delivery.id === first!.delivery.id)!;
     expect(again.carried).toHaveLength(2);
@@ -177,11 +177,11 @@ describe('folds of notifications', () => {
 
   it('keep the members of a message in a redelivery', async () => {
     await channel();
-    await tell(4);
+    await notify(4);
     await release();
     const [first] = await claim();
     await end(first!);
-    await tell(2);
+    await notify(2);
     await release();
     const reopen = () =>
       transactions.run((tx) =>
@@ -199,14 +199,14 @@ describe('folds of notifications', () => {
 
   it('end when the message is refused, and when the carrier is dead', async () => {
     await channel();
-    await tell(4);
+    await notify(4);
     await release();
     const [refused] = await claim();
     await deliverer.end(refused!, 'unfolded');
     const alone = (await deliverAll()).flat();
     expect(alone.map(({ carried }) => carried.length)).toEqual([0, 0, 0, 0]);
 
-    await tell(3, { group: 'b' });
+    await notify(3, { group: 'b' });
     await release();
     const [dead] = await claim();
     expect(dead!.carried).toHaveLength(2);
@@ -219,7 +219,7 @@ describe('folds of notifications', () => {
 
   it('take nothing after their claim was lost', async () => {
     await channel();
-    await tell(2);
+    await notify(2);
     await release();
     const load = jest.spyOn(claimed, 'load').mockImplementationOnce(async (tx, claims) => {
       await deliverer.lapse();
@@ -234,7 +234,7 @@ describe('folds of notifications', () => {
     await channel();
     const incident = newId();
     for (let n = 0; n < 3; n += 1) {
-      await tell(1, {}, n === 2 ? incident : undefined);
+      await notify(1, {}, n === 2 ? incident : undefined);
       if (n < 2) await release();
       for (const one of await claim()) await end(one);
     }
@@ -249,12 +249,12 @@ describe('folds of notifications', () => {
   it('end the hold of an incident.created that is being checked when an urgent event follows', async () => {
     await channel();
     const incident = newId();
-    await tell(1, {}, incident);
+    await notify(1, {}, incident);
     await pass(2);
-    await tell(1);
+    await notify(1);
     const endWork = jest.spyOn(deliverer, 'endWork').mockImplementationOnce(async (id, ending) => {
       endWork.mockRestore();
-      await tell(1, { type: 'triage.failed' }, incident);
+      await notify(1, { type: 'triage.failed' }, incident);
       await deliverer.endWork(id, ending);
     });
     expect(await claim()).toEqual([]);
@@ -267,7 +267,7 @@ describe('folds of notifications', () => {
     const payload = { severity: 'high', group: 'a', source: 'wazuh' };
     await insertEvents(dataSource, { type: 'triage.failed', payload }, ...incidents);
     await insertEvents(dataSource, { type: 'incident.created', payload }, ...incidents);
-    await tell(1);
+    await notify(1);
     const [carrier] = await query(
       'select id from notification_deliveries order by position desc limit 1',
     );
@@ -288,9 +288,9 @@ describe('folds of notifications', () => {
   it('send later events of an incident after the message that contains its incident.created', async () => {
     await channel();
     const incident = newId();
-    await tell(2);
-    await tell(1, {}, incident);
-    await tell(1, { type: 'triage.failed' }, incident);
+    await notify(2);
+    await notify(1, {}, incident);
+    await notify(1, { type: 'triage.failed' }, incident);
     const [first, ...more] = await claim();
     expect([more.length, first!.carried.length]).toEqual([0, 2]);
     expect(first!.delivery.incident_id).toBe(incident);
@@ -366,7 +366,7 @@ describe('folds of notifications', () => {
       }
       return held;
     };
-    const incident = () => tell(1);
+    const incident = () => notify(1);
     const newOnes = await held(incident, 1, 35);
     expect([newOnes.slice(0, 20).every(Boolean), newOnes.includes(false)]).toEqual([true, true]);
     await clearDeliveries();
@@ -376,7 +376,7 @@ describe('folds of notifications', () => {
       true,
     ]);
     await clearDeliveries();
-    await tell(3, { severity: 'critical' });
+    await notify(3, { severity: 'critical' });
     expect(await claim()).toHaveLength(1);
   });
 
@@ -400,7 +400,7 @@ describe('folds of notifications', () => {
     expect([one!.carried.length, more.length]).toEqual([9, 0]);
     // The approval waits for an earlier event of its incident that is no approval.
     await end(one!);
-    await tell(1, { type: 'playbook.step_failed' }, incidents[0]);
+    await notify(1, { type: 'playbook.step_failed' }, incidents[0]);
     await both(incidents[0]!);
     await both(incidents[1]!);
     await release();
@@ -425,8 +425,7 @@ describe('folds of notifications', () => {
     await event('action.completed', 'action', about, asked[0]);
     const [{ delivery }] = (await claim()) as [FoldedDelivery];
     const waves = await transactions.run((tx) => claimed.wavesOf(tx, [delivery.id]));
-    const { first, carried } = waves.get(delivery.id)!;
-    expect([first, ...carried].toSorted()).toEqual(asked.toSorted());
+    expect(waves.get(delivery.id)!.toSorted()).toEqual(asked.toSorted());
   });
 
   it('leave out playbook.step_failed beside action.failed, except for programs', async () => {
@@ -453,7 +452,7 @@ describe('folds of notifications', () => {
       const payload = { playbook: 'policy', playbook_version: 1, step, severity };
       return event('playbook.step_failed', 'playbook_run', payload);
     };
-    const told = async () => {
+    const notified = async () => {
       const rows = await query(
         `select delivery.payload ->> 'step' as step, delivery.payload ->> 'severity' as severity
            from notification_deliveries delivery
@@ -467,10 +466,10 @@ describe('folds of notifications', () => {
     for (const severity of ['low', 'high', 'low', 'critical', 'critical'])
       await fail('a', severity);
     await fail('b', 'low');
-    expect(await told()).toEqual(['a low', 'a critical', 'b low']);
+    expect(await notified()).toEqual(['a low', 'a critical', 'b low']);
     await pass(6 * 3_600);
     await fail('a', 'low');
-    expect(await told()).toEqual(['a low', 'a critical', 'b low', 'a low']);
+    expect(await notified()).toEqual(['a low', 'a critical', 'b low', 'a low']);
     const [all] = await query(
       `select count(*)::integer as n from notification_deliveries delivery
          join notification_channels channel on channel.id = delivery.channel_id and channel.type = 'webhook'`,

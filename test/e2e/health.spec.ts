@@ -9,6 +9,7 @@ import {
   type ComponentStatus,
   HealthComponents,
 } from '../../src/platform/health-components.js';
+import { Authentication } from '../../src/auth/authentication/authentication.js';
 import { Draining } from '../../src/platform/http/draining.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -97,6 +98,16 @@ describe('health', () => {
     expect(await overall({ llm: 'unhealthy' })).toBe('degraded');
     expect(await overall({ database: 'degraded' })).toBe('degraded');
     expect(await overall({ database: 'unhealthy' })).toBe('unhealthy');
+  });
+
+  it('does not ask the database for the session of a browser', async () => {
+    const lookUps = jest.spyOn(app.nest.get(Authentication), 'findSessionUser');
+    const cookie = `its_session=${'x'.repeat(43)}`;
+    for (const path of ['/live', '/ready', '/health']) await app.get(path, { cookie });
+    expect(lookUps).not.toHaveBeenCalled();
+    await app.get('/docs', { cookie });
+    expect(lookUps).toHaveBeenCalledTimes(1);
+    lookUps.mockRestore();
   });
 
   it('is alive but not ready while it stops, and ends requests that wait for changes', async () => {

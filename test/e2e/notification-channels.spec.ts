@@ -207,7 +207,7 @@ describe(PATH, () => {
     for (const { id } of [hook, mail]) await admin.delete(`${PATH}/${id}`);
 
     const trail = await admin.get('/api/audit?per_page=20');
-    const told = ({ id }: { readonly id: string }) =>
+    const notified = ({ id }: { readonly id: string }) =>
       trail.body.data
         .filter((entry: { subject: { id: string } }) => entry.subject.id === id)
         .map(({ action, details }: { action: string; details: Record<string, string[]> }) =>
@@ -215,13 +215,13 @@ describe(PATH, () => {
         )
         .toReversed();
     const [here, there] = [new URL(receiver.url).origin, 'https://attacker.example.net'];
-    expect(told(hook)).toEqual([
+    expect(notified(hook)).toEqual([
       `created  ${here}`,
       `updated ${here} ${there}`,
       `deleted  ${there}`,
     ]);
     const server = 'tcp://mail.example.com:587';
-    expect(told(mail)).toEqual([
+    expect(notified(mail)).toEqual([
       `created  ${server} soc@example.com`,
       `updated ${server} soc@example.com ${server} mallory@example.net`,
       `deleted  ${server} mallory@example.net`,
@@ -293,12 +293,12 @@ describe('A channel that subscribes to webhook_event.failed', () => {
     const { body } = await siem.send({ n: 1 });
     await siem.send({ n: 2 });
     await new WebhookSender(app.client, 'edr').send({ n: 3 });
-    const told = (count: number) =>
+    const notified = (count: number) =>
       eventually(
         () => receiver.events,
         (events) => events.length >= count,
       );
-    expect(await told(2)).toMatchObject([
+    expect(await notified(2)).toMatchObject([
       {
         type: 'webhook_event.failed',
         data: {
@@ -314,10 +314,10 @@ describe('A channel that subscribes to webhook_event.failed', () => {
     await endQuietPeriod();
     await siem.send({ n: 1 });
     await siem.send({ n: 5 });
-    expect(await told(3)).toHaveLength(3);
+    expect(await notified(3)).toHaveLength(3);
     await endQuietPeriod();
     await siem.send({ n: 6 });
-    expect(await told(4)).toHaveLength(4);
+    expect(await notified(4)).toHaveLength(4);
     for (const event of receiver.events) expect(eventSchemaErrors(event)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, statSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKey } from '../../src/auth/keys/key-format.js';
@@ -32,6 +32,13 @@ describe('the first start', () => {
     (await app.post('/login', { username: 'admin', password })).status;
   const withKey = async (app: TestApp, key: string) =>
     (await app.get('/api/me', { authorization: `Bearer ${key}` })).body;
+
+  it('leaves no file with the password if it cannot write the file of the credentials', async () => {
+    const dataDir = join(tmpdir(), `its-bootstrap-${randomBytes(6).toString('hex')}`);
+    mkdirSync(join(dataDir, 'bootstrap-credentials.json'), { recursive: true });
+    await expect(start({ DATABASE_URL: '', DATA_DIR: dataDir })).rejects.toThrow('EISDIR');
+    expect(readdirSync(dataDir)).toEqual(['bootstrap-credentials.json']);
+  });
 
   it('creates the admin and the key of the settings, nothing without settings, and writes no secret', async () => {
     await start();

@@ -121,8 +121,7 @@ describe('deliveries of notifications', () => {
       expect(eventSchemaErrors(JSON.parse(request.body))).toEqual([]);
       expect(isSignedBy(secret, request)).toBe(true);
     }
-    const { data, meta } = await deliveries(channelId);
-    expect(meta.total).toBe(5);
+    const data = await ended(channelId, 5);
     expect(data[0]).toMatchObject({ event: 'incident.resolved', status: 'delivered', attempts: 1 });
     expect(data.map(({ event_id }: { event_id: string }) => event_id).toReversed()).toEqual(
       receiver.events.map(({ id: event }) => event),
@@ -207,18 +206,18 @@ describe('deliveries of notifications', () => {
     await admin.delete(`/api/incidents/${deleted}`);
     await ended(chosen.id, 7);
 
-    const told = (id: string) =>
+    const typesFor = (id: string) =>
       receiver.events
         .filter(({ data }) => data.incident.id === id)
         .map(({ type, data: { incident: about } }) => `${type} ${about.severity} ${about.status}`);
-    expect(told(unnoticed)).toEqual([]);
-    expect(told(raised)).toEqual([
+    expect(typesFor(unnoticed)).toEqual([]);
+    expect(typesFor(raised)).toEqual([
       'incident.severity_changed critical open',
       'incident.severity_changed low open',
       'incident.resolved low resolved',
       'incident.reopened low open',
     ]);
-    expect(told(deleted)).toEqual([
+    expect(typesFor(deleted)).toEqual([
       'incident.created high open',
       'incident.severity_changed low open',
       'incident.deleted low open',
@@ -569,12 +568,12 @@ describe('deliveries of notifications', () => {
 
   describe('of a channel that fails for ten minutes', () => {
     let failing: string;
-    let telling: string;
+    let watching: string;
 
     beforeEach(async () => {
       const name = `failing ${(names += 1)}`;
       failing = (await channel({ name, events: ['incident.created'] })).id;
-      telling = (await channel({ events: ['kill_switch.activated'] }, other.url)).id;
+      watching = (await channel({ events: ['kill_switch.activated'] }, other.url)).id;
     });
 
     const failForLong = async () => {
@@ -590,7 +589,7 @@ describe('deliveries of notifications', () => {
         (status) => status === 'unhealthy',
       );
     };
-    const toldOf = async (...types: string[]) => {
+    const otherHas = async (...types: string[]) => {
       await eventually(() => typesOf(other).length === types.length);
       expect(typesOf(other)).toEqual(types.map((type) => `notification_channel.${type}`));
       for (const event of other.events) {
@@ -610,7 +609,7 @@ describe('deliveries of notifications', () => {
 
     it('report the failure and the recovery to the other channels once, and show both in health and metrics', async () => {
       await failForLong();
-      await toldOf('unhealthy');
+      await otherHas('unhealthy');
       expect(other.events[0]!.data).toMatchObject({
         message: 'The receiver answered with status 500.',
       });
@@ -627,23 +626,23 @@ describe('deliveries of notifications', () => {
       receiver.vendor.behave('apply');
       await delivered(1);
       expect((await shown(failing)).status).toBe('healthy');
-      await toldOf('unhealthy', 'recovered');
+      await otherHas('unhealthy', 'recovered');
       await incident();
       await delivered(2);
-      expect((await deliveries(telling)).meta.total).toBe(2);
+      expect((await deliveries(watching)).meta.total).toBe(2);
     });
 
     it('report the recovery once after a change of the configuration', async () => {
       await failForLong();
       await put(`${PATH}/${failing}`, { config: { url: `${receiver.url}/other` } });
       await failForLong();
-      await toldOf('unhealthy');
+      await otherHas('unhealthy');
       await put(`${PATH}/${failing}`, { config: { url: `${receiver.url}/third` } });
       receiver.vendor.behave('apply');
       await delivered(2);
       expect((await post(`${PATH}/${failing}/test`)).body.data.success).toBe(true);
-      await toldOf('unhealthy', 'recovered');
-      expect((await deliveries(telling)).meta.total).toBe(2);
+      await otherHas('unhealthy', 'recovered');
+      expect((await deliveries(watching)).meta.total).toBe(2);
     });
   });
 });

@@ -58,10 +58,10 @@ describe('a flood of new incidents', () => {
     // A message of the previous test may still arrive.
     const ofTheFlood = slack.messages.filter(({ text }) => text.includes('Brute force on WS-'));
     expect(ofTheFlood.length).toBeLessThanOrEqual(2);
-    const told = ofTheFlood.map(({ text }) =>
+    const counts = ofTheFlood.map(({ text }) =>
       Number(/(\d+) new incidents from/.exec(text)?.[1] ?? 1),
     );
-    expect(told.reduce((sum, n) => sum + n)).toBe(40);
+    expect(counts.reduce((sum, n) => sum + n)).toBe(40);
     const { data } = await deliveries('?per_page=100');
     const carriers = data.filter((one: { carried_by?: string }) => one.carried_by === undefined);
     expect(carriers).toHaveLength(ofTheFlood.length);

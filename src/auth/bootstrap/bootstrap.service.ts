@@ -1,16 +1,10 @@
 // SQL: an advisory lock.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  writeFileSync,
-  existsSync,
-} from 'node:fs';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeWhole } from '../../platform/database/embedded/file-system.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { Statements } from '../../platform/database/statements.js';
 import { type Tx, Transactions } from '../../platform/database/transactions.js';
@@ -73,7 +67,11 @@ export class Bootstrap implements OnModuleInit {
       const credentials = await this.make(tx);
       // Before the commit: if the file cannot be written, the credentials must not exist, because nobody would know
       // them.
-      if (credentials && this.embedded) writeCredentials(this.settings.dataDir, credentials);
+      if (!credentials || !this.embedded) return;
+      const { dataDir } = this.settings;
+      await mkdir(dataDir, { recursive: true });
+      const content = `${JSON.stringify(credentials, null, 2)}\n`;
+      await writeWhole(credentialsFileIn(dataDir), content, OWNER_ONLY);
     });
   }
 
@@ -149,22 +147,6 @@ export interface Credentials {
 const OWNER_ONLY = 0o600;
 
 const credentialsFileIn = (dataDir: string): string => join(dataDir, 'bootstrap-credentials.json');
-
-/** Writes the whole file or nothing, readable for the owner only. Returns its path. */
-function writeCredentials(dataDir: string, credentials: Credentials): string {
-  mkdirSync(dataDir, { recursive: true });
-  const path = credentialsFileIn(dataDir);
-  const draft = `${path}.${randomBytes(4).toString('hex')}`;
-  const file = openSync(draft, 'wx', OWNER_ONLY);
-  try {
-    writeFileSync(file, `${JSON.stringify(credentials, null, 2)}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(draft, path);
-  return path;
-}
 
 /**
  * Reminds people to change the generated password of the first start, because it is stored in a file. `/health` shows

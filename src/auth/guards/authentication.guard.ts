@@ -28,8 +28,9 @@ export class AuthenticationGuard implements CanActivate {
   private async admit(request: FastifyRequest, access: Access): Promise<void> {
     switch (access) {
       case 'signature':
+      case 'public':
         return;
-      case 'public': {
+      case 'page': {
         const principal = await this.authentication.findSessionUser(request);
         if (principal) request.caller = principal;
         return;

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Public } from '../../platform/access/access.js';
+import { Page } from '../../platform/access/access.js';
 import { AnyQuery, Consumes } from '../../platform/http/handler-options.js';
 import {
   ApiAnswer,
@@ -47,7 +47,7 @@ import type { Principal } from '../principal.js';
 
 @ApiTags('Access')
 @Controller('login')
-@Public()
+@Page()
 @AnyQuery()
 export class LoginController {
   constructor(private readonly sessions: SessionsService) {}
@@ -130,7 +130,7 @@ export class LoginController {
 
 @ApiTags('Access')
 @Controller('logout')
-@Public()
+@Page()
 @AnyQuery()
 export class LogoutController {
   constructor(private readonly sessions: SessionsService) {}
@@ -174,7 +174,7 @@ export class LogoutController {
 /** Browser form for PUT /api/me/password. */
 @ApiTags('Access')
 @Controller('login/password')
-@Public()
+@Page()
 @AnyQuery()
 export class PasswordPageController {
   constructor(

@@ -11,6 +11,7 @@ import {
   type EventWords,
   field,
   id,
+  incidentNumber,
   instant,
   maybe,
   nested,
@@ -30,17 +31,11 @@ const ACTION = dataType('EventAction', 'An action, as shown in an event.', {
   target: text('Target of the action.'),
   requested_by: text(),
   reason: maybe(text('Beginning of the reason of the requester.')),
-  expires_at: maybe(
-    instant('End of the approval window. Absent if the action does not wait for approval.'),
-  ),
+  expires_at: maybe(instant('End of the approval window. Absent without an approval.')),
   approved_by: maybe(text('Approver. Absent if nobody approved the action.')),
   rejected_by: maybe(text('Person or system that rejected the action.')),
   approval_level: maybe(
-    choice(
-      'RequiredLevel',
-      REQUIRED_LEVELS,
-      'Required level of the approver. Absent if no approval is required.',
-    ),
+    choice('RequiredLevel', REQUIRED_LEVELS, 'Required level of the approver.'),
   ),
   level_reason: maybe(text('Reason for a higher level than that of the action type.')),
   rollback_of: maybe(field<string>(ActionId, 'Action that this action rolls back.')),
@@ -48,30 +43,20 @@ const ACTION = dataType('EventAction', 'An action, as shown in an event.', {
     field<string>((options) => Id('PlaybookRunId', { ...options, example: undefined })),
   ),
   message: maybe(text('Result, or reason of the rejection.')),
-  code: maybe(
-    choice(
-      'ActionFailureCode',
-      FAILURE_CODES,
-      'Reason of the failure. Absent if the action did not fail or no code applies.',
-    ),
-  ),
+  code: maybe(choice('ActionFailureCode', FAILURE_CODES, 'Reason of a failure, if one applies.')),
   simulated: maybe(field<true>(Flag, 'A sandbox simulated the action. Absent for a real action.')),
   url: apiUrl('action'),
 });
 type EventAction = DataOf<typeof ACTION>;
 
 const incidentId = ({ incident_id }: SourceEvent): string => incident_id ?? '';
-const INCIDENT = dataType(
-  'EventActionIncident',
-  'The incident of an action, as shown in an event.',
-  {
-    id: { ...id('IncidentId'), from: incidentId },
-    incident_number: { ...text(), from: ({ incident_number = '' }) => incident_number },
-    title: maybe(renamed('incident_title')),
-    severity: maybe(severity()),
-    url: apiUrl('incident', incidentId),
-  },
-);
+const INCIDENT = dataType('EventActionIncident', 'The incident of an action in an event.', {
+  id: { ...id('IncidentId'), from: incidentId },
+  incident_number: incidentNumber,
+  title: maybe(renamed('incident_title')),
+  severity: maybe(severity()),
+  url: apiUrl('incident', incidentId),
+});
 const incident = maybe(
   nested(INCIDENT, (source) => (source.incident_id ? INCIDENT.valuesOf(source) : undefined)),
 );
@@ -146,12 +131,7 @@ export const ACTION_EVENT_TYPES = {
       ),
       step: text('Name of the step.'),
       message: text('Reason of the failure.'),
-      action_id: maybe(
-        field<string>(
-          ActionId,
-          'Action of the step. Absent if the step created no action, for example because an expression failed.',
-        ),
-      ),
+      action_id: maybe(field<string>(ActionId, 'Action of the step, if it created one.')),
       incident: { ...incident, description: 'Absent for a run without incident.' },
     }),
     example: {

@@ -158,6 +158,11 @@ export const severity = (description?: string) => choice('Severity', SEVERITIES,
 
 export const id = (name: string) => field<string>((options) => Id(name, options));
 
+export const incidentNumber: DataField<string> = {
+  ...text(),
+  from: ({ incident_number = '' }) => incident_number,
+};
+
 /** Id of the subject. */
 export const subjectId = (name: string): DataField<string> => ({
   ...id(name),

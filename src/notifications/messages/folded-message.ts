@@ -4,20 +4,14 @@ import type { ActionData } from './action.events.js';
 import type { Fact } from './define-event.js';
 import type { EventIncident } from './incident.events.js';
 
-/** Approvals that one message requested: the subjects of the carrier and of its carried deliveries. */
-export interface ApprovalWave {
-  readonly first: string;
-  readonly carried: readonly string[];
-}
-
 /** Current state of the incidents and actions of a message, which may be newer than its events. */
 export interface PresentState {
   /** By id, with deleted ones. */
   readonly incidents: ReadonlyMap<string, IncidentState>;
   /** Ids of the actions that wait for approval, with the effect that the connector predicted. */
   readonly waiting: ReadonlyMap<string, string | undefined>;
-  /** For PagerDuty: the approvals that were requested together with the subject of the event. */
-  readonly wave?: ApprovalWave;
+  /** For PagerDuty: the approvals that one message requested, the subject of the event among them. */
+  readonly wave?: readonly string[];
 }
 
 /** Incidents that a message lists. It counts the others. */
@@ -26,7 +20,8 @@ const MAX_LISTED = 8;
 interface JudgedIncident {
   readonly message: Message;
   readonly incident: EventIncident;
-  readonly state?: IncidentState;
+  readonly classification?: IncidentState['classification'];
+  readonly end?: 'deleted' | 'resolved';
 }
 
 interface Approval extends ActionData {
@@ -45,9 +40,11 @@ export function foldedMessage(
   alike: number,
   present: PresentState,
 ): Message {
-  const carrier = { ...messages[0], ...waveOf(present) };
+  const { wave, waiting } = present;
+  const isOver = !wave?.some((id) => waiting.has(id));
+  const carrier = { ...messages[0], ...(wave && { wave: { first: wave[0]!, isOver } }) };
   const approvals = messages.flatMap(approvalIn);
-  if (approvals.length > 0) return approvalMessage(carrier, approvals, present.waiting);
+  if (approvals.length > 0) return approvalMessage(carrier, approvals, waiting);
   if (carrier.event.type === 'playbook.step_failed' && messages.length > 1) {
     const value = `${messages.length} runs; the attention list has all of them`;
     return withFact(carrier, { name: 'Failed in', value });
@@ -55,26 +52,20 @@ export function foldedMessage(
   const incidents = messages.flatMap((message) => incidentIn(message, present));
   const [first, ...others] = incidents.toSorted(worstFirst);
   if (!first) return carrier;
-  const message =
-    others.length === 0
-      ? lateMessage(carrier, first)
-      : listOfIncidents(carrier, [first, ...others]);
+  const isNew = carrier.event.type === 'incident.created';
+  let message: Message = carrier;
+  if (others.length > 0) message = listOfIncidents(carrier, [first, ...others]);
+  else if (isNew && first.end) {
+    const headline = `New incident, ${first.end} since: ${first.incident.incident_number}`;
+    message = { ...carrier, words: { ...carrier.words, headline } };
+  }
   // The headline contains the number of listed incidents.
-  const isMore = carrier.event.type === 'incident.created' && alike > incidents.length;
   const value = `${alike} new incidents in 10 minutes`;
-  return isMore ? withFact(message, { name: 'Alike', value }) : message;
+  return isNew && alike > incidents.length ? withFact(message, { name: 'Alike', value }) : message;
 }
 
 function withFact(message: Message, fact: Fact): Message {
   return { ...message, words: { ...message.words, facts: [...message.words.facts, fact] } };
-}
-
-/** Mentions if the incident was resolved or deleted while the message waited. */
-function lateMessage(carrier: Message, { incident, state }: JudgedIncident): Message {
-  const end = endOf(state);
-  if (end === undefined || carrier.event.type !== 'incident.created') return carrier;
-  const headline = `New incident, ${end} since: ${incident.incident_number}`;
-  return { ...carrier, words: { ...carrier.words, headline } };
 }
 
 function listOfIncidents(
@@ -83,15 +74,15 @@ function listOfIncidents(
 ): Message {
   const { incident, message } = sorted[0];
   const malicious = sorted.filter(isMalicious).length;
-  const ended = sorted.filter(({ state }) => endOf(state) !== undefined).length;
+  const ended = sorted.filter(({ end }) => end).length;
   const isNew = carrier.event.type === 'incident.created';
   const counts = [
     `${sorted.length} ${isNew ? 'new incidents' : 'incidents judged malicious'} from ${incident.source}`,
     ...(malicious > 0 && isNew ? [`${malicious} judged malicious`] : []),
     ...(ended > 0 ? [`${ended} resolved since`] : []),
   ];
-  const lines = sorted.slice(0, MAX_LISTED).map(({ incident: one, state }): Fact => {
-    const marks = [one.severity, state?.classification, endOf(state)].filter(Boolean);
+  const lines = sorted.slice(0, MAX_LISTED).map(({ incident: one, classification, end }): Fact => {
+    const marks = [one.severity, classification, end].filter(Boolean);
     return { name: one.incident_number, value: `${marks.join(', ')}: ${one.title}` };
   });
   return {
@@ -167,16 +158,13 @@ function requestFor(approvals: readonly Approval[]): string {
   return `Each waits for a person of level ${[...levels].join(' or ')} or higher${end}.`;
 }
 
-function waveOf({ wave, waiting }: PresentState): Pick<Message, 'wave'> {
-  if (!wave) return {};
-  const { first, carried } = wave;
-  return { wave: { first, isOver: ![first, ...carried].some((id) => waiting.has(id)) } };
-}
-
 function incidentIn(message: Message, { incidents }: PresentState): JudgedIncident[] {
   const { type, data } = message.event;
   if (type !== 'incident.created' && type !== 'incident.triaged') return [];
-  return [{ message, incident: data.incident, state: incidents.get(data.incident.id) }];
+  const { incident } = data;
+  const { classification, deleted_at, status } = incidents.get(incident.id) ?? {};
+  const end = deleted_at ? 'deleted' : status === 'resolved' ? status : undefined;
+  return [{ message, incident, classification, end }];
 }
 
 function approvalIn(message: Message): Approval[] {
@@ -185,14 +173,8 @@ function approvalIn(message: Message): Approval[] {
   return isApproval ? [{ ...data, message }] : [];
 }
 
-function endOf(state: IncidentState | undefined): 'deleted' | 'resolved' | undefined {
-  if (state?.deleted_at) return 'deleted';
-  return state?.status === 'resolved' ? 'resolved' : undefined;
-}
-
-function isMalicious({ state }: JudgedIncident): boolean {
-  return state?.classification === 'malicious' && endOf(state) === undefined;
-}
+const isMalicious = ({ classification, end }: JudgedIncident): boolean =>
+  classification === 'malicious' && !end;
 
 const rankOf = (severity: Severity | undefined): number =>
   severity ? SEVERITIES.indexOf(severity) : -1;
@@ -203,9 +185,8 @@ const bySeverity = (one: Severity | undefined, other: Severity | undefined): num
 
 /** Open before resolved, malicious before unknown, then by severity, then the newest. */
 function worstFirst(one: JudgedIncident, other: JudgedIncident): number {
-  const isOpen = ({ state }: JudgedIncident): number => (endOf(state) === undefined ? 1 : 0);
   return (
-    isOpen(other) - isOpen(one) ||
+    Number(Boolean(one.end)) - Number(Boolean(other.end)) ||
     Number(isMalicious(other)) - Number(isMalicious(one)) ||
     bySeverity(one.incident.severity, other.incident.severity) ||
     Date.parse(other.message.event.timestamp) - Date.parse(one.message.event.timestamp)

@@ -13,6 +13,7 @@ import {
   type Facts,
   field,
   id,
+  incidentNumber,
   instant,
   maybe,
   nested,
@@ -25,14 +26,11 @@ import {
 
 const INCIDENT = dataType('EventIncident', 'An incident at the time of the event.', {
   id: subjectId('IncidentId'),
-  incident_number: { ...text(), from: ({ incident_number = '' }) => incident_number },
+  incident_number: incidentNumber,
   title: text(),
   incident_type: text(),
   severity: severity(),
-  status: maybe(
-    choice('IncidentStatus', INCIDENT_STATUSES),
-    'Absent from events of releases without this field.',
-  ),
+  status: maybe(choice('IncidentStatus', INCIDENT_STATUSES)),
   source: text(),
   url: apiUrl('incident'),
 });
@@ -57,18 +55,14 @@ export const INCIDENT_EVENT_TYPES = {
 
   'incident.updated': defineEvent({
     description: 'A field of an incident changed, or its tool reported it again.',
-    data: dataType(
-      'IncidentUpdatedData',
-      'Changed fields of an incident, and the author of the change.',
-      {
-        incident,
-        updated_by: text('A person, a webhook source, or the system.'),
-        changed: field<readonly string[]>(
-          (options) => OpenChoices('ChangedField', CHANGED_FIELDS, options),
-          'Changed fields. Empty if the tool only reported further data.',
-        ),
-      },
-    ),
+    data: dataType('IncidentUpdatedData', 'Changed fields of an incident, and their author.', {
+      incident,
+      updated_by: text('A person, a webhook source, or the system.'),
+      changed: field<readonly string[]>(
+        (options) => OpenChoices('ChangedField', CHANGED_FIELDS, options),
+        'Changed fields. Empty if the tool only reported further data.',
+      ),
+    }),
     words: (data) =>
       wordsAbout(data.incident, 'Incident updated', {
         Changed: data.changed.join(', ') || 'its tool reported more',
@@ -146,9 +140,7 @@ export const INCIDENT_EVENT_TYPES = {
     data: dataType('IncidentReopenedData', 'An incident, and the principal who reopened it.', {
       incident,
       reopened_by: text('Principal that reopened the incident.'),
-      previous_severity: maybe(
-        severity('Present if the severity changed together with the reopening.'),
-      ),
+      previous_severity: maybe(severity('Present if the severity changed, too.')),
       because: maybe(text('Report of the tool. Absent if a person reopened the incident.')),
       resolved_by: maybe(text('Principal that had resolved the incident.')),
       resolved_at: maybe(instant('Time of the previous resolution.')),

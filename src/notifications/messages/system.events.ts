@@ -14,20 +14,11 @@ import {
   trigger,
 } from './define-event.js';
 
-const KILL_SWITCH = dataType(
-  'KillSwitchData',
-  'Person who turned the kill switch on or off, and the reason.',
-  {
-    by: text('Person who turned the kill switch on or off.'),
-    reason: text('Reason of the change.'),
-    discarded: maybe(
-      field<Readonly<Record<string, unknown>>>(
-        JsonObject,
-        'Numbers of discarded pieces of work. Absent if the work was not discarded.',
-      ),
-    ),
-  },
-);
+const KILL_SWITCH = dataType('KillSwitchData', 'A change of the kill switch.', {
+  by: text('Person who turned the kill switch on or off.'),
+  reason: text('Reason of the change.'),
+  discarded: maybe(field<object>(JsonObject, 'Numbers of discarded pieces of work, if any.')),
+});
 
 const connector = nested(
   dataType('EventConnector', 'A connector, as shown in an event.', {
@@ -98,11 +89,11 @@ export const SYSTEM_EVENT_TYPES = {
 
   'connector.recovered': defineEvent({
     description: 'A connector that was reported as unhealthy works again.',
-    data: dataType(
-      'ConnectorRecoveredData',
-      'A connector that works again, and the result of its check.',
-      { connector, unhealthy_since, message: text('Result of the check.') },
-    ),
+    data: dataType('ConnectorRecoveredData', 'A connector that works again.', {
+      connector,
+      unhealthy_since,
+      message: text('Result of the check.'),
+    }),
     example: { name: 'firewall', type: 'http', message: 'The vendor answered.' },
     forPeople: true,
     words: (data) => ({
@@ -118,8 +109,7 @@ export const SYSTEM_EVENT_TYPES = {
   }),
 
   'webhook_event.failed': defineEvent({
-    description:
-      'A webhook event failed and created no incident: the first failure of its source after 15 minutes without one.',
+    description: 'A webhook event failed, the first of its source in 15 minutes.',
     data: dataType('WebhookEventFailedData', 'A failed webhook event, and the reason.', {
       webhook_event: nested(
         dataType('EventWebhookEvent', 'A webhook event, as shown in a notification.', {
@@ -141,17 +131,12 @@ export const SYSTEM_EVENT_TYPES = {
   }),
 
   'notification_channel.unhealthy': defineEvent({
-    description:
-      'A notification channel has failed for ten minutes. All other channels receive the event.',
-    data: dataType(
-      'ChannelUnhealthyData',
-      'A channel that has failed for ten minutes, and the reason.',
-      {
-        channel,
-        failing_since: instant('Time of the first failure.'),
-        message: text('Reason of the last failure.'),
-      },
-    ),
+    description: 'A channel has failed for ten minutes. All other channels receive this.',
+    data: dataType('ChannelUnhealthyData', 'A channel that has failed for ten minutes.', {
+      channel,
+      failing_since: instant('Time of the first failure.'),
+      message: text('Reason of the last failure.'),
+    }),
     example: { message: 'The receiver answered with status 500.' },
     words: ({ channel: about, message, failing_since }) => ({
       headline: `Notification channel ${about.name} does not work`,
@@ -163,8 +148,7 @@ export const SYSTEM_EVENT_TYPES = {
   }),
 
   'notification_channel.recovered': defineEvent({
-    description:
-      'A notification channel that was reported as unhealthy works again. All other channels receive the event.',
+    description: 'An unhealthy channel works again. All other channels receive this.',
     data: dataType('ChannelRecoveredData', 'A channel that works again.', {
       channel,
       unhealthy_since,

@@ -30,10 +30,10 @@ describe('a PagerDuty channel', () => {
   const server = new PagerDutyServer();
   let channel: Channel;
 
-  const tell = async (event: EventName, payload: object, subject_id = 'act-1') => {
+  const send = async (event: EventName, payload: object, subject_id = 'act-1') => {
     const of = event.startsWith('incident') || event.startsWith('triage');
-    const told = { payload, ...(of ? {} : { subject_id }) };
-    expect(await channel.deliver(messageAbout(event, told))).toEqual({ kind: 'delivered' });
+    const source = { payload, ...(of ? {} : { subject_id }) };
+    expect(await channel.deliver(messageAbout(event, source))).toEqual({ kind: 'delivered' });
   };
 
   beforeAll(async () => {
@@ -45,13 +45,13 @@ describe('a PagerDuty channel', () => {
   afterAll(() => server.stop());
 
   it('triggers one alert per incident, acknowledges it after the triage of a person, and resolves it', async () => {
-    await tell('incident.created', MAIL);
-    await tell('incident.created', MAIL);
-    await tell('incident.triaged', { ...MAIL, verdict: BY_SYSTEM, triaged_by: 'alice' });
+    await send('incident.created', MAIL);
+    await send('incident.created', MAIL);
+    await send('incident.triaged', { ...MAIL, verdict: BY_SYSTEM, triaged_by: 'alice' });
     expect([...server.alerts]).toEqual([[INCIDENT, 'triggered']]);
-    await tell('incident.triaged', { ...MAIL, verdict: BY_ALICE, triaged_by: 'alice' });
+    await send('incident.triaged', { ...MAIL, verdict: BY_ALICE, triaged_by: 'alice' });
     expect([...server.alerts]).toEqual([[INCIDENT, 'acknowledged']]);
-    await tell('incident.resolved', { ...MAIL, resolved_by: 'alice' });
+    await send('incident.resolved', { ...MAIL, resolved_by: 'alice' });
     expect([...server.alerts]).toEqual([[INCIDENT, 'resolved']]);
   });
 
@@ -59,7 +59,7 @@ describe('a PagerDuty channel', () => {
     [{ ...MAIL, triaged_by: 'alice' }, 'acknowledge'],
     [{ ...MAIL, triaged_by: 'alice', verdict: BY_SYSTEM }, 'trigger'],
   ])('turns %j into %s', async (payload, action) => {
-    await tell('incident.triaged', payload);
+    await send('incident.triaged', payload);
     expect(server.events[0]).toMatchObject({ event_action: action, dedup_key: INCIDENT });
   });
 
@@ -71,26 +71,26 @@ describe('a PagerDuty channel', () => {
       ['incident.severity_changed', raised],
       ['triage.failed', { triage_id: 't' }],
     ];
-    await tell('incident.resolved', { ...resolved, resolved_by: 'alice' });
-    for (const [event, more] of later) await tell(event, { ...resolved, ...more });
+    await send('incident.resolved', { ...resolved, resolved_by: 'alice' });
+    for (const [event, more] of later) await send(event, { ...resolved, ...more });
     expect(server.events.map(({ event_action }) => event_action)).toEqual(['resolve']);
     const status = 'triaged';
-    await tell('incident.reopened', { ...MAIL, status, reopened_by: 'bob' });
+    await send('incident.reopened', { ...MAIL, status, reopened_by: 'bob' });
     expect([...server.alerts]).toEqual([[INCIDENT, 'triggered']]);
-    for (const [event, more] of later) await tell(event, { ...MAIL, status, ...more });
+    for (const [event, more] of later) await send(event, { ...MAIL, status, ...more });
     expect(server.events).toHaveLength(5);
   });
 
   it('keeps the alert of a wave of approvals open while one of them waits', async () => {
     const ofWave = async (event: EventName, id: string, isOver: boolean) => {
-      const told = {
+      const source = {
         payload: { ...ACTION, approval_level: 'senior' },
         subject_id: id,
       };
-      const message = { ...messageAbout(event, told), wave: { first: 'act-1', isOver } };
+      const message = { ...messageAbout(event, source), wave: { first: 'act-1', isOver } };
       await channel.deliver(message);
     };
-    await tell('action.pending_approval', { ...ACTION, approval_level: 'senior' });
+    await send('action.pending_approval', { ...ACTION, approval_level: 'senior' });
     await ofWave('action.rejected', 'act-1', false);
     await ofWave('action.expiring', 'act-3', false);
     expect([...server.alerts]).toEqual([['action:act-1', 'triggered']]);
@@ -103,22 +103,22 @@ describe('a PagerDuty channel', () => {
   });
 
   it('pages people about an approval although they have acknowledged the incident', async () => {
-    await tell('incident.created', MAIL);
-    await tell('incident.triaged', { ...MAIL, triaged_by: 'alice' });
-    await tell('action.pending_approval', { ...ACTION, approval_level: 'senior' });
+    await send('incident.created', MAIL);
+    await send('incident.triaged', { ...MAIL, triaged_by: 'alice' });
+    await send('action.pending_approval', { ...ACTION, approval_level: 'senior' });
     expect([...server.alerts]).toEqual([
       [INCIDENT, 'acknowledged'],
       ['action:act-1', 'triggered'],
     ]);
-    await tell('action.completed', ACTION);
+    await send('action.completed', ACTION);
     expect(server.alerts.get('action:act-1')).toBe('resolved');
   });
 
   it('pages people about a failure although they have acknowledged the approval, and resolves the approval', async () => {
     const failed = { ...ACTION, approval_level: 'senior', approved_by: 'carol' };
-    await tell('action.pending_approval', { ...ACTION, approval_level: 'senior' });
+    await send('action.pending_approval', { ...ACTION, approval_level: 'senior' });
     server.alerts.set('action:act-1', 'acknowledged');
-    await tell('action.failed', failed);
+    await send('action.failed', failed);
     expect([...server.alerts]).toEqual([
       ['action:act-1', 'resolved'],
       ['action_failed:act-1', 'triggered'],
@@ -145,14 +145,14 @@ describe('a PagerDuty channel', () => {
       changed_by: 'bob',
     };
     const lowered = { ...MAIL, severity: 'low', previous_severity: 'critical', changed_by: 'bob' };
-    await tell('incident.severity_changed', lowered);
+    await send('incident.severity_changed', lowered);
     expect([...server.alerts]).toEqual([]);
-    await tell('incident.severity_changed', raised);
+    await send('incident.severity_changed', raised);
     expect([...server.alerts]).toEqual([[INCIDENT, 'triggered']]);
     expect(server.events.at(-1)!.payload).toMatchObject({ severity: 'critical' });
-    await tell('incident.severity_changed', lowered);
+    await send('incident.severity_changed', lowered);
     expect([...server.alerts]).toEqual([[INCIDENT, 'acknowledged']]);
-    await tell('incident.deleted', { ...MAIL, deleted_by: 'admin' });
+    await send('incident.deleted', { ...MAIL, deleted_by: 'admin' });
     expect([...server.alerts]).toEqual([[INCIDENT, 'resolved']]);
   });
 
@@ -164,9 +164,9 @@ describe('a PagerDuty channel', () => {
       ['notification_channel', 'notification_channel:act-1'],
     ] as const;
     for (const [kind, key] of kinds) {
-      await tell(`${kind}.unhealthy`, { ...named, failing_since: since });
+      await send(`${kind}.unhealthy`, { ...named, failing_since: since });
       expect(server.alerts.get(key)).toBe('triggered');
-      await tell(`${kind}.recovered`, { ...named, unhealthy_since: since });
+      await send(`${kind}.recovered`, { ...named, unhealthy_since: since });
       expect(server.alerts.get(key)).toBe('resolved');
     }
     expect(server.alerts.size).toBe(2);
@@ -186,7 +186,7 @@ describe('a PagerDuty channel', () => {
     ],
     ['notification.test', { message: 'This is a test of the channel soc.' }, 'triggered'],
   ])('after %s alone, leaves an open alert or none', async (event, payload, state) => {
-    await tell(event, payload);
+    await send(event, payload);
     expect([...server.alerts.values()]).toEqual(state ? [state] : []);
   });
 
@@ -199,12 +199,12 @@ describe('a PagerDuty channel', () => {
     ['connector.unhealthy', { name: 'edr', type: 'http', message: 'no' }, 'warning'],
     ['notification.test', { message: 'A test.' }, 'info'],
   ])('sends %s with %j at severity %s', async (event, payload, severity) => {
-    await tell(event, payload);
+    await send(event, payload);
     expect(server.events[0]!.payload!.severity).toBe(severity);
   });
 
   it('sends headline, facts, request and link', async () => {
-    await tell('action.pending_approval', {
+    await send('action.pending_approval', {
       ...ACTION,
       target: 'https://evil.example\r\n<b>',
       approval_level: 'senior',
@@ -230,7 +230,7 @@ describe('a PagerDuty channel', () => {
 
   it('keeps the limits of PagerDuty when all texts are long', async () => {
     const long = 'a.b.'.repeat(10_000);
-    await tell('connector.unhealthy', { name: long, type: long, message: long });
+    await send('connector.unhealthy', { name: long, type: long, message: long });
     expect(server.events).toHaveLength(1);
   });
 
@@ -243,9 +243,9 @@ describe('a PagerDuty channel', () => {
 
   describeChannelTroubles(() => {
     const about = messageAbout('notification.test', { payload: { message: 'A test.' } });
-    const told: Channel = {
+    const whole: Channel = {
       deliver: (_, given) => channel.deliver({ ...messageWith(), event: about.event }, given),
     };
-    return { server, channel: told, arrived: () => server.events.length };
+    return { server, channel: whole, arrived: () => server.events.length };
   });
 });

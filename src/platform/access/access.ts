@@ -13,12 +13,13 @@ import { ApiExtension } from '@nestjs/swagger';
 /**
  * Callers that a route accepts:
  * - `public`: everybody;
+ * - `page`: everybody; a valid session is recognised;
  * - `metrics`: callers that send METRICS_TOKEN, or everybody if METRICS_TOKEN is not set;
  * - `operations`: every principal, and callers that send METRICS_TOKEN;
  * - `signature`: webhook senders with a valid signature;
  * - a role: principals with this role or a higher one.
  */
-export type Access = 'public' | 'metrics' | 'operations' | 'signature' | Role;
+export type Access = 'public' | 'page' | 'metrics' | 'operations' | 'signature' | Role;
 
 export const ACCESS = Symbol('access');
 export const ACCESS_EXTENSION = 'x-access';
@@ -33,6 +34,8 @@ export const Allow = (access: Access): MethodDecorator & ClassDecorator =>
 export const Requires = (role: Role) => Allow(role);
 
 export const Public = () => Allow('public');
+
+export const Page = () => Allow('page');
 
 type Handler = (...args: never[]) => unknown;
 type Controller = abstract new (...args: never[]) => unknown;

@@ -34,7 +34,7 @@ export function isLoopback(address: string): boolean {
 }
 
 /** A network, and its limit as a multiple of the limit for one address. */
-export interface CountedNetwork {
+interface CountedNetwork {
   readonly name: string;
   readonly share: number;
 }

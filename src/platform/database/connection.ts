@@ -41,7 +41,7 @@ export function commandConnection(url: string): PoolConfig {
 }
 
 /** Gives `sslmode` the meaning that it has in libpq; node-pg alone is stricter than operators expect. */
-export function withLibpqMeaning(url: string): string {
+function withLibpqMeaning(url: string): string {
   const parsed = new URL(url);
   parsed.searchParams.set('uselibpqcompat', 'true');
   return parsed.toString();

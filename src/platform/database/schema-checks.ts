@@ -6,7 +6,7 @@ const OLDEST_SUPPORTED = 140_000;
 const AS_THE_OWNER =
   'If another role owns the database, run `npm run migrate` with MIGRATION_DATABASE_URL set to that role';
 
-export class UnsupportedDatabaseError extends Error {}
+class UnsupportedDatabaseError extends Error {}
 
 /** Rejects a database that this release cannot work with, before anything is changed. */
 export async function requireUsableDatabase(dataSource: DataSource, schema: Schema): Promise<void> {

@@ -37,7 +37,7 @@ const actionsAfterCommit = new WeakMap<EntityManager, (() => void)[]>();
 const workBeforeCommit = new WeakMap<EntityManager, (() => Promise<void>)[]>();
 
 /** Runs `work` immediately before the commit. */
-export function beforeCommit(tx: Tx, work: () => Promise<void>): void {
+function beforeCommit(tx: Tx, work: () => Promise<void>): void {
   workBeforeCommit.get(tx)!.push(work);
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { StaticFile } from '../http/static-file.js';
+import { StaticFile } from '../http/answer-transport.js';
 
 const SWAGGER_UI = dirname(require.resolve('swagger-ui-dist/package.json'));
 const OURS = join(__dirname, 'browser');

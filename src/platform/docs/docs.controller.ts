@@ -7,14 +7,15 @@ import {
 } from '../access/roles.js';
 import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
 import { assetAddress, docsAsset } from './docs-assets.js';
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Module, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Public } from '../access/access.js';
+import { Page, Public } from '../access/access.js';
 import { NotFoundError } from '../errors/app-error.js';
 import { AnyQuery } from '../http/handler-options.js';
-import { sendFile, StaticFile } from '../http/static-file.js';
+import { sendFile, StaticFile } from '../http/answer-transport.js';
 import { guideIndex, guideNamed } from './guides.js';
+import { ServiceIndexController } from './service-index.controller.js';
 
 /** Page with Swagger UI. It loads files only from this host, as the content security policy requires. Its scripts are in `browser/`. */
 export function docsPage({ name, role }: { readonly name: string; readonly role: Role }): string {
@@ -63,7 +64,7 @@ const ONE_DAY = 'public, max-age=86400';
 @ApiExcludeController()
 @Controller('docs')
 @AnyQuery()
-@Public()
+@Page()
 export class DocsController {
   @Get()
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
@@ -127,3 +128,6 @@ export class FaviconController {
     await sendFile(request, reply, this.icon, ONE_DAY);
   }
 }
+
+@Module({ controllers: [DocsController, FaviconController, ServiceIndexController] })
+export class DocsModule {}

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
-import { StaticFile } from '../http/static-file.js';
+import { StaticFile } from '../http/answer-transport.js';
 import { assetAddress } from './docs-assets.js';
 
 const FOLDER = join(__dirname, '../../../docs');

@@ -1,17 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { KnownRoutes } from './known-routes.js';
 
-/** Below this size compression saves less than its header costs. */
+/** Below this size, compression saves less than its header costs. */
 const SMALLEST_COMPRESSED_BYTES = 1024;
 
-/** `fast` for an answer that is sent once, `small` for a file that is compressed once and sent often. */
+/** `fast` for a response, which is sent once; `small` for a file, which is compressed once and sent often. */
 const EFFORTS = { fast: { br: 4, gzip: 6 }, small: { br: 9, gzip: 9 } } as const;
 
-export type Encoding = 'br' | 'gzip';
+type Encoding = 'br' | 'gzip';
 
 /** Compresses in the thread pool, outside of the event loop. */
-export function compress(
+function compress(
   bytes: Buffer | string,
   encoding: Encoding,
   effort: keyof typeof EFFORTS,
@@ -61,7 +62,7 @@ function isCompressible(reply: FastifyReply, payload: unknown): payload is strin
   return Buffer.byteLength(payload) > SMALLEST_COMPRESSED_BYTES;
 }
 
-/** Caches have to tell the encodings apart, also if this caller accepts none. */
+/** Sets Vary even if this caller accepts no encoding, so that caches distinguish the encodings. */
 function negotiated({ headers }: FastifyRequest, reply: FastifyReply): Encoding | undefined {
   void reply.header('vary', 'accept-encoding');
   return encodingFor(headers['accept-encoding']);
@@ -104,4 +105,38 @@ export function encodingFor(acceptEncoding: string | string[] | undefined): Enco
       }),
   );
   return (['br', 'gzip'] as const).find((name) => offers.get(name) ?? offers.get('*') ?? false);
+}
+
+/** A file that is the same for all callers until the next release. It is compressed once, at the first request. */
+export class StaticFile {
+  /** A weak tag: it names the content, compressed or not. */
+  readonly etag: string;
+  private readonly packed = new Map<Encoding, Promise<Buffer>>();
+
+  constructor(
+    readonly type: string,
+    readonly bytes: Buffer,
+  ) {
+    this.etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+  }
+
+  packedAs(encoding: Encoding): Promise<Buffer> {
+    const packed = this.packed.get(encoding) ?? compress(this.bytes, encoding, 'small');
+    this.packed.set(encoding, packed);
+    return packed;
+  }
+}
+
+/** Sends the file in an encoding that the caller accepts. */
+export async function sendFile(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  file: StaticFile,
+  caching: string,
+): Promise<void> {
+  void reply.headers({ 'cache-control': caching, etag: file.etag, vary: 'accept-encoding' });
+  void reply.type(file.type);
+  const encoding = encodingFor(headers['accept-encoding']);
+  if (!encoding) return void reply.send(file.bytes);
+  void reply.header('content-encoding', encoding).send(await file.packedAs(encoding));
 }

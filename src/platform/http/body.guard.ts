@@ -15,7 +15,7 @@ import {
   type BodyKind,
   STRANGERS_BODY_BYTES,
 } from './handler-options.js';
-import { requireReadableQuery } from './query-problems.js';
+import { requireReadableQuery } from './input.guard.js';
 import { type ReadBody, readStrictJson, textOf } from './strict-json.js';
 import { shownName } from '../text.js';
 
@@ -162,7 +162,7 @@ function unsupported(message: string): AppError {
   return new AppError('unsupported_media_type', message);
 }
 
-export const MOST_FIELDS = 100;
+const MOST_FIELDS = 100;
 
 /** Reads the fields of an HTML form. As for JSON, every reader must read the same: no field twice, only UTF-8. */
 function readForm(bytes: Buffer): ReadBody {

@@ -16,7 +16,6 @@ import { Reflector } from '@nestjs/core';
 import { shownName } from '../text.js';
 import { takesManyValues } from '../validation/query-fields.js';
 import { ANY_QUERY } from './handler-options.js';
-import { foldBrackets, queryProblems } from './query-problems.js';
 
 /** Node joins repeated headers with ", ", so a key that was sent twice does not match. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
@@ -111,14 +110,14 @@ export class InputGuard implements CanActivate {
 }
 
 /**
- * What kinds of parameters a handler takes. Nest keeps them as `<type>:<index>`; those of decorators of our own have a
- * random name in place of the type, which may begin with a digit.
+ * The kinds of parameters that a handler takes. Nest stores them as `<type>:<index>`. The decorators of this service have
+ * a random name instead of the type, which may begin with a digit.
  */
 export function paramTypes(metadata: object): number[] {
   return Object.keys(metadata).map((key) => Number(key.split(':')[0]));
 }
 
-/** Nest keeps beside the kind of a parameter its place, and TypeScript its class. */
+/** Nest stores the index of each parameter, and TypeScript its class. */
 function classOfQuery(
   controller: { readonly prototype: object },
   method: string,
@@ -143,8 +142,47 @@ function problemsOfQuery(query: Record<string, unknown>, declared: DeclaredInput
 }
 
 function problemsOfBody(body: unknown, declared: DeclaredInput): FieldError[] {
-  // A form or a JSON object; bytes are the business of the handler that asked for them.
+  // A handler that takes bytes checks them itself.
   if (typeof body !== 'object' || body === null || Buffer.isBuffer(body)) return [];
   const unknown = declared.body ? [] : Object.keys(body).slice(0, MOST_ERRORS);
   return unknown.map((name) => unknownField(shownName(name), 'field'));
+}
+
+/** Rejects invalid percent-encoding, which the router keeps as it is, so that a filter would match nothing. */
+export function requireReadableQuery(url: string): void {
+  const start = url.indexOf('?');
+  if (start < 0 || !url.includes('%', start)) return;
+  try {
+    decodeURIComponent(url.slice(start));
+  } catch (error) {
+    throw new AppError('bad_request', 'The query is malformed.', { cause: error });
+  }
+}
+
+/** Renames `status[]`, which axios and PHP send for a repeated key, to `status` if the handler takes a list of that name. */
+function foldBrackets(query: Record<string, unknown>, isList: (name: string) => boolean): void {
+  for (const written of Object.keys(query)) {
+    const name = written.slice(0, -2);
+    if (!written.endsWith('[]') || !isList(name)) continue;
+    const values = [query[name] ?? [], query[written]].flat();
+    query[name] = values.length === 1 ? values[0] : values;
+    delete query[written];
+  }
+}
+
+/** Rejects repeated parameters that are not lists, and NUL, which the database cannot store. */
+function queryProblems(
+  query: Readonly<Record<string, unknown>>,
+  isList: (name: string) => boolean,
+): FieldError[] {
+  return Object.entries(query).flatMap(([name, value]) => {
+    const field = shownName(name);
+    if (Array.isArray(value) && !isList(name)) {
+      return { field, code: 'duplicate_key', message: `${field} is given more than once.` };
+    }
+    if (`${name}${String(value)}`.includes('\0')) {
+      return { field, code: 'nul_character', message: `${field} contains a NUL character.` };
+    }
+    return [];
+  });
 }

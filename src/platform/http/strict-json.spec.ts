@@ -74,6 +74,7 @@ describe('strict JSON', () => {
     ['{"a":9007199254740993}', 'a: inexact_number'],
     ['[1,-9007199254740993]', '1: inexact_number'],
     ['{"a":1e400}', 'a: inexact_number'],
+    [`{"a":${'9'.repeat(400)}.5}`, 'a: inexact_number'],
     ['{"a":1152921504606846976}', 'a: inexact_number'],
     ['{"a":18446744073709551616}', 'a: inexact_number'],
     ['{"a":12345678901234567890e5}', 'a: inexact_number'],

@@ -148,10 +148,6 @@ function jsonDefects(
 }
 
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-/** The largest double has 309 digits. */
-const MOST_DIGITS = 309;
-/** So many significant digits every double gives back as they were sent. */
-const SAFE_DIGITS = 15;
 
 interface Decimal {
   /** Without zeros at either end; empty for zero. */
@@ -160,24 +156,19 @@ interface Decimal {
 }
 
 /**
- * Whether the number of this JSON token is the same when it is answered again. A fraction may be rounded; a whole number
- * may not, because whole numbers are ids and counts, which another value would falsify. That a double holds it is not
- * enough: 2^60 would be answered as 1152921504606847000, which a reader with larger integers takes for another number.
+ * Whether the number of this JSON token is the same when it is answered. A fraction may be rounded. A whole number may
+ * not, because it is an id or a count. A double that holds it is not enough: 2^60 would be answered as
+ * 1152921504606847000, which a reader with larger integers takes for another number.
  */
 export function isKept(token: string): boolean {
   const sent = decimalOf(token);
-  if (!sent) return false;
-  const { significant, exponent } = sent;
-  if (significant === '') return true;
-  if (significant.length + exponent > MOST_DIGITS) return false;
-  if (exponent < 0) return true;
   const value = Number(token);
-  if (!Number.isFinite(value)) return false;
-  if (significant.length <= SAFE_DIGITS) return true;
-  return isSame(sent, decimalOf(String(value)));
+  if (!sent || !Number.isFinite(value)) return false;
+  const isFraction = sent.significant === '' || sent.exponent < 0;
+  return isFraction || isSame(sent, decimalOf(String(value)));
 }
 
-/** Whether JSON.parse and JSON.stringify give the number of this JSON token back without loss, a fraction included. */
+/** Whether JSON.parse and JSON.stringify keep the number of this JSON token, also if it is a fraction. */
 export function isExact(token: string): boolean {
   const value = Number(token);
   return !Object.is(value, -0) && isSame(decimalOf(token), decimalOf(String(value)));

@@ -39,10 +39,8 @@ function setUp(found?: RememberedAnswer) {
     open: (text: string, context: string) => `opened(${text} for ${context})`,
   };
   const request = new IdempotentRequest(
-    {
-      keys: keys as unknown as IdempotencyRepository,
-      secrets: secrets as unknown as SecretBox,
-    },
+    keys as unknown as IdempotencyRepository,
+    secrets as unknown as SecretBox,
     identity,
     () => 200,
   );

@@ -18,11 +18,10 @@ import type { Idempotency, RememberOptions } from './idempotency.js';
 /** Executes a request with an Idempotency-Key once. A repeated request gets the exact text of the first response. */
 @Injectable()
 export class IdempotencyGuard implements CanActivate {
-  private readonly tools: IdempotencyTools;
-
-  constructor(keys: IdempotencyRepository, secrets: SecretBox) {
-    this.tools = { keys, secrets };
-  }
+  constructor(
+    private readonly keys: IdempotencyRepository,
+    private readonly secrets: SecretBox,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
@@ -32,7 +31,10 @@ export class IdempotencyGuard implements CanActivate {
     if (typeof key !== 'string' || request.method !== 'POST' || !caller) return true;
     const identity = identityOf(request, caller.name, key);
     const reply = http.getResponse<FastifyReply>();
-    return this.begin(request, new IdempotentRequest(this.tools, identity, () => reply.statusCode));
+    return this.begin(
+      request,
+      new IdempotentRequest(this.keys, this.secrets, identity, () => reply.statusCode),
+    );
   }
 
   private async begin(request: FastifyRequest, idempotency: IdempotentRequest): Promise<boolean> {
@@ -81,11 +83,6 @@ function reused(): AppError {
   );
 }
 
-interface IdempotencyTools {
-  readonly keys: IdempotencyRepository;
-  readonly secrets: SecretBox;
-}
-
 interface Stored {
   readonly answer: Answer;
   readonly secret: boolean;
@@ -100,14 +97,15 @@ export class IdempotentRequest implements Idempotency {
   private answered = false;
 
   constructor(
-    private readonly tools: IdempotencyTools,
+    private readonly keys: IdempotencyRepository,
+    private readonly secrets: SecretBox,
     private readonly identity: RequestIdentity,
     private readonly handlerStatus: () => number,
   ) {}
 
   /** Returns the stored response of an earlier request with this key. Throws if another request used the key. */
   async earlierAnswer(): Promise<Answer | undefined> {
-    return this.judge(await this.tools.keys.find(this.identity));
+    return this.judge(await this.keys.find(this.identity));
   }
 
   remember<T>(render: (result: T) => unknown, options: RememberOptions<T> = {}): Participant<T> {
@@ -134,7 +132,7 @@ export class IdempotentRequest implements Idempotency {
     return {
       finish: async (tx) => {
         if (!this.stored || this.answered) return;
-        await this.tools.keys.release(tx, this.identity, this.owner);
+        await this.keys.release(tx, this.identity, this.owner);
         afterCommit(tx, () => (this.stored = undefined));
       },
     };
@@ -152,19 +150,19 @@ export class IdempotentRequest implements Idempotency {
     const row = { owner: this.owner, status: given.status, sealed: secret };
     const body = this.sealIfSecret(given.body, secret);
     // The effect stands even if this write fails: repetitions get "still running" until the provisional time ends.
-    await this.tools.keys.complete(this.identity, { ...row, body }).catch(() => undefined);
+    await this.keys.complete(this.identity, { ...row, body }).catch(() => undefined);
     return given;
   }
 
   private async claim(tx: Tx): Promise<void> {
-    if (!(await this.tools.keys.lock(tx, this.identity))) throw underWay();
-    const earlier = this.judge(await this.tools.keys.find(this.identity, tx));
+    if (!(await this.keys.lock(tx, this.identity))) throw underWay();
+    const earlier = this.judge(await this.keys.find(this.identity, tx));
     if (earlier) throw new AnsweredBefore(earlier);
   }
 
   private async store<T>(tx: Tx, answer: Answer, options: RememberOptions<T>): Promise<void> {
     const { secret = false, provisionalForMs = null } = options;
-    const ours = await this.tools.keys.remember(tx, this.identity, {
+    const ours = await this.keys.remember(tx, this.identity, {
       owner: this.owner,
       status: answer.status,
       body: this.sealIfSecret(answer.body, secret),
@@ -183,11 +181,13 @@ export class IdempotentRequest implements Idempotency {
     if (!this.identity.fingerprint.equals(row.fingerprint)) throw reused();
     if (row.under_way) throw underWay();
     const { status, body, sealed } = row;
-    const { secrets } = this.tools;
-    return { status, body: sealed ? secrets.open(body, secretContextOf(this.identity)) : body };
+    return {
+      status,
+      body: sealed ? this.secrets.open(body, secretContextOf(this.identity)) : body,
+    };
   }
 
   private sealIfSecret(body: string, secret: boolean): string {
-    return secret ? this.tools.secrets.seal(body, secretContextOf(this.identity)) : body;
+    return secret ? this.secrets.seal(body, secretContextOf(this.identity)) : body;
   }
 }

@@ -1,11 +1,59 @@
-// SQL: advisory lock and upsert, which TypeORM does not support and which each transaction with a key pays for.
+// SQL: advisory lock, upsert and deletion in batches, which TypeORM does not support.
 import { Injectable } from '@nestjs/common';
 import { hash } from 'node:crypto';
-import { DataSource, type EntityManager, IsNull, Not, Raw } from 'typeorm';
+import {
+  Column,
+  DataSource,
+  Entity,
+  type EntityManager,
+  Index,
+  IsNull,
+  Not,
+  PrimaryColumn,
+  Raw,
+  VirtualColumn,
+} from 'typeorm';
 import { Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
 import type { SealedColumn } from '../secrets/sealed-values.js';
-import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
+
+@Entity('idempotency_keys')
+@Index('ix_idempotency_keys_kept_at', ['kept_at'])
+export class IdempotencyKeyEntity {
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_idempotency_keys' })
+  readonly principal: string;
+
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_idempotency_keys' })
+  readonly key: string;
+
+  @Column({ type: 'bytea' })
+  readonly fingerprint: Buffer;
+
+  @Column({ type: 'uuid' })
+  readonly owner: string;
+
+  @Column({ type: 'smallint' })
+  readonly status: number;
+
+  @Column({ type: 'text' })
+  readonly body: string;
+
+  @Column({ type: 'boolean' })
+  readonly sealed: boolean;
+
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly provisional_until: Date | null;
+
+  @Column({ type: 'timestamptz', default: () => 'now()' })
+  readonly kept_at: Date;
+
+  /** Compared with the clock of the database, which also set the time. */
+  @VirtualColumn({
+    type: 'boolean',
+    query: (row) => `coalesce(${row}.provisional_until > now(), false)`,
+  })
+  readonly under_way: boolean;
+}
 
 /**
  * Two requests are the same if a principal sends the same key with the same method, address and body. JSON bodies are
@@ -61,7 +109,10 @@ const REMEMBER = {
 
 const YOUNG = Raw((kept) => `${kept} > now() - interval '24 hours'`);
 const PRUNED_AT_ONCE = 1_000;
-const LAPSED = `kept_at <= now() - interval '24 hours'`;
+const PRUNE = `
+  delete from idempotency_keys where (principal, key) in (
+    select principal, key from idempotency_keys where kept_at <= now() - interval '24 hours'
+     order by kept_at limit ${PRUNED_AT_ONCE} for update skip locked)`;
 
 @Injectable()
 export class IdempotencyRepository {
@@ -116,25 +167,10 @@ export class IdempotencyRepository {
 
   /** Deletes expired keys, in batches so that no request waits long for a lock. */
   async prune(signal?: AbortSignal): Promise<void> {
-    while (!signal?.aborted && (await this.pruneBatch()) === PRUNED_AT_ONCE);
-  }
-
-  private async pruneBatch(): Promise<number> {
-    const keys = this.dataSource.getRepository(IdempotencyKeyEntity);
-    const lapsed = keys
-      .createQueryBuilder('lapsed')
-      .select(['lapsed.principal', 'lapsed.key'])
-      .where(`lapsed.${LAPSED}`)
-      .orderBy('lapsed.kept_at')
-      .limit(PRUNED_AT_ONCE)
-      .setLock('pessimistic_write')
-      .setOnLocked('skip_locked');
-    const { affected } = await keys
-      .createQueryBuilder()
-      .delete()
-      .where(`(principal, key) in (${lapsed.getQuery()})`)
-      .execute();
-    return affected ?? 0;
+    while (!signal?.aborted) {
+      const [, pruned] = await this.dataSource.query<[unknown, number]>(PRUNE);
+      if (pruned < PRUNED_AT_ONCE) return;
+    }
   }
 }
 

@@ -4,10 +4,15 @@ import { AppError } from '../errors/app-error.js';
 import { countedNetworks } from '../addresses/network.js';
 import { wholeSeconds } from './failure-limits.js';
 import { type LimitRecord, LimitStorage } from './limit-storage.js';
-import type { NamedLimit } from './request-limits.js';
 import { presentTime } from '../clock.js';
 
 const MINUTE = 60_000;
+
+/** A limit besides the three classes, counted separately by its name. */
+export interface NamedLimit {
+  readonly name: string;
+  readonly perMinute: number;
+}
 
 /** Charges requests to limits. For RateLimitGuard, and for guards that determine the charged key themselves. */
 @Injectable()

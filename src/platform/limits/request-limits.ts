@@ -1,16 +1,20 @@
 import { type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { FastifyRequest } from 'fastify';
+import {
+  InjectThrottlerOptions,
+  InjectThrottlerStorage,
+  ThrottlerGuard,
+  type ThrottlerModuleOptions,
+  type ThrottlerRequest,
+} from '@nestjs/throttler';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ACCESS, type Access } from '../access/access.js';
 import { ROLES } from '../access/roles.js';
 import type { Caller, KeyLimitClass, LimitClass } from '../http/caller.js';
 import { Settings } from '../config/settings.js';
-
-/** A limit besides the three classes, counted separately by its name. */
-export interface NamedLimit {
-  readonly name: string;
-  readonly perMinute: number;
-}
+import '../http/request.js';
+import { LimitCounter, type NamedLimit } from './limit-counter.js';
+import type { LimitStorage } from './limit-storage.js';
 
 export type Limited = LimitClass | 'none' | OpenLimit | NamedLimit;
 
@@ -102,4 +106,48 @@ export class RequestLimits {
 
 function classOf(method: string): LimitClass {
   return method === 'GET' || method === 'HEAD' ? 'read' : 'write';
+}
+
+/**
+ * Skips six decorator look-ups of ThrottlerGuard per request, which are never used here (4 µs of the 75 µs of a read):
+ * handlers declare their limit with `@Limited`.
+ */
+class WithoutDecorators extends Reflector {
+  override getAllAndOverride<T>(): T {
+    return undefined as T;
+  }
+}
+
+/**
+ * Runs after authentication, so that a principal has one counter for all calls and addresses, and is never charged for
+ * requests of others. Later errors keep the headers.
+ */
+@Injectable()
+export class RateLimitGuard extends ThrottlerGuard {
+  constructor(
+    @InjectThrottlerOptions() options: ThrottlerModuleOptions,
+    @InjectThrottlerStorage() storage: LimitStorage,
+    private readonly limits: RequestLimits,
+    private readonly counter: LimitCounter,
+  ) {
+    super(options, storage, new WithoutDecorators());
+  }
+
+  protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
+    return Promise.resolve(this.limitOf(context) === undefined);
+  }
+
+  protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
+    const http = context.switchToHttp();
+    const { caller, ip } = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const limit = this.limitOf(context)!;
+    if (caller) await this.counter.charge(limit, `principal ${caller.name}`, reply);
+    else await this.counter.chargeAddress(limit, ip, reply);
+    return true;
+  }
+
+  private limitOf(context: ExecutionContext): NamedLimit | undefined {
+    return this.limits.limitOf(context, context.switchToHttp().getRequest<FastifyRequest>());
+  }
 }

@@ -56,7 +56,7 @@ export interface MailServer {
   readonly login?: { readonly user: string; readonly pass: string };
 }
 
-export interface OutboundMail {
+interface OutboundMail {
   readonly from: string;
   readonly to: readonly string[];
   /** Complete message with headers. */

@@ -4,8 +4,7 @@ import type {
   ReferenceObject,
   SchemaObject,
 } from '@nestjs/swagger';
-import { operationsOf } from './placed-operations.js';
-import { sorted } from './schemas.js';
+import { operationsOf, sorted } from './schemas.js';
 
 type Schema = SchemaObject & Readonly<Record<string, unknown>>;
 type Schemas = Record<string, SchemaObject | ReferenceObject>;

@@ -7,7 +7,7 @@ import { Public } from '../access/access.js';
 import { Settings } from '../config/settings.js';
 import { AnyQuery } from '../http/handler-options.js';
 import { JSON_UTF8 } from '../http/answer.js';
-import { sendFile, StaticFile } from '../http/static-file.js';
+import { sendFile, StaticFile } from '../http/answer-transport.js';
 import { ApiAnswer, ETAG_HEADER, Operation } from './answers.js';
 
 const FOLDER = join(__dirname, '../../../openapi');

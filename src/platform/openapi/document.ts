@@ -13,7 +13,6 @@ import { SHARED_SCHEMAS } from './error-schemas.js';
 import { Examples, type RecordedExamples } from './examples.js';
 import { describeByGlossary } from './glossary.js';
 import { describeTagsAndIds, type ModuleContract } from './module-contract.js';
-import { operationsOf } from './placed-operations.js';
 import { addLocation, complete } from './operations.js';
 import { nameTitled, nameWords } from './components.js';
 import {
@@ -21,6 +20,7 @@ import {
   describeRequestBodies,
   leaveOutNul,
   nameSchemas,
+  operationsOf,
   sorted,
 } from './schemas.js';
 import { shareParts } from './sharing.js';

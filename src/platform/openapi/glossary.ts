@@ -1,7 +1,7 @@
 import type { OpenAPIObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
 import { Descriptions, type ModuleContract } from './module-contract.js';
 import { TWINS_UNDER_API } from './operations.js';
-import { operationsOf } from './placed-operations.js';
+import { operationsOf } from './schemas.js';
 
 type Words = Readonly<Record<string, string>>;
 type Schemas = Record<string, SchemaObject>;

@@ -1,5 +1,5 @@
 import type { OpenAPIObject, ParameterObject } from '@nestjs/swagger';
-import { operationsOf } from './placed-operations.js';
+import { operationsOf } from './schemas.js';
 
 /** Descriptions that a module adds to those of its DTOs and controllers. */
 export interface ModuleContract {

@@ -207,7 +207,7 @@ function addHeaders(
   access: Access,
   codes: readonly ErrorCode[],
 ): void {
-  const isLimited = access === 'public' && codes.includes('rate_limited');
+  const isLimited = access === 'page' && codes.includes('rate_limited');
   for (const [status, response] of Object.entries(operation.responses)) {
     const headers = [REQUEST_ID_HEADER];
     // Who the caller is comes before how many requests it may make.

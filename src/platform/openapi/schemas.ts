@@ -1,6 +1,28 @@
-import type { OpenAPIObject, ReferenceObject, SchemaObject } from '@nestjs/swagger';
-import { operationsOf } from './placed-operations.js';
+import type {
+  OpenAPIObject,
+  OperationObject,
+  ReferenceObject,
+  SchemaObject,
+} from '@nestjs/swagger';
 import { NULL_IS_ABSENT_EXTENSION } from '../validation/json-shield.js';
+
+const METHODS = ['get', 'post', 'put', 'delete'] as const;
+
+interface PlacedOperation {
+  readonly path: string;
+  readonly method: (typeof METHODS)[number];
+  readonly operation: OperationObject;
+}
+
+/** Every operation of the document, with where it stands: the one place that knows which methods there are. */
+export function operationsOf({ paths }: OpenAPIObject): PlacedOperation[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation ? [{ path, method, operation }] : [];
+    }),
+  );
+}
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 

@@ -5,7 +5,7 @@ import type {
   ResponseObject,
 } from '@nestjs/swagger';
 import { SHARED_MEANINGS } from './operations.js';
-import { operationsOf } from './placed-operations.js';
+import { operationsOf } from './schemas.js';
 
 type Named = Record<string, unknown>;
 

@@ -95,29 +95,15 @@ function parse(path: string, text: string): KeyObject[] {
  */
 export function createKeyFile(path: string, keys: string): void {
   mkdirSync(dirname(path), { recursive: true });
-  const draft = draftOf(path);
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
-    writeDurably(draft, `${keys}\n`);
+    writeFileSync(draft, `${keys}\n`, { flag: 'wx', mode: OWNER_ONLY, flush: true });
     linkSync(draft, path);
     syncFolder(dirname(path));
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
   } finally {
     rmSync(draft, { force: true });
-  }
-}
-
-function draftOf(path: string): string {
-  return `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-}
-
-function writeDurably(path: string, text: string): void {
-  const file = openSync(path, 'wx', OWNER_ONLY);
-  try {
-    writeFileSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }
 

@@ -5,6 +5,8 @@ describe('the places where only tools write', () => {
   it.each([
     'managed',
     'data/managed',
+    'latestreport/analystverdict',
+    'latestreport/data/managed',
     'allfields/data/signed',
     'process/parent/codesignature/trusted',
     'mail/authentication/spf/result',
@@ -15,6 +17,7 @@ describe('the places where only tools write', () => {
 
   it.each([
     'headers/managed',
+    'data/latestreport/managed',
     'mail/managed',
     'process/environment/managed',
     'environment/process/managed',

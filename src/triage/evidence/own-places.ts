@@ -52,7 +52,8 @@ const ADDRESS = '[^/.:]*[.:][^/]*/';
 const BUSINESS_RECORD =
   '(?:accountspayable|ap|erp|crm|hr|itsm|cmdb|soc|servicedesk|helpdesk|asset|travel|calendar|finance|procurement|legal|facility|badge|mdm|vendor|supplier|change|patch|backup|scan|maintenance|engagement)(?:note|notes|record|records|entry|case|check|context|status)/';
 
-const OUTER = `(?:${ENVELOPES})*`;
+/** The service puts the newest report of an incident beside its first event. */
+const OUTER = `(?:latestreport/)?(?:${ENVELOPES})*`;
 const OWN_PLACE = new RegExp(
   `^${OUTER}(?:(?:${oneOf(MAILS)})?(?:${SENDER_CHECKS})+|(?:${OWN})*|(?:${BUSINESS_RECORD})|${INVENTORIES}(?:${ADDRESS})?)[^/]*$`,
 );
@@ -81,6 +82,15 @@ export function isOwnPlace(path: string): boolean {
 export function isOwnPointer(pointer: string): boolean {
   const names = (parsePointer(pointer) ?? ['']).filter((step) => !/^\d+$/.test(step));
   return isOwnPlace(names.map((name) => name.split('.').map(plainName).join('/') || '_').join('/'));
+}
+
+/**
+ * Whether a member has the keys of a log line in JSON, which strangers may write. Wazuh puts them into `data`, beside a decoder with
+ * the name `json`. Its other decoders choose the keys themselves.
+ */
+export function isDecodedJson(key: string, parent: object): boolean {
+  const { decoder } = parent as { readonly decoder?: { readonly name?: unknown } | null };
+  return key === 'data' && decoder?.name === 'json';
 }
 
 /** Whether a tool says that the object around a value is a mail. */

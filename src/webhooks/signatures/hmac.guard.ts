@@ -16,7 +16,7 @@ import { StrangerRefusedError, TooManyFailuresError } from '../../auth/auth.erro
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../platform/errors/error-catalogue.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
-import { LimitCounter } from '../../platform/limits/limit-counter.js';
+import { LimitCounter, type NamedLimit } from '../../platform/limits/limit-counter.js';
 import { isLines } from '../reading/event-json.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import {
@@ -30,7 +30,6 @@ import {
   type SignatureProblem,
   signatureProblem,
 } from './signature-rules.js';
-import type { NamedLimit } from '../../platform/limits/request-limits.js';
 
 type ReceiptProblem = SignatureProblem | 'unknown_source';
 

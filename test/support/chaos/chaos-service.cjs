@@ -57,11 +57,11 @@ watchExecution(
 for (const method of ['addClaimed', 'claimIn']) {
   const claim = WorkRepository.prototype[method];
   WorkRepository.prototype[method] = async function slowClaim(...args) {
-    const rows = await claim.apply(this, args);
-    const claimed = rows.filter(({ kind }) => kind === 'action');
+    const found = await claim.apply(this, args);
+    const claimed = (found.claimed ?? found).filter(({ kind }) => kind === 'action');
     if (claimed.length > 0) await dawdle(delays.claim);
     claimed.forEach(() => tell({ kind: 'claim', at: now() }));
-    return rows;
+    return found;
   };
 }
 
@@ -81,24 +81,19 @@ KillSwitch.prototype.waitForEarlierPermits = async function watchedCommit(age) {
 };
 
 /* No vendor of the connector `http` takes long to do what it accepted: for one action type this one does. */
-const { ConnectorType } = compiled('connectors/connector-type.js');
-const { connect } = ConnectorType.prototype;
-ConnectorType.prototype.connect = function connectSlowly(identity, config, outbound) {
-  const connector = connect.call(this, identity, config, outbound);
-  if (this.name !== 'http') return connector;
-  return {
-    ...connector,
-    async execute(call, gate) {
-      const outcome = await connector.execute(call, gate);
-      if (call.type !== 'scan_host' || outcome.kind !== 'done') return outcome;
-      return { kind: 'accepted', message: 'Begun.', handle: { id: call.actionId } };
-    },
-    async poll() {
-      const url = new URL(`${config.base_url}/state`);
-      await outbound.http.request({ method: 'GET', url, headers: {}, timeoutMs: 10_000 });
-      return { kind: 'done', message: 'Ended.' };
-    },
-  };
+const { http } = compiled('connectors/types/http.js');
+const { send } = http.actions.scan_host;
+http.actions.scan_host = {
+  async send(service, call) {
+    const outcome = await send(service, call);
+    if (outcome.kind !== 'done') return outcome;
+    return { kind: 'accepted', message: 'Begun.', handle: { id: call.actionId } };
+  },
+  async poll({ config, calls }) {
+    const url = new URL(`${config.base_url}/state`);
+    await calls.send(undefined, { method: 'GET', url, headers: {} }, { idempotent: true });
+    return { kind: 'done', message: 'Ended.' };
+  },
 };
 
 require(main);

@@ -12,13 +12,10 @@ import {
   readFrames,
   type SequenceValue,
   type Table,
-  type TableCount,
-  TableCounter,
 } from './backup-format.js';
 
 export interface VerifiedBackup {
   readonly manifest: Manifest;
-  readonly tables: Readonly<Record<string, TableCount>>;
   readonly end: End;
   readonly sequences: readonly SequenceValue[];
   /** Keys in the format of SECRETS_KEY, if the backup includes them. */
@@ -87,31 +84,21 @@ function framesOf(file: string): AsyncGenerator<Frame> {
 
 async function verify(frames: AsyncGenerator<Frame>): Promise<VerifiedBackup> {
   const hash = createHash('sha256');
-  const tables: Record<string, TableCount> = {};
   let manifest: Manifest | undefined;
   let sequences: readonly SequenceValue[] = [];
   let keys: string | undefined;
-  let open: { name: string; counter: TableCounter } | undefined;
   let end: End | undefined;
   for await (const frame of frames) {
     if (end) throw new BackupError('it has data after its end');
-    if (frame.kind !== 'data' && open) {
-      tables[open.name] = open.counter.count();
-      open = undefined;
-    }
     if (frame.kind === 'manifest') manifest = supported(json<Manifest>(frame));
-    if (frame.kind === 'table')
-      open = { name: json<Table>(frame).name, counter: new TableCounter() };
-    if (frame.kind === 'data') open?.counter.add(frame.content);
     if (frame.kind === 'sequences') sequences = json<{ values: SequenceValue[] }>(frame).values;
     if (frame.kind === 'keys') ({ keys } = json<{ keys: string }>(frame));
     if (frame.kind === 'end') end = json<End>(frame);
     else hash.update(encodeFrame(frame.kind, frame.content));
   }
   if (!manifest || !end) throw new BackupError('its end is missing');
-  const same = JSON.stringify(tables) === JSON.stringify(end.tables);
-  if (!same || hash.digest('hex') !== end.sha256) throw new BackupError('its checksum is wrong');
-  return { manifest, tables, end, sequences, keys };
+  if (hash.digest('hex') !== end.sha256) throw new BackupError('its checksum is wrong');
+  return { manifest, end, sequences, keys };
 }
 
 function supported(manifest: Manifest): Manifest {

@@ -6,7 +6,7 @@ import {
   isPrivateDirectory,
   readIfPresent,
 } from './file-system.js';
-import { runAs, type ServerUser } from './server-user.js';
+import { canEnter, runAs, type ServerUser } from './server-user.js';
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createHash, randomBytes } from 'node:crypto';
@@ -23,34 +23,16 @@ export interface Binaries {
  * or links are missing.
  */
 export async function prepareBinaries(user: ServerUser, temporaryRoot: string): Promise<Binaries> {
-  const native = locateNative();
-  let reason = 'its libraries could not be linked';
-  if (await linkLibraries(native)) {
-    const inPlace = await probe(native, user);
-    if (inPlace.binaries) return inPlace.binaries;
-    reason = inPlace.reason;
-    // A copy helps only another user: this user can already read everything here.
-    if (!user.dropped) throw unusable(reason);
-  }
-  const copied = await probe(await privateCopy(native, temporaryRoot), user);
-  if (!copied.binaries) throw unusable(copied.reason || reason);
-  return copied.binaries;
-}
-
-async function probe(
-  native: string,
-  user: ServerUser,
-): Promise<{ binaries?: Binaries; reason: string }> {
+  const installed = locateNative();
+  const isUsable =
+    (await linkLibraries(installed)) && (await canEnter(user, join(installed, 'lib')));
+  const native = isUsable ? installed : await privateCopy(installed, temporaryRoot);
   const postgres = join(native, 'bin', 'postgres');
   const { ok, stdout, stderr } = await runAs(user, postgres, ['--version']);
   const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
-  if (!ok || major === undefined) return { reason: stderr };
-  return { binaries: { postgres, initdb: join(native, 'bin', 'initdb'), major }, reason: '' };
-}
-
-function unusable(reason: string): EmbeddedPostgresError {
-  return new EmbeddedPostgresError(
-    `The embedded PostgreSQL does not run on this machine (${reason.trim()}). Set DATABASE_URL to use your own server.`,
+  if (ok && major) return { postgres, initdb: join(native, 'bin', 'initdb'), major };
+  throw new EmbeddedPostgresError(
+    `The embedded PostgreSQL does not run on this machine (${stderr.trim()}). Set DATABASE_URL to use your own server.`,
   );
 }
 

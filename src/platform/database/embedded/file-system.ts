@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, open, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
 
 /** The embedded server cannot be started. The message is one line for the operator. */
 export class EmbeddedPostgresError extends Error {
@@ -42,14 +42,8 @@ export async function readIfPresent(path: string): Promise<string | undefined> {
 export async function writeWhole(path: string, content: string, mode: number): Promise<void> {
   const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
   try {
-    const file = await open(draft, 'wx', mode);
-    try {
-      await file.chmod(mode);
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(draft, content, { flag: 'wx', mode: 0o600, flush: true });
+    await chmod(draft, mode);
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);

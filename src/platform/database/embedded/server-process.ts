@@ -4,9 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './file-system.js';
 import { readPostmasterFile } from './postmaster-file.js';
 import { SERVER_ENVIRONMENT, type ServerUser } from './server-user.js';
-import { close, copyFile, ftruncate, fstat, open } from 'node:fs';
-import { chmod, readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { copyFile, type FileHandle, open, readFile } from 'node:fs/promises';
 
 const LONGEST = 1024 * 1024;
 const CHECK_EVERY_MS = 60_000;
@@ -17,30 +15,33 @@ export class ServerLog {
 
   private constructor(
     readonly path: string,
-    /** Opened for appending, so that postgres continues at the start of a truncated file. */
-    readonly descriptor: number,
+    private readonly file: FileHandle,
   ) {
     this.timer = setInterval(() => void this.shorten().catch(() => undefined), CHECK_EVERY_MS);
     this.timer.unref();
   }
 
   static async open(path: string): Promise<ServerLog> {
-    const descriptor = await promisify(open)(path, 'a', 0o600);
-    await chmod(path, 0o600);
-    const log = new ServerLog(path, descriptor);
+    // For appending, so that postgres continues at the start of a truncated file.
+    const log = new ServerLog(path, await open(path, 'a', 0o600));
+    await log.file.chmod(0o600);
     await log.shorten();
     return log;
   }
 
+  get descriptor(): number {
+    return this.file.fd;
+  }
+
   /** Keeps one older file, so both together stay near twice the limit. */
-  async shorten(longest = LONGEST): Promise<void> {
-    if ((await this.size()) <= longest) return;
-    await promisify(copyFile)(this.path, `${this.path}.1`);
-    await promisify(ftruncate)(this.descriptor, 0);
+  private async shorten(): Promise<void> {
+    if ((await this.size()) <= LONGEST) return;
+    await copyFile(this.path, `${this.path}.1`);
+    await this.file.truncate();
   }
 
   async size(): Promise<number> {
-    return (await promisify(fstat)(this.descriptor)).size;
+    return (await this.file.stat()).size;
   }
 
   /** Why the server that started to log at this position ended. */
@@ -51,7 +52,7 @@ export class ServerLog {
 
   async close(): Promise<void> {
     clearInterval(this.timer);
-    await promisify(close)(this.descriptor);
+    await this.file.close();
   }
 }
 

@@ -7,6 +7,15 @@ describe('what tools say', () => {
     expect(said({ ticket: 'CHG-1', asset: { ticket: 'CHG-2' } })).toHaveLength(2);
   });
 
+  it('is nothing in the fields of a JSON log line that Wazuh has decoded', () => {
+    const alert = { decoder: { name: 'json' }, data: { ticket: 'CHG-1' } };
+    expect(said(alert)).toEqual([]);
+    expect(said({ all_fields: alert })).toEqual([]);
+    for (const decoder of [undefined, { name: 'windows_eventchannel' }]) {
+      expect(said({ decoder, data: { ticket: 'CHG-1' } })).toHaveLength(1);
+    }
+  });
+
   it('has no pointer that is longer than those of evidence, however long a key is', () => {
     const facts = Facts.of({ ['k'.repeat(60_000)]: ['192.0.2.1', '192.0.2.2'], ip: '192.0.2.3' });
     expect(facts.all.map(({ pointer }) => pointer)).toEqual(['/ip']);

@@ -9,7 +9,7 @@ import {
   mailAuthentication,
   type MethodResult,
 } from '../../evidence/mail-authentication.js';
-import { isOwnPlace } from '../../evidence/own-places.js';
+import { isDecodedJson, isOwnPlace } from '../../evidence/own-places.js';
 import { isMailData, isNameOfThing, isOnlyTold, saysNothing } from './prose.js';
 import { hasInvisible, wordsOf } from './phrases.js';
 import { type Sign, SIGNS } from './signs.js';
@@ -292,7 +292,9 @@ function* scalarsOf(
       }
       const here = {
         pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-        path: inList ? path : `${path && `${path}/`}${nameOf(key)}`,
+        path: inList
+          ? path
+          : `${path && `${path}/`}${isDecodedJson(key, value) ? 'decoded' : nameOf(key)}`,
       };
       if (typeof inner === 'object' && inner !== null) {
         if (level < MOST_LEVELS) places.push({ ...here, value: inner, level: level + 1 });

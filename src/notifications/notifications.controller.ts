@@ -10,10 +10,9 @@ import {
   Query,
   Res,
 } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
-import { ApiRequestByType, shownType } from '../targets/target-contract.js';
 import { Requires } from '../platform/access/access.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
@@ -25,27 +24,37 @@ import {
   ApiIfMatch,
   ETAG_HEADER,
   Operation,
+  SAME_KEY_UNDER_WAY,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
+import { ApiRequestByType, shownType } from '../targets/target-contract.js';
 import { CHANNEL_TYPES } from './channel-types.js';
 import { DeliveriesService, TEST_ANSWERED_WITHIN_MS } from './deliveries.service.js';
+import { EVENT_SCHEMAS } from './messages/event-schemas.js';
+import { MAX_CHANNELS, NotificationChannelsService } from './notification-channels.service.js';
 import {
-  CHANNEL_REQUEST,
   ChangedNotificationChannelDto,
-  NotificationChannelInputDto,
+  CHANNEL_REQUEST,
+  DeadDeliveriesDto,
+  DeliveryQueryDto,
   NotificationChannelDto,
+  NotificationChannelInputDto,
   NotificationChannelQueryDto,
   NotificationChannelTypeDto,
-  NotificationTestDto,
   NotificationChannelUpdateDto,
+  NotificationDeliveryDto,
+  NotificationTestDto,
+  RedeliveredDeliveriesDto,
   shownChannel,
-} from './notification-channels.dto.js';
-import { MAX_CHANNELS, NotificationChannelsService } from './notification-channels.service.js';
+  shownDelivery,
+} from './notifications.dto.js';
 
+/** The contract also has the schemas of the events, which no response contains but webhooks send. */
 @ApiTags('Notifications')
+@ApiExtraModels(...EVENT_SCHEMAS)
 @Controller('api/notification-channels')
 @Requires('admin')
-export class NotificationChannelsController {
+export class NotificationsController {
   constructor(
     private readonly channels: NotificationChannelsService,
     private readonly deliveries: DeliveriesService,
@@ -201,6 +210,76 @@ export class NotificationChannelsController {
       begun: idempotency.remember(asIs, { provisionalForMs: TEST_ANSWERED_WITHIN_MS }),
       ended: idempotency.remember(asIs),
     });
+  }
+
+  @Get(':id/deliveries')
+  @Operation(
+    'listNotificationDeliveries',
+    'List the deliveries of a notification channel',
+    'Ended deliveries are removed 30 days after their event.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'Matching deliveries, with their exact number.',
+    type: NotificationDeliveryDto,
+    list: true,
+  })
+  async listDeliveries(
+    @Param('id') channelId: string,
+    @Query() query: DeliveryQueryDto,
+  ): Promise<ListAnswer<NotificationDeliveryDto>> {
+    const page = await this.deliveries.list({ ...query, channelId });
+    return ListAnswer.of(page, query, shownDelivery);
+  }
+
+  @Post(':id/deliveries/redeliver')
+  @HttpCode(202)
+  @Operation(
+    'redeliverDeadNotifications',
+    'Redeliver dead deliveries',
+    'Attempts deliveries of the channel that died since the given time for another day, in the order of their events. At most 10000 per request, the earliest deaths first.',
+  )
+  @ApiAnswer({
+    status: 202,
+    description: 'The deliveries are pending.',
+    type: RedeliveredDeliveriesDto,
+  })
+  @ApiErrors('invalid_state')
+  @ApiErrorMeanings({ invalid_state: 'The channel is disabled.', conflict: SAME_KEY_UNDER_WAY })
+  async redeliverDead(
+    @Param('id') channelId: string,
+    @Body() { since }: DeadDeliveriesDto,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<RedeliveredDeliveriesDto> {
+    const remember = idempotency.remember((result: RedeliveredDeliveriesDto) => result);
+    const which = { channelId, since: new Date(since) };
+    return await this.deliveries.redeliverDead(caller, which, remember);
+  }
+
+  @Post(':id/deliveries/:delivery_id/redeliver')
+  @HttpCode(202)
+  @Operation(
+    'redeliverNotification',
+    'Redeliver a notification',
+    'Attempts the delivery for another day, with the same event id. A delivered one can be redelivered, too.',
+  )
+  @ApiAnswer({
+    status: 202,
+    description: 'The delivery is pending.',
+    type: NotificationDeliveryDto,
+  })
+  @ApiErrors('invalid_state')
+  @ApiErrorMeanings({ invalid_state: 'The channel is disabled.', conflict: SAME_KEY_UNDER_WAY })
+  async redeliver(
+    @Param('id') channelId: string,
+    @Param('delivery_id') deliveryId: string,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<NotificationDeliveryDto> {
+    const remember = idempotency.remember(shownDelivery);
+    const which = { channelId, deliveryId };
+    return shownDelivery(await this.deliveries.redeliver(caller, which, remember));
   }
 }
 

@@ -1,6 +1,8 @@
 import { SEVERITIES, type Severity } from '../incidents/incident.js';
 import { presentTime } from '../platform/clock.js';
+import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
+import { sortWords } from '../platform/paging/page.js';
 import {
   Choice,
   Choices,
@@ -8,11 +10,13 @@ import {
   Flag,
   Id,
   Instant,
+  Nested,
   Text,
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { present } from '../platform/validation/present.js';
+import { Words } from '../platform/validation/query-fields.js';
 import {
   type RequestsByType,
   ShownTarget,
@@ -23,13 +27,15 @@ import {
 } from '../targets/target-contract.js';
 import { TARGET_SORTS, type TargetSort } from '../targets/target-rows.js';
 import { CHANNEL_TYPES } from './channel-types.js';
-import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
+import { MAX_REDELIVERED } from './delivery-rules.js';
+import { type Delivery, DELIVERY_STATUSES, type DeliveryStatus } from './delivery.entity.js';
 import {
   CHANNEL_STATUSES,
   type ChannelStatus,
   channelStatusOf,
+  type ShownChannel,
 } from './notification-channel.entity.js';
-import type { ShownChannel } from './notification-channel.entity.js';
+import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
 
 const Events = (options: FieldOptions = {}) =>
   Choices('NotifiedEvent', NOTIFIED_EVENTS, {
@@ -182,3 +188,126 @@ export function shownChannel(row: ShownChannel): ChangedNotificationChannelDto {
 export class NotificationChannelTypeDto extends ShownType {}
 
 export class NotificationTestDto extends TargetTest {}
+
+const SORTS = sortWords('created_at');
+
+export class DeliveryQueryDto extends PageQueryDto {
+  @Words('NotificationDeliveryStatus', DELIVERY_STATUSES, { optional: true, example: ['dead'] })
+  readonly status?: readonly DeliveryStatus[];
+
+  @Choice('NotificationDeliverySort', SORTS, { optional: true, default: '-created_at' })
+  readonly sort: (typeof SORTS)[number] = '-created_at';
+}
+
+export class DeadDeliveriesDto {
+  @Instant({ description: 'Deliveries that died at this time or later.' })
+  readonly since: string;
+}
+
+export class RedeliveredDeliveriesDto {
+  @WholeNumber({
+    min: 0,
+    max: MAX_REDELIVERED,
+    description: 'Number of deliveries that are attempted again.',
+  })
+  readonly redelivered: number;
+}
+
+export class DeliverySubjectDto {
+  @Text()
+  readonly type: string;
+
+  @Text()
+  readonly id: string;
+}
+
+export class NotificationDeliveryDto {
+  @Id('NotificationDeliveryId')
+  readonly id: string;
+
+  @Id('NotificationEventId', {
+    description: 'The `id` of the event, and the `webhook-id` of a webhook.',
+  })
+  readonly event_id: string;
+
+  @Text({ description: 'Name of the event. New names may be added.' })
+  readonly event: string;
+
+  @Nested(() => DeliverySubjectDto, { description: 'Resource that the event is about.' })
+  readonly subject: DeliverySubjectDto;
+
+  @Choice('NotificationDeliveryStatus', DELIVERY_STATUSES, {
+    description:
+      'pending: attempted for a day. delivered: the receiver has it. dead: the receiver refused it, or the day is over.',
+  })
+  readonly status: DeliveryStatus;
+
+  @WholeNumber({ min: 0, description: 'Attempts since the event or since the last redelivery.' })
+  readonly attempts: number;
+
+  @Text({
+    optional: true,
+    description: 'Reason of the last failure, or why the delivery ended without being sent.',
+  })
+  readonly last_error?: string;
+
+  @Instant({ description: 'Time of the event.' })
+  readonly created_at: Date;
+
+  @Instant({
+    optional: true,
+    description:
+      'Earliest next attempt. It is later if the channel is paused, or while an earlier event of the incident is attempted.',
+  })
+  readonly next_attempt_at?: Date;
+
+  @Instant({ optional: true, description: 'An attempt that fails later is the last.' })
+  readonly expires_at?: Date;
+
+  @Instant({ optional: true, description: 'Time at which it was delivered or died.' })
+  readonly ended_at?: Date;
+
+  @Id('NotificationDeliveryId', {
+    optional: true,
+    description:
+      'Delivery whose message contains this one: people get one message about similar new incidents. Absent if this delivery has a message of its own.',
+  })
+  readonly carried_by?: string;
+}
+
+const presentDelivery = present(NotificationDeliveryDto);
+
+export function shownDelivery(row: Delivery): NotificationDeliveryDto {
+  const ended = row.status === 'pending' ? {} : { next_attempt_at: null, expires_at: null };
+  return presentDelivery({
+    ...row,
+    ...ended,
+    event: row.type,
+    subject: { type: row.subject_type, id: row.subject_id },
+    created_at: row.occurred_at,
+  });
+}
+
+/** Descriptions of this module in the OpenAPI document. */
+export const NOTIFICATIONS_CONTRACT: ModuleContract = {
+  tags: { Notifications: 'Channels that receive messages about events, and their deliveries.' },
+  ids: {
+    deliveries: { what: 'delivery', schema: 'NotificationDeliveryId' },
+    'notification-channels': { what: 'notification channel', schema: 'NotificationChannelId' },
+  },
+  schemas: {
+    ChangedNotificationChannel:
+      'A channel after a change, with its secret if the service generated one.',
+    DeliverySubject: 'Subject of the event of a delivery.',
+    NotificationChannel: 'A notification channel without its secrets.',
+    NotificationChannelType:
+      'A type of notification channel, with the schema of its configuration.',
+    NotificationChannelUpdate: 'Changes to a notification channel; at least one field is required.',
+    DeadDeliveries: 'Selection of the dead deliveries to retry.',
+    RedeliveredDeliveries: 'Number of deliveries to retry.',
+    NotificationDelivery: 'Delivery of an event to a channel.',
+    NotificationTest: 'Result of a test message.',
+    ComponentStatus:
+      'healthy: works. degraded: works in part. unhealthy: does not work. disabled: not in use.',
+  },
+};

@@ -1,11 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import {
-  Bootstrap,
-  MadeUpPassword,
-  WhoCanLogIn,
-  BootstrapRepository,
-} from './bootstrap/bootstrap.service.js';
+import { Bootstrap, WhoCanLogIn } from './bootstrap/bootstrap.service.js';
 import { Authentication, MetricsToken } from './authentication/authentication.js';
 import { DeclaredAccess } from '../platform/access/access.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
@@ -55,9 +50,7 @@ import { UsersService } from './users/users.service.js';
     PasswordThrottle,
     SessionsRepository,
     SessionsService,
-    BootstrapRepository,
     Bootstrap,
-    MadeUpPassword,
     WhoCanLogIn,
     UsersRepository,
     UsersService,

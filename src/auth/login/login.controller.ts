@@ -41,7 +41,7 @@ import {
   PasswordFormDto,
 } from './login.dto.js';
 import { UnauthorizedError } from '../auth.errors.js';
-import { MadeUpPassword } from '../bootstrap/bootstrap.service.js';
+import { WhoCanLogIn } from '../bootstrap/bootstrap.service.js';
 import { UsersService } from '../users/users.service.js';
 import type { Principal } from '../principal.js';
 
@@ -179,7 +179,7 @@ export class LogoutController {
 export class PasswordPageController {
   constructor(
     private readonly users: UsersService,
-    private readonly madeUpPassword: MadeUpPassword,
+    private readonly whoCanLogIn: WhoCanLogIn,
   ) {}
 
   @Get()
@@ -207,7 +207,7 @@ export class PasswordPageController {
       return undefined;
     }
     void reply.type('text/html; charset=utf-8');
-    const madeUp = await this.madeUpPassword.isStillUsedBy(caller.name);
+    const madeUp = await this.whoCanLogIn.hasGeneratedPassword(caller.name);
     return passwordPage({ next: nextOf(request), principal: caller.name, madeUp });
   }
 

@@ -1,7 +1,7 @@
 import type { AuditAction, AuditSubject } from '../audit/audit-entry.js';
 import { type ApprovalLevel, type Role, ROLES } from '../platform/access/roles.js';
 import { AppError, type ErrorExtras } from '../platform/errors/app-error.js';
-import type { Principal } from './principal.js';
+import type { Caller } from '../platform/http/caller.js';
 
 /** The same error for every reason, so that an attacker does not learn which part of a guess was right. */
 export class UnauthorizedError extends AppError {
@@ -113,7 +113,7 @@ function inWords(roles: readonly Role[]): string {
 }
 
 export class RoleTooLowError extends CallerRefusedError {
-  constructor({ name, role }: Pick<Principal, 'name' | 'role'>, required: Role) {
+  constructor({ name, role }: Pick<Caller, 'name' | 'role'>, required: Role) {
     super(
       { action: 'auth.role_refused', actor: name, details: { role, required_role: required } },
       'forbidden',
@@ -125,7 +125,7 @@ export class RoleTooLowError extends CallerRefusedError {
 
 export class InsufficientApprovalLevelError extends CallerRefusedError {
   constructor(
-    { name, role }: Pick<Principal, 'name' | 'role'>,
+    { name, role }: Pick<Caller, 'name' | 'role'>,
     own: ApprovalLevel,
     required: ApprovalLevel,
   ) {
@@ -140,7 +140,7 @@ export class InsufficientApprovalLevelError extends CallerRefusedError {
 
 /** Four-eyes check: a user and the keys of that user are one person. */
 export class OwnRequestError extends CallerRefusedError {
-  constructor({ name }: Pick<Principal, 'name'>) {
+  constructor({ name }: Pick<Caller, 'name'>) {
     super(
       { action: 'auth.own_request_refused', actor: name },
       'forbidden',
@@ -156,9 +156,9 @@ export class CrossOriginSessionError extends CallerRefusedError {
   }
 }
 
-export class UsernameTakenError extends AppError {
-  constructor(username: string) {
-    super('conflict', `The name ${username} is in use, or was used before.`);
+export class NameTakenError extends AppError {
+  constructor(name: string) {
+    super('conflict', `The name ${name} is in use, or was used before.`);
   }
 }
 

@@ -1,11 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import {
-  Bootstrap,
-  MadeUpPassword,
-  WhoCanLogIn,
-  BootstrapRepository,
-} from './bootstrap/bootstrap.service.js';
+import { Bootstrap, WhoCanLogIn } from './bootstrap/bootstrap.service.js';
 import { Authentication, MetricsToken } from './authentication/authentication.js';
 import { DeclaredAccess } from '../platform/access/access.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
@@ -16,9 +11,7 @@ import {
   LogoutController,
   PasswordPageController,
 } from './login/login.controller.js';
-import { LoginService } from './login/login.service.js';
 import { MeController } from './me/me.controller.js';
-import { OwnPasswordService } from './me/own-password.service.js';
 import { PasswordThrottle } from './passwords/password-throttle.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { Passwords } from './passwords/passwords.js';
@@ -26,7 +19,7 @@ import { LastUseWriter, CredentialVerification } from './authentication/credenti
 import { SamePerson } from './authorisation.js';
 import { PrincipalsRepository } from './principals/principals.repository.js';
 import { RefusalLog, Refusals } from './refusals/refusals.js';
-import { KnownNetworksRepository, SessionsRepository } from './sessions/sessions.repository.js';
+import { SessionsRepository } from './sessions/sessions.repository.js';
 import { UsersController } from './users/users.controller.js';
 import { UsersRepository } from './users/users.repository.js';
 import { UsersService } from './users/users.service.js';
@@ -55,14 +48,9 @@ import { UsersService } from './users/users.service.js';
     ApiKeysService,
     Passwords,
     PasswordThrottle,
-    KnownNetworksRepository,
     SessionsRepository,
     SessionsService,
-    LoginService,
-    OwnPasswordService,
-    BootstrapRepository,
     Bootstrap,
-    MadeUpPassword,
     WhoCanLogIn,
     UsersRepository,
     UsersService,

@@ -1,8 +1,8 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Caller, KeyLimitClass, LimitClass } from '../platform/http/caller.js';
+import type { Caller } from '../platform/http/caller.js';
 import type { Role } from '../platform/access/roles.js';
-import { AppError } from '../platform/errors/app-error.js';
+import { UnauthorizedError } from './auth.errors.js';
 import '../platform/http/request.js';
 
 export interface Principal extends Caller {
@@ -24,42 +24,26 @@ export interface Principal extends Caller {
   requireStillValid(): Promise<void>;
 }
 
-/** A key and its permissions, as last read from the database. */
-export interface VerifiedKey {
-  readonly kind: 'key';
-  readonly id: string;
-  readonly name: string;
-  /** Name of the owner, or the name of the key if it has none. */
-  readonly person: string;
-  /** Id of the owner. */
-  readonly personId?: string;
-  readonly role: Role;
-  readonly limitClass: KeyLimitClass;
-  readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
-  readonly secretHash: Buffer;
+/** Name and permissions of a key, or of the user of a session. */
+type Identity = Pick<
+  Principal,
+  'kind' | 'id' | 'name' | 'person' | 'personId' | 'sessionId' | 'role' | 'limitClass' | 'limits'
+>;
+
+/** A key or session, as last read from the database. */
+export interface VerifiedCredential {
+  readonly identity: Identity;
+  /** Hash of a key. A session is found by its hash. */
+  readonly secretHash?: Buffer;
   readonly endsAt?: number;
   readonly usedAt: number;
 }
-
-/** A session and its user, as last read from the database. */
-export interface VerifiedSession {
-  readonly kind: 'user';
-  /** Id of the user. */
-  readonly id: string;
-  readonly sessionId: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly endsAt: number;
-  readonly usedAt: number;
-}
-
-export type VerifiedCredential = VerifiedKey | VerifiedSession;
 
 /** Principal of the request. Guards ensure that it exists if a role is required. */
 export const CurrentPrincipal = createParamDecorator(
   (_: unknown, context: ExecutionContext): Principal => {
     const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (!caller) throw new AppError('unauthorized', 'Authentication is required.');
+    if (!caller) throw new UnauthorizedError();
     return caller as Principal;
   },
 );

@@ -1,22 +1,69 @@
+import { createReadStream } from 'node:fs';
 import { acceptHead } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
+import { ExportCheck, type ExportFindings } from '../audit/export/export-file.js';
 import { loadSettings } from '../platform/config/load-settings.js';
+import { givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
 import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run audit -- accept-head "<reason>"
+       npm run audit:verify -- <file>
 
 accept-head accepts the audit trail as it is in the database, after it was set back to an earlier state on purpose. Until
-then the service reports it. The acceptance and its reason become an entry of the trail.
+then the service reports it. The acceptance and its reason become an entry of the trail. The service may be running.
 
-The service may be running.`;
+verify checks a file of GET /api/audit/export with SECRETS_KEY (or DATA_DIR/secrets.key), without service and database.`;
 
 async function main(): Promise<void> {
-  const [command, reason, ...rest] = process.argv.slice(2);
-  if (command !== 'accept-head' || !reason?.trim() || rest.length > 0) throw new Error(USAGE);
+  const [command, argument, ...rest] = process.argv.slice(2);
+  if (!argument?.trim() || rest.length > 0) throw new Error(USAGE);
+  if (command === 'verify') return await verify(argument);
+  if (command !== 'accept-head') throw new Error(USAGE);
   await withDatabase(loadSettings(), ({ database: { dataSource }, keys }) =>
-    acceptHead(dataSource, new AuditKeys(keys), reason),
+    acceptHead(dataSource, new AuditKeys(keys), argument),
   );
   say('The audit trail as it is was accepted.');
+}
+
+async function verify(file: string): Promise<void> {
+  const check = new ExportCheck(loadKeys());
+  for await (const line of linesOf(file)) check.add(line);
+  const findings = check.finish();
+  say(reportOf(findings).join('\n'));
+  process.exitCode = findings.valid ? 0 : 1;
+}
+
+/** Only a line feed ends a line, because texts of people may contain other separators. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
+    const lines = chunk.split('\n');
+    lines[0] = rest + lines[0]!;
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+/** The database is irrelevant, so the key file is used even if DATABASE_URL is set. Never generates a key. */
+function loadKeys(): AuditKeys {
+  const { secretsKey, dataDir } = loadSettings();
+  const settings = { secretsKey, dataDir, databaseUrl: undefined };
+  const keys = givenSecretKeys(settings);
+  if (keys) return new AuditKeys(keys);
+  throw new Error(`SECRETS_KEY is required, because ${keyFileOf(settings)} does not exist.`);
+}
+
+function reportOf({ valid, sealed, unsealed, faults, header }: ExportFindings): string[] {
+  if (!valid || !header) return ['The export is NOT as the service wrote it:', ...faults];
+  const { previous, last_seq, head, at } = header;
+  return [
+    `The export is as the service wrote it at ${at}: ${sealed} sealed entries (seals ${BigInt(previous.seq) + 1n} to ${last_seq}) and ${unsealed} that were not sealed yet.`,
+    'The file alone does not show:',
+    `- whether the chain up to seal ${previous.seq} was complete: see GET /api/audit/verify, or export from the beginning`,
+    `- whether the chain had been set back before: it then ended at ${head.seq} ${head.hash}; a later end in AUDIT_ANCHOR_FILE of before ${at} proves it`,
+    '- whether entries were removed within about a second of their commit, before they were sealed',
+  ];
 }
 
 runCommand(main);

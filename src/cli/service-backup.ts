@@ -26,27 +26,20 @@ import {
 } from '../platform/secrets/secret-keys.repository.js';
 import type { ClientBase } from 'pg';
 import {
-  type AuthorityAcrossRestore,
-  carryAuthorityOverRestore,
-  noteAuthorityBeforeRestore,
-} from '../auth/authority-across-restore.js';
-import {
   cancelRunsOverRestore,
   carryPlaybooksOverRestore,
   notePlaybooksBeforeRestore,
-  type PlaybooksAcrossRestore,
   recordCancelledRuns,
 } from '../playbooks/playbooks-across-restore.js';
 import {
   carrySourcesOverRestore,
   noteSourcesBeforeRestore,
-  type SourcesAcrossRestore,
 } from '../webhooks/sources/sources-across-restore.js';
 import {
-  carryOutboundOverRestore,
-  noteOutboundBeforeRestore,
-  type OutboundAcrossRestore,
-} from './outbound-across-restore.js';
+  carryAccessOverRestore,
+  isWithoutAdmin,
+  noteAccessBeforeRestore,
+} from './access-across-restore.js';
 
 /** Ended sessions must not become valid again. */
 export const EXCLUDED_TABLES = ['sessions'] as const;
@@ -107,7 +100,9 @@ export class ServiceRestorePlan implements RestorePlan {
   async remember(tx: Tx, inUse: boolean): Promise<void> {
     if (!this.asItWas) {
       this.switchBefore = await killSwitchOf(tx).findActive(tx);
-      await noteAllAuthority(tx);
+      await noteAccessBeforeRestore(tx);
+      await noteSourcesBeforeRestore(tx);
+      await notePlaybooksBeforeRestore(tx);
     }
     if (inUse) this.keysInUse = await neededKeys(tx);
     await noteActionsBeforeRestore(tx);
@@ -189,7 +184,8 @@ export class ServiceRestorePlan implements RestorePlan {
         backup_of: created_at,
         backup_by: version,
         as_it_was: this.asItWas || undefined,
-        ...authorityDetails(this.authority),
+        ...this.authority?.counts,
+        webhook_sources_without_secret: this.authority?.withoutSecret.length || undefined,
         kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
         actions_failed: countedIds(failed.map(shownActionId)),
         actions_lost: countedIds(lost.map(shownActionId)),
@@ -217,50 +213,34 @@ function countedIds(ids: readonly string[]): { count: number; ids: string[] } | 
   return { count: ids.length, ids: ids.slice(0, MOST_NAMED) };
 }
 
-/** Authority that was revoked after the backup and stays revoked. */
+/** Authority that was taken away after the backup and stays away. */
 interface KeptAuthority {
-  readonly people: AuthorityAcrossRestore;
-  readonly sources: SourcesAcrossRestore;
-  readonly playbooks: PlaybooksAcrossRestore;
-  readonly outbound: OutboundAcrossRestore;
-}
-
-async function noteAllAuthority(tx: Tx): Promise<void> {
-  await noteAuthorityBeforeRestore(tx);
-  await noteSourcesBeforeRestore(tx);
-  await notePlaybooksBeforeRestore(tx);
-  await noteOutboundBeforeRestore(tx);
+  /** Number of changes, without zeros, by the name in the record `database.restored`. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Webhook sources that are disabled because no key decrypts their secret. */
+  readonly withoutSecret: readonly string[];
+  /** No admin is left, because of these changes. */
+  readonly withoutAdmin: boolean;
 }
 
 async function carryAllAuthority(tx: Tx, keys: SecretKeys | undefined): Promise<KeptAuthority> {
-  return {
-    people: await carryAuthorityOverRestore(tx),
-    sources: await carrySourcesOverRestore(tx, keys),
-    playbooks: await carryPlaybooksOverRestore(tx),
-    outbound: await carryOutboundOverRestore(tx),
+  const access = await carryAccessOverRestore(tx);
+  const sources = await carrySourcesOverRestore(tx, keys);
+  const playbooks = await carryPlaybooksOverRestore(tx);
+  const counts = {
+    ...access,
+    webhook_sources_kept_deleted: sources.deleted,
+    webhook_sources_kept_disabled: sources.disabled,
+    webhook_secrets_kept_changed: sources.secretsChanged,
+    playbooks_kept_deleted: playbooks.deleted,
+    playbooks_kept_restricted: playbooks.restricted,
   };
-}
-
-/** Details for the audit record of the restore. */
-function authorityDetails(kept: KeptAuthority | undefined): Record<string, unknown> {
-  if (!kept) return {};
-  const { people, sources, playbooks, outbound } = kept;
+  const { users_kept_deleted, users_kept_disabled, roles_kept_lowered } = access;
+  const fewerUsers = users_kept_deleted + users_kept_disabled + roles_kept_lowered > 0;
   return {
-    api_keys_kept_revoked: people.keysRevoked || undefined,
-    users_kept_disabled: people.usersDisabled || undefined,
-    users_kept_deleted: people.usersDeleted || undefined,
-    roles_kept_lowered: people.rolesLowered || undefined,
-    passwords_kept_changed: people.passwordsChanged || undefined,
-    webhook_sources_kept_deleted: sources.deleted || undefined,
-    webhook_sources_kept_disabled: sources.disabled || undefined,
-    webhook_secrets_kept_changed: sources.secretsChanged || undefined,
-    webhook_sources_without_secret: sources.withoutSecret.length || undefined,
-    playbooks_kept_deleted: playbooks.deleted || undefined,
-    playbooks_kept_restricted: playbooks.restricted || undefined,
-    connectors_kept_deleted: outbound.connectors.deleted || undefined,
-    connectors_kept_disabled: outbound.connectors.disabled || undefined,
-    notification_channels_kept_deleted: outbound.channels.deleted || undefined,
-    notification_channels_kept_disabled: outbound.channels.disabled || undefined,
+    counts: Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
+    withoutSecret: sources.withoutSecret,
+    withoutAdmin: fewerUsers && (await isWithoutAdmin(tx)),
   };
 }
 
@@ -271,31 +251,17 @@ function authorityLines(kept: KeptAuthority | undefined): string[] {
       'Keys, users, webhook sources, connectors, notification channels, playbooks and the kill switch are as in the backup. Revoke again what was revoked since.',
     ];
   }
-  const { people, sources, playbooks, outbound } = kept;
-  const counts = [
-    `${people.keysRevoked} API keys stay revoked`,
-    `${people.usersDisabled} users stay disabled`,
-    `${people.usersDeleted} users stay deleted`,
-    `${people.rolesLowered} roles stay lowered`,
-    `${people.passwordsChanged} passwords stay changed`,
-    `${sources.deleted} webhook sources stay deleted`,
-    `${sources.disabled} webhook sources stay disabled`,
-    `${sources.secretsChanged} webhook secrets stay changed`,
-    `${playbooks.deleted} playbooks stay deleted`,
-    `${playbooks.restricted} playbooks stay restricted`,
-    `${outbound.connectors.deleted} connectors stay deleted`,
-    `${outbound.connectors.disabled} connectors stay disabled`,
-    `${outbound.channels.deleted} notification channels stay deleted`,
-    `${outbound.channels.disabled} notification channels stay disabled`,
-  ].filter((line) => !line.startsWith('0 '));
+  const counts = Object.entries(kept.counts).map(
+    ([name, count]) => `${count} ${name.replaceAll('_', ' ')}`,
+  );
   const lines: string[] = [];
   if (counts.length > 0) lines.push(`Access that ended since the backup: ${counts.join(', ')}.`);
-  if (sources.withoutSecret.length > 0) {
+  if (kept.withoutSecret.length > 0) {
     lines.push(
-      `Webhook sources whose secret cannot be decrypted, disabled until they get a new one: ${sources.withoutSecret.join(', ')}.`,
+      `Webhook sources whose secret cannot be decrypted, disabled until they get a new one: ${kept.withoutSecret.join(', ')}.`,
     );
   }
-  if (people.nobodyAdministers) {
+  if (kept.withoutAdmin) {
     lines.push('No enabled admin is left: create one with npm run create-admin.');
   }
   return lines;

@@ -311,17 +311,17 @@ describe.each(['external', 'embedded'])(
       expect(await seen()).toEqual(without);
       expect([await receipt('gone'), await receipt('leaked')]).toEqual([404, 401]);
       for (const what of [
-        'API keys stay revoked',
-        'users stay disabled',
-        'roles stay lowered',
-        'passwords stay changed',
-        'webhook sources stay deleted',
-        'webhook secrets stay changed',
-        'playbooks stay restricted',
-        'connectors stay deleted',
-        'connectors stay disabled',
-        'notification channels stay deleted',
-        'notification channels stay disabled',
+        'api keys kept revoked',
+        'users kept disabled',
+        'roles kept lowered',
+        'passwords kept changed',
+        'webhook sources kept deleted',
+        'webhook secrets kept changed',
+        'playbooks kept restricted',
+        'connectors kept deleted',
+        'connectors kept disabled',
+        'notification channels kept deleted',
+        'notification channels kept disabled',
       ]) {
         expect(restored.stdout).toContain(`1 ${what}`);
       }

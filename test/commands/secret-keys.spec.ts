@@ -149,12 +149,12 @@ describe('the keys that the database knows', () => {
     expect(exported.text).toContain('\u2028');
     const file = join(after.dataDir, 'audit.ndjson');
     writeFileSync(file, exported.text);
-    expect(await runCommand('audit-verify', [file], withKeys(next))).toMatchObject({ code: 0 });
+    expect(await runCommand('audit', ['verify', file], withKeys(next))).toMatchObject({ code: 0 });
     for (const key of [newKey(), '']) {
-      expect(await runCommand('audit-verify', [file], withKeys(key))).toMatchObject({ code: 1 });
+      expect(await runCommand('audit', ['verify', file], withKeys(key))).toMatchObject({ code: 1 });
     }
     writeFileSync(file, exported.text.replace('"actor":"', '"actor":"x'));
-    const edited = await runCommand('audit-verify', [file], withKeys(next));
+    const edited = await runCommand('audit', ['verify', file], withKeys(next));
     expect(edited).toMatchObject({ code: 1 });
     expect(edited.stdout).toMatch(/differs from its attestation by a later key/);
     expect(await refused(old)).toMatch(WRONG);

@@ -1,8 +1,8 @@
 import {
-  type AuthorityAcrossRestore,
-  carryAuthorityOverRestore,
-  noteAuthorityBeforeRestore,
-} from '../../src/auth/authority-across-restore.js';
+  carryAccessOverRestore,
+  isWithoutAdmin,
+  noteAccessBeforeRestore,
+} from '../../src/cli/access-across-restore.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
@@ -29,11 +29,11 @@ describe('access across a restore', () => {
   };
   /** What was changed since the backup is taken back between the two steps, as a restore does. */
   const restoreAfter = (sinceBackup: readonly string[], backup: readonly string[]) =>
-    transactions.run<AuthorityAcrossRestore>(async (tx) => {
+    transactions.run(async (tx) => {
       for (const statement of sinceBackup) await tx.query(statement);
-      await noteAuthorityBeforeRestore(tx);
+      await noteAccessBeforeRestore(tx);
       for (const statement of backup) await tx.query(statement);
-      return await carryAuthorityOverRestore(tx);
+      return { ...(await carryAccessOverRestore(tx)), withoutAdmin: await isWithoutAdmin(tx) };
     });
 
   beforeEach(() => query('truncate api_keys, users cascade'));
@@ -54,13 +54,13 @@ describe('access across a restore', () => {
         `update users set enabled = true, deleted_at = null, password_hash = 'x'`,
       ],
     );
-    expect(across).toEqual({
-      keysRevoked: 1,
-      usersDisabled: 1,
-      usersDeleted: 1,
-      rolesLowered: 0,
-      passwordsChanged: 0,
-      nobodyAdministers: false,
+    expect(across).toMatchObject({
+      api_keys_kept_revoked: 1,
+      users_kept_disabled: 1,
+      users_kept_deleted: 1,
+      roles_kept_lowered: 0,
+      passwords_kept_changed: 0,
+      withoutAdmin: false,
     });
     expect(await query('select id from api_keys where revoked_at is null')).toEqual([{ id: kept }]);
     expect(
@@ -94,7 +94,7 @@ describe('access across a restore', () => {
         `update users set updated_at = '2026-01-02'`,
       ],
     );
-    expect(across).toMatchObject({ rolesLowered: 1, passwordsChanged: 3 });
+    expect(across).toMatchObject({ roles_kept_lowered: 1, passwords_kept_changed: 3 });
     expect(
       await query('select username, role, password_hash, password_made_up from users order by 1'),
     ).toEqual([
@@ -106,8 +106,8 @@ describe('access across a restore', () => {
   });
 
   it.each([
-    ['became an analyst', `role = 'analyst'`, `role = 'admin'`, { rolesLowered: 1 }],
-    ['was disabled', 'enabled = false', 'enabled = true', { usersDisabled: 1 }],
+    ['became an analyst', `role = 'analyst'`, `role = 'admin'`, { roles_kept_lowered: 1 }],
+    ['was disabled', 'enabled = false', 'enabled = true', { users_kept_disabled: 1 }],
   ])(
     'reports that no admin is left if the only admin of the backup %s later',
     async (_, later, before, changed) => {
@@ -116,7 +116,7 @@ describe('access across a restore', () => {
         [`update users set ${later}`],
         [`update users set ${before}`],
       );
-      expect(across).toMatchObject({ ...changed, nobodyAdministers: true });
+      expect(across).toMatchObject({ ...changed, withoutAdmin: true });
     },
   );
 });

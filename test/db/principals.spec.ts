@@ -50,7 +50,10 @@ describe('PrincipalsRepository', () => {
     await makeKey('notAsked');
     const found = await repository.findKeys(['findOne1', 'findTwo2', 'nobodys0']);
     expect([...found.keys()].sort()).toEqual(['findOne1', 'findTwo2']);
-    expect(found.get('findOne1')).toMatchObject({ name: 'key:findOne1', role: 'senior' });
+    expect(found.get('findOne1')!.identity).toMatchObject({
+      name: 'key:findOne1',
+      role: 'senior',
+    });
   });
 
   it('finds no key that was revoked or has expired', async () => {
@@ -64,9 +67,9 @@ describe('PrincipalsRepository', () => {
     await makeKey('nolimits');
     await makeKey('onelimit', { limit_write: 0, expires_at: ends });
     const found = await repository.findKeys(['nolimits', 'onelimit']);
-    expect(found.get('nolimits')!.limits).toBeUndefined();
+    expect(found.get('nolimits')!.identity.limits).toBeUndefined();
     expect(found.get('nolimits')!.endsAt).toBeUndefined();
-    expect(found.get('onelimit')!.limits).toEqual({ write: 0 });
+    expect(found.get('onelimit')!.identity.limits).toEqual({ write: 0 });
     expect(found.get('onelimit')!.endsAt).toBe(ends.getTime());
   });
 
@@ -76,7 +79,13 @@ describe('PrincipalsRepository', () => {
     expect([...found]).toEqual([
       [
         asked.tokenHash,
-        expect.objectContaining({ id: asked.userId, sessionId: asked.id, role: 'manager' }),
+        expect.objectContaining({
+          identity: expect.objectContaining({
+            id: asked.userId,
+            sessionId: asked.id,
+            role: 'manager',
+          }),
+        }),
       ],
     ]);
   });

@@ -12,9 +12,9 @@ import {
   UnknownKeyError,
 } from '../auth.errors.js';
 import { isUnsafeMethod, originOf } from '../guards/same-origin.guard.js';
-import { AuthenticatedPrincipal } from '../authorisation.js';
+import { requireRole } from '../authorisation.js';
 import { PrincipalsRepository } from '../principals/principals.repository.js';
-import type { VerifiedCredential } from '../principal.js';
+import type { Principal, VerifiedCredential } from '../principal.js';
 import { CredentialVerification } from './credential-verification.js';
 import '@fastify/cookie';
 
@@ -88,10 +88,7 @@ export class Authentication {
   ) {}
 
   /** Returns the principal of a request that requires one. */
-  async requirePrincipal(
-    request: FastifyRequest,
-    required: Role | undefined,
-  ): Promise<AuthenticatedPrincipal> {
+  async requirePrincipal(request: FastifyRequest, required: Role | undefined): Promise<Principal> {
     const credential = credentialOf(request);
     if (!credential) throw new UnauthorizedError();
     const verified = await this.verify(credential);
@@ -99,13 +96,13 @@ export class Authentication {
     // A browser also sends the cookie with requests of pages of other sites.
     const mayBeForged = credential.kind === 'session' && isUnsafeMethod(request);
     if (mayBeForged && originOf(request) !== 'same') {
-      throw new CrossOriginSessionError(verified.name);
+      throw new CrossOriginSessionError(verified.identity.name);
     }
     return this.principalOf(credential, verified, required);
   }
 
   /** Returns the user of the session for public handlers. A session that cannot be verified counts as no session. */
-  async findSessionUser(request: FastifyRequest): Promise<AuthenticatedPrincipal | undefined> {
+  async findSessionUser(request: FastifyRequest): Promise<Principal | undefined> {
     const credential = sessionCredentialOf(request);
     if (!credential) return undefined;
     const verified = await this.verify(credential).catch(() => undefined);
@@ -130,17 +127,26 @@ export class Authentication {
     return undefined;
   }
 
+  /** The credential was read up to 1 s ago. Each writing transaction of the principal reads it again. */
   private principalOf(
     credential: Credential,
-    verified: VerifiedCredential,
-    required: Role | undefined,
-  ): AuthenticatedPrincipal {
-    return new AuthenticatedPrincipal(
-      verified,
-      required,
-      (tx, of) => this.repository.findRole(tx, of),
-      async () => (await this.verify(credential)) !== undefined,
-    );
+    { identity }: VerifiedCredential,
+    requiredRole: Role | undefined,
+  ): Principal {
+    const principal: Principal & { role: Role } = {
+      ...identity,
+      requiredRole,
+      requireStillValid: async () => {
+        if (!(await this.verify(credential))) throw new UnauthorizedError();
+      },
+      begin: async (tx) => {
+        const role = await this.repository.findRole(tx, identity);
+        if (!role) throw new UnauthorizedError();
+        principal.role = role;
+        if (requiredRole) requireRole(principal, requiredRole);
+      },
+    };
+    return principal;
   }
 
   /** An expired session was not guessed, so it does not count as a failed attempt. */

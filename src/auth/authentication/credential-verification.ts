@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { Clock } from '../../platform/clock.js';
 import { PrincipalsRepository } from '../principals/principals.repository.js';
-import type { VerifiedCredential, VerifiedKey, VerifiedSession } from '../principal.js';
+import type { VerifiedCredential } from '../principal.js';
 import { readKey } from '../keys/key-format.js';
 import { sessionHashOf } from '../sessions/session.entity.js';
 import { CredentialCache } from './credential-cache.js';
@@ -24,10 +24,10 @@ export class LastUseWriter implements OnApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  note(credential: VerifiedCredential): void {
-    if (this.clock.now().getTime() - credential.usedAt < MINUTE) return;
-    if (credential.kind === 'key') this.keys.add(credential.id);
-    else this.sessions.add(credential.sessionId);
+  note({ identity: { id, sessionId }, usedAt }: VerifiedCredential): void {
+    if (this.clock.now().getTime() - usedAt < MINUTE) return;
+    if (sessionId === undefined) this.keys.add(id);
+    else this.sessions.add(sessionId);
     this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
   }
 
@@ -54,8 +54,8 @@ export class LastUseWriter implements OnApplicationShutdown {
 /** Verifies credentials without a database read per request: see docs/adr/0007. */
 @Injectable()
 export class CredentialVerification {
-  private readonly keys: CredentialCache<VerifiedKey>;
-  private readonly sessions: CredentialCache<VerifiedSession>;
+  private readonly keys: CredentialCache<VerifiedCredential>;
+  private readonly sessions: CredentialCache<VerifiedCredential>;
 
   constructor(
     repository: PrincipalsRepository,
@@ -66,15 +66,15 @@ export class CredentialVerification {
     this.sessions = new CredentialCache((hashes) => repository.findSessions(hashes));
   }
 
-  async verifyKey(text: string): Promise<VerifiedKey | undefined> {
+  async verifyKey(text: string): Promise<VerifiedCredential | undefined> {
     const given = readKey(text);
     if (!given) return undefined;
     const known = await this.keys.get(given.prefix);
-    if (!known || !timingSafeEqual(known.secretHash, given.hash)) return undefined;
+    if (!known?.secretHash || !timingSafeEqual(known.secretHash, given.hash)) return undefined;
     return this.inTime(known);
   }
 
-  async verifySession(token: string): Promise<VerifiedSession | undefined> {
+  async verifySession(token: string): Promise<VerifiedCredential | undefined> {
     const hash = sessionHashOf(token);
     if (hash === undefined) return undefined;
     const known = await this.sessions.get(hash);
@@ -92,16 +92,16 @@ export class CredentialVerification {
   }
 
   forgetSessionOf(id: string): void {
-    this.sessions.forgetWhere((session) => session.sessionId === id);
+    this.sessions.forgetWhere(({ identity }) => identity.sessionId === id);
   }
 
   /** Forgets the sessions of the user and the keys that the user owns. */
   forgetUser(id: string): void {
-    this.sessions.forgetWhere((session) => session.id === id);
-    this.keys.forgetWhere((key) => key.personId === id);
+    this.sessions.forgetWhere(({ identity }) => identity.id === id);
+    this.keys.forgetWhere(({ identity }) => identity.personId === id);
   }
 
-  private inTime<V extends VerifiedKey | VerifiedSession>(verified: V): V | undefined {
+  private inTime(verified: VerifiedCredential): VerifiedCredential | undefined {
     if (verified.endsAt !== undefined && verified.endsAt <= this.clock.now().getTime()) {
       return undefined;
     }

@@ -6,7 +6,6 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeWhole } from '../../platform/database/embedded/file-system.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
-import { Statements } from '../../platform/database/statements.js';
 import { type Tx, Transactions } from '../../platform/database/transactions.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { newId } from '../../platform/ids.js';
@@ -22,22 +21,6 @@ import type { DataSource } from 'typeorm';
 import { WeakPasswordError } from '../auth.errors.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 
-@Injectable()
-export class BootstrapRepository {
-  constructor(private readonly statements: Statements) {}
-
-  /**
-   * Replicas that start at the same time wait for each other here. The later ones find the user and key of the first.
-   */
-  async lock(tx: Tx): Promise<void> {
-    const statement = {
-      name: 'bootstrap_lock',
-      text: `select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`,
-    };
-    await this.statements.rowsIn(tx, statement);
-  }
-}
-
 const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';
 
@@ -51,7 +34,6 @@ export class Bootstrap implements OnModuleInit {
   constructor(
     private readonly settings: Settings,
     private readonly transactions: Transactions,
-    private readonly repository: BootstrapRepository,
     private readonly users: UsersRepository,
     private readonly keys: ApiKeysRepository,
     private readonly passwords: Passwords,
@@ -76,7 +58,8 @@ export class Bootstrap implements OnModuleInit {
   }
 
   private async make(tx: Tx): Promise<Credentials | undefined> {
-    await this.repository.lock(tx);
+    // Replicas that start at the same time wait here. The later ones find the user and key of the first.
+    await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`);
     const password = await this.makeUser(tx);
     const key = await this.makeKey(tx);
     if (password === undefined && key === undefined) return undefined;
@@ -115,7 +98,6 @@ export class Bootstrap implements OnModuleInit {
       role: 'admin',
       prefix,
       secret_hash: hash,
-      limits: {},
       created_by: 'system',
     });
     if (!created) return undefined;
@@ -139,7 +121,7 @@ async function requireStrong(password: string): Promise<void> {
   if (weakness !== undefined) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
 }
 
-export interface Credentials {
+interface Credentials {
   readonly username: string;
   readonly password?: string;
   readonly api_key?: string;
@@ -150,13 +132,14 @@ const OWNER_ONLY = 0o600;
 const credentialsFileIn = (dataDir: string): string => join(dataDir, 'bootstrap-credentials.json');
 
 /**
- * Reminds people to change the generated password of the first start, because it is stored in a file. `/health` shows
- * it and stays healthy.
+ * Reports who can log in, and reminds people to change the generated password of the first start, because it is stored
+ * in a file. `/health` shows it and stays healthy.
  */
 @Injectable()
-export class MadeUpPassword implements OnModuleInit {
+export class WhoCanLogIn implements OnModuleInit {
   constructor(
     private readonly users: UsersRepository,
+    private readonly settings: Settings,
     private readonly components: HealthComponents,
   ) {}
 
@@ -164,27 +147,11 @@ export class MadeUpPassword implements OnModuleInit {
     this.components.register('access', () => this.health());
   }
 
-  async isStillUsedBy(username: string): Promise<boolean> {
+  async hasGeneratedPassword(username: string): Promise<boolean> {
     return (await this.users.namesWithMadeUpPassword()).includes(username);
   }
 
-  private async health(): Promise<ComponentHealth> {
-    const holders = await this.users.namesWithMadeUpPassword();
-    const inUse = { status: 'healthy', made_up_password: holders.length > 0 } as const;
-    if (holders.length === 0) return inUse;
-    const message = `The generated password of ${holders.join(', ')} from the first start is still in use. Change it at /login/password.`;
-    return { ...inUse, message };
-  }
-}
-
-/** Start message: existing users, and the location of the first password. */
-@Injectable()
-export class WhoCanLogIn {
-  constructor(
-    private readonly users: UsersRepository,
-    private readonly settings: Settings,
-  ) {}
-
+  /** Start message: existing users, and the location of the first password. */
   async inWords(): Promise<string> {
     const holders = await this.users.namesWithMadeUpPassword();
     const path = credentialsFileIn(this.settings.dataDir);
@@ -195,6 +162,14 @@ export class WhoCanLogIn {
     const users = await this.users.countEnabled();
     if (users === 0) return 'nobody yet: npm run create-admin -- <name> creates an admin';
     return users === 1 ? 'one user' : `${users} users`;
+  }
+
+  private async health(): Promise<ComponentHealth> {
+    const holders = await this.users.namesWithMadeUpPassword();
+    const inUse = { status: 'healthy', made_up_password: holders.length > 0 } as const;
+    if (holders.length === 0) return inUse;
+    const message = `The generated password of ${holders.join(', ')} from the first start is still in use. Change it at /login/password.`;
+    return { ...inUse, message };
   }
 }
 

@@ -11,7 +11,7 @@ import {
 import type { Role } from '../../platform/access/roles.js';
 import type { KeyLimitClass, LimitClass } from '../../platform/http/caller.js';
 import { UserEntity } from '../users/user.entity.js';
-import { sortWords, type PageRequest } from '../../platform/paging/page.js';
+import { sortWords } from '../../platform/paging/page.js';
 
 @Entity('api_keys')
 @Unique('uq_api_keys_name', ['name'])
@@ -85,20 +85,30 @@ export class ApiKeyEntity {
 export const API_KEY_SORTS = sortWords('created_at', 'name');
 export type ApiKeySort = (typeof API_KEY_SORTS)[number];
 
-export interface ApiKeyListRequest extends PageRequest {
-  readonly sort: readonly ApiKeySort[];
-  readonly created_by?: string;
+/** Limits of a key that replace those of its class. */
+export type KeyLimits = Partial<Readonly<Record<LimitClass, number>>>;
+
+export function limitsOf(
+  row: Pick<ApiKeyEntity, 'limit_read' | 'limit_write' | 'limit_triage'>,
+): KeyLimits | undefined {
+  const limits = {
+    read: row.limit_read ?? undefined,
+    write: row.limit_write ?? undefined,
+    triage: row.limit_triage ?? undefined,
+  };
+  return Object.values(limits).some((limit) => limit !== undefined) ? limits : undefined;
 }
 
 /** A key without the hash of its secret. Queries do not select the hash by default. */
 export type ApiKey = Omit<ApiKeyEntity, 'secret_hash' | 'owner'> & {
+  readonly limits: KeyLimits | undefined;
   /** User name of the owner. */
   readonly owner: string | null;
 };
 
 export type NewApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix' | 'secret_hash'> & {
   readonly limit_class?: KeyLimitClass;
-  readonly limits: Partial<Readonly<Record<LimitClass, number>>>;
+  readonly limits?: KeyLimits;
   readonly created_by: string;
   readonly owner_id?: string;
   readonly expiresInDays?: number;
@@ -108,7 +118,4 @@ export type NewApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix' | '
 export type RevokedApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix'>;
 
 /** Result of creating a key. The secret is never available again. */
-export interface CreatedKey {
-  readonly row: ApiKey;
-  readonly key: string;
-}
+export type CreatedKey = ApiKey & { readonly key: string };

@@ -7,7 +7,10 @@ import { Idempotent, type Idempotency } from '../../platform/idempotency/idempot
 import { CurrentPrincipal, type Principal } from '../principal.js';
 import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import { ApiKeyDto, ApiKeyQueryDto, ApiKeyInputDto, CreatedApiKeyDto } from './api-keys.dto.js';
+import { present } from '../../platform/validation/present.js';
 import { ApiKeysService } from './api-keys.service.js';
+
+const presentCreated = present(CreatedApiKeyDto);
 
 @ApiTags('Access')
 @Controller('api/api-keys')
@@ -35,8 +38,8 @@ export class ApiKeysController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedApiKeyDto> {
-    const remember = idempotency.remember(CreatedApiKeyDto.fromCreated, { secret: true });
-    return CreatedApiKeyDto.fromCreated(await this.keys.create(caller, body, remember));
+    const remember = idempotency.remember(presentCreated, { secret: true });
+    return presentCreated(await this.keys.create(caller, body, remember));
   }
 
   @Get()
@@ -52,7 +55,7 @@ export class ApiKeysController {
     list: true,
   })
   async list(@Query() query: ApiKeyQueryDto): Promise<ListAnswer<ApiKeyDto>> {
-    return ListAnswer.of(await this.keys.list(query), query, ApiKeyDto.from);
+    return ListAnswer.of(await this.keys.list(query), query, present(ApiKeyDto));
   }
 
   @Delete(':id')

@@ -2,7 +2,7 @@ import { KEY_LIMIT_CLASSES, type KeyLimitClass } from '../../platform/http/calle
 import { INTEGRATION_LIMITS } from '../../platform/limits/request-limits.js';
 import { type Role, ROLES } from '../../platform/access/roles.js';
 import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
-import { API_KEY_SORTS, type ApiKey, type ApiKeySort, type CreatedKey } from './api-key.entity.js';
+import { API_KEY_SORTS, type ApiKeySort } from './api-key.entity.js';
 import {
   Choice,
   type FieldOptions,
@@ -121,43 +121,16 @@ export class ApiKeyDto {
   readonly owner?: string;
 
   @Instant()
-  readonly created_at: string;
+  readonly created_at: Date;
 
   @Instant({ optional: true })
-  readonly expires_at?: string;
+  readonly expires_at?: Date;
 
   @Instant({ optional: true, description: 'Accurate to the minute.' })
-  readonly last_used_at?: string;
-
-  static from(this: void, row: ApiKey): ApiKeyDto {
-    const { limit_read, limit_write, limit_triage } = row;
-    const limits = {
-      read: limit_read ?? undefined,
-      write: limit_write ?? undefined,
-      triage: limit_triage ?? undefined,
-    };
-    const hasLimits = Object.values(limits).some((limit) => limit !== undefined);
-    return {
-      id: row.id,
-      name: row.name,
-      role: row.role,
-      prefix: row.prefix,
-      limit_class: row.limit_class,
-      limits: hasLimits ? limits : undefined,
-      created_by: row.created_by,
-      owner: row.owner ?? undefined,
-      created_at: row.created_at.toISOString(),
-      expires_at: row.expires_at?.toISOString(),
-      last_used_at: row.last_used_at?.toISOString(),
-    };
-  }
+  readonly last_used_at?: Date;
 }
 
 export class CreatedApiKeyDto extends ApiKeyDto {
   @Text({ description: 'The key itself, shown only once: only its hash is stored.' })
   readonly key: string;
-
-  static fromCreated(this: void, { row, key }: CreatedKey): CreatedApiKeyDto {
-    return { ...ApiKeyDto.from(row), key };
-  }
 }

@@ -3,7 +3,6 @@ import {
   DataSource,
   type EntityManager,
   type FindOptionsWhere,
-  type InsertQueryBuilder,
   IsNull,
   type SelectQueryBuilder,
 } from 'typeorm';
@@ -11,11 +10,12 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { findOrder, orderOfAlias, type Page } from '../../platform/paging/page.js';
 import {
   type ApiKey,
-  type ApiKeyListRequest,
   type NewApiKey,
   type RevokedApiKey,
   ApiKeyEntity,
+  limitsOf,
 } from './api-key.entity.js';
+import type { ApiKeyQueryDto } from './api-keys.dto.js';
 
 const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 
@@ -23,22 +23,33 @@ const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 export class ApiKeysRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async insert(tx: Tx, key: NewApiKey): Promise<ApiKey> {
-    await insertOf(tx, key).execute();
-    return withOwnerName(await withOwner(tx).where({ id: key.id }).getOneOrFail());
-  }
-
-  /** `false` if the name or the prefix is in use, or was used before. */
-  async insertIfNew(tx: Tx, key: NewApiKey): Promise<boolean> {
-    const result = await insertOf(tx, key).orIgnore().returning(['id']).execute();
-    return (result.raw as unknown[]).length > 0;
+  /** `undefined` if the name or the prefix is in use, or was used before. */
+  async insertIfNew(tx: Tx, key: NewApiKey): Promise<ApiKey | undefined> {
+    const { limits, expiresInDays, ...columns } = key;
+    const result = await tx
+      .createQueryBuilder()
+      .insert()
+      .into(ApiKeyEntity)
+      .values({
+        ...columns,
+        limit_read: limits?.read,
+        limit_write: limits?.write,
+        limit_triage: limits?.triage,
+        expires_at: () => 'now() + make_interval(days => cast(:expiresInDays as int))',
+      })
+      .setParameter('expiresInDays', expiresInDays ?? null)
+      .orIgnore()
+      .returning(['id'])
+      .execute();
+    if ((result.raw as unknown[]).length === 0) return undefined;
+    return readable(await withOwner(tx).where({ id: key.id }).getOneOrFail());
   }
 
   async hasAny(tx: Tx): Promise<boolean> {
     return await tx.getRepository(ApiKeyEntity).exists();
   }
 
-  async list({ page, per_page, sort, created_by }: ApiKeyListRequest): Promise<Page<ApiKey>> {
+  async list({ page, per_page, sort, created_by }: ApiKeyQueryDto): Promise<Page<ApiKey>> {
     const valid = { revoked_at: IsNull() };
     const where = created_by === undefined ? valid : { ...valid, created_by };
     const order = findOrder<ApiKeyEntity, keyof typeof SORT_COLUMNS>(sort, SORT_COLUMNS, 'id');
@@ -52,7 +63,7 @@ export class ApiKeysRepository {
       keys.getMany(),
       this.dataSource.getRepository(ApiKeyEntity).countBy(where),
     ]);
-    return { items: items.map(withOwnerName), total };
+    return { items: items.map(readable), total };
   }
 
   /** `undefined` if the key does not exist or is already revoked. */
@@ -65,22 +76,6 @@ export class ApiKeysRepository {
   }
 }
 
-function insertOf(tx: Tx, key: NewApiKey): InsertQueryBuilder<ApiKeyEntity> {
-  const { limits, expiresInDays, ...columns } = key;
-  return tx
-    .createQueryBuilder()
-    .insert()
-    .into(ApiKeyEntity)
-    .values({
-      ...columns,
-      limit_read: limits.read,
-      limit_write: limits.write,
-      limit_triage: limits.triage,
-      expires_at: () => 'now() + make_interval(days => cast(:expiresInDays as int))',
-    })
-    .setParameter('expiresInDays', expiresInDays ?? null);
-}
-
 function withOwner(manager: EntityManager): SelectQueryBuilder<ApiKeyEntity> {
   return manager
     .getRepository(ApiKeyEntity)
@@ -89,8 +84,8 @@ function withOwner(manager: EntityManager): SelectQueryBuilder<ApiKeyEntity> {
     .addSelect(['owner.id', 'owner.username']);
 }
 
-function withOwnerName({ owner, ...key }: ApiKeyEntity): ApiKey {
-  return { ...key, owner: owner?.username ?? null };
+function readable({ owner, ...key }: ApiKeyEntity): ApiKey {
+  return { ...key, limits: limitsOf(key), owner: owner?.username ?? null };
 }
 
 async function revokeWhere(

@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
-import type { Role } from '../../platform/access/roles.js';
-import type { KeyLimitClass, LimitClass } from '../../platform/http/caller.js';
-import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
-import { mapConstraints } from '../../platform/database/sqlstate.js';
 import {
   afterCommit,
   type Participant,
@@ -16,18 +13,12 @@ import {
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import type { User } from '../users/user.entity.js';
-import type { ApiKeyListRequest, CreatedKey, ApiKey, RevokedApiKey } from './api-key.entity.js';
+import { NameTakenError } from '../auth.errors.js';
+import type { CreatedKey, ApiKey, RevokedApiKey } from './api-key.entity.js';
+import type { ApiKeyInputDto, ApiKeyQueryDto } from './api-keys.dto.js';
 import { UsersRepository } from '../users/users.repository.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
 import { createKey } from './key-format.js';
-
-interface CreateKey {
-  readonly name: string;
-  readonly role: Role;
-  readonly expires_in_days?: number;
-  readonly limit_class?: KeyLimitClass;
-  readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
-}
 
 @Injectable()
 export class ApiKeysService {
@@ -41,47 +32,39 @@ export class ApiKeysService {
 
   async create(
     caller: Principal,
-    wanted: CreateKey,
+    { expires_in_days, ...wanted }: ApiKeyInputDto,
     idempotency: Participant<CreatedKey>,
   ): Promise<CreatedKey> {
-    const taken = () =>
-      new AppError('conflict', `The name ${wanted.name} is in use, or was used before.`);
-    return await mapConstraints({ uq_api_keys_name: taken }, () =>
-      this.transactions.run<CreatedKey>(
-        async (tx) => {
-          await this.lockOwner(tx, caller);
-          const { key, prefix, hash } = createKey();
-          const row = await this.keys.insert(tx, {
-            id: newId(),
-            name: wanted.name,
-            role: wanted.role,
-            prefix,
-            secret_hash: hash,
-            limit_class: wanted.limit_class,
-            limits: wanted.limits ?? {},
-            created_by: caller.name,
-            owner_id: caller.personId,
-            expiresInDays: wanted.expires_in_days,
-          });
-          await this.audit.record(tx, {
-            actor: caller.name,
-            action: 'api_key.created',
-            subject: { type: 'api_key', id: row.id },
-            details: {
-              ...{ name: row.name, role: row.role, prefix, expires_at: row.expires_at },
-              limit_class: row.limit_class,
-            },
-          });
-          return { row, key };
-        },
-        caller,
-        idempotency,
-      ),
+    return await this.transactions.run<CreatedKey>(
+      async (tx) => {
+        await this.lockOwner(tx, caller);
+        const { key, prefix, hash } = createKey();
+        const row = await this.keys.insertIfNew(tx, {
+          ...wanted,
+          id: newId(),
+          prefix,
+          secret_hash: hash,
+          created_by: caller.name,
+          owner_id: caller.personId,
+          expiresInDays: expires_in_days,
+        });
+        if (!row) throw new NameTakenError(wanted.name);
+        const { id, name, role, expires_at, limit_class } = row;
+        await this.audit.record(tx, {
+          actor: caller.name,
+          action: 'api_key.created',
+          subject: { type: 'api_key', id },
+          details: { name, role, prefix, expires_at, limit_class },
+        });
+        return { ...row, key };
+      },
+      caller,
+      idempotency,
     );
   }
 
-  list(request: ApiKeyListRequest): Promise<Page<ApiKey>> {
-    return this.keys.list(request);
+  list(query: ApiKeyQueryDto): Promise<Page<ApiKey>> {
+    return this.keys.list(query);
   }
 
   async revoke(caller: Principal, id: string): Promise<void> {

@@ -40,10 +40,9 @@ import {
   STRANGERS_LIMIT,
   PasswordFormDto,
 } from './login.dto.js';
-import { LoginService } from './login.service.js';
 import { UnauthorizedError } from '../auth.errors.js';
-import { MadeUpPassword } from '../bootstrap/bootstrap.service.js';
-import { OwnPasswordService } from '../me/own-password.service.js';
+import { WhoCanLogIn } from '../bootstrap/bootstrap.service.js';
+import { UsersService } from '../users/users.service.js';
 import type { Principal } from '../principal.js';
 
 @ApiTags('Access')
@@ -51,7 +50,7 @@ import type { Principal } from '../principal.js';
 @Page()
 @AnyQuery()
 export class LoginController {
-  constructor(private readonly logins: LoginService) {}
+  constructor(private readonly sessions: SessionsService) {}
 
   @Get()
   @Operation('getLoginPage', 'Read the login page', 'For people. Programs use an API key.')
@@ -108,15 +107,15 @@ export class LoginController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StartedSessionDto | undefined> {
-    const userAgent = request.headers['user-agent'];
-    const formerToken = sessionTokenOf(request);
-    const { token, name, role, expiresAt, passwordMadeUp } = await this.logins.logIn({
-      username: body.username,
-      password: body.password,
-      address: request.ip,
-      userAgent,
-      formerToken,
-    });
+    const { token, name, role, expiresAt, passwordMadeUp } = await this.sessions.logIn(
+      body.username,
+      body.password,
+      {
+        address: request.ip,
+        userAgent: request.headers['user-agent'],
+        formerToken: sessionTokenOf(request),
+      },
+    );
     setSessionCookie(request, reply, token);
     if (isForm(request)) {
       const next = nextOf(request);
@@ -125,7 +124,7 @@ export class LoginController {
       return undefined;
     }
     const principal = PrincipalDto.from({ name, kind: 'user', role });
-    return { principal, expires_at: expiresAt.toISOString() };
+    return { principal, expires_at: expiresAt };
   }
 }
 
@@ -179,8 +178,8 @@ export class LogoutController {
 @AnyQuery()
 export class PasswordPageController {
   constructor(
-    private readonly ownPassword: OwnPasswordService,
-    private readonly madeUpPassword: MadeUpPassword,
+    private readonly users: UsersService,
+    private readonly whoCanLogIn: WhoCanLogIn,
   ) {}
 
   @Get()
@@ -208,7 +207,7 @@ export class PasswordPageController {
       return undefined;
     }
     void reply.type('text/html; charset=utf-8');
-    const madeUp = await this.madeUpPassword.isStillUsedBy(caller.name);
+    const madeUp = await this.whoCanLogIn.hasGeneratedPassword(caller.name);
     return passwordPage({ next: nextOf(request), principal: caller.name, madeUp });
   }
 
@@ -248,7 +247,7 @@ export class PasswordPageController {
   ): Promise<PrincipalDto | undefined> {
     const caller = request.caller as Principal | undefined;
     if (!caller) throw new UnauthorizedError('The session has ended: log in again.');
-    await this.ownPassword.change(caller, body, request.ip);
+    await this.users.changeOwnPassword(caller, body, request.ip);
     if (!isForm(request)) return PrincipalDto.from(caller);
     void reply.redirect(nextOf(request), 303);
     return undefined;

@@ -46,7 +46,7 @@ export class StartedSessionDto {
   @Instant({
     description: 'Latest end of the session. Eight hours without a request end it earlier.',
   })
-  readonly expires_at: string;
+  readonly expires_at: Date;
 }
 
 export class EndedSessionDto {

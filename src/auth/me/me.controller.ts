@@ -12,15 +12,18 @@ import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { CurrentPrincipal, type Principal } from '../principal.js';
 import { PasswordChangeDto, PrincipalDto, LoginSessionDto, SessionQueryDto } from './me.dto.js';
-import { OwnPasswordService } from './own-password.service.js';
+import { present } from '../../platform/validation/present.js';
+import { UsersService } from '../users/users.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
+
+const presentSession = present(LoginSessionDto);
 
 @ApiTags('Access')
 @Controller('api/me')
 @Requires('viewer')
 export class MeController {
   constructor(
-    private readonly ownPassword: OwnPasswordService,
+    private readonly users: UsersService,
     private readonly sessions: SessionsService,
   ) {}
 
@@ -56,7 +59,7 @@ export class MeController {
     @CurrentPrincipal() caller: Principal,
     @Req() request: FastifyRequest,
   ): Promise<PrincipalDto> {
-    await this.ownPassword.change(caller, body, request.ip);
+    await this.users.changeOwnPassword(caller, body, request.ip);
     return PrincipalDto.from(caller);
   }
 
@@ -76,8 +79,10 @@ export class MeController {
     @Query() query: SessionQueryDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<ListAnswer<LoginSessionDto>> {
-    const page = await this.sessions.listOwn(caller, query, query.sort);
-    return ListAnswer.of(page, query, (row) => LoginSessionDto.from(row, caller.sessionId));
+    const page = await this.sessions.listOwn(caller, query);
+    return ListAnswer.of(page, query, (row) =>
+      presentSession({ ...row, current: row.id === caller.sessionId }),
+    );
   }
 
   @Delete('sessions/:id')

@@ -11,7 +11,7 @@ import { ApiKeyLimitsDto, LimitClassField } from '../keys/api-keys.dto.js';
 import type { Principal } from '../principal.js';
 import { NewPassword } from '../users/users.dto.js';
 import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
-import { SESSION_SORTS, type Session, type SessionSort } from '../sessions/session.entity.js';
+import { SESSION_SORTS, type SessionSort } from '../sessions/session.entity.js';
 
 const PRINCIPAL_KINDS = ['key', 'user'] as const;
 
@@ -80,13 +80,13 @@ export class LoginSessionDto {
   readonly current: boolean;
 
   @Instant()
-  readonly created_at: string;
+  readonly created_at: Date;
 
   @Instant({ description: 'Accurate to the minute. The session ends eight hours after it.' })
-  readonly last_seen_at: string;
+  readonly last_seen_at: Date;
 
   @Instant({ description: 'The session ends at this time even if it is in use.' })
-  readonly expires_at: string;
+  readonly expires_at: Date;
 
   @Text({ optional: true, description: 'Address of the login.' })
   readonly address?: string;
@@ -97,16 +97,4 @@ export class LoginSessionDto {
     description: 'User-Agent header of the login.',
   })
   readonly user_agent?: string;
-
-  static from(this: void, row: Session, currentId: string | undefined): LoginSessionDto {
-    return {
-      id: row.id,
-      current: row.id === currentId,
-      created_at: row.created_at.toISOString(),
-      last_seen_at: row.last_seen_at.toISOString(),
-      expires_at: row.expires_at.toISOString(),
-      address: row.address ?? undefined,
-      user_agent: row.user_agent ?? undefined,
-    };
-  }
 }

@@ -6,10 +6,10 @@ import { ReservedConnections } from '../../platform/database/reserved-connection
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { IDLE_HOURS, SessionEntity } from '../sessions/session.entity.js';
-import { ApiKeyEntity } from '../keys/api-key.entity.js';
+import { ApiKeyEntity, limitsOf } from '../keys/api-key.entity.js';
 import type { UserEntity } from '../users/user.entity.js';
 import { KEY_IS_VALID, EFFECTIVE_KEY_ROLE, SESSION_IS_VALID } from './credentials-still-valid.js';
-import type { VerifiedCredential, VerifiedKey, VerifiedSession } from '../principal.js';
+import type { Principal, VerifiedCredential } from '../principal.js';
 
 const KEYS: Statement = {
   name: 'auth_keys',
@@ -78,23 +78,24 @@ export class PrincipalsRepository {
   ) {}
 
   /** Valid keys by prefix. */
-  async findKeys(prefixes: readonly string[]): Promise<Map<string, VerifiedKey>> {
+  async findKeys(prefixes: readonly string[]): Promise<Map<string, VerifiedCredential>> {
     const rows = await this.reserved.rows<KeyRow>(KEYS, [prefixes]);
     return new Map(rows.map((row) => [row.prefix, keyOf(row)]));
   }
 
   /** Valid sessions by the hexadecimal hash of their token. */
-  async findSessions(hashes: readonly string[]): Promise<Map<string, VerifiedSession>> {
+  async findSessions(hashes: readonly string[]): Promise<Map<string, VerifiedCredential>> {
     const rows = await this.reserved.rows<SessionRow>(SESSIONS, [hashes]);
     return new Map(rows.map((row) => [row.hash, sessionOf(row)]));
   }
 
   /** Current role of the credential; `undefined` if it is no longer valid. */
-  async findRole(tx: Tx, verified: VerifiedCredential): Promise<Role | undefined> {
-    const [row] =
-      verified.kind === 'key'
-        ? await this.statements.rowsIn<{ role: Role }>(tx, KEY_ROLE, [verified.id])
-        : await this.statements.rowsIn<{ role: Role }>(tx, SESSION_ROLE, [verified.sessionId]);
+  async findRole(
+    tx: Tx,
+    { id, sessionId }: Pick<Principal, 'id' | 'sessionId'>,
+  ): Promise<Role | undefined> {
+    const statement = sessionId === undefined ? KEY_ROLE : SESSION_ROLE;
+    const [row] = await this.statements.rowsIn<{ role: Role }>(tx, statement, [sessionId ?? id]);
     return row?.role;
   }
 
@@ -129,36 +130,36 @@ export class PrincipalsRepository {
   }
 }
 
-function keyOf(row: KeyRow): VerifiedKey {
+function keyOf(row: KeyRow): VerifiedCredential {
   const name = `key:${row.name}`;
-  const limits = {
-    read: row.limit_read ?? undefined,
-    write: row.limit_write ?? undefined,
-    triage: row.limit_triage ?? undefined,
-  };
-  const hasLimits = Object.values(limits).some((limit) => limit !== undefined);
   return {
-    kind: 'key',
-    id: row.id,
-    name,
-    person: row.owner ?? name,
-    personId: row.owner_id ?? undefined,
-    role: row.role,
+    identity: {
+      kind: 'key',
+      id: row.id,
+      name,
+      person: row.owner ?? name,
+      personId: row.owner_id ?? undefined,
+      role: row.role,
+      limitClass: row.limit_class,
+      limits: limitsOf(row),
+    },
     secretHash: row.secret_hash,
     usedAt: row.last_used_at?.getTime() ?? 0,
-    limitClass: row.limit_class,
-    limits: hasLimits ? limits : undefined,
     endsAt: row.expires_at?.getTime(),
   };
 }
 
-function sessionOf(row: SessionRow): VerifiedSession {
+function sessionOf(row: SessionRow): VerifiedCredential {
   return {
-    kind: 'user',
-    id: row.id,
-    sessionId: row.session_id,
-    name: row.username,
-    role: row.role,
+    identity: {
+      kind: 'user',
+      id: row.id,
+      sessionId: row.session_id,
+      name: row.username,
+      person: row.username,
+      personId: row.id,
+      role: row.role,
+    },
     endsAt: row.ends_at.getTime(),
     usedAt: row.last_seen_at.getTime(),
   };

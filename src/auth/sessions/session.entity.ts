@@ -14,16 +14,6 @@ export type SessionSort = (typeof SESSION_SORTS)[number];
 /** A session without the hash of its token. Queries do not select the hash by default. */
 export type Session = Omit<SessionEntity, 'token_hash'>;
 
-export interface NewSession {
-  readonly id: string;
-  readonly userId: string;
-  /** Hexadecimal. */
-  readonly tokenHash: string;
-  /** Address and User-Agent header of the login, shown to the user. */
-  readonly address: string;
-  readonly userAgent?: string;
-}
-
 const TOKEN_BYTES = 32;
 const TOKEN_PATTERN = /^[A-Za-z0-9_-]{43}$/;
 

@@ -1,28 +1,35 @@
-// SQL in `remember`: one statement deletes the oldest networks (a CTE) and stores the current one.
+// SQL: a deletion that returns the name of the user, and a CTE that deletes old networks and stores the current one.
 import { Injectable } from '@nestjs/common';
 import { DataSource, Not } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
-import {
-  findOrder,
-  orderOfAlias,
-  type Page,
-  type PageRequest,
-} from '../../platform/paging/page.js';
+import { findOrder, orderOfAlias, type Page } from '../../platform/paging/page.js';
 import { SESSION_IS_VALID } from '../principals/credentials-still-valid.js';
 import { shownStart } from '../../platform/text.js';
 import { UserEntity } from '../users/user.entity.js';
 import {
-  type SessionSort,
   ABSOLUTE_HOURS,
   IDLE_HOURS,
-  type NewSession,
   type Session,
   SessionEntity,
   KnownNetworkEntity,
 } from './session.entity.js';
+import type { SessionQueryDto } from '../me/me.dto.js';
 
 /** Browsers send less. Longer texts are cut, because a stranger may send anything. */
 const LONGEST_AGENT = 256;
+
+/** More networks than one user normally uses, and few enough to limit the table. */
+const MOST_NETWORKS = 50;
+const KEPT_DAYS = 180;
+
+const REMEMBER_NETWORK = `
+  with forgotten as (
+    delete from known_networks where user_id = $1 and network in (
+      select network from known_networks where user_id = $1 and network <> $2
+      order by last_seen_at desc, network offset ${MOST_NETWORKS - 1})
+  )
+  insert into known_networks (user_id, network) values ($1, $2)
+  on conflict (user_id, network) do update set last_seen_at = now()`;
 
 const SORT_COLUMNS = { created_at: 'created_at', last_seen_at: 'last_seen_at' } as const;
 
@@ -30,35 +37,35 @@ const SORT_COLUMNS = { created_at: 'created_at', last_seen_at: 'last_seen_at' } 
 export class SessionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Returns the time at which the session ends even if it is in use. */
-  async insert(tx: Tx, { id, userId, tokenHash, address, userAgent }: NewSession): Promise<Date> {
+  /** Returns the time at which the session ends even if it is in use. `tokenHash` is hexadecimal. */
+  async insert(
+    tx: Tx,
+    tokenHash: string,
+    session: Pick<SessionEntity, 'id' | 'user_id' | 'address' | 'user_agent'>,
+  ): Promise<Date> {
     const result = await tx
       .createQueryBuilder()
       .insert()
       .into(SessionEntity)
       .values({
-        id,
-        user_id: userId,
+        ...session,
         token_hash: Buffer.from(tokenHash, 'hex'),
         expires_at: () => `now() + interval '${ABSOLUTE_HOURS} hours'`,
-        address,
-        user_agent: userAgent && shownStart(userAgent, LONGEST_AGENT),
+        user_agent: session.user_agent && shownStart(session.user_agent, LONGEST_AGENT),
       })
       .returning(['expires_at'])
       .execute();
     return (result.raw as Pick<SessionEntity, 'expires_at'>[])[0]!.expires_at;
   }
 
-  /** Returns the id of the user; `undefined` if there was no such session. */
+  /** Returns the name of the user; `undefined` if there was no such session. */
   async endByToken(tx: Tx, tokenHash: string): Promise<string | undefined> {
-    const result = await tx
-      .createQueryBuilder()
-      .delete()
-      .from(SessionEntity)
-      .where({ token_hash: Buffer.from(tokenHash, 'hex') })
-      .returning(['user_id'])
-      .execute();
-    return (result.raw as Pick<SessionEntity, 'user_id'>[])[0]?.user_id;
+    const [rows] = await tx.query<[{ username: string }[], number]>(
+      `delete from sessions s using users u
+        where u.id = s.user_id and s.token_hash = decode($1, 'hex') returning u.username`,
+      [tokenHash],
+    );
+    return rows[0]?.username;
   }
 
   async endAllOf(tx: Tx, userId: string, exceptId?: string): Promise<void> {
@@ -71,8 +78,7 @@ export class SessionsRepository {
   /** Only sessions that are still valid. */
   async listByUser(
     userId: string,
-    { page, per_page }: PageRequest,
-    sort: readonly SessionSort[],
+    { page, per_page, sort }: SessionQueryDto,
   ): Promise<Page<Session>> {
     const order = findOrder<SessionEntity, keyof typeof SORT_COLUMNS>(sort, SORT_COLUMNS, 'id');
     const [items, total] = await this.dataSource
@@ -104,41 +110,17 @@ export class SessionsRepository {
       .orWhere(`last_seen_at <= now() - interval '${IDLE_HOURS} hours'`)
       .execute();
   }
-}
 
-/** More networks than one user normally uses, and few enough to limit the table. */
-const MOST_OF_A_USER = 50;
-const KEPT_DAYS = 180;
-
-const REMEMBER = `
-  with forgotten as (
-    delete from known_networks where user_id = $1 and network in (
-      select network from known_networks where user_id = $1 and network <> $2
-      order by last_seen_at desc, network offset ${MOST_OF_A_USER - 1})
-  )
-  insert into known_networks (user_id, network) values ($1, $2)
-  on conflict (user_id, network) do update set last_seen_at = now()`;
-
-/**
- * Networks from which users have logged in. Attempts from them are accepted while attempts from other networks are
- * limited, so that guessing does not lock the user out.
- */
-@Injectable()
-export class KnownNetworksRepository {
-  constructor(private readonly dataSource: DataSource) {}
-
-  /** The caller has locked the user. The oldest networks are deleted. */
-  async remember(tx: Tx, userId: string, network: string): Promise<void> {
-    await tx.query(REMEMBER, [userId, network]);
-  }
-
-  async has(userId: string, network: string): Promise<boolean> {
-    const networks = this.dataSource.getRepository(KnownNetworkEntity);
-    return await networks.existsBy({ user_id: userId, network });
+  /**
+   * Remembers the network of a login. Attempts from networks of earlier logins are accepted while other networks are
+   * limited, so that guessing does not lock the user out. The caller has locked the user.
+   */
+  async rememberNetwork(tx: Tx, userId: string, network: string): Promise<void> {
+    await tx.query(REMEMBER_NETWORK, [userId, network]);
   }
 
   /** Needs no transaction: nothing else changes with it. */
-  async deleteOld(): Promise<void> {
+  async deleteOldNetworks(): Promise<void> {
     await this.dataSource
       .createQueryBuilder()
       .delete()

@@ -2,37 +2,29 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
+import type { Page } from '../../platform/paging/page.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { Work } from '../../platform/work/work.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import type { Principal } from '../principal.js';
-import {
-  createSessionToken,
-  type Session,
-  sessionHashOf,
-  type SessionSort,
-} from './session.entity.js';
-import { SessionsRepository, KnownNetworksRepository } from './sessions.repository.js';
-import type { Role } from '../../platform/access/roles.js';
+import { createSessionToken, type Session, sessionHashOf } from './session.entity.js';
+import { SessionsRepository } from './sessions.repository.js';
 import { networkOf } from '../../platform/addresses/network.js';
-import type { LoginUser } from '../users/user.entity.js';
+import { InvalidCredentialsError } from '../auth.errors.js';
+import type { SessionQueryDto } from '../me/me.dto.js';
+import { PasswordThrottle } from '../passwords/password-throttle.js';
+import { Passwords } from '../passwords/passwords.js';
+import { isUsername, type LoginUser } from '../users/user.entity.js';
 import { UsersRepository } from '../users/users.repository.js';
 
 const PRUNE_SECONDS = 600;
 
-export interface BegunSession {
-  readonly token: string;
-  readonly role: Role;
-  readonly expiresAt: Date;
-}
+/** Looked up if the text cannot be a user name. No user has this name. */
+const NOBODYS_NAME = '-';
 
-interface SessionToBegin {
-  readonly user: Pick<LoginUser, 'id' | 'username' | 'password_hash'>;
+interface LoginOrigin {
   readonly address: string;
   readonly userAgent?: string;
-  /** New hash of the same password, if the stored hash has another cost. */
-  readonly renewedHash?: string;
   /**
    * Session token that the browser already had. That session ends, so that an attacker cannot plant a session before
    * the login.
@@ -46,7 +38,8 @@ export class SessionsService implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly users: UsersRepository,
     private readonly sessions: SessionsRepository,
-    private readonly networks: KnownNetworksRepository,
+    private readonly throttle: PasswordThrottle,
+    private readonly passwords: Passwords,
     private readonly verification: CredentialVerification,
     private readonly audit: AuditLog,
     private readonly work: Work,
@@ -54,63 +47,75 @@ export class SessionsService implements OnModuleInit {
 
   onModuleInit(): void {
     this.work.every('auth.prune-sessions', PRUNE_SECONDS, () => this.sessions.deleteExpired());
-    this.work.every('auth.prune-known-networks', PRUNE_SECONDS, () => this.networks.deleteOld());
+    this.work.every('auth.prune-known-networks', PRUNE_SECONDS, () =>
+      this.sessions.deleteOldNetworks(),
+    );
   }
 
-  /** `undefined` if the user was disabled, deleted or got another password since the check. */
-  async begin({
-    user,
-    address,
-    userAgent,
-    renewedHash,
-    formerToken,
-  }: SessionToBegin): Promise<BegunSession | undefined> {
+  /** Unknown users, disabled users and wrong passwords have the same answer and the same response time. */
+  async logIn(username: string, password: string, origin: LoginOrigin) {
+    const { address } = origin;
+    // Mobile keyboards start a text with a capital letter.
+    const typed = username.trim().toLowerCase();
+    const account = isUsername(typed) ? typed : NOBODYS_NAME;
+    const user = await this.users.findForLogin(account, networkOf(address));
+    const storedHash = user?.password_hash ?? undefined;
+    const passed = await this.throttle.verifyPassword({
+      address,
+      account,
+      fromKnownNetwork: user?.known === true,
+      password,
+      storedHash,
+      mayLogIn: user?.enabled === true,
+      username: user?.username,
+    });
+    if (!passed || !user || storedHash === undefined) throw new InvalidCredentialsError();
+    const session = await this.begin(
+      user,
+      origin,
+      await this.passwords.renewed(password, storedHash),
+    );
+    if (!session) throw new InvalidCredentialsError();
+    return { ...session, name: user.username, passwordMadeUp: user.password_made_up };
+  }
+
+  /**
+   * `undefined` if the user was disabled, deleted or got another password since the check. `renewedHash` is a new hash
+   * of the same password, if the stored hash has another cost.
+   */
+  async begin(
+    user: Pick<LoginUser, 'id' | 'username' | 'password_hash'>,
+    { address, userAgent, formerToken }: LoginOrigin,
+    renewedHash?: string,
+  ) {
     const token = createSessionToken();
     return await this.transactions.run(async (tx) => {
       const role = await this.users.recordLogin(tx, user, renewedHash);
       if (!role) return undefined;
       if (formerToken !== undefined) await this.endByToken(tx, formerToken);
-      const expiresAt = await this.sessions.insert(tx, {
+      const expiresAt = await this.sessions.insert(tx, sessionHashOf(token)!, {
         id: newId(),
-        userId: user.id,
-        tokenHash: sessionHashOf(token)!,
+        user_id: user.id,
         address,
-        userAgent,
+        user_agent: userAgent ?? null,
       });
-      await this.networks.remember(tx, user.id, networkOf(address));
-      await this.audit.record(tx, {
-        actor: user.username,
-        action: 'auth.login',
-        subject: { type: 'user', id: user.username },
-        details: { address },
-      });
+      await this.sessions.rememberNetwork(tx, user.id, networkOf(address));
+      await this.record(tx, 'auth.login', user.username, address);
       return { token, role, expiresAt };
     });
   }
 
-  /** Ends the session of the token; `false` if there was none. */
-  async end(token: string, address: string): Promise<boolean> {
-    return await this.transactions.run(async (tx) => {
-      const userId = await this.endByToken(tx, token);
-      if (userId === undefined) return false;
-      const username = (await this.users.findNameById(tx, userId))!;
-      await this.audit.record(tx, {
-        actor: username,
-        action: 'auth.logout',
-        subject: { type: 'user', id: username },
-        details: { address },
-      });
-      return true;
+  /** Ends the session of the token, if there is one. */
+  async end(token: string, address: string): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      const username = await this.endByToken(tx, token);
+      if (username !== undefined) await this.record(tx, 'auth.logout', username, address);
     });
   }
 
   /** Sessions of the caller. An API key has none: its id is not the id of a user. */
-  listOwn(
-    caller: Principal,
-    request: PageRequest,
-    sort: readonly SessionSort[],
-  ): Promise<Page<Session>> {
-    return this.sessions.listByUser(caller.id, request, sort);
+  listOwn(caller: Principal, query: SessionQueryDto): Promise<Page<Session>> {
+    return this.sessions.listByUser(caller.id, query);
   }
 
   async endOwn(caller: Principal, id: string, address: string): Promise<void> {
@@ -132,5 +137,19 @@ export class SessionsService implements OnModuleInit {
     if (hash === undefined) return undefined;
     afterCommit(tx, () => this.verification.forgetSession(token));
     return await this.sessions.endByToken(tx, hash);
+  }
+
+  private async record(
+    tx: Tx,
+    action: 'auth.login' | 'auth.logout',
+    username: string,
+    address: string,
+  ): Promise<void> {
+    await this.audit.record(tx, {
+      actor: username,
+      action,
+      subject: { type: 'user', id: username },
+      details: { address },
+    });
   }
 }

@@ -1,5 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { Role } from '../../platform/access/roles.js';
+import { RowTimes } from '../../platform/database/columns.js';
 import { sortWords } from '../../platform/paging/page.js';
 
 @Entity('users')
@@ -8,7 +9,7 @@ import { sortWords } from '../../platform/paging/page.js';
 @Check('ck_users_role', `role in ('viewer', 'analyst', 'senior', 'manager', 'admin')`)
 @Check('ck_users_password_hash', `(password_hash is null) = (deleted_at is not null)`)
 @Index('ix_users_created_at', ['created_at', 'id'], { where: 'deleted_at is null' })
-export class UserEntity {
+export class UserEntity extends RowTimes {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_users' })
   readonly id: string;
 
@@ -29,18 +30,8 @@ export class UserEntity {
   @Column({ type: 'boolean', default: false })
   readonly password_made_up: boolean;
 
-  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
-  readonly created_at: Date;
-
-  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
-  readonly updated_at: Date;
-
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly last_login_at: Date | null;
-
-  /** The row of a deleted user stays, because names are never reused. */
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly deleted_at: Date | null;
 }
 
 export const USERNAME = /^[a-z0-9][a-z0-9._@-]{1,62}$/;
@@ -67,11 +58,7 @@ export type NewUser = Pick<UserEntity, 'id' | 'username' | 'role' | 'enabled'> &
   readonly password_made_up?: boolean;
 };
 
-export interface UserChange {
-  readonly role?: UserEntity['role'];
-  readonly enabled?: boolean;
-  readonly password_hash?: string;
-}
+export type UserChange = Partial<Pick<NewUser, 'role' | 'enabled' | 'password_hash'>>;
 
 /** User of a login, with the data to check the password. */
 export interface LoginUser extends UserEntity {

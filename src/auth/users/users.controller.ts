@@ -18,7 +18,10 @@ import {
   UserDto,
   UserQueryDto,
 } from './users.dto.js';
+import { present } from '../../platform/validation/present.js';
 import { UsersService } from './users.service.js';
+
+const presentUser = present(UserDto);
 
 const LAST_ADMIN = ApiErrorMeanings({
   invalid_state:
@@ -52,7 +55,7 @@ export class UsersController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<UserDto> {
-    return UserDto.from(await this.users.create(caller, body, idempotency.remember(UserDto.from)));
+    return presentUser(await this.users.create(caller, body, idempotency.remember(presentUser)));
   }
 
   @Get()
@@ -64,14 +67,14 @@ export class UsersController {
     list: true,
   })
   async list(@Query() query: UserQueryDto): Promise<ListAnswer<UserDto>> {
-    return ListAnswer.of(await this.users.list(query, query.sort), query, UserDto.from);
+    return ListAnswer.of(await this.users.list(query), query, presentUser);
   }
 
   @Get(':id')
   @Operation('getUser', 'Read a user', 'Its password is never shown, not even as a hash.')
   @ApiAnswer({ status: 200, description: 'The user.', type: UserDto })
   async get(@Param('id') id: string): Promise<UserDto> {
-    return UserDto.from(await this.users.get(id));
+    return presentUser(await this.users.get(id));
   }
 
   @Put(':id')
@@ -88,7 +91,7 @@ export class UsersController {
     @Body() body: UserUpdateDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<UserDto> {
-    return UserDto.from(await this.users.update(caller, id, body));
+    return presentUser(await this.users.update(caller, id, body));
   }
 
   @Delete(':id')

@@ -12,7 +12,6 @@ import {
   KEYS_OF_DELETED,
   type KeysOfDeleted,
   RESERVED_NAME,
-  type User,
   USER_SORTS,
   USERNAME,
   type UserSort,
@@ -104,23 +103,11 @@ export class UserDto {
   readonly enabled: boolean;
 
   @Instant()
-  readonly created_at: string;
+  readonly created_at: Date;
 
   @Instant()
-  readonly updated_at: string;
+  readonly updated_at: Date;
 
   @Instant({ optional: true })
-  readonly last_login_at?: string;
-
-  static from(this: void, row: User): UserDto {
-    return {
-      id: row.id,
-      username: row.username,
-      role: row.role,
-      enabled: row.enabled,
-      created_at: row.created_at.toISOString(),
-      updated_at: row.updated_at.toISOString(),
-      last_login_at: row.last_login_at?.toISOString(),
-    };
-  }
+  readonly last_login_at?: Date;
 }

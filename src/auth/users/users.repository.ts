@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import type { Role } from '../../platform/access/roles.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { findOrder, type Page, type PageRequest } from '../../platform/paging/page.js';
+import { findOrder, type Page } from '../../platform/paging/page.js';
 import { KnownNetworkEntity } from '../sessions/session.entity.js';
 import {
   type LoginUser,
   type NewUser,
   type User,
   type UserChange,
-  type UserSort,
   UserEntity,
 } from './user.entity.js';
+import type { UserQueryDto } from './users.dto.js';
 
 const SORT_COLUMNS = { created_at: 'created_at', username: 'username', name: 'username' } as const;
 
@@ -19,14 +19,8 @@ const SORT_COLUMNS = { created_at: 'created_at', username: 'username', name: 'us
 export class UsersRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async insert(tx: Tx, user: NewUser): Promise<User> {
-    const users = tx.getRepository(UserEntity);
-    await users.insert(user);
-    return await users.findOneByOrFail({ id: user.id });
-  }
-
-  /** `false` if the name is in use, or was used before. */
-  async insertIfNew(tx: Tx, user: NewUser): Promise<boolean> {
+  /** `undefined` if the name is in use, or was used before. */
+  async insertIfNew(tx: Tx, user: NewUser): Promise<User | undefined> {
     const result = await tx
       .createQueryBuilder()
       .insert()
@@ -35,7 +29,8 @@ export class UsersRepository {
       .orIgnore()
       .returning(['id'])
       .execute();
-    return (result.raw as unknown[]).length > 0;
+    if ((result.raw as unknown[]).length === 0) return undefined;
+    return await tx.getRepository(UserEntity).findOneByOrFail({ id: user.id });
   }
 
   async hasAny(tx: Tx): Promise<boolean> {
@@ -55,15 +50,6 @@ export class UsersRepository {
     return user?.id;
   }
 
-  /** The name of a user, deleted or not. */
-  async findNameById(tx: Tx, id: string): Promise<string | undefined> {
-    const user = await tx.getRepository(UserEntity).findOne({
-      select: { id: true, username: true },
-      where: { id },
-    });
-    return user?.username;
-  }
-
   async countEnabled(): Promise<number> {
     const where = { enabled: true, deleted_at: IsNull() };
     return await this.dataSource.getRepository(UserEntity).countBy(where);
@@ -77,7 +63,7 @@ export class UsersRepository {
     return users.map(({ username }) => username);
   }
 
-  async list({ page, per_page }: PageRequest, sort: readonly UserSort[]): Promise<Page<User>> {
+  async list({ page, per_page, sort }: UserQueryDto): Promise<Page<User>> {
     const [items, total] = await this.dataSource.getRepository(UserEntity).findAndCount({
       where: { deleted_at: IsNull() },
       order: findOrder(sort, SORT_COLUMNS, 'id'),
@@ -159,36 +145,23 @@ export class UsersRepository {
     });
   }
 
-  async update(tx: Tx, id: string, change: UserChange): Promise<User> {
+  /** `undefined` if the user was deleted or no longer has the values of `before`. */
+  async update(
+    tx: Tx,
+    id: string,
+    change: UserChange,
+    before: UserChange = {},
+  ): Promise<User | undefined> {
     const users = tx.getRepository(UserEntity);
-    await users.update(
-      { id, deleted_at: IsNull() },
+    const { affected } = await users.update(
+      { id, deleted_at: IsNull(), ...before },
       {
         ...change,
         password_made_up: change.password_hash === undefined ? undefined : false,
         updated_at: () => 'now()',
       },
     );
-    return await users.findOneByOrFail({ id });
-  }
-
-  async findPasswordHash(id: string): Promise<string | undefined> {
-    const user = await this.dataSource.getRepository(UserEntity).findOne({
-      select: { id: true, password_hash: true },
-      where: { id, deleted_at: IsNull() },
-    });
-    return user?.password_hash ?? undefined;
-  }
-
-  /** `false` if the stored hash is no longer `before`. */
-  async replacePassword(tx: Tx, id: string, before: string, after: string): Promise<boolean> {
-    const { affected } = await tx
-      .getRepository(UserEntity)
-      .update(
-        { id, password_hash: before },
-        { password_hash: after, password_made_up: false, updated_at: () => 'now()' },
-      );
-    return affected === 1;
+    return affected === 0 ? undefined : await users.findOneByOrFail({ id });
   }
 
   async markDeleted(tx: Tx, id: string): Promise<void> {

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditAction } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
-import type { Role } from '../../platform/access/roles.js';
-import { NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
+import { networkOf } from '../../platform/addresses/network.js';
+import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { mapConstraints } from '../../platform/database/sqlstate.js';
+import type { Page } from '../../platform/paging/page.js';
 import {
   afterCommit,
   type Participant,
@@ -13,26 +12,21 @@ import {
   type Tx,
 } from '../../platform/database/transactions.js';
 import { ApiKeysService } from '../keys/api-keys.service.js';
+import type { PasswordChangeDto } from '../me/me.dto.js';
+import { PasswordThrottle } from '../passwords/password-throttle.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
-import type { KeysOfDeleted, User, UserSort } from './user.entity.js';
-import { LastAdminError, UsernameTakenError } from '../auth.errors.js';
+import type { KeysOfDeleted, User } from './user.entity.js';
+import type { UserInputDto, UserQueryDto, UserUpdateDto } from './users.dto.js';
+import {
+  LastAdminError,
+  NameTakenError,
+  UnauthorizedError,
+  WrongCurrentPasswordError,
+} from '../auth.errors.js';
 import { UsersRepository } from './users.repository.js';
-
-interface CreateUser {
-  readonly username: string;
-  readonly password: string;
-  readonly role: Role;
-  readonly enabled?: boolean;
-}
-
-interface UpdateUser {
-  readonly role?: Role;
-  readonly enabled?: boolean;
-  readonly password?: string;
-}
 
 @Injectable()
 export class UsersService {
@@ -42,13 +36,14 @@ export class UsersService {
     private readonly sessions: SessionsRepository,
     private readonly keys: ApiKeysService,
     private readonly passwords: Passwords,
+    private readonly throttle: PasswordThrottle,
     private readonly audit: AuditLog,
     private readonly verification: CredentialVerification,
   ) {}
 
   async create(
     caller: Principal,
-    { username, password, role, enabled = true }: CreateUser,
+    { username, password, role, enabled = true }: UserInputDto,
     idempotency: Participant<User>,
   ): Promise<User> {
     const password_hash = await this.passwords.hashChosen({
@@ -56,23 +51,21 @@ export class UsersService {
       password,
       field: 'password',
     });
-    const taken = () => new UsernameTakenError(username);
-    return await mapConstraints({ uq_users_username: taken }, () =>
-      this.transactions.run<User>(
-        async (tx) => {
-          const id = newId();
-          const user = await this.users.insert(tx, { id, username, role, enabled, password_hash });
-          await this.record(tx, caller, 'user.created', user, { role, enabled });
-          return user;
-        },
-        caller,
-        idempotency,
-      ),
+    return await this.transactions.run<User>(
+      async (tx) => {
+        const wanted = { id: newId(), username, role, enabled, password_hash };
+        const user = await this.users.insertIfNew(tx, wanted);
+        if (!user) throw new NameTakenError(username);
+        await this.record(tx, caller, 'user.created', username, { role, enabled });
+        return user;
+      },
+      caller,
+      idempotency,
     );
   }
 
-  list(request: PageRequest, sort: readonly UserSort[]): Promise<Page<User>> {
-    return this.users.list(request, sort);
+  list(query: UserQueryDto): Promise<Page<User>> {
+    return this.users.list(query);
   }
 
   async get(id: string): Promise<User> {
@@ -81,7 +74,7 @@ export class UsersService {
     return user;
   }
 
-  async update(caller: Principal, id: string, wanted: UpdateUser): Promise<User> {
+  async update(caller: Principal, id: string, wanted: UserUpdateDto): Promise<User> {
     const { role, enabled, password } = wanted;
     if (role === undefined && enabled === undefined && password === undefined) {
       throw ValidationError.nothingGiven();
@@ -94,11 +87,11 @@ export class UsersService {
         id,
         (user) => (role ?? user.role) === 'admin' && (enabled ?? user.enabled),
       );
-      const user = await this.users.update(tx, id, { role, enabled, password_hash });
+      const user = (await this.users.update(tx, id, { role, enabled, password_hash }))!;
       if (!user.enabled) await this.sessions.endAllOf(tx, id);
       else if (password_hash) await this.sessions.endAllOf(tx, id, caller.sessionId);
       afterCommit(tx, () => this.verification.forgetUser(id));
-      await this.record(tx, caller, 'user.updated', user, {
+      await this.record(tx, caller, 'user.updated', user.username, {
         role,
         role_before: role && before.role,
         enabled,
@@ -117,11 +110,55 @@ export class UsersService {
       await this.users.markDeleted(tx, id);
       const revoked = keys === 'revoke' ? await this.keys.revokeAllOf(tx, caller, user) : 0;
       afterCommit(tx, () => this.verification.forgetUser(id));
-      await this.record(tx, caller, 'user.deleted', user, {
+      await this.record(tx, caller, 'user.deleted', user.username, {
         role: user.role,
         keys,
         keys_revoked: revoked,
       });
+    }, caller);
+  }
+
+  async changeOwnPassword(
+    caller: Principal,
+    { current_password, new_password }: PasswordChangeDto,
+    address: string,
+  ): Promise<void> {
+    if (caller.kind !== 'user') throw new AppError('invalid_state', 'A key has no password.');
+    const user = await this.users.findForLogin(caller.name, networkOf(address));
+    const stored = user?.password_hash ?? undefined;
+    if (!user || stored === undefined) throw new UnauthorizedError();
+    const guess = {
+      address,
+      // Counted separately from logins, so that strangers who guess passwords there do not prevent this change.
+      account: `${caller.name} in a session`,
+      fromKnownNetwork: user.known,
+      password: current_password,
+      storedHash: stored,
+      mayLogIn: true,
+      username: caller.name,
+    };
+    if (!(await this.throttle.verifyPassword(guess))) throw new WrongCurrentPasswordError();
+    if (new_password === current_password) {
+      throw ValidationError.of(
+        'new_password',
+        'unchanged',
+        'new_password must differ from current_password.',
+      );
+    }
+    const password_hash = await this.passwords.hashChosen({
+      username: caller.name,
+      password: new_password,
+      field: 'new_password',
+    });
+    await this.transactions.run(async (tx) => {
+      // The password may have changed since the check.
+      const before = { password_hash: stored };
+      if (!(await this.users.update(tx, caller.id, { password_hash }, before))) {
+        throw new WrongCurrentPasswordError();
+      }
+      await this.sessions.endAllOf(tx, caller.id, caller.sessionId);
+      afterCommit(tx, () => this.verification.forgetUser(caller.id));
+      await this.record(tx, caller, 'user.password_changed', caller.name, { address });
     }, caller);
   }
 
@@ -143,13 +180,13 @@ export class UsersService {
     tx: Tx,
     caller: Principal,
     action: Extract<AuditAction, `user.${string}`>,
-    user: User,
+    username: string,
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     await this.audit.record(tx, {
       actor: caller.name,
       action,
-      subject: { type: 'user', id: user.username },
+      subject: { type: 'user', id: username },
       details,
     });
   }

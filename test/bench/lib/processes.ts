@@ -112,7 +112,7 @@ export async function startService(
 ): Promise<Target> {
   const key = `its_${randomBytes(4).toString('hex')}_${randomBytes(32).toString('base64url')}`;
   // The heap has the same limits as in the image.
-  const heap = ['--max-semi-space-size=16', '--max-old-space-size=384'];
+  const heap = ['--max-semi-space-size=16', '--max-old-space-size=768'];
   const options = [heap, process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? []];
   const dataDir = temporaryFolder();
   return await startTarget([...options.flat(), join(dist, 'main.js')], databaseUrl, key, {

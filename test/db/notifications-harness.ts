@@ -51,8 +51,10 @@ export const insertEvents = (
   ...ids: readonly string[]
 ): Promise<unknown> =>
   dataSource.query(
-    `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-     select id, $1, $2, subject_id, $3::jsonb, now() from unnest($4::uuid[], $5::text[]) as added (id, subject_id)`,
+    `insert into domain_events (events)
+     select jsonb_agg(jsonb_build_object('id', id, 'type', $1::text, 'subject_type', $2::text, 'subject_id', subject_id,
+                                         'payload', $3::jsonb, 'occurred_at', now()))
+       from unnest($4::uuid[], $5::text[]) as added (id, subject_id)`,
     [type, subject, payload, ids.map(() => newId()), ids],
   );
 

@@ -155,7 +155,7 @@ begin
            when sent.messages = 0 then now() + interval '2 seconds'
            when sent.messages = 1 then now() + interval '30 seconds'
            else now() + interval '5 minutes' end
-    from new_events event
+    from new_events cross join lateral events_in(new_events.events) event
    cross join lateral (
      select case event.subject_type when 'incident' then event.subject_id
               else event.payload ->> 'incident_id' end as incident) named
@@ -215,7 +215,7 @@ begin
      select from notification_deliveries message
       where message.channel_id = channel.id and message.group_key = alike.group_key
         and message.occurred_at > now() - interval '6 hours' and message.status <> 'dead')
-   order by event.position, channel.id
+   order by new_events.position, event.n, channel.id
   on conflict do nothing
   returning *),
   placed as materialized (

@@ -2,7 +2,7 @@
 -- Sequences, indexes and triggers go with their tables, the trigger functions after them.
 drop table
   work, work_lanes, domain_events, idempotency_keys, secret_keys, write_probe, audit_log,
-  audit_seals, audit_chain, audit_attestations, users, known_networks, api_keys, sessions, incidents,
+  audit_seals, audit_chain, audit_retired_keys, users, known_networks, api_keys, sessions, incidents,
   incident_timeline, incident_reports, incident_count_deltas, incident_counts,
   kill_switch, connectors, actions, action_counts, action_count_deltas, playbooks,
   playbook_versions, playbook_runs, playbook_run_steps, playbook_run_counts, playbook_run_count_deltas, triage_runs,

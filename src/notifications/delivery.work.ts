@@ -34,7 +34,6 @@ const CLEAN_UP_SIZE = 5_000;
 const REQUESTS_APPROVAL = ['action.pending_approval', 'action.expiring'];
 const MAY_END_A_WAVE = ['action.expiring', 'action.completed', 'action.failed', 'action.rejected'];
 const DECIDED = 'Not sent: all approvals that it requests were decided before.';
-const IN_REOPENING = 'Not sent: the message about the reopening contains the severity.';
 
 /** A delivery that is about to be sent. */
 interface Ready extends FoldedDelivery {
@@ -155,9 +154,8 @@ export class DeliveryWork implements OnModuleInit {
       const isDecided =
         requestsApproval(one.delivery) &&
         !members.some(({ subject_id }) => waiting.has(subject_id));
-      const isPointless = isInReopening(one.delivery, channel) || isDecided;
-      if (channel.type !== 'webhook' && isPointless) {
-        for (const { id } of members) pointless.set(id, isDecided ? DECIDED : IN_REOPENING);
+      if (channel.audience !== 'programs' && isDecided) {
+        for (const { id } of members) pointless.set(id, DECIDED);
         continue;
       }
       const wave = waves.get(one.delivery.id);
@@ -178,9 +176,9 @@ export class DeliveryWork implements OnModuleInit {
     const all = folded.flatMap(({ delivery, carried }) => [delivery, ...carried]);
     const incidentIds = all.flatMap(({ incident_id }) => incident_id ?? []);
     const incidents = await this.incidents.statesOf(tx, incidentIds);
-    // PagerDuty has one alert for all approvals of a message.
+    // A pager has one alert for all approvals of a message.
     const ofWaves = folded.flatMap(({ delivery: { id, type, channel_id } }) =>
-      channels.get(channel_id)?.type === 'pagerduty' && MAY_END_A_WAVE.includes(type) ? [id] : [],
+      channels.get(channel_id)?.audience === 'pager' && MAY_END_A_WAVE.includes(type) ? [id] : [],
     );
     const waves = await this.claims.wavesOf(tx, ofWaves);
     const actionIds = new Set([
@@ -196,16 +194,3 @@ export class DeliveryWork implements OnModuleInit {
 }
 
 const requestsApproval = ({ type }: Delivery): boolean => REQUESTS_APPROVAL.includes(type);
-
-/** One report can reopen an incident and raise its severity. People get one message about both. */
-function isInReopening(
-  { type, payload }: Delivery,
-  { events }: NotificationChannelEntity,
-): boolean {
-  return (
-    type === 'incident.severity_changed' &&
-    'reopened' in payload &&
-    payload.reopened === true &&
-    events.includes('incident.reopened')
-  );
-}

@@ -41,7 +41,7 @@ describe('claims of notifications', () => {
   const claim = async (places?: number, busy?: ReadonlyMap<string, number>) =>
     (await deliverer.claim(places, busy)).map(({ delivery }) => delivery);
   const end = (delivery: FoldedDelivery['delivery'], status?: 'delivered' | 'dead') =>
-    deliverer.end({ delivery, carried: [], alike: 1 }, status);
+    deliverer.end({ delivery, carried: [] }, status);
   const different = (n: number) => Array.from({ length: n }, () => newId());
 
   beforeEach(() => clearNotifications(dataSource));
@@ -80,7 +80,7 @@ describe('claims of notifications', () => {
     const status = async () =>
       (await query('select status from notification_deliveries'))[0].status;
     expect(await status()).toBe('pending');
-    await other.end({ delivery: second, carried: [], alike: 1 });
+    await other.end({ delivery: second, carried: [] });
     expect(await status()).toBe('delivered');
   });
 

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { CHANNEL_TYPES } from '../../src/notifications/channel-types.js';
 import { DeliveriesRepository } from '../../src/notifications/deliveries.repository.js';
 import {
   DeliveryClaimsRepository,
@@ -31,9 +32,9 @@ export async function insertChannel(
 ): Promise<string> {
   const id = newId();
   await dataSource.query(
-    `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-     values ($1::uuid, $1::text, $1::text, $2, true, $3, $4, '{"url": "https://hooks.example.com/?token=t"}', 'test')`,
-    [id, type, events, minSeverity],
+    `insert into notification_channels (id, name, name_key, type, audience, enabled, events, min_severity, config, created_by)
+     values ($1::uuid, $1::text, $1::text, $2, $5, true, $3, $4, '{"url": "https://hooks.example.com/?token=t"}', 'test')`,
+    [id, type, events, minSeverity, CHANNEL_TYPES.named(type).audience],
   );
   return id;
 }

@@ -66,17 +66,17 @@ describe('deliveries of an incident', () => {
   });
 
   it.each([
-    ['a webhook, which has no groups', 'webhook', 'low', 'incident.triaged'],
-    ['people, for whom incidents of a group are one message', 'slack', 'low', 'incident.created'],
-    ['a channel that may know the incident', 'webhook', 'high', 'incident.resolved'],
+    ['programs, which have no groups', 'programs', 'low', 'incident.triaged'],
+    ['people, for whom incidents of a group are one message', 'people', 'low', 'incident.created'],
+    ['a channel that may know the incident', 'programs', 'high', 'incident.resolved'],
   ])(
     'read few rows for %s, even with a plan from when the table was empty',
-    async (_, type, minSeverity, event) => {
+    async (_, audience, minSeverity, event) => {
       await query('delete from notification_channels');
       await query('truncate notification_deliveries');
       await query('analyze notification_deliveries');
       const id = await channel(NOTIFIED_EVENTS, minSeverity);
-      await query('update notification_channels set type = $1', [type]);
+      await query('update notification_channels set audience = $1', [audience]);
       const payload = { severity: 'low', group: 'a group' };
       const connection = dataSource.createQueryRunner();
       const rowsRead = async (): Promise<number> => {

@@ -34,7 +34,7 @@ import {
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
 import { fieldsOfRawData } from './incident-fields.js';
-import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
+import { rawDataErrors } from './raw-data-rules.js';
 import { oneLine } from './raw-data-text.js';
 import { Incidents, requireFound } from './incidents.js';
 import { type IncidentReportEntity, IncidentReports } from './reports/incident-reports.js';
@@ -126,7 +126,7 @@ export class IncidentsService {
     wanted: IncidentInputDto,
     idempotency: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
-    const raw_data = rawDataJson(wanted.raw_data);
+    const raw_data = JSON.stringify(wanted.raw_data);
     const errors = rawDataErrors(wanted.incident_type, wanted.raw_data, raw_data);
     if (errors.length > 0) throw new ValidationError(errors);
     const { incident_type, source } = wanted;

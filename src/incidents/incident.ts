@@ -210,6 +210,13 @@ export interface NewIncident extends Pick<
 export const CREATED_COLUMNS = ['id', 'incident_number', 'status', 'created_at'] as const;
 export type CreatedIncident = Pick<IncidentEntity, (typeof CREATED_COLUMNS)[number]>;
 
+/** Audit actions that the feed of changes returns. */
+export const INCIDENT_FEED_EVENTS = [
+  'incident.created',
+  'incident.updated',
+  'incident.deleted',
+] as const;
+
 /** Current state of an incident for a message, which may be later than the event. */
 export const STATE_COLUMNS = [
   'id',

@@ -6,12 +6,15 @@ import { INCIDENT_TYPE, SEVERITIES } from '../../../src/incidents/incident.js';
 import { rawDataErrors } from '../../../src/incidents/raw-data-rules.js';
 import { casesIn, type EvalCase, type RawData } from './case-shape.js';
 
-/** One folder for each part of the set, with files of JSON, each of which holds a list of cases. */
 const CASES = resolve(__dirname, '../cases');
-export const PARTS: readonly string[] = readdirSync(CASES, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name)
-  .sort();
+/** The JSON files of each part: a part is a folder, and each batch of the folder `fresh` is a part, such as `fresh-1`. */
+const FILES = Map.groupBy(
+  readdirSync(CASES, { encoding: 'utf8', recursive: true })
+    .filter((file) => file.endsWith('.json'))
+    .sort(),
+  (file) => file.replace('fresh/batch', 'fresh').split(/[/.]/)[0]!,
+);
+export const PARTS: readonly string[] = [...FILES.keys()].sort();
 
 /** More would measure how well one trick is known instead of how well is judged. */
 const MOST_OF_A_TEMPLATE = 3;
@@ -25,11 +28,9 @@ export function loadCases(...parts: readonly string[]): EvalCase[] {
 }
 
 function casesOfPart(part: string): EvalCase[] {
-  const files = readdirSync(join(CASES, part)).filter((name) => name.endsWith('.json'));
-  return files.sort().flatMap((name) => {
-    const text = readFileSync(join(CASES, part, name), 'utf8');
-    return casesIn(JSON.parse(text), `${part}/${name}`);
-  });
+  return FILES.get(part)!.flatMap((file) =>
+    casesIn(JSON.parse(readFileSync(join(CASES, file), 'utf8')), file),
+  );
 }
 
 /** What of the cases does not keep to the rules of the set, each with the id of its case. */

@@ -38,13 +38,12 @@ export function eventOf<P extends object>(
 
 /**
  * SQL that inserts the events in a JSON array parameter (see eventRows). For a hot path that writes rows and events in
- * one statement: `with news as (${insertEvents('$7')}) insert into …`. `payload` is the stored expression, if only the
- * statement knows all of it.
+ * one statement: `with news as (${insertEvents('$7')}) insert into …`.
  */
-export function insertEvents(parameter: `$${number}`, payload = 'event.payload'): string {
+export function insertEvents(parameter: `$${number}`): string {
   return `
     insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-    select id, type, subject_type, subject_id, ${payload}, occurred_at
+    select id, type, subject_type, subject_id, payload, occurred_at
       from jsonb_to_recordset(${parameter}::jsonb) as event(
         id uuid, type text, subject_type text, subject_id text, payload jsonb,
         occurred_at timestamptz)`;

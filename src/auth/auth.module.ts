@@ -6,11 +6,7 @@ import { DeclaredAccess } from '../platform/access/access.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
 import { ApiKeysRepository } from './keys/api-keys.repository.js';
 import { ApiKeysService } from './keys/api-keys.service.js';
-import {
-  LoginController,
-  LogoutController,
-  PasswordPageController,
-} from './login/login.controller.js';
+import { LoginController } from './login/login.controller.js';
 import { MeController } from './me/me.controller.js';
 import { PasswordThrottle } from './passwords/password-throttle.js';
 import { SessionsService } from './sessions/sessions.service.js';
@@ -26,14 +22,7 @@ import { UsersService } from './users/users.service.js';
 
 @Module({
   imports: [DiscoveryModule],
-  controllers: [
-    ApiKeysController,
-    UsersController,
-    MeController,
-    LoginController,
-    LogoutController,
-    PasswordPageController,
-  ],
+  controllers: [ApiKeysController, UsersController, MeController, LoginController],
   providers: [
     PrincipalsRepository,
     SamePerson,

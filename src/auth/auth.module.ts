@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Bootstrap, WhoCanLogIn } from './bootstrap/bootstrap.service.js';
-import { Authentication, MetricsToken } from './authentication/authentication.js';
+import { Authentication } from './authentication/authentication.js';
 import { DeclaredAccess } from '../platform/access/access.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
 import { ApiKeysRepository } from './keys/api-keys.repository.js';
@@ -14,7 +14,7 @@ import { Passwords } from './passwords/passwords.js';
 import { LastUseWriter, CredentialVerification } from './authentication/credential-verification.js';
 import { SamePerson } from './authorisation.js';
 import { PrincipalsRepository } from './principals/principals.repository.js';
-import { RefusalLog, Refusals } from './refusals/refusals.js';
+import { Refusals } from './refusals/refusals.js';
 import { SessionsRepository } from './sessions/sessions.repository.js';
 import { UsersController } from './users/users.controller.js';
 import { UsersRepository } from './users/users.repository.js';
@@ -28,11 +28,9 @@ import { UsersService } from './users/users.service.js';
     SamePerson,
     LastUseWriter,
     CredentialVerification,
-    RefusalLog,
     Refusals,
     Authentication,
     DeclaredAccess,
-    MetricsToken,
     ApiKeysRepository,
     ApiKeysService,
     Passwords,
@@ -45,6 +43,6 @@ import { UsersService } from './users/users.service.js';
     UsersService,
   ],
   // The global guards use these, and modules that compare persons.
-  exports: [Authentication, DeclaredAccess, MetricsToken, SamePerson, Refusals, WhoCanLogIn],
+  exports: [Authentication, DeclaredAccess, SamePerson, Refusals, WhoCanLogIn],
 })
 export class AuthModule {}

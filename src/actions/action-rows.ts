@@ -32,7 +32,7 @@ export function insertRecords(firstParameter: number, where = '', payload?: stri
   return `
     record as (${insertAuditRows(firstParameter)} ${where}),
     entry as (${insertTimeline(timeline)} ${where}),
-    event as (${insertEvents(`$${timeline + TIMELINE_PARAMETERS}`, payload)} ${where})`;
+    event as (${insertEvents(`$${timeline + TIMELINE_PARAMETERS}`, where, payload)})`;
 }
 
 const ROWS = new RowInsert(ActionEntity, [

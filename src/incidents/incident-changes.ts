@@ -17,11 +17,13 @@ export const CHANGED_FIELDS = [
 ] as const;
 export type ChangedField = (typeof CHANGED_FIELDS)[number];
 
-/** Fields with values from a fixed set. Text of any other field is free: a digest in the audit trail, quoted in the timeline. */
+/** Fields with values from fixed sets. Text of the other fields is free: not in the audit trail, quoted in the timeline. */
 export const CHOICE_FIELDS: ReadonlySet<string> = new Set<ChangedField>([
   'severity',
   'status',
   'incident_type',
+  'recommended_actions',
+  'source_status',
 ]);
 
 /** Fields whose values the timeline shows, in its order. */

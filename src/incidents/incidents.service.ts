@@ -1,18 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
-import { ChangeFeed, type FeedPage } from '../audit/changes/change-feed.js';
-import type { ChangesQueryDto } from '../audit/changes/feed-api.js';
 import { VersionHistory } from '../audit/changes/version-history.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
 import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
+import { ValidationError } from '../platform/errors/app-error.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
-import { isUuid } from '../platform/ids.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
-import type { Page, PageRequest } from '../platform/paging/page.js';
 import {
   auditOfChange,
   deletionEvent,
@@ -21,7 +17,7 @@ import {
   timelineOfChange,
 } from './change-records.js';
 import type { IncidentDto, IncidentInputDto } from './dto/incident.dto.js';
-import type { CreatedIncident, Incident, ListedIncident, PendingChoice } from './incident.js';
+import type { CreatedIncident, Incident, PendingChoice } from './incident.js';
 import {
   applyChange,
   CHANGED_FIELDS,
@@ -34,22 +30,11 @@ import {
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
 import { fieldsOfRawData } from './incident-fields.js';
-import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
+import { rawDataErrors } from './raw-data-rules.js';
 import { oneLine } from './raw-data-text.js';
 import { Incidents, requireFound } from './incidents.js';
-import { type IncidentReportEntity, IncidentReports } from './reports/incident-reports.js';
-import {
-  IncidentTimeline,
-  type TimelineEntry,
-  type TimelineSubject,
-} from './timeline/incident-timeline.js';
+import { IncidentTimeline, type TimelineSubject } from './timeline/incident-timeline.js';
 import { incidentTitle } from './titles.js';
-
-export const INCIDENT_FEED_EVENTS = [
-  'incident.created',
-  'incident.updated',
-  'incident.deleted',
-] as const;
 
 /** Work of another module in the transaction that ends an incident, such as rejecting its waiting actions. */
 interface EndingParticipant {
@@ -111,14 +96,12 @@ export class IncidentsService {
     private readonly creation: IncidentCreation,
     private readonly incidents: Incidents,
     private readonly timeline: IncidentTimeline,
-    private readonly reports: IncidentReports,
     private readonly endings: IncidentEndings,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
     private readonly clock: Clock,
     private readonly settings: Settings,
     private readonly history: VersionHistory,
-    private readonly feed: ChangeFeed,
   ) {}
 
   async create(
@@ -126,7 +109,7 @@ export class IncidentsService {
     wanted: IncidentInputDto,
     idempotency: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
-    const raw_data = rawDataJson(wanted.raw_data);
+    const raw_data = JSON.stringify(wanted.raw_data);
     const errors = rawDataErrors(wanted.incident_type, wanted.raw_data, raw_data);
     if (errors.length > 0) throw new ValidationError(errors);
     const { incident_type, source } = wanted;
@@ -136,35 +119,6 @@ export class IncidentsService {
         : oneLine(wanted.title);
     const fields = fieldsOfRawData(wanted.raw_data);
     return await this.creation.create(caller, { ...wanted, raw_data, fields, title }, idempotency);
-  }
-
-  async timelineOf(
-    id: string,
-    request: PageRequest,
-    newestFirst: boolean,
-  ): Promise<Page<TimelineEntry>> {
-    if (!isUuid(id)) throw new NotFoundError('Incident');
-    return await this.timeline.page(id, request, newestFirst);
-  }
-
-  /** Returns a page of the feed of all changes, for programs that keep a copy of the incidents. */
-  async changes(
-    query: ChangesQueryDto,
-    caller: Principal,
-    left: AbortSignal,
-  ): Promise<FeedPage<ListedIncident>> {
-    const source = {
-      type: 'incident',
-      events: INCIDENT_FEED_EVENTS,
-      listAfter: (id: string | null, limit: number) => this.incidents.listAfter(id, limit),
-      findBySubject: (ids: readonly string[]) => this.incidents.listedOf(ids),
-    } as const;
-    return await this.feed.page(source, query, caller, left);
-  }
-
-  async reportsOf(id: string, request: PageRequest): Promise<Page<IncidentReportEntity>> {
-    const incident = await this.incidents.get(id);
-    return await this.reports.page(incident.id, request);
   }
 
   async update(

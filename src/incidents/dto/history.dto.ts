@@ -11,13 +11,17 @@ import {
 } from '../../platform/validation/fields.js';
 import { jsonWithRawData } from '../raw-data-rules.js';
 import { present } from '../../platform/validation/present.js';
-import { SEVERITIES, type Severity, type ListedIncident } from '../incident.js';
+import {
+  INCIDENT_FEED_EVENTS,
+  type ListedIncident,
+  SEVERITIES,
+  type Severity,
+} from '../incident.js';
 import type { IncidentReportEntity } from '../reports/incident-reports.js';
 import { IncidentSummaryDto } from './incident.dto.js';
 import type { FeedPage } from '../../audit/changes/change-feed.js';
 import { ChangeOf, ChangesPageDto } from '../../audit/changes/feed-api.js';
 import { CHANGED_FIELDS } from '../incident-changes.js';
-import { INCIDENT_FEED_EVENTS } from '../incidents.service.js';
 
 export class IncidentReportDto {
   @Id('IncidentReportId')

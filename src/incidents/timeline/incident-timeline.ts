@@ -18,7 +18,7 @@ import { columnsOf } from '../../platform/database/columns.js';
 import { RowInsert, type Statement, Statements } from '../../platform/database/statements.js';
 import { RowsAtCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
-import { newId } from '../../platform/ids.js';
+import { isUuid, newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import type {
   TimelineDetailsDto,
@@ -145,6 +145,7 @@ export class IncidentTimeline {
     request: PageRequest,
     newestFirst: boolean,
   ): Promise<Page<TimelineEntry>> {
+    if (!isUuid(incidentId)) throw new NotFoundError('Incident');
     return await this.transactions.snapshot((snapshot) =>
       pageIn(snapshot, incidentId, request, newestFirst),
     );

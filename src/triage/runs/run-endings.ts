@@ -140,7 +140,7 @@ export class RunEndings implements OnModuleInit {
     const failed = [...(await this.runs.change(tx, changes)).values()];
     const told = failed.filter(({ incident_id }) => incident_id !== deletedId);
     const incidents = told.map(({ incident_id }) => incident_id);
-    await this.recorder.failed(tx, failed, await this.incidents.listedOf(incidents, tx));
+    await this.recorder.failed(tx, failed, await this.incidents.findBySubject(incidents, tx));
     return failed.length;
   }
 

@@ -4,7 +4,7 @@ import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import type { LockedIncident } from '../incidents/incident.js';
-import { IncidentEndings } from '../incidents/incidents.service.js';
+import { IncidentsService } from '../incidents/incidents.service.js';
 import { Incidents } from '../incidents/incidents.js';
 import { type Action, askersOf, SYSTEM } from './action.js';
 import { ActionsRepository, WAITING, type Withdrawal } from './actions.repository.js';
@@ -32,7 +32,7 @@ export class ActionDecisions implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
     private readonly killSwitch: KillSwitch,
-    private readonly incidentEndings: IncidentEndings,
+    private readonly incidentChanges: IncidentsService,
     private readonly incidents: Incidents,
     private readonly actions: ActionsRepository,
     private readonly endings: ActionEndings,
@@ -47,7 +47,7 @@ export class ActionDecisions implements OnModuleInit {
       count: async () => (await this.actions.countWork()).held,
       discard: (tx, caller) => this.discard(tx, caller),
     });
-    this.incidentEndings.register({
+    this.incidentChanges.registerEnding({
       pending: 'actions',
       count: (tx, incidentId) => this.actions.countWaitingOf(tx, incidentId),
       end: async (tx, incident_id, by, reason) => {

@@ -53,10 +53,10 @@ export interface TriageWantedPayload {
 
 export function incidentEvent(
   type: string,
-  { id, ...incident }: IncidentEventPayload & { readonly id: string },
+  incident: IncidentEventPayload & { readonly id: string },
   more: object,
 ): NewEvent {
-  const { incident_type, severity, status, source, title } = incident;
+  const { id, incident_type, severity, status, source, title } = incident;
   return {
     type,
     subject: { type: 'incident', id },

@@ -42,9 +42,6 @@ interface Spot {
 /** Locations in order of priority. */
 export type Spots = readonly Spot[];
 
-/** Objects in which locations are searched. */
-export type Roots = readonly RawData[];
-
 /** Parses locations in snake case and adds the other spellings of tools. */
 function spots(names: string): Spots {
   const keys = names.trim().split(/\s+/).flatMap(spellings);
@@ -100,31 +97,13 @@ export const AT = {
     rule_id category`),
 };
 
-/** Keys of objects that wrap the event. */
-const WRAPPERS = spots(`data event alert result detail details properties attributes payload email
-  mail message headers labels annotations`);
-
 /** Keys with the name of an object, as in `{"user": {"name": "ada"}}`. */
 const NAMES = spots(`email email_address name display_name user_name hostname title signature
   address rule_name threat_name description path ip value`);
 
-/** Limits the number of wrappers, because wrappers may be nested. */
-const MOST_ROOTS = 24;
-
-/** Raw data and its wrapped objects, up to two levels: `{"data": {"details": {"host": "WS-7"}}}`. */
-export function rootsOf(rawData: RawData): Roots {
-  const wrapped = wrappedIn(rawData);
-  return [rawData, ...wrapped, ...wrapped.flatMap(wrappedIn)].slice(0, MOST_ROOTS);
-}
-
-const wrappedIn = (root: RawData): RawData[] =>
-  WRAPPERS.map((spot) => at(root, spot)).filter(isObject);
-
-/** First text at the first location in all objects, then at the second, and so on, as one line of at most `most` characters. */
-export function firstText(roots: Roots, places: Spots, most: number): string | undefined {
-  return firstOf(places, (spot) =>
-    firstOf(roots, (root) => textOf(at(root, spot), most, MOST_LEVELS)),
-  );
+/** The first text at the locations, as one line of at most `most` characters. */
+export function firstText(rawData: RawData, places: Spots, most: number): string | undefined {
+  return firstOf(places, (spot) => textOf(at(rawData, spot), most, MOST_LEVELS));
 }
 
 function at(root: RawData, { key, path }: Spot): unknown {

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { addressIn, OUTCOME_WORD } from './incident-fields.js';
+import { addressIn, OUTCOME_WORD, type RawData } from './incident-fields.js';
 import type { NewIncident } from './incident.js';
 import {
   AT,
   firstText,
   LONGEST_TITLE,
-  type Roots,
-  rootsOf,
   shortened,
   type Spots,
   titleLine,
@@ -91,9 +89,9 @@ const OTHERS = [subject, from, to, user, host, address, file, destination, count
 const MOST_OTHERS = 2;
 
 /** Facts that the title does not contain yet: those of its type, or of other types if it has none. */
-function factsBehind(title: string, details: readonly Detail[], roots: Roots): string {
-  const own = factsOf(details, roots);
-  const facts = own.length > 0 ? own : factsOf(OTHERS, roots).slice(0, MOST_OTHERS);
+function factsBehind(title: string, details: readonly Detail[], rawData: RawData): string {
+  const own = factsOf(details, rawData);
+  const facts = own.length > 0 ? own : factsOf(OTHERS, rawData).slice(0, MOST_OTHERS);
   let words = '';
   for (const { value, before, after = '', shown } of facts) {
     // An address of the mail is added even if the quoted subject mentions it.
@@ -104,10 +102,10 @@ function factsBehind(title: string, details: readonly Detail[], roots: Roots): s
   return words;
 }
 
-function factsOf(details: readonly Detail[], roots: Roots) {
+function factsOf(details: readonly Detail[], rawData: RawData) {
   return details.flatMap((detail) => {
     const { at, shape = /^/, shown = (text) => text } = detail;
-    const text = firstText(roots, at, LONGEST_VALUE);
+    const text = firstText(rawData, at, LONGEST_VALUE);
     return text !== undefined && shape.test(text) ? [{ ...detail, value: shown(text) }] : [];
   });
 }
@@ -131,21 +129,16 @@ const LONGEST_WHAT = 100;
  * Title of one line for a list: what happened, and to whom or where, such as `Malware: Emotet in invoice.exe on
  * FIN-LT-204`. Never empty. Takes bounded time for any raw data.
  */
-export function incidentTitle(
-  incidentType: string,
-  rawData: Readonly<Record<string, unknown>>,
-  source: string,
-): string {
-  const roots = rootsOf(rawData);
+export function incidentTitle(incidentType: string, rawData: RawData, source: string): string {
   const { quoted, what: named, details } = recipeFor(incidentType);
-  const textAt = (spots: Spots) => firstText(roots, spots, LONGEST_WHAT);
+  const textAt = (spots: Spots) => firstText(rawData, spots, LONGEST_WHAT);
   const quotedAt = (spots: Spots) => {
     const text = textAt(spots);
     return text && inQuotes(text);
   };
   const what = (quoted && quotedAt(quoted)) ?? textAt(named) ?? quotedAt(AT.subject);
   const begun = beginning(incidentType, what);
-  const facts = factsBehind(begun, details, roots);
+  const facts = factsBehind(begun, details, rawData);
   if (!what && facts === '') return titleWithoutDetails(incidentType, source);
   return shortened(begun + facts, LONGEST_TITLE);
 }
@@ -157,11 +150,11 @@ export function incidentTitle(
 export function titleOfTool(
   incidentType: string,
   words: string,
-  rawData: Readonly<Record<string, unknown>>,
+  rawData: RawData,
 ): string | undefined {
   const said = titleLine(words)?.replace(/(?<=\w)\.$/, '');
   if (said === undefined) return undefined;
-  const facts = factsBehind(said, recipeFor(incidentType).details, rootsOf(rawData));
+  const facts = factsBehind(said, recipeFor(incidentType).details, rawData);
   const room = Math.max(LONGEST_TITLE - facts.length, LONGEST_WHAT);
   return shortened(shortened(said, room) + facts, LONGEST_TITLE);
 }

@@ -32,23 +32,13 @@ export function shortened(text: string, most: number): string {
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
 }
 
-/** A location in raw data: a key, or a path of keys separated by dots. */
-interface Spot {
-  /** Some tools write a path as one key, such as `host.name`. */
-  readonly key: string;
-  readonly path: readonly string[];
-}
-
-/** Locations in order of priority. */
-export type Spots = readonly Spot[];
+/** Locations in order of priority: keys, or paths of keys separated by dots. */
+export type Spots = readonly string[];
 
 /** Parses locations in snake case and adds the other spellings of tools. */
 function spots(names: string): Spots {
-  const keys = names.trim().split(/\s+/).flatMap(spellings);
-  return [...new Set(keys)].map((key) => ({ key, path: key.split('.') }));
+  return [...new Set(names.trim().split(/\s+/).flatMap(spellings))];
 }
-
-export const together = (...lists: readonly Spots[]): Spots => lists.flat();
 
 /** `source_ip` is also written as `sourceIp`, `sourceIP`, `SourceIp` and `SourceIP`. */
 function spellings(name: string): string[] {
@@ -106,13 +96,16 @@ export function firstText(rawData: RawData, places: Spots, most: number): string
   return firstOf(places, (spot) => textOf(at(rawData, spot), most, MOST_LEVELS));
 }
 
-function at(root: RawData, { key, path }: Spot): unknown {
-  if (Object.hasOwn(root, key)) return root[key];
-  if (path.length === 1) return undefined;
-  return path.reduce<unknown>(
-    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
-    root,
-  );
+/** Some tools write a path as one key, such as `host.name`. */
+function at(root: RawData, spot: string): unknown {
+  if (Object.hasOwn(root, spot)) return root[spot];
+  if (!spot.includes('.')) return undefined;
+  return spot
+    .split('.')
+    .reduce<unknown>(
+      (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+      root,
+    );
 }
 
 function isObject(value: unknown): value is RawData {

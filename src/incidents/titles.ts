@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto';
 import { addressIn, OUTCOME_WORD, type RawData } from './incident-fields.js';
 import type { NewIncident } from './incident.js';
-import {
-  AT,
-  firstText,
-  LONGEST_TITLE,
-  shortened,
-  type Spots,
-  titleLine,
-  together,
-} from './raw-data-text.js';
+import { AT, firstText, LONGEST_TITLE, shortened, type Spots, titleLine } from './raw-data-text.js';
 
 const LONGEST_DETAIL = 60;
 /**
@@ -51,7 +43,7 @@ const from: Detail = { before: ' from ', at: AT.sender, shown: addressIn };
 const to: Detail = { before: ' to ', at: AT.recipient, shown: addressIn };
 const replyTo: Detail = { before: ' (reply to ', at: AT.replyTo, after: ')', shown: addressIn };
 const user: Detail = { before: ' for ', at: AT.user };
-const userOrAccount: Detail = { before: ' for ', at: together(AT.user, AT.account) };
+const userOrAccount: Detail = { before: ' for ', at: [...AT.user, ...AT.account] };
 const host: Detail = { before: ' on ', at: AT.host, shown: hostName };
 /** Distinguishes failed from successful logins. */
 const outcome: Detail = { before: ' (', at: AT.outcome, after: ')', shape: OUTCOME_WORD };
@@ -63,10 +55,10 @@ const destination: Detail = { before: ' to ', at: AT.destination };
 const subject: Detail = { before: ' "', at: AT.subject, after: '"', shown: withoutQuotes };
 
 const MAIL: Recipe = { quoted: AT.subject, what: AT.rule, details: [from, to] };
-const MALWARE: Recipe = { what: together(AT.detection, AT.rule), details: [file, host, user] };
+const MALWARE: Recipe = { what: [...AT.detection, ...AT.rule], details: [file, host, user] };
 const LOGIN: Recipe = { what: AT.rule, details: [outcome, user, host, address, country] };
 const ANY: Recipe = {
-  what: together(AT.rule, AT.detection),
+  what: [...AT.rule, ...AT.detection],
   details: [host, user, address, destination],
 };
 

@@ -189,7 +189,7 @@ export class IncidentsService {
     const isFirstTriage = before.triaged_at === null && after.triaged_at !== null;
     // A report of a tool is recorded even if it changes no field.
     if (byPerson && changes.length === 0 && !isFirstTriage) return before;
-    await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, about));
+    await this.timeline.add(tx, ...timelineOfChange(before, after, changes, askedBy, about));
     await this.audit.record(tx, ...auditOfChange(before, after, changes, by));
     await this.events.record(tx, ...eventsOfChange(before, after, changes, askedBy, because));
     return after;

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { In } from 'typeorm';
-import { IncidentEndings } from '../incidents/incidents.service.js';
+import { IncidentsService } from '../incidents/incidents.service.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { SYSTEM } from './action.js';
@@ -16,7 +16,7 @@ import { resultOfLoss } from './execution/execution-rules.js';
 export class ActionWithdrawals implements OnModuleInit {
   constructor(
     private readonly killSwitch: KillSwitch,
-    private readonly incidentEndings: IncidentEndings,
+    private readonly incidentChanges: IncidentsService,
     private readonly actions: ActionsRepository,
     private readonly endings: ActionEndings,
   ) {}
@@ -30,7 +30,7 @@ export class ActionWithdrawals implements OnModuleInit {
         return await this.withdrawAll(tx, { sent: true }, SYSTEM, reason);
       },
     });
-    this.incidentEndings.register({
+    this.incidentChanges.registerEnding({
       pending: 'actions',
       count: (tx, incidentId) => this.actions.countWaitingOf(tx, incidentId),
       end: async (tx, incident_id, by, reason) => {

@@ -8,7 +8,8 @@ import type { Principal } from '../auth/principal.js';
 import type { Connector } from '../connectors/connector-type.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { Incidents } from '../incidents/incidents.js';
-import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
+import { KillSwitch } from '../kill-switch/kill-switch.js';
+import type { Permit } from '../kill-switch/permit.js';
 import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import { mapConstraints } from '../platform/database/sqlstate.js';
@@ -28,7 +29,7 @@ import { ApprovalLevelGuard } from './approval-level.guard.js';
 import type { ActionApprovalDto } from './actions.dto.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork, claimPermitLate } from './execution/action-work.js';
-import { ActionConnectors } from './execution/connector-calls.js';
+import { ConnectorCalls } from './execution/connector-calls.js';
 import { noConnector, simulatedResult } from './execution/execution-rules.js';
 import { higherLevel, RequiredLevels } from './required-levels.js';
 
@@ -49,7 +50,7 @@ export class ActionDecisions {
     private readonly killSwitch: KillSwitch,
     private readonly incidents: Incidents,
     private readonly actions: ActionsRepository,
-    private readonly connectors: ActionConnectors,
+    private readonly calls: ConnectorCalls,
     private readonly requests: ActionRequests,
     private readonly recorder: ActionRecorder,
     private readonly endings: ActionEndings,
@@ -96,7 +97,7 @@ export class ActionDecisions {
     return await this.decideAndRun(
       caller,
       found,
-      await this.connectors.of(found),
+      await this.calls.connectorOf(found),
       idempotency,
       decide,
     );
@@ -133,7 +134,7 @@ export class ActionDecisions {
   ): Promise<Action> {
     const original = await this.find(id);
     const { inverse } = actionType(original.action_type);
-    const connector = inverse && (await this.connectors.ofRollback(original, inverse));
+    const connector = inverse && (await this.calls.connectorOfRollback(original, inverse));
     const decide: Decide = async (tx, { action, incident }, requirePermit) => {
       const { action_type, parameters, approval_level: askedLevel } = action;
       const level = inverse

@@ -17,14 +17,13 @@ import { ApprovalLevelGuard } from './approval-level.guard.js';
 import { ActionDecisions } from './action-decisions.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
-import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js';
+import { ConnectorCalls } from './execution/connector-calls.js';
 
 /** Requests, approvals, rollbacks and lists of actions. `execution/` runs them. */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
   controllers: [ActionsController, ApprovalsController],
   providers: [
-    ActionConnectors,
     ApprovalExpiry,
     ApprovalLevelGuard,
     ActionEndings,

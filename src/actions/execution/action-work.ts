@@ -1,7 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector-type.js';
-import { isKillSwitchActive, KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
+import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Permit } from '../../kill-switch/permit.js';
 import { presentTime } from '../../platform/clock.js';
 import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -12,7 +13,7 @@ import { Work } from '../../platform/work/work.js';
 import { type Action, hasEnded, shownActionId, SYSTEM } from '../action.js';
 import { ActionsRepository } from '../actions.repository.js';
 import { ActionEndings, type Ending } from './action-endings.js';
-import { ActionConnectors, type Call, type CallEnd, ConnectorCalls } from './connector-calls.js';
+import { type Call, type CallEnd, ConnectorCalls } from './connector-calls.js';
 import {
   type CallState,
   endOf,
@@ -63,7 +64,6 @@ export class ActionWork implements OnModuleInit {
     private readonly calls: ConnectorCalls,
     private readonly endings: ActionEndings,
     private readonly actions: ActionsRepository,
-    private readonly connectors: ActionConnectors,
     private readonly registry: ConnectorRegistry,
     private readonly killSwitch: KillSwitch,
     private readonly settings: Settings,
@@ -153,7 +153,7 @@ export class ActionWork implements OnModuleInit {
     const state = (row.state ?? {}) as CallState;
     const { sent_to } = state;
     const called = sent_to === undefined ? undefined : await this.registry.find(sent_to);
-    const provider = connector ?? (await this.connectors.of(action));
+    const provider = connector ?? (await this.calls.connectorOf(action));
     const step = nextStep(action, state, row.attempt, { called, provider });
     if (step === 'give up') return giveUp(action, state, provider);
     if (step === 'send') {

@@ -11,7 +11,6 @@ import { ActionRequests } from './action-requests.js';
 import { DuplicateActions } from './duplicate-actions.js';
 import { ActionsController, ApprovalsController } from './actions.controller.js';
 import { ActionsService } from './actions.service.js';
-import { ActionWithdrawals } from './action-withdrawals.js';
 import { ApprovalExpiry } from './approval-expiry.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
 import { ActionDecisions } from './action-decisions.js';
@@ -31,7 +30,6 @@ import { ConnectorCalls } from './execution/connector-calls.js';
     ActionPreviews,
     ActionRecorder,
     ActionRequests,
-    ActionWithdrawals,
     ActionWork,
     ActionsService,
     ActionsRepository,
@@ -39,6 +37,6 @@ import { ConnectorCalls } from './execution/connector-calls.js';
     ActionDecisions,
     DuplicateActions,
   ],
-  exports: [ActionRequests, ActionWithdrawals, ActionsService, RequiredLevels],
+  exports: [ActionEndings, ActionRequests, ActionsService, RequiredLevels],
 })
 export class ActionsModule {}

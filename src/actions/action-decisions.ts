@@ -87,9 +87,8 @@ export class ActionDecisions {
         comment,
         approval_level: level === 'none' ? undefined : level,
       };
-      const ttl = this.settings.approvalTtlMinutes;
-      const after = await this.actions.approve(tx, id, approval, ttl);
-      if (!after) throw invalidState(expiredReason(ttl));
+      const after = await this.actions.approve(tx, id, approval);
+      if (!after) throw invalidState(expiredReason(this.settings.approvalTtlMinutes));
       const changed = { change: 'approved', actor: caller.name, action: after } as const;
       await this.recorder.record(tx, [changed]);
       return this.measured(tx, after);

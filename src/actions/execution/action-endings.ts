@@ -42,18 +42,12 @@ export class ActionEndings implements OnModuleInit {
         return await this.withdraw(tx, { sent: true }, SYSTEM, reason);
       },
     });
-    const withdraw = async (tx: Tx, incident_id: string, by: string, reason: string) => {
-      const waiting = await this.reject(tx, { incident_id, ...WAITING }, by, reason);
-      return waiting.length + (await this.withdraw(tx, { incident_id }, by, reason));
-    };
     this.incidentEndings.register({
-      onDeleted: async (tx, incidentId) => {
-        await withdraw(tx, incidentId, SYSTEM, 'Its incident was deleted.');
-      },
-      pending: {
-        name: 'actions',
-        count: (tx, incidentId) => this.actions.countWaitingOf(tx, incidentId),
-        withdraw,
+      pending: 'actions',
+      count: (tx, incidentId) => this.actions.countWaitingOf(tx, incidentId),
+      end: async (tx, incident_id, by, reason) => {
+        const waiting = await this.reject(tx, { incident_id, ...WAITING }, by, reason);
+        return waiting.length + (await this.withdraw(tx, { incident_id }, by, reason));
       },
     });
   }

@@ -127,7 +127,7 @@ export class ConnectorCalls {
     try {
       return await inTime(QUESTION_MS, new AbortController().signal, async (signal) => {
         const gate = new PermitGate(this.killSwitch, undefined, signal);
-        return connector.preview?.(await this.callOf(action, 1), gate);
+        return connector.preview(await this.callOf(action, 1), gate);
       });
     } catch (error) {
       const isHeld = isKillSwitchActive(error);

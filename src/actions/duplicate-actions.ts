@@ -10,7 +10,7 @@ import {
   undoneBy,
 } from '../action-catalogue/action-types.js';
 import { bareMessageId, mailAddressIn } from '../action-catalogue/parameters.js';
-import { normalForm } from '../action-catalogue/target-forms.js';
+import { normalForm } from '../action-catalogue/protected-targets.js';
 import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Statement, Statements } from '../platform/database/statements.js';

@@ -197,8 +197,8 @@ export class ActionRequests {
   }
 
   private levelFor(wanted: ActionToCreate): ApprovalLevel {
-    const { rollback_of, approval_level: askedLevel = 'none' } = wanted;
-    return rollback_of ? askedLevel : this.levels.forRequest({ ...wanted, askedLevel });
+    const { rollback_of, approval_level = 'none' } = wanted;
+    return rollback_of ? approval_level : this.levels.forRequest(wanted);
   }
 
   /**

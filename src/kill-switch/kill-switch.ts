@@ -19,7 +19,7 @@ import type {
   KillSwitchDeactivationDto,
 } from './kill-switch.dto.js';
 import { KillSwitchEntity } from './kill-switch.entity.js';
-import { Permit, PERMIT_MS, type PermitTimes, presentTimes, type Reclaim } from './permit.js';
+import { Permit, PERMIT_MS, type Reclaim } from './permit.js';
 
 /** The switch and its last changes. */
 type KillSwitchState = Omit<KillSwitchEntity, 'only_row'>;
@@ -88,8 +88,8 @@ type Deactivated = RowOf<KillSwitchDeactivationDto>;
 @Injectable()
 export class KillSwitch {
   private readonly logger = new Logger(KillSwitch.name);
-  /** Times at which transactions read the switch. Their lock prevents an activation before they end. */
-  private readonly claimedIn = new WeakMap<Tx, Promise<PermitTimes>>();
+  /** Permits of transactions. Their lock prevents an activation before they end. */
+  private readonly claimedIn = new WeakMap<Tx, Promise<Permit>>();
   private readonly held = new Map<keyof HeldCounts, HeldWork>();
 
   constructor(
@@ -107,7 +107,7 @@ export class KillSwitch {
   async claimPermit(tx: Tx): Promise<Permit> {
     const claimed = this.claimedIn.get(tx) ?? this.readOff(tx);
     this.claimedIn.set(tx, claimed);
-    return new Permit(await claimed);
+    return await claimed;
   }
 
   /** For the gate of a kind of work: `undefined` if the switch is on. */
@@ -188,12 +188,12 @@ export class KillSwitch {
     return await this.read().catch(() => undefined);
   }
 
-  private async readOff(tx: Tx): Promise<PermitTimes> {
+  private async readOff(tx: Tx): Promise<Permit> {
     await this.statements.rowsIn(tx, LOCK_SHARED);
-    const since = presentTimes();
+    const permit = new Permit();
     // A separate statement, so that it sees commits during the wait for the lock.
     const { active, reason, activated_by, activated_at } = await this.read(tx);
-    if (!active) return since;
+    if (!active) return permit;
     throw new AppError(
       'kill_switch_active',
       'The kill switch is on: automation and actions are stopped.',

@@ -11,7 +11,7 @@ export interface PermitTimes {
   readonly wall: number;
 }
 
-export const presentTimes = (): PermitTimes => ({ monotonic: performance.now(), wall: Date.now() });
+const presentTimes = (): PermitTimes => ({ monotonic: performance.now(), wall: Date.now() });
 
 /** The permit expired before the request left. Nothing was sent, and the switch must be read again. */
 export class PermitLapsed extends Error {
@@ -25,7 +25,7 @@ export class PermitLapsed extends Error {
 export class Permit {
   /** @param since taken before the switch was read */
   constructor(
-    private readonly since: PermitTimes,
+    private readonly since: PermitTimes = presentTimes(),
     private readonly now: () => PermitTimes = presentTimes,
   ) {}
 

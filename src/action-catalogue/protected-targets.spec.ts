@@ -1,11 +1,11 @@
 import { cost, LINEAR } from '../../test/support/cost.js';
 import fc from 'fast-check';
 import {
+  matches,
   ProtectedTargets,
   type ProtectedTargetsSetting,
   type TargetKind,
 } from './protected-targets.js';
-import { matches } from './target-forms.js';
 
 const protects = (setting: ProtectedTargetsSetting, kind: TargetKind, value: string): boolean =>
   new ProtectedTargets(setting).protects({ kind, value });

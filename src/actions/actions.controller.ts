@@ -122,7 +122,7 @@ export class ActionsController {
     list: true,
   })
   async list(@Query(IncidentIdPipe) query: ActionQueryDto): Promise<ListAnswer<ActionSummaryDto>> {
-    const page = await this.actions.list(ActionQueryDto.toRequest(query));
+    const page = await this.actions.list(query);
     return ListAnswer.of(page, query, presentSummary);
   }
 
@@ -158,7 +158,7 @@ export class ActionsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExecutedActionDto> {
     return await answer(this.work, idempotency, reply, presentExecuted, (remember) =>
-      this.requests.execute(caller, ActionRequestDto.toWanted(body), remember),
+      this.requests.execute(caller, body, undefined, remember),
     );
   }
 
@@ -239,9 +239,8 @@ export class ActionsController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExecutedActionDto> {
-    const wanted = { ...ActionRequestDto.toWanted(body), incident_id: incidentId };
     return await answer(this.work, idempotency, reply, presentExecuted, (remember) =>
-      this.requests.execute(caller, wanted, remember),
+      this.requests.execute(caller, body, incidentId, remember),
     );
   }
 
@@ -261,8 +260,7 @@ export class ActionsController {
     @Param('id', IncidentIdPipe) incidentId: string,
     @Query() query: IncidentActionsQueryDto,
   ): Promise<ListAnswer<ActionSummaryDto>> {
-    const request = ActionQueryDto.toRequest(query);
-    const page = await this.actions.listOfIncident(incidentId, request);
+    const page = await this.actions.list(query, incidentId);
     return ListAnswer.of(page, query, presentSummary);
   }
 }

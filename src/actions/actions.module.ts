@@ -11,20 +11,18 @@ import { ActionRequests } from './action-requests.js';
 import { DuplicateActions } from './duplicate-actions.js';
 import { ActionsController, ApprovalsController } from './actions.controller.js';
 import { ActionsService } from './actions.service.js';
-import { ActionWithdrawals } from './action-withdrawals.js';
 import { ApprovalExpiry } from './approval-expiry.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
 import { ActionDecisions } from './action-decisions.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
-import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js';
+import { ConnectorCalls } from './execution/connector-calls.js';
 
 /** Requests, approvals, rollbacks and lists of actions. `execution/` runs them. */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
   controllers: [ActionsController, ApprovalsController],
   providers: [
-    ActionConnectors,
     ApprovalExpiry,
     ApprovalLevelGuard,
     ActionEndings,
@@ -32,7 +30,6 @@ import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js
     ActionPreviews,
     ActionRecorder,
     ActionRequests,
-    ActionWithdrawals,
     ActionWork,
     ActionsService,
     ActionsRepository,
@@ -40,6 +37,6 @@ import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js
     ActionDecisions,
     DuplicateActions,
   ],
-  exports: [ActionRequests, ActionWithdrawals, ActionsService, RequiredLevels],
+  exports: [ActionEndings, ActionRequests, ActionsService, RequiredLevels],
 })
 export class ActionsModule {}

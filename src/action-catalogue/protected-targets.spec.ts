@@ -123,6 +123,7 @@ describe('a protected address', () => {
     ['10.0.*', '10.0.3.4'],
     ['10.*.0.1', '10.7.0.1'],
     ['10.0.0.1*', '10.0.0.17'],
+    ['*00', '10.0.0.100'],
     ['*', '2001:db8::1'],
   ])('protects by %s the address %s', (pattern, ip) => {
     expect(protects({ ips: [pattern] }, 'ip', ip)).toBe(true);

@@ -21,10 +21,10 @@ export function patternProblem(list: ProtectedList, pattern: string): string | u
 const EXPECTED: Readonly<Record<ProtectedList, readonly [string, (pattern: string) => boolean]>> = {
   hosts: ['the name of a host', isName],
   users: ['the name of a user', isName],
-  senders: ['an email address', (pattern) => sendersOf(normalForm(pattern)).some(isSender)],
+  senders: ['an email address', (pattern) => canBeSender(normalForm(pattern))],
   domains: [
     'a domain name of two or more labels',
-    (pattern) => isDomain(filled(domainPattern(pattern))),
+    (pattern) => hasFormat('domain', domainToASCII(filled(domainPattern(pattern)))),
   ],
   ips: [
     'an IPv4 or IPv6 address, a range as CIDR, or such as 10.0.* or 2001:db8:*',
@@ -36,31 +36,22 @@ function isName(pattern: string): boolean {
   return normalForm(pattern) !== '';
 }
 
-function isDomain(name: string): boolean {
-  return hasFormat('domain', domainToASCII(name));
-}
-
-function isSender(address: string): boolean {
-  const at = address.lastIndexOf('@');
-  const domain = domainToASCII(address.slice(at + 1));
-  return at > 0 && hasFormat('email', `${address.slice(0, at)}@${domain}`);
-}
-
 /** A domain that the pattern matches. A wildcard may stand for several labels. */
 function filled(pattern: string): string {
   return pattern.replaceAll('*', 'a.a');
 }
 
-/** Example addresses for a pattern. If the pattern has no @, one of its wildcards stands for it. */
-function sendersOf(pattern: string): string[] {
-  if (pattern.includes('@')) {
-    const at = pattern.lastIndexOf('@');
-    return [`${pattern.slice(0, at).replaceAll('*', 'a')}@${filled(pattern.slice(at + 1))}`];
-  }
-  const parts = pattern.split('*');
-  return parts.slice(1).map((_, at) => {
-    const [before, after] = [parts.slice(0, at + 1), parts.slice(at + 1)];
-    return `${before.join('a')}a@a.a${after.join('a.a')}`;
+/** If the pattern has no @, one of its wildcards stands for it. */
+function canBeSender(pattern: string): boolean {
+  const addresses = pattern.includes('@')
+    ? [pattern]
+    : [...pattern.matchAll(/\*/g)].map(
+        ({ index: at }) => `${pattern.slice(0, at)}*@${pattern.slice(at)}`,
+      );
+  return addresses.some((address) => {
+    const at = address.lastIndexOf('@');
+    const domain = domainToASCII(filled(address.slice(at + 1)));
+    return hasFormat('email', `${address.slice(0, at).replaceAll('*', 'a')}@${domain}`);
   });
 }
 
@@ -300,9 +291,9 @@ function dotted(pattern: string): AddressPattern | undefined {
   return ({ family, text }) => family === 'ipv4' && matches(pattern, text);
 }
 
-/** Texts of which one fits for each wildcard, if any text does: up to three dots, with a zero for each octet between them. */
-const FILLS = ['', '.', '.0.', '.0.0.'].flatMap((dots) =>
-  dots === '' ? ['', '0'] : [dots, `0${dots}`, `${dots}0`, `0${dots}0`],
+/** Texts of which one fits for each wildcard, if any text does: up to three dots with `1` around them, which is an octet and begins one. */
+const FILLS = ['', '.', '.1.', '.1.1.'].flatMap((dots) =>
+  dots === '' ? ['', '1'] : [dots, `1${dots}`, `${dots}1`, `1${dots}1`],
 );
 
 function matchesSomeIpv4(pattern: string): boolean {

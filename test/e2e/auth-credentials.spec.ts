@@ -165,7 +165,7 @@ describe('a login or password change during a change of the user', () => {
     return (await app.nest.get(UsersRepository).findForLogin(name, '192.0.2.1'))!;
   }
   const begin = (user: LoginUser) =>
-    app.nest.get(SessionsService).begin(user, { address: '192.0.2.1' }, 'a new hash');
+    app.nest.get(SessionsService).begin(user, { address: '192.0.2.1' });
   const sessionsOf = ({ id }: LoginUser) =>
     database.query<object[]>('select 1 from sessions where user_id = $1', [id]);
 

@@ -192,7 +192,7 @@ export class LoginController {
     }
     void reply.type('text/html; charset=utf-8');
     const madeUp = await this.whoCanLogIn.hasGeneratedPassword(caller.name);
-    return passwordPage({ next: nextOf(request), principal: caller.name, madeUp });
+    return passwordPage(caller.name, { next: nextOf(request), madeUp });
   }
 
   /** Browser form for PUT /api/me/password. */

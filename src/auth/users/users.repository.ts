@@ -103,13 +103,12 @@ export class UsersRepository {
   async recordLogin(
     tx: Tx,
     { id, password_hash }: Pick<LoginUser, 'id' | 'password_hash'>,
-    renewedHash?: string,
   ): Promise<Role | undefined> {
     if (password_hash === null) return undefined;
     const result = await tx
       .createQueryBuilder()
       .update(UserEntity)
-      .set({ last_login_at: () => 'now()', password_hash: renewedHash })
+      .set({ last_login_at: () => 'now()' })
       .where({ id, enabled: true, deleted_at: IsNull(), password_hash })
       .returning(['role'])
       .execute();

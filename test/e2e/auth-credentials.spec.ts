@@ -104,7 +104,7 @@ describe('the owner of an API key', () => {
   const personOf = async (key: string) =>
     (await app.nest.get(CredentialVerification).verifyKey(key))?.identity.person;
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
-    app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isSamePerson(tx, one, name));
+    app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isAmong(tx, one, [name]));
 
   it('is shown with the keys, and the list finds keys by who created them', async () => {
     const ada = await makeUser(app, 'admin');

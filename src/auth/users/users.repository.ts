@@ -33,13 +33,9 @@ export class UsersRepository {
     return await tx.getRepository(UserEntity).findOneByOrFail({ id: user.id });
   }
 
-  async hasAny(tx: Tx): Promise<boolean> {
-    return await tx.getRepository(UserEntity).exists();
-  }
-
-  /** Whether the name is in use, or was used before. */
-  async isNameTaken(tx: Tx, username: string): Promise<boolean> {
-    return await tx.getRepository(UserEntity).existsBy({ username });
+  /** Also finds deleted users. */
+  async existsBy(tx: Tx, where: Partial<Pick<UserEntity, 'username'>>): Promise<boolean> {
+    return await tx.getRepository(UserEntity).existsBy(where);
   }
 
   async findIdByName(tx: Tx, username: string): Promise<string | undefined> {

@@ -217,7 +217,7 @@ export class RunsService implements OnModuleInit {
    */
   private async hasStarted(tx: Tx, caller: Principal, requestedBy: string): Promise<boolean> {
     if (caller.name === requestedBy) return true;
-    return caller.kind === 'user' && (await this.samePerson.isSamePerson(tx, caller, requestedBy));
+    return caller.kind === 'user' && (await this.samePerson.isAmong(tx, caller, [requestedBy]));
   }
 
   /** Records the cancelled runs and removes their work. Returns their number. */

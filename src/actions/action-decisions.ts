@@ -47,18 +47,12 @@ export class ActionDecisions implements OnModuleInit {
       count: async () => (await this.actions.countWork()).held,
       discard: (tx, caller) => this.discard(tx, caller),
     });
-    const withdraw = async (tx: Tx, incident_id: string, by: string, reason: string) => {
-      const waiting = await this.endings.reject(tx, { incident_id, ...WAITING }, by, reason);
-      return waiting.length + (await this.withdrawAll(tx, { incident_id }, by, reason));
-    };
     this.incidentEndings.register({
-      onDeleted: async (tx, incidentId) => {
-        await withdraw(tx, incidentId, SYSTEM, 'Its incident was deleted.');
-      },
-      pending: {
-        name: 'actions',
-        count: (tx, incidentId) => this.actions.countWaitingOf(tx, incidentId),
-        withdraw,
+      pending: 'actions',
+      count: (tx, incidentId) => this.actions.countWaitingOf(tx, incidentId),
+      end: async (tx, incident_id, by, reason) => {
+        const waiting = await this.endings.reject(tx, { incident_id, ...WAITING }, by, reason);
+        return waiting.length + (await this.withdrawAll(tx, { incident_id }, by, reason));
       },
     });
   }

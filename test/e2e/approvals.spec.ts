@@ -197,10 +197,11 @@ describe('what is asked for while its incident is being deleted', () => {
 
   beforeAll(async () => {
     world.app.nest.get(IncidentEndings).register({
-      onDeleted: async () => {
+      end: async () => {
         const here = gate;
         here?.reached();
         await here?.opened;
+        return 0;
       },
     });
   });

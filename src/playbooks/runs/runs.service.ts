@@ -42,7 +42,6 @@ interface RunRequest {
 const GRACE_MS = 5_000;
 
 const CANCELLED = 'Its playbook run was cancelled.';
-const INCIDENT_DELETED = 'Its incident was deleted.';
 
 /** Starts, reads and cancels runs. `playbook` is an id or a name. */
 @Injectable()
@@ -78,13 +77,8 @@ export class RunsService implements OnModuleInit {
     });
     // The module of actions has registered before, so waiting actions are rejected first.
     this.endings.register({
-      onDeleted: async (tx, incidentId) => {
-        await cancel(tx, 'incident', incidentId, INCIDENT_DELETED, SYSTEM);
-      },
-      pending: {
-        name: 'runs',
-        withdraw: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
-      },
+      pending: 'runs',
+      end: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
     });
   }
 

@@ -3,6 +3,12 @@ import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import { insertChannel } from './notifications-harness.js';
 
+const INSERT_EVENT = `
+  insert into domain_events (events)
+  select jsonb_build_array(jsonb_build_object(
+    'id', $1::uuid, 'type', $2::text, 'subject_type', 'incident', 'subject_id', $3::text, 'payload', $4::jsonb,
+    'occurred_at', now()))`;
+
 describe('deliveries of an incident', () => {
   const { dataSource, query } = useTestDatabase();
 
@@ -16,11 +22,7 @@ describe('deliveries of an incident', () => {
     previous_severity?: string,
   ): Promise<number> => {
     const id = newId();
-    await query(
-      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-       values ($1, $2, 'incident', $3, $4, now())`,
-      [id, type, incident, { severity, previous_severity }],
-    );
+    await query(INSERT_EVENT, [id, type, incident, { severity, previous_severity }]);
     const [row] = await query(
       'select count(*)::integer as n from notification_deliveries where event_id = $1',
       [id],
@@ -85,11 +87,7 @@ describe('deliveries of an incident', () => {
         return Number(row.n);
       };
       const write = (incident: string) =>
-        connection.query(
-          `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-           values ($1, $2, 'incident', $3, $4, now())`,
-          [newId(), event, incident, payload],
-        );
+        connection.query(INSERT_EVENT, [newId(), event, incident, payload]);
       try {
         await write(newId());
         await query(

@@ -1,4 +1,3 @@
--- name_key: the name in the form that comparisons use (nameKey in notification-channel.entity.ts).
 -- audience: readers of the messages, from the definition of the type (channel-type.ts).
 -- former_secret: the previous secret, valid until former_secret_until.
 -- failures: failed attempts since the last delivery. failing_since: the time of the first of them.
@@ -7,7 +6,6 @@
 create table notification_channels (
   id uuid constraint pk_notification_channels primary key,
   name text not null,
-  name_key text not null,
   type text not null,
   audience text not null,
   enabled boolean not null,
@@ -37,7 +35,7 @@ create table notification_channels (
   constraint ck_notification_channels_deleted check (
     deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}'))
 );
-create unique index uq_notification_channels_name on notification_channels (name_key) where deleted_at is null;
+create unique index uq_notification_channels_name on notification_channels (name) where deleted_at is null;
 
 -- Each channel has a lane of work: 128 places for programs, and 2 for people, whose services take about a message a second.
 create function keep_lane_of_channel() returns trigger language plpgsql as $$
@@ -159,7 +157,7 @@ begin
            when sent.messages = 0 then now() + interval '2 seconds'
            when sent.messages = 1 then now() + interval '30 seconds'
            else now() + interval '5 minutes' end
-    from new_events event
+    from new_events cross join lateral events_in(new_events.events) event
    cross join lateral (
      select case event.subject_type when 'incident' then event.subject_id
               else event.payload ->> 'incident_id' end as incident) named
@@ -221,7 +219,7 @@ begin
      select from notification_deliveries message
       where message.channel_id = channel.id and message.group_key = alike.group_key
         and message.occurred_at > now() - interval '6 hours' and message.status <> 'dead')
-   order by event.position, channel.id
+   order by new_events.position, event.n, channel.id
   on conflict do nothing
   returning *),
   placed as materialized (

@@ -1,5 +1,4 @@
 import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
-import { EventColumns } from '../database/columns.js';
 
 /** Work that waits or is claimed. Work that ends is removed; dead work stays for operators. */
 @Entity('work')
@@ -119,9 +118,9 @@ export class WorkLaneEntity {
   readonly narrow_until: Date | null;
 }
 
-/** A row exists only during the statement that inserts it: triggers turn it into work and deliveries. */
+/** Exists only during the statement that inserts it: triggers turn its events into work and deliveries. */
 @Entity('domain_events')
-export class DomainEventEntity extends EventColumns {
+export class DomainEventEntity {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
     generatedIdentity: 'ALWAYS',
@@ -129,6 +128,6 @@ export class DomainEventEntity extends EventColumns {
   })
   readonly position: string;
 
-  @Column({ type: 'uuid' })
-  readonly id: string;
+  @Column({ type: 'jsonb' })
+  readonly events: readonly object[];
 }

@@ -62,7 +62,7 @@ export class ActionPreviews implements OnModuleInit {
     const { id, action_type, parameters } = action;
     const gate = new PermitGate(this.killSwitch, undefined, AbortSignal.timeout(TIMEOUT_MS));
     try {
-      return await connector.preview?.(
+      return await connector.preview(
         {
           actionId: shownActionId(id),
           attempt: 1,

@@ -20,7 +20,6 @@ import {
   ATTENTION_KINDS,
   ATTENTION_SORTS,
   type AttentionKind,
-  type AttentionSort,
   FIRST_OF_A_KIND,
   MOST_OF_A_KIND,
 } from './attention-kinds.sql.js';
@@ -67,7 +66,7 @@ export class AttentionQueryDto {
     default: '-urgency',
     description: `\`-urgency\`: the ${FIRST_OF_A_KIND} most urgent items of each kind first, then the others; both by the severity of their incident, then the newest first. An item without an incident ranks like one of a high incident. \`created_at\` is another name for \`at\`.`,
   })
-  readonly sort: AttentionSort = '-urgency';
+  readonly sort: (typeof ATTENTION_SORTS)[number] = '-urgency';
 }
 
 export class AttentionIncidentDto {

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { ChangeFeed, RecordedChanges } from './changes/change-feed.js';
+import { ChangeFeed } from './changes/change-feed.js';
 import { VersionHistory } from './changes/version-history.js';
 import { AuditSealer, AuditSealingLoop } from './chain/audit-sealer.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
@@ -29,7 +29,6 @@ import { AuditService, AuditSignals } from './audit.service.js';
     AuditExport,
     AuditService,
     ChangeFeed,
-    RecordedChanges,
     VersionHistory,
   ],
   exports: [AuditLog, ChangeFeed, VersionHistory],

@@ -74,40 +74,6 @@ export type TestResult = TargetTest;
 export type ConnectorIdentity = Pick<TargetRow, 'id' | 'name' | 'type'>;
 
 /**
- * One configured connector. UnreachableError means that nothing was sent, OutcomeUnknownError that something was sent.
- * Errors of the gate are passed on: the request sent nothing.
- */
-export interface Connector {
-  readonly identity: ConnectorIdentity;
-  /** Whether all results are simulated. */
-  readonly simulates?: boolean;
-
-  /** Whether a call with an unknown outcome may be repeated without a second effect. */
-  idempotent(type: ActionTypeName): boolean;
-
-  /** Retries only safe requests. Each attempt passes the gate. */
-  execute(call: ActionCall, gate: Gate): Promise<Outcome>;
-
-  /** Outcome of a simulated action; `undefined` if it must be executed. */
-  simulate?(type: ActionTypeName): Ended | undefined;
-
-  /**
-   * Looks up the effect of an action without changing anything. `undefined` for types without a preview. Throws like
-   * `execute`.
-   */
-  preview?(call: ActionCall, gate: Gate): Promise<Preview | undefined>;
-
-  /** Progress of an accepted operation. Not gated. */
-  poll?(handle: Record<string, unknown>, call: ActionCall): Promise<Outcome>;
-
-  /** Reads the current state at the vendor to resolve an unknown outcome. Not gated. */
-  probe?(call: ActionCall): Promise<Outcome | 'unknown'>;
-
-  /** Checks that the vendor answers and accepts the credentials. Not gated, without effect. */
-  test(): Promise<TestResult>;
-}
-
-/**
  * One action type. `vendor` is a client that `connect` returned, with the gate of the call for `send` and `preview`. A
  * RefusedError means that nothing happened.
  */
@@ -163,13 +129,20 @@ export function actionsOf({ actions }: ConnectorType): ActionTypeName[] {
   return Object.keys(actions).filter(isActionType);
 }
 
-/** @param given valid configuration, including secrets */
+export type Connector = ReturnType<typeof connectorOf>;
+
+/**
+ * One configured connector. UnreachableError means that nothing was sent, OutcomeUnknownError that something was sent.
+ * Errors of the gate are passed on: the request sent nothing.
+ *
+ * @param given valid configuration, including secrets
+ */
 export function connectorOf(
   type: ConnectorType,
   identity: ConnectorIdentity,
   given: Config,
   outbound: Omit<Outbound, 'secrets'>,
-): Connector {
+) {
   const config = withDefaults(type.config, given);
   const secrets = secretTexts(splitConfig(type.config, config).secrets);
   const client = type.connect(config, { ...outbound, secrets });
@@ -181,32 +154,40 @@ export function connectorOf(
   const has = (part: 'ask' | 'poll') => Object.values(type.actions).some((one) => part in one);
   return {
     identity,
+    /** Whether all results are simulated. */
     simulates: type.simulate !== undefined,
-    idempotent: (name) =>
+    /** Outcome of a simulated action; `undefined` if it must be executed. */
+    simulate: (name: ActionTypeName) => type.simulate?.(config, name),
+    /** Whether a call with an unknown outcome may be repeated without a second effect. */
+    idempotent: (name: ActionTypeName): boolean =>
       type.idempotent?.(config, name) ?? type.actions[name]?.idempotent ?? false,
-    execute: (call, gate) =>
+    /** Retries only safe requests. Each attempt passes the gate. */
+    execute: (call: ActionCall, gate: Gate): Promise<Outcome> =>
       unlessRefused(
         async () => await action(call).send(client(gate), call),
-        (message): Outcome => ({ kind: 'refused', message }),
+        (message) => ({ kind: 'refused', message }),
       ),
-    simulate: (name) => type.simulate?.(config, name),
-    preview: (call, gate) =>
+    /** Looks up the effect of an action without changing anything; `undefined` for types without a preview. */
+    preview: (call: ActionCall, gate: Gate): Promise<Preview | undefined> =>
       unlessRefused(
         async () => await type.actions[call.type]?.preview?.(client(gate), call),
         (message) => ({ message }),
       ),
-    // Their presence says that the vendor can be asked.
+    // Absent if the vendor cannot be asked. The kill switch does not stop questions.
     ...(has('poll') && {
-      poll: async (handle: Record<string, unknown>, call: ActionCall) =>
+      /** Progress of an accepted operation. */
+      poll: async (handle: Record<string, unknown>, call: ActionCall): Promise<Outcome> =>
         marked(await action(call).poll!(client(), handle, call), handle['changed']),
     }),
     ...(has('ask') && {
-      probe: (call: ActionCall) =>
+      /** Reads the state at the vendor if the outcome of an action is unknown. */
+      probe: (call: ActionCall): Promise<Outcome | 'unknown'> =>
         unlessRefused(
           async () => (await type.actions[call.type]?.ask?.(client(), call)) ?? 'unknown',
-          () => 'unknown' as const,
+          () => 'unknown',
         ),
     }),
+    /** Checks without effect that the vendor answers and accepts the credentials. */
     test: () => measuredTest(async () => await type.test(client())),
   };
 }

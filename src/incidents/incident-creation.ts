@@ -68,7 +68,7 @@ export function insertIncidents(
     incident as (
       ${INCIDENT_ROWS.text(firstParameter)} ${condition('id')}
       returning id, incident_number),
-    event as (${insertEvents(`$${events}`)} ${condition('subject_id::uuid')}),
+    event as (${insertEvents(`$${events}`, condition('subject_id::uuid'))}),
     audit_record as (${insertAuditRows(events + 1)} ${condition('subject_id::uuid')})`;
 }
 

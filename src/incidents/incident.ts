@@ -76,8 +76,13 @@ export class IncidentEntity {
   @Column({ type: 'bigint', default: () => `nextval('incident_number')` })
   readonly number: string;
 
-  /** `INC-<year of creation in UTC>-<number>`, written by a trigger. */
-  @Column({ type: 'text', collation: 'C', insert: false, update: false })
+  /** `INC-<year of creation in UTC>-<number>` */
+  @Column({
+    type: 'text',
+    collation: 'C',
+    generatedType: 'STORED',
+    asExpression: `'INC-' || extract(year from created_at at time zone 'UTC') || '-' || lpad(number::text, greatest(4, length(number::text)), '0')`,
+  })
   readonly incident_number: string;
 
   @Column({ type: 'text', collation: 'C' })
@@ -115,8 +120,14 @@ export class IncidentEntity {
   @Column({ type: 'json', nullable: true })
   readonly verdict: VerdictDto | null;
 
-  /** Classification of the verdict, written by a trigger. */
-  @Column({ type: 'text', collation: 'C', nullable: true, insert: false, update: false })
+  /** Classification of the verdict. */
+  @Column({
+    type: 'text',
+    collation: 'C',
+    nullable: true,
+    generatedType: 'STORED',
+    asExpression: `verdict ->> 'classification'`,
+  })
   readonly classification: Classification | null;
 
   @Column({ type: 'boolean', default: false })
@@ -198,6 +209,13 @@ export interface NewIncident extends Pick<
 
 export const CREATED_COLUMNS = ['id', 'incident_number', 'status', 'created_at'] as const;
 export type CreatedIncident = Pick<IncidentEntity, (typeof CREATED_COLUMNS)[number]>;
+
+/** Audit actions that the feed of changes returns. */
+export const INCIDENT_FEED_EVENTS = [
+  'incident.created',
+  'incident.updated',
+  'incident.deleted',
+] as const;
 
 /** Current state of an incident for a message, which may be later than the event. */
 export const STATE_COLUMNS = [

@@ -1,6 +1,5 @@
 // SQL: reads and changes of each request and action are hot paths.
 import { Injectable } from '@nestjs/common';
-import { Any } from 'typeorm';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
@@ -10,6 +9,7 @@ import {
   CHANGEABLE_COLUMNS,
   type Incident,
   INCIDENT_COLUMNS,
+  INCIDENT_FEED_EVENTS,
   IncidentEntity,
   LISTED_COLUMNS,
   LOCKED_COLUMNS,
@@ -24,8 +24,6 @@ import type { Page } from '../platform/paging/page.js';
 import { incidentList, type IncidentListRequest } from './incident-list.js';
 
 const LISTED = LISTED_COLUMNS.join(', ');
-const selected = (columns: readonly (keyof IncidentEntity)[]) =>
-  Object.fromEntries(columns.map((name) => [name, true]));
 const ALL = INCIDENT_COLUMNS.map((name) =>
   name === 'raw_data' ? 'raw_data::text as raw_data' : name,
 ).join(', ');
@@ -73,12 +71,19 @@ const FIND_BY_NUMBER: Statement = {
   text: `select id from incidents where number = $1::bigint and incident_number = $2 and deleted_at is null`,
 };
 
+const STATES: Statement = {
+  name: 'incidents_states',
+  text: `select ${STATE_COLUMNS.join(', ')} from incidents where id = any($1::uuid[])`,
+};
+
 /** Small, because raw data may be large. */
 const MOST_AT_ONCE = 32;
 
-/** Reads, locks and stores incidents. IncidentsService records their changes. */
+/** Reads, locks and stores incidents, and is the source of their feed. IncidentsService records their changes. */
 @Injectable()
 export class Incidents {
+  readonly type = 'incident';
+  readonly events = INCIDENT_FEED_EVENTS;
   /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
   private readonly finds = new Batcher<string, Incident | undefined>(async (ids) => {
     const found = await this.findAll(ids);
@@ -110,7 +115,10 @@ export class Incidents {
   }
 
   /** By id, without deleted incidents. */
-  async listedOf(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, ListedIncident>> {
+  async findBySubject(
+    ids: readonly string[],
+    tx?: Tx,
+  ): Promise<ReadonlyMap<string, ListedIncident>> {
     return byId(await this.statements.rowsIn<ListedIncident>(tx, LISTED_OF, [ids]));
   }
 
@@ -148,10 +156,7 @@ export class Incidents {
 
   /** By id, including deleted incidents. */
   async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
-    const incidents = tx.getRepository(IncidentEntity);
-    return byId(
-      await incidents.find({ select: selected(STATE_COLUMNS), where: { id: Any([...ids]) } }),
-    );
+    return byId(await this.statements.rowsIn<IncidentState>(tx, STATES, [ids]));
   }
 
   async hide(tx: Tx, id: string, at: Date): Promise<void> {

@@ -75,13 +75,10 @@ export const AT = {
     computer_name endpoint endpoint_name machine machine_name asset asset_name agent agent_name dvc dest_host
     agent_realtime_info.agent_computer_name host.name agent.name instance instance_id pod container resource
     repository`),
-  user: spots(`user username user_name user_principal_name upn account_name
-    account_upn target_user email user_email login principal user_id actor.alternate_id actor actor.user
-    user.name user.email identity`),
-  // Not in user: in clouds it is a tenant, and "for" would make it look like a person. In takeovers, or with an @, it
-  // is a person.
-  account: spots('account'),
-  accountName: spots('account_name'),
+  user: spots(`user username user_name user_principal_name upn account_upn target_user email
+    user_email login principal user_id actor.alternate_id actor actor.user user.name user.email identity`),
+  // Not in user: in clouds it is a tenant, and "for" would make it look like a person. In takeovers it is a person.
+  account: spots('account account_name'),
   address: spots(`source_ip src_ip ip ip_address client_ip remote_ip caller_ip_address
     source_ip_address source_address src_address src sourceIPAddress source.ip client.ip client.ip_address
     src_endpoint.ip remote_address`),
@@ -91,8 +88,6 @@ export const AT = {
   outcome: spots('outcome'),
   file: spots(`file_name file file_path filename file.name file.path process_name process
     process.name path object_name sha256 file_hash hash package`),
-  hash: spots(`sha256 file_sha256 file_hash hash file.hash.sha256 file.sha256 hashes.sha256
-    process.hash.sha256 sha1 md5`),
   destination: spots(`destination destination_domain destination_host dest_domain
     destination_url destination_ip dest_ip dst_ip dest dst destination.domain destination.ip dst_endpoint.ip url
     domain remote_host bucket`),
@@ -112,9 +107,6 @@ const WRAPPERS = spots(`data event alert result detail details properties attrib
 /** Keys with the name of an object, as in `{"user": {"name": "ada"}}`. */
 const NAMES = spots(`email email_address name display_name user_name hostname title signature
   address rule_name threat_name description path ip value`);
-/** Last, and not of an object with a link to itself: its id is for programs, as in `{"id": "PLH1HKV", "self": "https://…"}`. */
-const NAMES_AND_IDS = together(NAMES, spots('id uid'));
-const LINKS = ['self', 'html_url', 'href'];
 
 /** Limits the number of wrappers, because wrappers may be nested. */
 const MOST_ROOTS = 24;
@@ -161,8 +153,7 @@ function textOf(value: unknown, most: number, levels: number): string | undefine
   if (levels === 0) return undefined;
   if (Array.isArray(value)) return textOf(value[0], most, levels - 1);
   if (!isObject(value)) return undefined;
-  const names = LINKS.some((key) => Object.hasOwn(value, key)) ? NAMES : NAMES_AND_IDS;
-  return firstOf(names, (spot) => textOf(at(value, spot), most, levels - 1));
+  return firstOf(NAMES, (spot) => textOf(at(value, spot), most, levels - 1));
 }
 
 function firstOf<T>(items: readonly T[], textIn: (item: T) => string | undefined) {

@@ -69,6 +69,12 @@ export interface Attempt<SetConfig = Config> {
   readonly smtp: OutboundSmtp;
 }
 
+/**
+ * Readers of the messages, stored with each channel: SQL decides by it. People get one message about similar events. A pager has an
+ * alert for each incident, and one for the approvals of a playbook. Programs get each event, and by default all new incidents.
+ */
+export type Audience = 'people' | 'pager' | 'programs';
+
 /** A type of channels. Each file of `types/` defines one. */
 export interface ChannelType<Schema extends ConfigSchema = ConfigSchema> {
   readonly name: string;
@@ -83,8 +89,7 @@ export interface ChannelType<Schema extends ConfigSchema = ConfigSchema> {
    * receiver has to learn the new one first.
    */
   readonly rotates?: { readonly field: string; newSecret(): string };
-  /** Programs read the messages, not people: they get all new incidents by default. */
-  readonly isForPrograms?: true;
+  readonly audience: Audience;
   /** Default of `events`. Default: the events that people have to act on. */
   readonly defaultEvents?: readonly NotifiedEvent[];
   /** Rules that the schema cannot express. */

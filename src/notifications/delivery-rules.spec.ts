@@ -29,9 +29,10 @@ describe('a delivery after an attempt', () => {
     expect(endingOf({ ...refused, isPartly: true }, about(1, DAY_MS, [1]), 0.5)).toEqual(dead);
   });
 
-  it('is sent alone at once if the receiver refuses a message of several deliveries', () => {
+  it('is sent alone at once if the receiver refuses a message of several deliveries, or if its day is over', () => {
     const unfolded = { kind: 'unfolded', waitMs: 0, error: 'Never.' };
     expect(endingOf(refused, about(1, DAY_MS, [1]), 0.5)).toEqual(unfolded);
+    expect(endingOf(failed(), about(6, 0, [1]), 0.5)).toMatchObject({ kind: 'unfolded' });
   });
 
   it('waits longer after each failure, at most an hour', () => {

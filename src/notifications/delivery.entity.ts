@@ -84,6 +84,9 @@ export interface Delivery extends NotificationDeliveryEntity {
   readonly next_attempt_at: Date;
 }
 
+/** Maximum length of `last_error`. */
+export const MAX_ERROR = 500;
+
 /** Kind of the work that sends deliveries. Each channel has a lane. */
 export const NOTIFICATION = 'notification';
 

@@ -2,6 +2,7 @@ import { Check, Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'type
 import type { Severity } from '../incidents/incident.js';
 import { nfkc } from '../platform/text.js';
 import { TargetRow } from '../targets/target-rows.js';
+import type { Audience } from './channel-type.js';
 import type { NotifiedEvent } from './notification.js';
 
 export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
@@ -41,6 +42,7 @@ const laneColumn = (column: string) => (channel: string) =>
   `select ${column} from work_lanes where lane = 'notification.' || ${channel}.id`;
 
 @Entity('notification_channels')
+@Check('ck_notification_channels_audience', `audience in ('people', 'pager', 'programs')`)
 @Check('ck_notification_channels_severity', `min_severity in ('low', 'medium', 'high', 'critical')`)
 @Check(
   'ck_notification_channels_new_severity',
@@ -59,6 +61,9 @@ export class NotificationChannelEntity extends TargetRow {
   /** See nameKey. */
   @Column({ type: 'text' })
   readonly name_key: string;
+
+  @Column({ type: 'text' })
+  readonly audience: Audience;
 
   @Column({ type: 'text', array: true })
   readonly events: NotifiedEvent[];

@@ -160,7 +160,7 @@ export class NotificationChannelsService {
     const config = secret ? { ...wanted.config, [rotates!.field]: secret } : wanted.config;
     const stored = this.configs.checkAndSeal(type, id, config);
     // Channels for people get new incidents from `high` on. Chosen events or severities override this.
-    const isByDefault = !type.isForPrograms && !wanted.events;
+    const isByDefault = type.audience !== 'programs' && !wanted.events;
     const defaults = {
       name: wanted.name,
       enabled: true,
@@ -168,7 +168,9 @@ export class NotificationChannelsService {
       min_severity: 'low' as const,
       new_incident_min_severity: isByDefault ? (wanted.min_severity ?? 'high') : null,
     };
-    return { content: { ...chosen(defaults, wanted), ...stored, ...NO_FORMER_SECRET }, secret };
+    const { audience } = type;
+    const content = { audience, ...chosen(defaults, wanted), ...stored, ...NO_FORMER_SECRET };
+    return { content, secret };
   }
 
   private changedContent(before: NotificationChannelEntity, change: NotificationChannelUpdateDto) {

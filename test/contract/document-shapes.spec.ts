@@ -34,8 +34,8 @@ const ANY_BODY = new Set([
   'previewWebhookEvent',
 ]);
 
-/** What is no schema, whatever is in it. `x-line` is for readers alone: no generator knows it. */
-const VALUES = new Set(['example', 'examples', 'default', 'enum', 'x-line']);
+/** Values that contain no schema. */
+const VALUES = new Set(['example', 'examples', 'default', 'enum']);
 
 function visit(
   value: unknown,

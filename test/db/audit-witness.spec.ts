@@ -5,7 +5,7 @@ import { Logger } from '@nestjs/common';
 import { acceptHead } from '../../src/audit/chain/audit-witness.js';
 import { HEAD_ACCEPTED } from '../../src/audit/audit-entry.js';
 import { signAnchorAgain } from '../../src/audit/chain/audit-witness.js';
-import { AuditResealing } from '../../src/audit/chain/audit-resealing.js';
+import { resealTrail } from '../../src/audit/chain/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
 import { useStarted } from '../support/use-started.js';
 
@@ -41,7 +41,6 @@ describe('the witness of the audit trail outside its database', () => {
     return next;
   }
 
-  const reseal = (one: Replica) => new AuditResealing(harness.database.dataSource, one.keys).run();
   const accept = () => acceptHead(harness.database.dataSource, replica.keys, 'a backup');
 
   describe('a trail set back to a genuine earlier state', () => {
@@ -205,7 +204,7 @@ describe('the witness of the audit trail outside its database', () => {
       await putBack();
       const next = newKey();
       const rotated = harness.replica([next, key]);
-      await reseal(rotated);
+      await resealTrail(harness.database.dataSource, rotated.keys);
       await signAnchorAgain(anchorFile, rotated.keys);
       const alone = await restarted([next]);
       expect(alone.witness.head.seq).toBe(5n);

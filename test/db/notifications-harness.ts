@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { CHANNEL_TYPES } from '../../src/notifications/channel-types.js';
 import { DeliveriesRepository } from '../../src/notifications/deliveries.repository.js';
 import {
   DeliveryClaimsRepository,
@@ -31,9 +32,9 @@ export async function insertChannel(
 ): Promise<string> {
   const id = newId();
   await dataSource.query(
-    `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-     values ($1::uuid, $1::text, $1::text, $2, true, $3, $4, '{"url": "https://hooks.example.com/?token=t"}', 'test')`,
-    [id, type, events, minSeverity],
+    `insert into notification_channels (id, name, name_key, type, audience, enabled, events, min_severity, config, created_by)
+     values ($1::uuid, $1::text, $1::text, $2, $5, true, $3, $4, '{"url": "https://hooks.example.com/?token=t"}', 'test')`,
+    [id, type, events, minSeverity, CHANNEL_TYPES.named(type).audience],
   );
   return id;
 }
@@ -51,8 +52,10 @@ export const insertEvents = (
   ...ids: readonly string[]
 ): Promise<unknown> =>
   dataSource.query(
-    `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-     select id, $1, $2, subject_id, $3::jsonb, now() from unnest($4::uuid[], $5::text[]) as added (id, subject_id)`,
+    `insert into domain_events (events)
+     select jsonb_agg(jsonb_build_object('id', id, 'type', $1::text, 'subject_type', $2::text, 'subject_id', subject_id,
+                                         'payload', $3::jsonb, 'occurred_at', now()))
+       from unnest($4::uuid[], $5::text[]) as added (id, subject_id)`,
     [type, subject, payload, ids.map(() => newId()), ids],
   );
 

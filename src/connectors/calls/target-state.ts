@@ -28,8 +28,6 @@ interface StateChange<Vendor, Found extends Target> {
   change(vendor: Vendor, target: Found, call: ActionCall): Promise<Outcome>;
   /** Status with which the vendor refuses a change while another change is in progress. */
   readonly conflict?: number;
-  /** Reads the target again after a conflict, if `reached` does not. */
-  refresh?(vendor: Vendor, target: Found): Promise<Found>;
 }
 
 /**
@@ -39,6 +37,8 @@ interface StateChange<Vendor, Found extends Target> {
 export function stateAction<Vendor, Found extends Target>(
   state: StateChange<Vendor, Found>,
 ): ActionDefinition<Vendor> {
+  const ask = async (vendor: Vendor, call: ActionCall): Promise<Outcome | 'unknown'> =>
+    (await state.reached(vendor, await state.find(vendor, call), call)) ?? 'unknown';
   return {
     idempotent: true,
     send: async (vendor, call) => {
@@ -53,14 +53,12 @@ export function stateAction<Vendor, Found extends Target>(
       } catch (error) {
         if (!(error instanceof RefusedError) || error.status !== state.conflict) throw error;
         // Somebody requested the same or the opposite a moment before, or the answer of an attempt was lost.
-        const present = (await state.refresh?.(vendor, target)) ?? target;
-        const now = await state.reached(vendor, present, call);
-        if (!now) throw error;
+        const now = await ask(vendor, call);
+        if (now === 'unknown') throw error;
         return now;
       }
     },
-    ask: async (vendor, call) =>
-      (await state.reached(vendor, await state.find(vendor, call), call)) ?? 'unknown',
+    ask,
   };
 }
 

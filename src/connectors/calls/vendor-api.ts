@@ -100,8 +100,6 @@ interface VendorApiOptions {
   readonly complaintIn: (json: unknown) => string | undefined;
   /** Error code in an answer, if the connector needs it. */
   readonly codeIn?: (json: unknown) => string | undefined;
-  /** See CallOptions: header of the vendor instead of Retry-After. */
-  readonly limitEndsIn?: string;
 }
 
 const LONGEST_COMPLAINT = 300;
@@ -126,7 +124,7 @@ export class VendorApi {
     private readonly calls: VendorCalls,
     private readonly secrets: readonly string[],
     private readonly options: VendorApiOptions,
-    /** Without a gate the kill switch does not stop the requests: a poll, a probe or a test, which change nothing. */
+    /** Without a gate only requests that change nothing are possible. The kill switch does not stop them. */
     private readonly gate: Gate | undefined,
   ) {}
 
@@ -135,7 +133,7 @@ export class VendorApi {
     { idempotent = false, ...request }: ChangeRequest,
     read: (json: unknown) => T = () => undefined as T,
   ): Promise<T> {
-    if (!this.gate) throw new Error('Only a gate lets a change out.');
+    if (!this.gate) throw new Error('A change needs a gate.');
     return await this.answered({ method: 'POST', ...request }, idempotent, read);
   }
 
@@ -159,8 +157,8 @@ export class VendorApi {
     idempotent: boolean,
     read: (json: unknown) => T,
   ): Promise<T> {
-    const { headers: fixed = {}, tokens, vendor, limitEndsIn } = this.options;
-    const options = { idempotent, limitIsRefusal: true, limitEndsIn };
+    const { headers: fixed = {}, tokens, vendor } = this.options;
+    const options = { idempotent, limitIsRefusal: true };
     const send = (headers: Headers): Promise<OutboundAnswer> =>
       this.calls.send(this.gate, this.outgoing(request, headers), options);
     let headers = tokens ? await tokens.headers() : fixed;

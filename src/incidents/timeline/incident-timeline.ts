@@ -18,13 +18,13 @@ import { columnsOf } from '../../platform/database/columns.js';
 import { RowInsert, type Statement, Statements } from '../../platform/database/statements.js';
 import { RowsAtCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
-import { newId } from '../../platform/ids.js';
+import { isUuid, newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import type {
   TimelineDetailsDto,
   TimelineEntryDto,
   TimelineSubjectDto,
-} from '../dto/timeline.dto.js';
+} from '../dto/history.dto.js';
 import { IncidentEntity } from '../incident.js';
 import { oneLine } from '../raw-data-text.js';
 
@@ -85,8 +85,6 @@ const INSERT: Statement = { name: 'incident_timeline_insert', text: ROWS.text() 
 /** Modules add entries in the transaction of their change. */
 @Injectable()
 export class IncidentTimeline {
-  /** Time of the last entry per transaction. Later entries are not earlier, even if the clock is set back. */
-  private readonly latest = new WeakMap<Tx, Date>();
   private readonly atCommit = new RowsAtCommit<IncidentTimelineEntity>(async (tx, rows) => {
     await this.statements.rowsIn(tx, INSERT, ROWS.values(rows));
   });
@@ -99,11 +97,7 @@ export class IncidentTimeline {
 
   /** Written right before the commit. */
   async add(tx: Tx, ...entries: readonly NewTimelineEntry[]): Promise<void> {
-    if (entries.length === 0) return;
-    const [now, latest] = [this.clock.now(), this.latest.get(tx)];
-    const at = latest && latest > now ? latest : now;
-    this.latest.set(tx, at);
-    this.atCommit.add(tx, rowsOf(entries, at));
+    this.atCommit.add(tx, rowsOf(entries, this.clock.now()));
   }
 
   /** Parameters of `insertTimeline`, for hot paths that insert entries in the statement of their change. */
@@ -145,6 +139,7 @@ export class IncidentTimeline {
     request: PageRequest,
     newestFirst: boolean,
   ): Promise<Page<TimelineEntry>> {
+    if (!isUuid(incidentId)) throw new NotFoundError('Incident');
     return await this.transactions.snapshot((snapshot) =>
       pageIn(snapshot, incidentId, request, newestFirst),
     );

@@ -25,6 +25,7 @@ import {
 /** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail programs recognize a copy. */
 export const email = defineChannel({
   name: 'email',
+  audience: 'people',
   description: 'Email: a message to up to 20 recipients, through your mail server.',
   config: fields(
     {

@@ -11,6 +11,7 @@ const OLD_CONNECTORS = /(^|\.)(webhook\.office|outlook\.office|outlook\.office36
 /** Starts a workflow for each event, which posts the card. */
 export const teams = defineChannel({
   name: 'teams',
+  audience: 'people',
   description:
     'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that accepts webhooks.',
   config: hookConfig(

@@ -38,16 +38,15 @@ export function eventOf<P extends object>(
 
 /**
  * SQL that inserts the events in a JSON array parameter (see eventRows). For a hot path that writes rows and events in
- * one statement: `with news as (${insertEvents('$7')}) insert into …`. `payload` is the stored expression, if only the
- * statement knows all of it.
+ * one statement: `with news as (${insertEvents('$7')}) insert into …`. The condition may use `subject_id`.
  */
-export function insertEvents(parameter: `$${number}`, payload = 'event.payload'): string {
+export function insertEvents(parameter: `$${number}`, where = ''): string {
   return `
-    insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-    select id, type, subject_type, subject_id, ${payload}, occurred_at
-      from jsonb_to_recordset(${parameter}::jsonb) as event(
-        id uuid, type text, subject_type text, subject_id text, payload jsonb,
-        occurred_at timestamptz)`;
+    insert into domain_events (events)
+    select jsonb_agg(data)
+      from (select data, data ->> 'subject_id' as subject_id from jsonb_array_elements(${parameter}::jsonb) as data) as event
+     ${where}
+    having count(*) > 0`;
 }
 
 /** Parameter value for `insertEvents`. */

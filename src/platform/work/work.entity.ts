@@ -1,5 +1,4 @@
 import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
-import { EventColumns } from '../database/columns.js';
 
 /** A row exists while something waits or is worked on. A dead row stays for operators. */
 @Entity('work')
@@ -114,9 +113,9 @@ export class WorkLaneEntity {
   readonly narrow_until: Date | null;
 }
 
-/** Rows exist only during the statement that inserts them: triggers turn them into work and deliveries. */
+/** Exists only during the statement that inserts it: triggers turn its events into work and deliveries. */
 @Entity('domain_events')
-export class DomainEventEntity extends EventColumns {
+export class DomainEventEntity {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
     generatedIdentity: 'ALWAYS',
@@ -124,6 +123,6 @@ export class DomainEventEntity extends EventColumns {
   })
   readonly position: string;
 
-  @Column({ type: 'uuid' })
-  readonly id: string;
+  @Column({ type: 'jsonb' })
+  readonly events: readonly object[];
 }

@@ -64,9 +64,7 @@ export class RunEndings implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.incidentEndings.register({
-      onDeleted: async (tx, id) => void (await this.failWaiting(tx, INCIDENT_DELETED, id)),
-    });
+    this.incidentEndings.register({ end: (tx, id) => this.failWaiting(tx, INCIDENT_DELETED, id) });
     this.work.every('triage-overdue', OVERDUE_SECONDS, () => this.giveUpOverdue());
     if (!this.model.asksOutside) return;
     this.killSwitch.register('triage_runs', {
@@ -140,7 +138,7 @@ export class RunEndings implements OnModuleInit {
     const failed = [...(await this.runs.change(tx, changes)).values()];
     const told = failed.filter(({ incident_id }) => incident_id !== deletedId);
     const incidents = told.map(({ incident_id }) => incident_id);
-    await this.recorder.failed(tx, failed, await this.incidents.listedOf(incidents, tx));
+    await this.recorder.failed(tx, failed, await this.incidents.findBySubject(incidents, tx));
     return failed.length;
   }
 

@@ -17,6 +17,7 @@ export const TEST_CONNECTORS = [SCRIPTED, 'slow'] as const;
 /** A connector of a test that offers every action type. */
 export abstract class TestConnector implements Connector {
   readonly identity: ConnectorIdentity;
+  readonly simulates = false;
   repeatable = false;
 
   constructor(name: (typeof TEST_CONNECTORS)[number]) {
@@ -27,6 +28,14 @@ export abstract class TestConnector implements Connector {
 
   idempotent(): boolean {
     return this.repeatable;
+  }
+
+  simulate(): undefined {
+    return undefined;
+  }
+
+  async preview(): Promise<undefined> {
+    return undefined;
   }
 
   async test(): Promise<TestResult> {

@@ -131,12 +131,6 @@ export class FalconServer extends VendorServer {
     return this.tokens.isGood(headers);
   }
 
-  protected override askingToWait(status: number): Readonly<Record<string, string>> {
-    return status === 429
-      ? { 'x-ratelimit-retryafter': this.limitEnds }
-      : super.askingToWait(status);
-  }
-
   protected errorOf(code: number, message: string): unknown {
     return { meta: META, errors: [{ code, message }], resources: [] };
   }

@@ -1,7 +1,6 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody, type SchemaObject } from '@nestjs/swagger';
-import { ApiSchemas } from '../platform/openapi/answers.js';
-import { pascal, propertySchema, ref } from '../platform/openapi/schemas.js';
+import { ApiSchemas, pascal, propertySchema, ref } from '../platform/openapi/answers.js';
 import {
   Flag,
   GivenName,

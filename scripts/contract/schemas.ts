@@ -6,7 +6,7 @@ import type {
   SchemaObject,
 } from '@nestjs/swagger';
 import { ref } from '../../src/platform/openapi/answers.js';
-import { NULL_IS_ABSENT_EXTENSION } from '../../src/platform/validation/json-shield.js';
+import { NULL_IS_ABSENT_EXTENSION } from '../../src/platform/validation/fields.js';
 
 const METHODS = ['get', 'post', 'put', 'delete'] as const;
 

@@ -9,8 +9,8 @@ import {
   OpenChoices,
   Text,
   WholeNumber,
+  NullIsAbsent,
 } from '../platform/validation/fields.js';
-import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { present } from '../platform/validation/present.js';
 import {
   type RequestsByType,

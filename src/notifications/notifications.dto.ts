@@ -12,8 +12,8 @@ import {
   Nested,
   Text,
   WholeNumber,
+  NullIsAbsent,
 } from '../platform/validation/fields.js';
-import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { present } from '../platform/validation/present.js';
 import { Words } from '../platform/validation/query-fields.js';
 import {

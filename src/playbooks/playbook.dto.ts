@@ -20,8 +20,8 @@ import {
   Text,
   Texts,
   WholeNumber,
+  NullIsAbsent,
 } from '../platform/validation/fields.js';
-import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { present } from '../platform/validation/present.js';
 import { QueryFlag } from '../platform/validation/query-fields.js';
 import {

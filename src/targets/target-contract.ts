@@ -9,8 +9,9 @@ import {
   Text,
   Texts,
   WholeNumber,
+  NULL_IS_ABSENT_EXTENSION,
+  readsNullAsAbsent,
 } from '../platform/validation/fields.js';
-import { NULL_IS_ABSENT_EXTENSION, readsNullAsAbsent } from '../platform/validation/json-shield.js';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 import type { TargetType } from './target-check.js';
 import {

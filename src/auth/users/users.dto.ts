@@ -6,8 +6,15 @@ import {
   SHORTEST_PASSWORD,
   IsPassword,
 } from '../passwords/password-requirements.js';
-import { Choice, Field, Flag, Id, Instant, Text } from '../../platform/validation/fields.js';
-import { NullIsAbsent } from '../../platform/validation/json-shield.js';
+import {
+  Choice,
+  Field,
+  Flag,
+  Id,
+  Instant,
+  Text,
+  NullIsAbsent,
+} from '../../platform/validation/fields.js';
 import {
   KEYS_OF_DELETED,
   type KeysOfDeleted,

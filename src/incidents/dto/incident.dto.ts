@@ -16,8 +16,8 @@ import {
   Text,
   TextMap,
   WholeNumber,
+  NullIsAbsent,
 } from '../../platform/validation/fields.js';
-import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import { present } from '../../platform/validation/present.js';
 import {
   type Classification,

@@ -1,5 +1,4 @@
 import { PickType } from '@nestjs/swagger';
-import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import {
   Choice,
   Decimal,
@@ -9,6 +8,7 @@ import {
   Scalar,
   Text,
   Texts,
+  NullIsAbsent,
 } from '../../platform/validation/fields.js';
 
 export const CLASSIFICATIONS = ['malicious', 'suspicious', 'benign', 'inconclusive'] as const;

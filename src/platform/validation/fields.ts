@@ -1,6 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Transform, Type } from 'class-transformer';
+import { ApiExtension, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   IsArray,
@@ -21,7 +20,6 @@ import {
   type ValidationOptions,
 } from 'class-validator';
 import { SAYS_SOMETHING } from '../text.js';
-import { AnyJson, LONGEST_LIST, unshielded } from './json-shield.js';
 
 /*
  * One decorator per kind of field. It validates the field of a request and describes it in the contract, so that the
@@ -50,6 +48,29 @@ export function Field(
   const options = { ...kind, ...said, ...contract, ...required } as ApiPropertyOptions;
   return applyDecorators(...rules, ...(optional ? [Optional()] : []), ApiProperty(options));
 }
+
+export const CONVERSION = Symbol('conversion');
+
+/** Converts the value of a field before its validation. */
+export const Convert = (convert: (value: unknown) => unknown): PropertyDecorator =>
+  Reflect.metadata(CONVERSION, convert);
+
+/** Marks the schema of a class that reads null as absent. */
+export const NULL_IS_ABSENT_EXTENSION = 'x-null-is-absent';
+const NULL_IS_ABSENT = Symbol('null is absent');
+
+/**
+ * Reads null in a field of the class as an absent field. Java clients of OpenAPI Generator send an empty list for an
+ * unset list, unless the contract allows null.
+ */
+export const NullIsAbsent = (): ClassDecorator =>
+  applyDecorators(
+    Reflect.metadata(NULL_IS_ABSENT, true),
+    ApiExtension(NULL_IS_ABSENT_EXTENSION, true),
+  );
+
+export const readsNullAsAbsent = (type: Class): boolean =>
+  Reflect.hasMetadata(NULL_IS_ABSENT, type);
 
 /** Unlike IsOptional of class-validator, null is rejected. */
 const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
@@ -252,13 +273,7 @@ export function Id(name: string, options: FieldOptions = {}): PropertyDecorator 
 
 /** A JSON object of any content, not null and not an array. It stays unchanged. */
 export function JsonObject(options: FieldOptions = {}): PropertyDecorator {
-  return Field(
-    options,
-    { type: 'object', additionalProperties: true },
-    Type(() => AnyJson),
-    Transform(({ value }: { value: unknown }) => unshielded(value)),
-    IsPlainObject(),
-  );
+  return Field(options, { type: 'object', additionalProperties: true }, IsPlainObject());
 }
 
 /** Fields of responses: an object with string values. */
@@ -272,11 +287,14 @@ export function TextMap(options: FieldOptions = {}): PropertyDecorator {
 
 type Class = new () => object;
 
+/** Maximum length of a list. A longer list is rejected for its length only. */
+export const LONGEST_LIST = 1_000;
+
 /** Swagger treats a function as a lazy class, not as a class, if it is called `type`. */
 const lazily = (shape: () => Class) => ({ type: () => shape() });
 
 export function Nested(type: () => Class, options: FieldOptions = {}): PropertyDecorator {
-  return Field(options, lazily(type), IsPlainObject(), ValidateNested(), Type(type));
+  return Field(options, lazily(type), IsPlainObject(), ValidateNested());
 }
 
 export function NestedList(
@@ -292,8 +310,16 @@ export function NestedList(
     ...listRules(maxItems),
     IsPlainObject({ each: true }),
     ValidateNested({ each: true }),
-    Type(type),
   );
+}
+
+/** Reads the class of a field that Nested or NestedList declares. */
+export function nestedTypeOf(prototype: object, name: string): Class | undefined {
+  const { type } = (Reflect.getMetadata('swagger/apiModelProperties', prototype, name) ?? {}) as {
+    readonly type?: unknown;
+  };
+  // Other fields give the name of a type, or a class.
+  return typeof type === 'function' && type.name === 'type' ? (type as () => Class)() : undefined;
 }
 
 /** ValidateNested alone accepts an array for an object, and one object for a list. */

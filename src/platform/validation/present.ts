@@ -1,4 +1,4 @@
-import 'reflect-metadata';
+import { nestedTypeOf } from './fields.js';
 
 type Class<T extends object> = new () => T;
 
@@ -53,17 +53,7 @@ function propertiesOf({ name: dto, prototype }: Class<object>): Property[] {
   if (names.length === 0) throw new Error(`${dto} declares no fields.`);
   return names.map((entry) => {
     const name = entry.slice(1);
-    const { type } = Reflect.getMetadata(
-      'swagger/apiModelProperties',
-      prototype as object,
-      name,
-    ) as { readonly type?: unknown };
-    return { name, nested: nestedIn(type) };
+    const type = nestedTypeOf(prototype as object, name);
+    return { name, nested: type && present<object>(type) };
   });
-}
-
-/** Nested and NestedList give a function that returns a class; other fields give the name of a type, or a class. */
-function nestedIn(type: unknown): ((value: object) => object) | undefined {
-  if (typeof type !== 'function' || type.name !== 'type') return undefined;
-  return present<object>((type as () => Class<object>)());
 }

@@ -1,8 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import type { ApiPropertyOptions } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import { IsBoolean, ValidateBy } from 'class-validator';
-import { Field, type FieldOptions, integer } from './fields.js';
+import { Convert, Field, type FieldOptions, integer } from './fields.js';
 
 /* Kinds of fields for query strings, in which every value is text. */
 
@@ -16,7 +15,7 @@ export function QueryInteger({ min, max, ...options }: RangeOptions): PropertyDe
   return Field(
     options,
     integer(min, max),
-    Transform(({ value }: { value: unknown }) =>
+    Convert((value) =>
       typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value,
     ),
     ValidateBy({
@@ -34,10 +33,7 @@ export function QueryFlag(options: FieldOptions = {}): PropertyDecorator {
   return Field(
     options,
     { type: 'boolean' },
-    Transform(({ value }: { value: unknown }) => {
-      if (value === 'true') return true;
-      return value === 'false' ? false : value;
-    }),
+    Convert((value) => (value === 'true' ? true : value === 'false' ? false : value)),
     IsBoolean(),
   );
 }
@@ -103,7 +99,7 @@ export function WordChoice(
       options,
       // Without a type, Nest would use the type of the property, an array, instead of the schema.
       { schema, type: String, style: 'form', explode: false } as ApiPropertyOptions,
-      Transform(({ value }: { value: unknown }) => wordsOf(value)),
+      Convert(wordsOf),
       ValidateBy({
         name: 'words',
         validator: {

@@ -11,6 +11,7 @@ import {
   JsonObject,
   OpenChoice,
   Text,
+  NullIsAbsent,
 } from '../../../platform/validation/fields.js';
 import { PRESETS } from '../../presets/presets.js';
 import { LONGEST_POINTER, MOST_LIFTED, MOST_POINTERS } from '../../reading/mapping.js';
@@ -27,7 +28,6 @@ import {
 } from '../webhook-source.entity.js';
 import { NotEquals } from 'class-validator';
 import { PageQueryDto, SortWords } from '../../../platform/paging/page-query.dto.js';
-import { NullIsAbsent } from '../../../platform/validation/json-shield.js';
 import { WEBHOOK_SOURCE_SORTS, type WebhookSourceSort } from '../webhook-sources.repository.js';
 
 /* Fields of a source in requests and responses. */

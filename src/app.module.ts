@@ -7,7 +7,7 @@ import { ActionsModule } from './actions/actions.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { AuthenticationGuard, RoleGuard } from './auth/guards/authentication.guard.js';
+import { AuthenticationGuard, RoleGuard } from './auth/authentication/authentication.js';
 import { SameOriginGuard } from './auth/guards/same-origin.guard.js';
 import {
   PlatformModule,

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { In } from 'typeorm';
-import { IncidentEndings } from '../../incidents/incidents.service.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -30,7 +30,7 @@ export class ActionEndings implements OnModuleInit {
     private readonly actions: ActionsRepository,
     private readonly clock: Clock,
     private readonly killSwitch: KillSwitch,
-    private readonly incidentEndings: IncidentEndings,
+    private readonly incidentChanges: IncidentsService,
   ) {}
 
   onModuleInit(): void {
@@ -42,7 +42,7 @@ export class ActionEndings implements OnModuleInit {
         return await this.withdraw(tx, { sent: true }, SYSTEM, reason);
       },
     });
-    this.incidentEndings.register({
+    this.incidentChanges.registerEnding({
       pending: 'actions',
       count: (tx, incidentId) => this.actions.countWaitingOf(tx, incidentId),
       end: async (tx, incident_id, by, reason) => {

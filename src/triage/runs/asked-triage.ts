@@ -102,7 +102,7 @@ export class AskedTriage
     if (!this.model.asksOutside) return;
     this.work.define<unknown, Attempt | undefined>({
       ...TRIAGE,
-      isPausable: true,
+      hasOwnGauges: true,
       places: MOST_AT_ONCE,
       timeLimitMs: 2 * this.settings.triageTimeoutMs,
       mostAttempts: MOST_CLAIMS,

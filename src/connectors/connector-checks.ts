@@ -18,7 +18,6 @@ import { CONNECTOR_TYPES, ConnectorRegistry, servingOf } from './connector-regis
 import type { TestResult } from './connector-type.js';
 import type { ConnectorEntity } from './connector.entity.js';
 import { ConnectorsRepository } from './connectors.repository.js';
-import { ConnectorsService } from './connectors.service.js';
 
 const PERIOD_SECONDS = 60;
 const AT_ONCE = 4;
@@ -33,7 +32,6 @@ export class ConnectorChecks implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
     private readonly connectors: ConnectorsRepository,
-    private readonly service: ConnectorsService,
     private readonly configured: ConnectorRegistry,
     private readonly events: DomainEvents,
     private readonly audit: AuditLog,
@@ -46,7 +44,6 @@ export class ConnectorChecks implements OnModuleInit {
   }
 
   async checkAll(): Promise<void> {
-    await this.connectors.removeLanesOfDeleted();
     const due = (await this.connectors.all()).filter((row) => row.enabled && this.isDue(row));
     const places = new Semaphore(AT_ONCE);
     await Promise.all(due.map((row) => places.run(() => this.check(row))));
@@ -58,7 +55,7 @@ export class ConnectorChecks implements OnModuleInit {
     id: string,
     idempotency: Participant<TestResult>,
   ): Promise<TestResult> {
-    const row = await this.service.get(id);
+    const row = await this.connectors.get(id);
     const result = await this.tested(row);
     const write = async (tx: Tx): Promise<TestResult> => {
       await this.store(tx, row, result);

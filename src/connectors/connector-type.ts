@@ -1,8 +1,7 @@
 import { type ActionTypeName, isActionType } from '../action-catalogue/action-types.js';
-import type { FieldError } from '../platform/errors/app-error.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
 import type { Gate } from '../platform/net/outbound-request.js';
-import type { Targets } from '../platform/net/targets.js';
+import type { TargetType } from '../targets/target-check.js';
 import {
   type Config,
   type ConfigOf,
@@ -90,10 +89,10 @@ export interface ActionDefinition<Vendor> {
 }
 
 /** A connector type. Each file of `types/` defines one. */
-export interface ConnectorType<Schema extends ConfigSchema = ConfigSchema, Vendor = unknown> {
-  readonly name: string;
-  readonly description: string;
-  readonly config: Schema;
+export interface ConnectorType<
+  Schema extends ConfigSchema = ConfigSchema,
+  Vendor = unknown,
+> extends TargetType<Schema> {
   /**
    * Minimum interval between health checks. Some vendors count them against the rate limit. Checks run at most once per
    * minute.
@@ -101,8 +100,6 @@ export interface ConnectorType<Schema extends ConfigSchema = ConfigSchema, Vendo
   readonly checkedEveryMs?: number;
   /** Its connectors serve only if no connector of another type exists, enabled or not. */
   readonly servesOnlyAlone?: true;
-  /** Rules that the schema cannot express. */
-  problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
   /**
    * Returns a function that makes a client of the vendor, used until the configuration changes. All requests of the
    * client pass the gate. A client without a gate only reads.

@@ -22,12 +22,14 @@ import { ApiRequestByType, shownType } from '../targets/target-contract.js';
 import { ConnectorChecks } from './connector-checks.js';
 import { CONNECTOR_TYPES } from './connector-registry.js';
 import { actionsOf, type TestResult } from './connector-type.js';
+import { ConnectorsRepository } from './connectors.repository.js';
 import { ConnectorsService } from './connectors.service.js';
 
 @ApiTags('Connectors')
 @Controller('api/connectors')
 export class ConnectorsController {
   constructor(
+    private readonly rows: ConnectorsRepository,
     private readonly connectors: ConnectorsService,
     private readonly checks: ConnectorChecks,
   ) {}
@@ -63,7 +65,7 @@ export class ConnectorsController {
     catalogue: true,
   })
   async health(): Promise<ConnectorHealthDto[]> {
-    const rows = await this.connectors.all();
+    const rows = await this.rows.all();
     return rows.map((row) => shownHealth(row, rows));
   }
 
@@ -97,7 +99,7 @@ export class ConnectorsController {
   @Operation('listConnectors', 'List the connectors', 'Newest first, without their secrets.')
   @ApiAnswer({ status: 200, description: 'The connectors.', type: ConnectorDto, list: true })
   async list(@Query() query: ConnectorQueryDto): Promise<ListAnswer<ConnectorDto>> {
-    return ListAnswer.of(await this.connectors.list(query, query.sort), query, shownConnector);
+    return ListAnswer.of(await this.rows.list(query, query.sort), query, shownConnector);
   }
 
   @Post()
@@ -132,7 +134,7 @@ export class ConnectorsController {
   )
   @ApiAnswer({ status: 200, description: 'The connector.', type: ConnectorDto })
   async get(@Param('id') id: string): Promise<ConnectorDto> {
-    return shownConnector(await this.connectors.get(id));
+    return shownConnector(await this.rows.get(id));
   }
 
   @Put(':id')

@@ -6,13 +6,9 @@ import {
   type ChangedField,
   changesBetween,
   CHOICE_FIELDS,
+  effectsOf,
   type FieldChange,
-  isNoLongerCritical,
-  isReopened,
   TIMELINE_FIELDS,
-  wasResolved,
-  isResolutionReplaced,
-  wasTriaged,
 } from './incident-changes.js';
 import { shortened } from './raw-data-text.js';
 import type {
@@ -94,14 +90,14 @@ export function eventsOfChange(
 ): NewEvent[] {
   const events: NewEvent[] = [];
   const add = (type: string, more: object) => events.push(incidentEvent(type, after, more));
-  const reopened = isReopened(before, after);
+  const { isReopened, isTriaged, isResolved } = effectsOf(before, after);
   const previous = after.severity === before.severity ? undefined : before.severity;
   add(INCIDENT_EVENTS.updated, {
     updated_by: askedBy,
     changed: changes.map(({ field }) => field),
   });
   // The reopening comes first, so that a receiver reopens its alert before it handles the triage.
-  if (reopened) {
+  if (isReopened) {
     add(INCIDENT_EVENTS.reopened, {
       reopened_by: askedBy,
       previous_severity: previous,
@@ -117,10 +113,10 @@ export function eventsOfChange(
       changed_by: askedBy,
       because,
       // The message about the reopening names the severity, too.
-      reopened: reopened || undefined,
+      reopened: isReopened || undefined,
     });
   }
-  if (wasTriaged(before, after)) {
+  if (isTriaged) {
     add(INCIDENT_EVENTS.triaged, {
       triaged_by: askedBy,
       verdict: after.verdict ? shortVerdict(after.verdict) : undefined,
@@ -128,7 +124,7 @@ export function eventsOfChange(
       ...(becomesMalicious(before, after) && { becomes_malicious: true }),
     });
   }
-  if (wasResolved(before, after)) {
+  if (isResolved) {
     add(INCIDENT_EVENTS.resolved, {
       resolved_by: askedBy,
       resolution: startOf(after.resolution),
@@ -173,7 +169,7 @@ export function auditOfChange(
     ...(changed.includes('verdict') && after.verdict && { verdict: shortVerdict(after.verdict) }),
   };
   const entries: AuditEntry[] = [{ ...about, action: INCIDENT_EVENTS.updated, details }];
-  if (isNoLongerCritical(before, after)) {
+  if (effectsOf(before, after).isNoLongerCritical) {
     const severity = { from: before.severity, to: after.severity };
     entries.push({ ...about, action: 'incident.severity_lowered', details: { severity } });
   }
@@ -193,27 +189,28 @@ export function timelineOfChange(
     told.push(...fields);
   };
   const told: string[] = [];
+  const did = effectsOf(before, after);
   const resolution = after.resolution ?? undefined;
   const resolutionChanges = () =>
     changesBetween(before, after, ['status', 'resolution', 'resolved_by']);
   // The incident is reopened before the verdict.
-  if (isReopened(before, after)) {
+  if (did.isReopened) {
     const now = resolution ? ` New resolution: ${quoted(resolution)}.` : '';
     const summary = `Reopened, status ${after.status}.${now} ${earlierResolution(before)}`;
     add('reopened', summary, ['status', 'resolution'], { changes: resolutionChanges() });
   }
-  if (wasTriaged(before, after)) {
+  if (did.isTriaged) {
     add('triaged', verdictInWords(after), after.status === 'triaged' ? ['status'] : []);
   }
-  if (wasResolved(before, after)) {
+  if (did.isResolved) {
     const summary = resolution ? `Resolved: ${shortened(resolution, LONGEST_TOLD)}` : 'Resolved.';
     add('resolved', summary, ['status', 'resolution'], resolution ? { resolution } : undefined);
   }
-  if (isResolutionReplaced(before, after)) {
+  if (did.isReplaced) {
     const summary = `Replaced the resolution with ${quoted(resolution)}. ${earlierResolution(before)}`;
     add('resolved', summary, ['resolution'], { resolution, changes: resolutionChanges() });
   }
-  if (isNoLongerCritical(before, after)) {
+  if (did.isNoLongerCritical) {
     const summary = `Lowered the severity from ${before.severity} to ${after.severity}.`;
     const changes = changesBetween(before, after, ['severity']);
     add('severity_lowered', summary, ['severity'], { changes });

@@ -25,8 +25,13 @@ import {
 import { ChangeFeed } from '../audit/changes/change-feed.js';
 import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
 import { IncidentsService } from './incidents.service.js';
-import { IncidentChangesDto, IncidentReportDto, presentChanges } from './dto/history.dto.js';
-import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
+import {
+  IncidentChangesDto,
+  IncidentReportDto,
+  presentChanges,
+  TimelineEntryDto,
+  TimelineQueryDto,
+} from './dto/history.dto.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { present } from '../platform/validation/present.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';

@@ -24,7 +24,6 @@ import {
   type ChangeOrigin,
   changesBetween,
   type IncidentChange,
-  isFirstTriage,
   isNoLongerCritical,
   requireExplicitReopening,
 } from './incident-changes.js';
@@ -36,17 +35,14 @@ import { Incidents, requireFound } from './incidents.js';
 import { IncidentTimeline, type TimelineSubject } from './timeline/incident-timeline.js';
 import { incidentTitle } from './titles.js';
 
-/** Work of another module in the transaction that ends an incident, such as rejecting its waiting actions. */
+/** Work of another module that ends with an incident, in the transaction that deletes or closes it. */
 interface EndingParticipant {
-  readonly onDeleted: (tx: Tx, incidentId: string) => Promise<void>;
-  /** Pending work of a closed incident, by its name in the response. */
-  readonly pending?: {
-    readonly name: 'actions' | 'runs';
-    /** Number of pieces of work that wait for a person. */
-    readonly count?: (tx: Tx, incidentId: string) => Promise<number>;
-    /** Returns the number of withdrawn pieces. */
-    readonly withdraw: (tx: Tx, incidentId: string, by: string, reason: string) => Promise<number>;
-  };
+  /** Returns the number of ended pieces. */
+  readonly end: (tx: Tx, incidentId: string, by: string, reason: string) => Promise<number>;
+  /** Name of the work in the response to a change that closes the incident. Absent: the work ends only with a deletion. */
+  readonly pending?: 'actions' | 'runs';
+  /** Number of pieces that wait for a person. */
+  readonly count?: (tx: Tx, incidentId: string) => Promise<number>;
 }
 
 type SettledPending = Pick<IncidentDto, 'pending_actions' | 'withdrawn'>;
@@ -63,8 +59,10 @@ export class IncidentEndings {
     this.participants.push(participant);
   }
 
-  async delete(tx: Tx, incidentId: string): Promise<void> {
-    for (const { onDeleted } of this.participants) await onDeleted(tx, incidentId);
+  async delete(tx: Tx, id: string): Promise<void> {
+    for (const { end } of this.participants) {
+      await end(tx, id, 'system', 'Its incident was deleted.');
+    }
   }
 
   /**
@@ -79,11 +77,10 @@ export class IncidentEndings {
   ): Promise<SettledPending> {
     const withdrawn = { actions: 0, runs: 0 };
     let waiting = 0;
-    for (const { pending } of this.participants) {
+    for (const { end, pending, count } of this.participants) {
       if (pending && choice === 'withdraw') {
-        const reason = `${by} closed ${incident_number}.`;
-        withdrawn[pending.name] = await pending.withdraw(tx, id, by, reason);
-      } else waiting += (await pending?.count?.(tx, id)) ?? 0;
+        withdrawn[pending] = await end(tx, id, by, `${by} closed ${incident_number}.`);
+      } else waiting += (await count?.(tx, id)) ?? 0;
     }
     return choice === 'keep' ? { pending_actions: waiting || undefined } : { withdrawn };
   }
@@ -198,8 +195,10 @@ export class IncidentsService {
     const { by, askedBy = by, byPerson, about, because } = origin;
     const after = applyChange(before, wanted, { by, byPerson, at: this.clock.now() });
     const changes = changesBetween(before, after, CHANGED_FIELDS);
+    // The status triaged without a verdict may change only the time of triage.
+    const isFirstTriage = before.triaged_at === null && after.triaged_at !== null;
     // A report of a tool is recorded even if it changes no field.
-    if (byPerson && changes.length === 0 && !isFirstTriage(before, after)) return before;
+    if (byPerson && changes.length === 0 && !isFirstTriage) return before;
     await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, about));
     await this.audit.record(tx, ...auditOfChange(before, after, changes, by));
     await this.events.record(tx, ...eventsOfChange(before, after, changes, askedBy, because));

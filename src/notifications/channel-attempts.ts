@@ -30,7 +30,6 @@ import type { Message } from './notification.js';
 import { SealedChannels } from './sealed-channels.js';
 
 const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
-const UNREADABLE = 'The secrets of the channel cannot be decrypted. Send new ones.';
 const BROKEN = 'The attempt failed in the service. The log has the cause.';
 
 /** A channel as it was before an attempt, and the outcome. */
@@ -67,10 +66,8 @@ export class ChannelAttempts {
       try {
         const type = CHANNEL_TYPES.find(channel.type);
         if (!type) return { kind: 'failed', why: unknown };
-        const config = this.configs.openIfReadable(channel.id, channel);
-        if (!config) return { kind: 'failed', why: UNREADABLE };
         const sent = type.send({
-          config: withDefaults(type.config, config),
+          config: withDefaults(type.config, this.configs.open(channel.id, channel)),
           formerSecret: this.configs.openFormer(channel, this.clock.now()),
           message: message(),
           partlySent,

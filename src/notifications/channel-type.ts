@@ -1,5 +1,4 @@
 import { presentTime } from '../platform/clock.js';
-import type { FieldError } from '../platform/errors/app-error.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
 import type { OutboundHttp } from '../platform/net/outbound-http.js';
 import {
@@ -8,7 +7,7 @@ import {
   retryAfterMs,
 } from '../platform/net/outbound-request.js';
 import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
-import type { Targets } from '../platform/net/targets.js';
+import type { TargetType } from '../targets/target-check.js';
 import {
   address,
   type Config,
@@ -76,14 +75,9 @@ export interface Attempt<SetConfig = Config> {
 export type Audience = 'people' | 'pager' | 'programs';
 
 /** A type of channels. Each file of `types/` defines one. */
-export interface ChannelType<Schema extends ConfigSchema = ConfigSchema> {
-  readonly name: string;
-  readonly description: string;
-  readonly config: Schema;
-  /** Schema in requests, if the service can generate a field. */
-  readonly requestConfig?: ConfigSchema;
-  /** The secrets sign messages and are never sent, so a new address does not require them again. */
-  readonly signsOnly?: true;
+export interface ChannelType<
+  Schema extends ConfigSchema = ConfigSchema,
+> extends TargetType<Schema> {
   /**
    * Secret that the service generates if a request has none, and shows once. Its previous value stays valid for a day, because the
    * receiver has to learn the new one first.
@@ -92,10 +86,6 @@ export interface ChannelType<Schema extends ConfigSchema = ConfigSchema> {
   readonly audience: Audience;
   /** Default of `events`. Default: the events that people have to act on. */
   readonly defaultEvents?: readonly NotifiedEvent[];
-  /** Rules that the schema cannot express. */
-  problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
-  /** Names destinations beside the addresses for the audit trail. */
-  sentTo?(config: Config): readonly string[];
   /** Makes one attempt, without retries. After an abort the outcome is ignored. An exception counts as `failed`. */
   send(attempt: Attempt<ConfigOf<Schema>>): Promise<Outcome>;
 }

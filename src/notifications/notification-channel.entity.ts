@@ -1,6 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Severity } from '../incidents/incident.js';
-import { nfkc } from '../platform/text.js';
 import { TargetRow } from '../targets/target-rows.js';
 import type { Audience } from './channel-type.js';
 import type { NotifiedEvent } from './notification.js';
@@ -29,15 +28,6 @@ export const WORKING = {
   unhealthy_since: null,
 };
 
-/** Names that people confuse have the same key: `soc`, `SOC`, `soc.` and `ｓｏｃ`. */
-export function nameKey(name: string): string {
-  const key = nfkc(name)
-    .replace(/\p{Default_Ignorable_Code_Point}+/gu, '')
-    .toLowerCase()
-    .replace(/[\s.]+$/, '');
-  return key === '' ? name : key;
-}
-
 const laneColumn = (column: string) => (channel: string) =>
   `select ${column} from work_lanes where lane = 'notification.' || ${channel}.id`;
 
@@ -53,14 +43,10 @@ const laneColumn = (column: string) => (channel: string) =>
   'ck_notification_channels_deleted',
   `deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}')`,
 )
-@Index('uq_notification_channels_name', ['name_key'], { unique: true, where: 'deleted_at is null' })
+@Index('uq_notification_channels_name', ['name'], { unique: true, where: 'deleted_at is null' })
 export class NotificationChannelEntity extends TargetRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_channels' })
   readonly id: string;
-
-  /** See nameKey. */
-  @Column({ type: 'text' })
-  readonly name_key: string;
 
   @Column({ type: 'text' })
   readonly audience: Audience;

@@ -30,8 +30,8 @@ import { ListAnswer } from '../platform/paging/page.js';
 import { ApiRequestByType, shownType } from '../targets/target-contract.js';
 import { CHANNEL_TYPES } from './channel-types.js';
 import { DeliveriesService, TEST_ANSWERED_WITHIN_MS } from './deliveries.service.js';
-import { EVENT_SCHEMAS } from './messages/event-schemas.js';
-import { MAX_CHANNELS, NotificationChannelsService } from './notification-channels.service.js';
+import { EVENT_SCHEMAS } from './notification.js';
+import { NotificationChannelsService } from './notification-channels.service.js';
 import {
   ChangedNotificationChannelDto,
   CHANNEL_REQUEST,
@@ -108,7 +108,7 @@ export class NotificationsController {
     type: ChangedNotificationChannelDto,
   })
   @ApiErrorMeanings({
-    conflict: `The name is taken, the limit of ${MAX_CHANNELS} channels is reached, or a request with the same Idempotency-Key is still running.`,
+    conflict: 'The name is taken, or a request with the same Idempotency-Key is still running.',
   })
   async create(
     @Body() body: NotificationChannelInputDto,

@@ -6,6 +6,7 @@ import { type FieldError, MOST_ERRORS, ValidationError } from '../platform/error
 import { shownName, shownStart } from '../platform/text.js';
 import {
   type Config,
+  type ConfigOf,
   type ConfigSchema,
   entryOf,
   isMap,
@@ -123,31 +124,23 @@ function addressFault(text: string, format: ValueSchema['format']): string | und
   return `must have no user, ${forbidden} or fragment`;
 }
 
-/** Finds names that differ only in case in case-insensitive maps, because it would be undefined which one is sent. */
-export function twinNameProblems({ properties }: ConfigSchema, config: Config): FieldError[] {
-  return Object.entries(properties).flatMap(([name, property]) => {
-    const map = ownOf(config, name);
-    if (!property['x-ignore-case'] || !isObject(map)) return [];
-    const seen = new Set<string>();
-    return Object.keys(map).flatMap((key) => {
-      if (seen.size < seen.add(key.toLowerCase()).size) return [];
-      const field = `config.${name}.${shownName(key)}`;
-      return [problemAt(field, 'unique', 'is given twice: its names are case-insensitive')];
-    });
-  });
-}
-
-/** Description of the configuration of a type. */
-export interface ConfigDefinition {
-  readonly config: ConfigSchema;
+/** A type of connectors or channels. */
+export interface TargetType<Schema extends ConfigSchema = ConfigSchema> {
+  readonly name: string;
+  readonly description: string;
+  readonly config: Schema;
+  /** Schema in requests, if the service can generate a field. */
+  readonly requestConfig?: ConfigSchema;
   /** The secrets sign messages and are never sent, so a new address does not require them again. */
   readonly signsOnly?: true;
-  /** Rules that the schema cannot express. `config` is valid by the schema. */
-  problems?(config: Config, targets: Targets): FieldError[];
+  /** Rules that the schema cannot express. */
+  problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
+  /** Names destinations beside the addresses for the audit trail. */
+  sentTo?(config: ConfigOf<Schema>): readonly string[];
 }
 
 /** The types of connectors or channels that the files of a folder export, in the order of the file names. */
-export class TypesByName<Type extends { readonly name: string }> {
+export class TypesByName<Type extends TargetType> {
   readonly all: readonly Type[];
 
   constructor(folder: string) {
@@ -215,28 +208,23 @@ export function secretsNotGivenAgain(
   });
 }
 
-/** Addresses to which secrets would be sent unencrypted over the internet. */
-export function plainTextProblems(schema: ConfigSchema, config: Config): FieldError[] {
-  if (secretNames(schema, splitConfig(schema, config).secrets).length === 0) return [];
-  return addressesIn(schema, config).flatMap(([name, { protocol, hostname }]) => {
-    if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
-    const text = 'must be an https address. http is allowed only in private networks';
-    return [problemAt(`config.${name}`, 'https_required', text)];
-  });
-}
-
 /**
- * Rejects IP addresses that the service must not connect to. Names are checked at each call, because they may resolve
- * differently later.
+ * Rejects IP addresses that the service must not connect to, and addresses to which secrets would be sent unencrypted
+ * over the internet. Names are checked at each call, because they may resolve differently later.
  */
-export function refusedTargetProblems(
+export function addressProblems(
   schema: ConfigSchema,
   config: Config,
   targets: Targets,
 ): FieldError[] {
-  return addressesIn(schema, config).flatMap(([name, { hostname }]) =>
-    targets.refusesAddress(hostname) ? [refusedTarget(`config.${name}`)] : [],
-  );
+  const hasSecrets = secretNames(schema, splitConfig(schema, config).secrets).length > 0;
+  return addressesIn(schema, config).flatMap(([name, { protocol, hostname }]) => {
+    const field = `config.${name}`;
+    if (targets.refusesAddress(hostname)) return [refusedTarget(field)];
+    if (!hasSecrets || protocol !== 'http:' || isPrivateHost(hostname)) return [];
+    const text = 'must be an https address. http is allowed only in private networks';
+    return [problemAt(field, 'https_required', text)];
+  });
 }
 
 export function refusedTarget(field: string): FieldError {
@@ -246,17 +234,11 @@ export function refusedTarget(field: string): FieldError {
 }
 
 /** All problems of a configuration. The schema comes first, because the other rules need valid fields. */
-export function allProblems(
-  kind: ConfigDefinition,
-  config: Config,
-  targets: Targets,
-): FieldError[] {
+export function allProblems(kind: TargetType, config: Config, targets: Targets): FieldError[] {
   const ofSchema = configProblems(kind.config, config);
   if (ofSchema.length > 0) return ofSchema;
   return [
-    ...twinNameProblems(kind.config, config),
-    ...refusedTargetProblems(kind.config, config, targets),
-    ...plainTextProblems(kind.config, config),
+    ...addressProblems(kind.config, config, targets),
     ...(kind.problems?.(config, targets) ?? []),
   ];
 }

@@ -13,6 +13,7 @@ import {
 } from '../platform/validation/fields.js';
 import { NULL_IS_ABSENT_EXTENSION, readsNullAsAbsent } from '../platform/validation/json-shield.js';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
+import type { TargetType } from './target-check.js';
 import {
   type Config,
   type ConfigSchema,
@@ -96,14 +97,6 @@ export abstract class ShownType {
 
   @JsonObject({ description: 'JSON Schema of `config`. Fields with writeOnly are secrets.' })
   readonly config_schema: ConfigSchema;
-}
-
-interface TargetType {
-  readonly name: string;
-  readonly description: string;
-  readonly config: ConfigSchema;
-  /** Schema in requests: a secret that the service can generate is not required. */
-  readonly requestConfig?: ConfigSchema;
 }
 
 export function shownType(type: TargetType): ShownType {

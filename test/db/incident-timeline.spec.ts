@@ -48,27 +48,6 @@ describe('the timeline of an incident', () => {
     expect((await entries()).map(({ event }) => event)).toEqual(events);
   });
 
-  it('keeps it if the clock is set back', async () => {
-    now = Date.UTC(2100, 6, 1);
-    await add(async (tx) => {
-      await timeline.add(tx, entry('cause'));
-      now -= 5_000;
-      await timeline.add(tx, entry('effect'));
-    });
-    const [cause, effect] = await entries();
-    expect([cause!.event, effect!.event]).toEqual(['cause', 'effect']);
-    expect(effect!.at >= cause!.at).toBe(true);
-  });
-
-  it('uses the clock for the next transaction', async () => {
-    now = Date.UTC(2100, 7, 1);
-    await add((tx) => timeline.add(tx, entry('earlier')));
-    now -= 5_000;
-    await add((tx) => timeline.add(tx, entry('later')));
-    const later = (await entries()).find(({ event }) => event === 'later');
-    expect(later!.at).toEqual(new Date(now));
-  });
-
   it('reads a page of later reports and their total at one moment', async () => {
     class LosingReports extends Statements {
       override async rows<R extends QueryResultRow>(statement: Statement, values: unknown[]) {

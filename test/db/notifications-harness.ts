@@ -32,8 +32,8 @@ export async function insertChannel(
 ): Promise<string> {
   const id = newId();
   await dataSource.query(
-    `insert into notification_channels (id, name, name_key, type, audience, enabled, events, min_severity, config, created_by)
-     values ($1::uuid, $1::text, $1::text, $2, $5, true, $3, $4, '{"url": "https://hooks.example.com/?token=t"}', 'test')`,
+    `insert into notification_channels (id, name, type, audience, enabled, events, min_severity, config, created_by)
+     values ($1::uuid, $1::text, $2, $5, true, $3, $4, '{"url": "https://hooks.example.com/?token=t"}', 'test')`,
     [id, type, events, minSeverity, CHANNEL_TYPES.named(type).audience],
   );
   return id;

@@ -1,4 +1,4 @@
-import { ApprovalExpiry } from '../../src/actions/approvals.service.js';
+import { ApprovalExpiry } from '../../src/actions/approval-expiry.js';
 import { IncidentEndings } from '../../src/incidents/incidents.service.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
@@ -197,10 +197,11 @@ describe('what is asked for while its incident is being deleted', () => {
 
   beforeAll(async () => {
     world.app.nest.get(IncidentEndings).register({
-      onDeleted: async () => {
+      end: async () => {
         const here = gate;
         here?.reached();
         await here?.opened;
+        return 0;
       },
     });
   });

@@ -7,8 +7,7 @@ import { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../platform/net/targets.js';
 import type { Settings } from '../../platform/config/settings.js';
 import type { Outcome } from '../connector-type.js';
-import type { HttpAction } from './http-config.js';
-import { http } from './http.js';
+import { http, type HttpAction } from './http.js';
 
 const outbound = new OutboundHttp(
   new Targets(new Resolver(), { allowedPrivateTargets: ['127.0.0.0/8'] } as unknown as Settings),

@@ -24,7 +24,7 @@ import type {
   TimelineDetailsDto,
   TimelineEntryDto,
   TimelineSubjectDto,
-} from '../dto/timeline.dto.js';
+} from '../dto/history.dto.js';
 import { IncidentEntity } from '../incident.js';
 import { oneLine } from '../raw-data-text.js';
 
@@ -85,8 +85,6 @@ const INSERT: Statement = { name: 'incident_timeline_insert', text: ROWS.text() 
 /** Modules add entries in the transaction of their change. */
 @Injectable()
 export class IncidentTimeline {
-  /** Time of the last entry per transaction. Later entries are not earlier, even if the clock is set back. */
-  private readonly latest = new WeakMap<Tx, Date>();
   private readonly atCommit = new RowsAtCommit<IncidentTimelineEntity>(async (tx, rows) => {
     await this.statements.rowsIn(tx, INSERT, ROWS.values(rows));
   });
@@ -99,11 +97,7 @@ export class IncidentTimeline {
 
   /** Written right before the commit. */
   async add(tx: Tx, ...entries: readonly NewTimelineEntry[]): Promise<void> {
-    if (entries.length === 0) return;
-    const [now, latest] = [this.clock.now(), this.latest.get(tx)];
-    const at = latest && latest > now ? latest : now;
-    this.latest.set(tx, at);
-    this.atCommit.add(tx, rowsOf(entries, at));
+    this.atCommit.add(tx, rowsOf(entries, this.clock.now()));
   }
 
   /** Parameters of `insertTimeline`, for hot paths that insert entries in the statement of their change. */

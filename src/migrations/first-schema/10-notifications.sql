@@ -1,4 +1,3 @@
--- name_key: the name in the form that comparisons use (nameKey in notification-channel.entity.ts).
 -- audience: readers of the messages, from the definition of the type (channel-type.ts).
 -- former_secret: the previous secret, valid until former_secret_until.
 -- failures: failed attempts since the last delivery. failing_since: the time of the first of them.
@@ -7,7 +6,6 @@
 create table notification_channels (
   id uuid constraint pk_notification_channels primary key,
   name text not null,
-  name_key text not null,
   type text not null,
   audience text not null,
   enabled boolean not null,
@@ -37,7 +35,7 @@ create table notification_channels (
   constraint ck_notification_channels_deleted check (
     deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}'))
 );
-create unique index uq_notification_channels_name on notification_channels (name_key) where deleted_at is null;
+create unique index uq_notification_channels_name on notification_channels (name) where deleted_at is null;
 
 -- Each channel has a lane of work: 128 places for programs, and 2 for people, whose services take about a message a second.
 create function keep_lane_of_channel() returns trigger language plpgsql as $$

@@ -41,7 +41,7 @@ export const email = defineChannel({
     },
     ['host', 'from', 'to'],
   ),
-  sentTo: ({ to }) => to as readonly string[],
+  sentTo: ({ to }) => to,
   problems: (config, targets) => [
     ...mailAccountProblems(config, targets),
     ...config.to.flatMap((address, at) =>

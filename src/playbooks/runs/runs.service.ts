@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { SYSTEM } from '../../actions/action.js';
-import { ActionDecisions } from '../../actions/action-decisions.js';
+import { ActionWithdrawals } from '../../actions/action-withdrawals.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentEndings } from '../../incidents/incidents.service.js';
@@ -42,7 +42,6 @@ interface RunRequest {
 const GRACE_MS = 5_000;
 
 const CANCELLED = 'Its playbook run was cancelled.';
-const INCIDENT_DELETED = 'Its incident was deleted.';
 
 /** Starts, reads and cancels runs. `playbook` is an id or a name. */
 @Injectable()
@@ -54,7 +53,7 @@ export class RunsService implements OnModuleInit {
     private readonly playbooks: PlaybooksRepository,
     private readonly incidents: Incidents,
     private readonly endings: IncidentEndings,
-    private readonly decisions: ActionDecisions,
+    private readonly withdrawals: ActionWithdrawals,
     private readonly samePerson: SamePerson,
     private readonly killSwitch: KillSwitch,
     private readonly work: Work,
@@ -78,13 +77,8 @@ export class RunsService implements OnModuleInit {
     });
     // The module of actions has registered before, so waiting actions are rejected first.
     this.endings.register({
-      onDeleted: async (tx, incidentId) => {
-        await cancel(tx, 'incident', incidentId, INCIDENT_DELETED, SYSTEM);
-      },
-      pending: {
-        name: 'runs',
-        withdraw: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
-      },
+      pending: 'runs',
+      end: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
     });
   }
 
@@ -211,9 +205,9 @@ export class RunsService implements OnModuleInit {
     if (status === 'pending_approval') {
       const hasStarted = await this.hasStarted(tx, caller, requested_by);
       if (!hasStarted) requireApprovalLevel(caller, approval_level ?? 'none');
-      await this.decisions.reject(tx, id, caller.name, CANCELLED);
+      await this.withdrawals.reject(tx, id, caller.name, CANCELLED);
     } else if (!approval_level) {
-      await this.decisions.withdraw(tx, id, caller.name, CANCELLED);
+      await this.withdrawals.withdraw(tx, id, caller.name, CANCELLED);
     }
   }
 

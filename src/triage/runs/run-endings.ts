@@ -64,9 +64,7 @@ export class RunEndings implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.incidentEndings.register({
-      onDeleted: async (tx, id) => void (await this.failWaiting(tx, INCIDENT_DELETED, id)),
-    });
+    this.incidentEndings.register({ end: (tx, id) => this.failWaiting(tx, INCIDENT_DELETED, id) });
     this.work.every('triage-overdue', OVERDUE_SECONDS, () => this.giveUpOverdue());
     if (!this.model.asksOutside) return;
     this.killSwitch.register('triage_runs', {

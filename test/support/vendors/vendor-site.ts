@@ -13,7 +13,7 @@ import {
 import type { Outbound } from '../../../src/connectors/calls/vendor-calls.js';
 import type { VendorServer } from './vendor-server.js';
 import { type PinnedAddress, Resolver, Targets } from '../../../src/platform/net/targets.js';
-import { allProblems, type ConfigDefinition } from '../../../src/targets/target-check.js';
+import { allProblems, type TargetType } from '../../../src/targets/target-check.js';
 
 /** Targets that allow these private networks. */
 export function targetsIn(allowedPrivateTargets: string[], resolver = new Resolver()): Targets {
@@ -31,7 +31,7 @@ export class LocalResolver extends Resolver {
 }
 
 /** Fields and codes of the problems of a configuration, where private networks except 10.1.0.0/16 are forbidden. */
-export function problemsOf(type: ConfigDefinition, config: Config): [string, string][] {
+export function problemsOf(type: TargetType, config: Config): [string, string][] {
   const found = allProblems(type, config, targetsIn(['10.1.0.0/16']));
   return found.map(({ field, code }) => [field, code]);
 }

@@ -1,6 +1,6 @@
 import { domainToUnicode } from 'node:url';
 import { nfkc } from '../platform/text.js';
-import { BlockList } from 'node:net';
+import { BlockList, isIPv4 } from 'node:net';
 import {
   type IpAddress,
   type IpRange,
@@ -75,6 +75,7 @@ export type AddressPattern = (address: IpAddress) => boolean;
 
 /** `::ffff:10.0.0.0/104` is another way to write `10.0.0.0/8`. */
 const MAPPED_BITS = 96;
+const LONGEST_IPV4 = '255.255.255.255'.length;
 
 /** Parses an address, a CIDR range, or a pattern such as `10.0.*`; `undefined` if no address can match it. */
 export function addressPattern(text: string): AddressPattern | undefined {
@@ -101,38 +102,22 @@ function subnet({ family, text, bits }: IpRange): AddressPattern {
   return (address) => address.family === family && list.check(address.text, family);
 }
 
-const OCTETS = Array.from({ length: 256 }, (_, octet) => String(octet));
-
 /** `10.0.*`, `10.*.0.1` or `10.0.0.1*`: matches the address as text. */
 function dotted(pattern: string): AddressPattern | undefined {
-  if (!matchesSomeIpv4(pattern)) return undefined;
+  if (!matchesSomeIpv4(pattern.replace(/\*+/g, '*'))) return undefined;
   return ({ family, text }) => family === 'ipv4' && matches(pattern, text);
 }
 
-/**
- * Whether an IPv4 address can match the pattern. Tests all addresses at once, octet by octet: `positions` are the
- * positions in the pattern that some address reaches.
- */
+/** Texts of which one fits for each wildcard, if any text does: up to three dots, with a zero for each octet between them. */
+const FILLS = ['', '.', '.0.', '.0.0.'].flatMap((dots) =>
+  dots === '' ? ['', '0'] : [dots, `0${dots}`, `${dots}0`, `0${dots}0`],
+);
+
 function matchesSomeIpv4(pattern: string): boolean {
-  // A wildcard may also match nothing.
-  const pastWildcards = (positions: Set<number>): Set<number> => {
-    for (const at of positions) if (pattern[at] === '*') positions.add(at + 1);
-    return positions;
-  };
-  const after = (positions: ReadonlySet<number>, text: string): Set<number> =>
-    [...text].reduce((before, character) => {
-      const next = [...before].flatMap((at) => {
-        if (pattern[at] === '*') return [at];
-        return pattern[at] === character ? [at + 1] : [];
-      });
-      return pastWildcards(new Set(next));
-    }, new Set(positions));
-  let positions = pastWildcards(new Set([0]));
-  for (const dot of ['', '.', '.', '.']) {
-    const before = after(positions, dot);
-    positions = new Set(OCTETS.flatMap((octet) => [...after(before, octet)]));
-  }
-  return positions.has(pattern.length);
+  if (!pattern.includes('*')) return isIPv4(pattern);
+  const isTooLong = pattern.replaceAll('*', '').length > LONGEST_IPV4;
+  if (isTooLong || pattern.split('.').length > 4) return false;
+  return FILLS.some((text) => matchesSomeIpv4(pattern.replace('*', text)));
 }
 
 /** `2001:db8:*`: whole groups at the beginning, then anything. */

@@ -1,79 +1,188 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { In } from 'typeorm';
-import { Settings } from '../platform/config/settings.js';
-import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { NotFoundError } from '../platform/errors/app-error.js';
+import { Injectable } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Histogram } from 'prom-client';
+import { actionType, type ActionTypeName } from '../action-catalogue/action-types.js';
+import { OwnRequestError } from '../auth/auth.errors.js';
+import { requireApprovalLevel, SamePerson } from '../auth/authorisation.js';
+import type { Principal } from '../auth/principal.js';
+import type { Connector } from '../connectors/connector-type.js';
 import type { LockedIncident } from '../incidents/incident.js';
-import { IncidentEndings } from '../incidents/incidents.service.js';
 import { Incidents } from '../incidents/incidents.js';
-import { type Action, askersOf, SYSTEM } from './action.js';
-import { ActionsRepository, WAITING, type Withdrawal } from './actions.repository.js';
+import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
+import { Clock } from '../platform/clock.js';
+import { Settings } from '../platform/config/settings.js';
+import { mapConstraints } from '../platform/database/sqlstate.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../platform/database/transactions.js';
+import { AppError, NotFoundError } from '../platform/errors/app-error.js';
+import { ActionRecorder } from './action-records.js';
+import { ActionRequests } from './action-requests.js';
+import { type Action, askersOf, invalidState, type Parameters } from './action.js';
+import { ActionsRepository, WAITING } from './actions.repository.js';
+import { expiredReason } from './approval-expiry.js';
+import { ApprovalLevelGuard } from './approval-level.guard.js';
+import type { ActionApprovalDto } from './actions.dto.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork, claimPermitLate } from './execution/action-work.js';
-import type { Caller } from '../platform/http/caller.js';
-import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
-import type { Connector } from '../connectors/connector-type.js';
-import { noConnector, resultOfLoss, simulatedResult } from './execution/execution-rules.js';
-import { SamePerson } from '../auth/authorisation.js';
-import type { Principal } from '../auth/principal.js';
+import { ActionConnectors } from './execution/connector-calls.js';
+import { noConnector, simulatedResult } from './execution/execution-rules.js';
+import { higherLevel, RequiredLevels } from './required-levels.js';
 
-export interface LockedAction {
+interface LockedAction {
   readonly action: Action;
   /** Absent for direct actions, and if the incident was deleted. */
   readonly incident?: LockedIncident;
 }
 
-/**
- * Runs the action of a decision. Ends actions that have not begun: when held actions are discarded, when an incident is deleted or
- * closed with `pending: withdraw`, and when a playbook run is cancelled.
- */
+/** Makes the decision in the transaction that has locked the action. Its last check is `requirePermit`. */
+type Decide = (tx: Tx, locked: LockedAction, requirePermit: () => void) => Promise<Action>;
+
+/** Decisions of people on actions. The row lock lets one of several simultaneous decisions win. */
 @Injectable()
-export class ActionDecisions implements OnModuleInit {
+export class ActionDecisions {
   constructor(
     private readonly transactions: Transactions,
     private readonly killSwitch: KillSwitch,
-    private readonly incidentEndings: IncidentEndings,
     private readonly incidents: Incidents,
     private readonly actions: ActionsRepository,
+    private readonly connectors: ActionConnectors,
+    private readonly requests: ActionRequests,
+    private readonly recorder: ActionRecorder,
     private readonly endings: ActionEndings,
     private readonly work: ActionWork,
+    private readonly guard: ApprovalLevelGuard,
+    private readonly levels: RequiredLevels,
     private readonly persons: SamePerson,
+    private readonly clock: Clock,
     private readonly settings: Settings,
+    @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
   ) {}
 
-  onModuleInit(): void {
-    this.killSwitch.register('actions', {
-      inFlight: async () => (await this.actions.countWork()).in_flight,
-      count: async () => (await this.actions.countWork()).held,
-      discard: (tx, caller) => this.discard(tx, caller),
-    });
-    this.incidentEndings.register({
-      pending: 'actions',
-      count: (tx, incidentId) => this.actions.countWaitingOf(tx, incidentId),
-      end: async (tx, incident_id, by, reason) => {
-        const waiting = await this.endings.reject(tx, { incident_id, ...WAITING }, by, reason);
-        return waiting.length + (await this.withdrawAll(tx, { incident_id }, by, reason));
+  /** Approves the action, runs it, and returns the action after the run. */
+  async approve(
+    caller: Principal,
+    id: string,
+    { comment, confirm_resolved }: ActionApprovalDto,
+    idempotency: Participant<Action>,
+  ): Promise<Action> {
+    const found = await this.find(id);
+    const decide: Decide = async (tx, { action, incident }, requirePermit) => {
+      const level = this.guard.requireForApproval(caller, action, incident);
+      if (await this.isOwnRequest(tx, caller, action)) throw new OwnRequestError(caller);
+      requireWaiting(action);
+      if (incident?.status === 'resolved' && !confirm_resolved) {
+        const message =
+          'The incident of the action is resolved. Send confirm_resolved: true to approve it all the same.';
+        throw invalidState(message, { reason: 'incident_resolved' });
+      }
+      requirePermit();
+      const approval = {
+        approved_by: caller.name,
+        approved_at: this.clock.now(),
+        comment,
+        approval_level: level === 'none' ? undefined : level,
+      };
+      const ttl = this.settings.approvalTtlMinutes;
+      const after = await this.actions.approve(tx, id, approval, ttl);
+      if (!after) throw invalidState(expiredReason(ttl));
+      const changed = { change: 'approved', actor: caller.name, action: after } as const;
+      await this.recorder.record(tx, [changed]);
+      return this.measured(tx, after);
+    };
+    return await this.decideAndRun(
+      caller,
+      found,
+      await this.connectors.of(found),
+      idempotency,
+      decide,
+    );
+  }
+
+  /** A requester may reject their own action. */
+  async reject(
+    caller: Principal,
+    id: string,
+    reason: string,
+    idempotency: Participant<Action>,
+  ): Promise<Action> {
+    const found = await this.find(id);
+    return await this.transactions.run<Action>(
+      async (tx) => {
+        const { action } = await this.lock(tx, found);
+        this.guard.requireForRejection(caller, action);
+        requireWaiting(action);
+        const waiting = { id, ...WAITING };
+        const [after] = await this.endings.reject(tx, waiting, caller.name, reason);
+        return this.measured(tx, after!);
       },
-    });
+      caller,
+      idempotency,
+    );
+  }
+
+  /** Rolls back an action with a new action of the inverse type, which needs the level of both but no approval. */
+  async rollBack(
+    caller: Principal,
+    id: string,
+    reason: string,
+    idempotency: Participant<Action>,
+  ): Promise<Action> {
+    const original = await this.find(id);
+    const { inverse } = actionType(original.action_type);
+    const connector = inverse && (await this.connectors.ofRollback(original, inverse));
+    const decide: Decide = async (tx, { action, incident }, requirePermit) => {
+      const { action_type, parameters, approval_level: askedLevel } = action;
+      const level = inverse
+        ? this.levels.forRequest({ action_type: inverse, parameters, incident, askedLevel })
+        : (askedLevel ?? 'none');
+      requireApprovalLevel(caller, level);
+      if (!inverse) {
+        throw new AppError('rollback_not_supported', `${action_type} cannot be rolled back.`);
+      }
+      const obstacle = rollbackObstacle(action);
+      if (obstacle !== undefined) throw invalidState(obstacle);
+      requirePermit();
+      // The requester of the original needs the approval of another person.
+      const waits = await this.isOwnRequest(tx, caller, action);
+      const wanted = {
+        action_type: inverse,
+        parameters: inverseParameters(inverse, parameters, reason),
+        requested_by: caller.name,
+        connector,
+        rollback_of: action.id,
+        reason,
+        incident,
+        approval_level: waits ? higherLevel(level, 'analyst') : undefined,
+      };
+      return (await this.requests.createAll(tx, [wanted]))[0]!;
+    };
+    return await mapConstraints({ uq_actions_rollback_of: () => invalidState(ROLLED_BACK) }, () =>
+      this.decideAndRun(caller, original, connector, idempotency, decide),
+    );
   }
 
   /**
    * Decides on an action in a transaction, and runs the action if it may run. An action whose connector only simulates ends in
-   * that transaction. `decide` calls `requirePermit` after its other checks, because their errors come before
-   * `kill_switch_active`.
+   * that transaction.
    */
-  async decideAndRun(
+  private async decideAndRun(
     caller: Principal,
+    found: Action,
     connector: Connector | undefined,
     idempotency: Participant<Action>,
-    decide: (tx: Tx, requirePermit: () => void) => Promise<Action>,
+    decide: Decide,
   ): Promise<Action> {
     let ended: Promise<Action> | undefined;
     const action = await this.transactions.run<Action>(
       async (tx) => {
         const claimedPermit = await claimPermitLate(this.killSwitch, tx);
         let permit: Permit | undefined;
-        const decided = await decide(tx, () => void (permit = claimedPermit()));
+        const locked = await this.lock(tx, found);
+        const decided = await decide(tx, locked, () => void (permit = claimedPermit()));
         if (decided.status !== 'pending') return decided;
         const result = connector
           ? simulatedResult(connector, decided.action_type)
@@ -92,67 +201,58 @@ export class ActionDecisions implements OnModuleInit {
     return await this.work.wait(action, ended);
   }
 
-  /** Whether four eyes are required and the caller is a requester of the action. */
-  async isOwnRequest(tx: Tx, caller: Principal, action: Action): Promise<boolean> {
-    return (
-      this.settings.approvalFourEyes && (await this.persons.isAmong(tx, caller, askersOf(action)))
-    );
-  }
-
-  /** Returns the action before the transaction that locks it, whose connector has to be known. Throws NotFoundError. */
-  async find(id: string): Promise<Action> {
+  /** Returns the action before the transaction that locks it, whose connector has to be known. */
+  private async find(id: string): Promise<Action> {
     const action = await this.actions.findById(id);
     if (!action) throw new NotFoundError('Action');
     return action;
   }
 
-  /**
-   * Locks the incident and then the action until the transaction ends. A deletion locks them in the same order, so that the
-   * two never wait for each other. Throws NotFoundError.
-   */
-  async lock(tx: Tx, { id, incident_id }: Action): Promise<LockedAction> {
+  /** Locks the incident and then the action. A deletion locks them in the same order, so that the two never wait for each other. */
+  private async lock(tx: Tx, { id, incident_id }: Action): Promise<LockedAction> {
     const incident = incident_id ? await this.incidents.lockForShare(tx, incident_id) : undefined;
-    const action = await this.actions.lockById(tx, id);
+    const [action] = await this.actions.lock(tx, [id]);
     if (!action) throw new NotFoundError('Action');
     return { action, incident };
   }
 
-  /** `undefined` if the action no longer waits for approval. */
-  async reject(tx: Tx, id: string, by: string, reason: string): Promise<Action | undefined> {
-    return (await this.endings.reject(tx, { id, ...WAITING }, by, reason))[0];
+  /** Whether four eyes are required and the caller is a requester of the action. */
+  private async isOwnRequest(tx: Tx, caller: Principal, action: Action): Promise<boolean> {
+    const { approvalFourEyes } = this.settings;
+    return approvalFourEyes && (await this.persons.isAmong(tx, caller, askersOf(action)));
   }
 
-  /** Rejects the action if it has not begun. Does nothing if it has begun or waits for approval. */
-  async withdraw(tx: Tx, id: string, by: string, reason: string): Promise<void> {
-    await this.withdrawAll(tx, { id }, by, reason);
+  private measured(tx: Tx, action: Action): Action {
+    const { requested_at, approved_at, rejected_at } = action;
+    const decidedAt = approved_at ?? rejected_at ?? requested_at;
+    const waitedMs = Math.max(0, decidedAt.getTime() - requested_at.getTime());
+    afterCommit(tx, () => this.waitSeconds.observe(waitedMs / 1_000));
+    return action;
   }
+}
 
-  private async discard(tx: Tx, caller: Caller): Promise<number> {
-    const message = `Discarded by ${caller.name}, who turned the kill switch off.`;
-    return await this.withdrawAll(tx, { sent: true }, SYSTEM, message);
-  }
+function requireWaiting({ status }: Action): void {
+  if (status === 'pending_approval') return;
+  throw invalidState(`The action is ${status}: it does not wait for approval.`);
+}
 
-  /** Rejects actions that have not begun, and fails those whose call may have been sent. Returns their number. */
-  private async withdrawAll(
-    tx: Tx,
-    which: Withdrawal,
-    by: string,
-    message: string,
-  ): Promise<number> {
-    const withdrawn = await this.actions.withdraw(tx, which);
-    const idsOf = (isSent: boolean) =>
-      withdrawn.flatMap(({ id, sent }) => (sent === isSent ? [id] : []));
-    const unsent = idsOf(false);
-    if (unsent.length > 0) await this.endings.reject(tx, { id: In(unsent) }, by, message);
-    const sent = idsOf(true);
-    if (sent.length > 0) {
-      const result = resultOfLoss({ kind: 'stopped', message, sent: true, idempotent: false });
-      const actions = await this.actions.lockAll(tx, sent);
-      await this.endings.endAll(
-        tx,
-        actions.map((action) => ({ action, result, by: SYSTEM })),
-      );
-    }
-    return withdrawn.length;
-  }
+const ROLLED_BACK = 'The action has been rolled back, or its rollback is under way.';
+
+/** Returns why the action cannot be rolled back; `undefined` if it can. */
+export function rollbackObstacle({ rolled_back_by, status, result }: Action): string | undefined {
+  if (rolled_back_by !== undefined) return ROLLED_BACK;
+  const mayHaveHappened =
+    status === 'completed' || (status === 'failed' && result?.code === 'outcome_unknown');
+  return mayHaveHappened ? undefined : `The action is ${status}, and not completed.`;
+}
+
+/** Parameters of the inverse: the same values as the original, with the reason of the rollback. */
+export function inverseParameters(
+  inverse: ActionTypeName,
+  original: Parameters,
+  reason: string,
+): Parameters {
+  const names = actionType(inverse).parameters.map(({ name }) => name);
+  const given = Object.entries({ ...original, reason });
+  return Object.fromEntries(given.filter(([name]) => names.includes(name)));
 }

@@ -30,7 +30,7 @@ import { IncidentReference } from '../incidents/incident-reference.js';
 import { SortWords, PageQueryDto } from '../platform/paging/page-query.dto.js';
 import { sortsOf, sortWords } from '../platform/paging/page.js';
 import { Words } from '../platform/validation/query-fields.js';
-import { type ActionListRequest, SORT_FIELDS } from './action-list.js';
+import { type ActionListRequest, SORT_FIELDS } from './action-rows.js';
 import {
   INCIDENT_STATUSES,
   type IncidentStatus,
@@ -220,9 +220,47 @@ export function presentRollback(rollback: Action): RolledBackActionDto {
   return presentRolledBack({ ...rollback, rollback_action_id, original_action_id });
 }
 
+const LONGEST_TEXT = 2_000;
+
 export class ActionRollbackDto {
-  @Reason({ max: 2_000 })
+  @Reason({ max: LONGEST_TEXT })
   readonly reason: string;
+}
+
+export class ActionApprovalDto {
+  @Text({ optional: true, max: LONGEST_TEXT })
+  readonly comment?: string;
+
+  @Flag({
+    optional: true,
+    default: false,
+    description: 'Approves the action even if its incident is resolved.',
+  })
+  readonly confirm_resolved?: boolean;
+}
+
+export class ActionRejectionDto {
+  @Reason({ max: LONGEST_TEXT })
+  readonly reason: string;
+}
+
+export class ApprovedActionDto extends PickType(ActionSummaryDto, ['id', 'status', 'result']) {
+  @Text()
+  readonly approved_by: string;
+
+  @Instant()
+  readonly approved_at: Date;
+}
+
+export class RejectedActionDto extends PickType(ActionSummaryDto, ['id', 'status']) {
+  @Text()
+  readonly rejected_by: string;
+
+  @Instant()
+  readonly rejected_at: Date;
+
+  @Text()
+  readonly rejection_reason: string;
 }
 
 const SORTS = sortWords(...SORT_FIELDS);

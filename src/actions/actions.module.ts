@@ -7,18 +7,17 @@ import { RequiredLevels } from './required-levels.js';
 import { ActionRecorder } from './action-records.js';
 import { ActionsRepository } from './actions.repository.js';
 import { ActionPreviews } from './action-previews.js';
-import { ActionRequests, ActionCreation } from './action-requests.js';
+import { ActionRequests } from './action-requests.js';
 import { DuplicateActions } from './duplicate-actions.js';
-import { ActionsController } from './actions.controller.js';
+import { ActionsController, ApprovalsController } from './actions.controller.js';
+import { ActionsService } from './actions.service.js';
+import { ActionWithdrawals } from './action-withdrawals.js';
+import { ApprovalExpiry } from './approval-expiry.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
-import { ApprovalsController } from './approvals.controller.js';
-import { ApprovalExpiry, ApprovalsService } from './approvals.service.js';
-import { ActionsService, RollbackService } from './actions.service.js';
 import { ActionDecisions } from './action-decisions.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
 import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js';
-import { ApprovalGauges } from './action-list.js';
 
 /** Requests, approvals, rollbacks and lists of actions. `execution/` runs them. */
 @Module({
@@ -27,23 +26,20 @@ import { ApprovalGauges } from './action-list.js';
   providers: [
     ActionConnectors,
     ApprovalExpiry,
-    ApprovalGauges,
     ApprovalLevelGuard,
-    ApprovalsService,
-    ActionCreation,
     ActionEndings,
     RequiredLevels,
     ActionPreviews,
     ActionRecorder,
     ActionRequests,
+    ActionWithdrawals,
     ActionWork,
     ActionsService,
     ActionsRepository,
     ConnectorCalls,
     ActionDecisions,
-    RollbackService,
     DuplicateActions,
   ],
-  exports: [ActionConnectors, ActionDecisions, ActionRequests, ActionsService, RequiredLevels],
+  exports: [ActionRequests, ActionWithdrawals, ActionsService, RequiredLevels],
 })
 export class ActionsModule {}

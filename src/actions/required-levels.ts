@@ -33,8 +33,8 @@ export class RequiredLevels {
   }
 
   /** Returns the level of the type, before the incident or the target raises it. */
-  byDefault({ name, defaultLevel }: ActionType): ApprovalLevel {
-    return this.settings.approvalLevels[name] ?? defaultLevel ?? 'none';
+  byDefault({ name, level }: ActionType): ApprovalLevel {
+    return this.settings.approvalLevels[name] ?? level;
   }
 
   forRequest(question: LevelQuestion): ApprovalLevel {

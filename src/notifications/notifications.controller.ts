@@ -17,7 +17,7 @@ import { ListAnswer } from '../platform/paging/page.js';
 import { shownType, targetRoutes } from '../targets/target-contract.js';
 import { CHANNEL_TYPES } from './channel-types.js';
 import { DeliveriesService, TEST_ANSWERED_WITHIN_MS } from './deliveries.service.js';
-import { EVENT_SCHEMAS } from './messages/event-schemas.js';
+import { EVENT_SCHEMAS } from './notification.js';
 import { NotificationChannelsService } from './notification-channels.service.js';
 import {
   ChangedNotificationChannelDto,

@@ -158,7 +158,7 @@ describe('the repository of actions', () => {
   it('locks an action against every change until the transaction ends', async () => {
     const id = await insert(STATES.waiting);
     await transactions.run(async (tx) => {
-      expect(await actions.lockById(tx, id)).toMatchObject({ id, status: 'pending_approval' });
+      expect(await actions.lock(tx, [id])).toMatchObject([{ id, status: 'pending_approval' }]);
       const other = transactions.run((another) =>
         another.query('select 1 from actions where id = $1 for no key update nowait', [id]),
       );

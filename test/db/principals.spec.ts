@@ -110,8 +110,8 @@ describe('PrincipalsRepository', () => {
         )
       )[0].s as number | null;
 
-    await repository.noteKeysUsed([used!, again!]);
-    await repository.noteSessionsUsed([session.id]);
+    await repository.noteUsed('keys', [used!, again!]);
+    await repository.noteUsed('sessions', [session.id]);
     expect(await secondsAgo('api_keys', 'last_used_at', used)).not.toBeNull();
     expect(await secondsAgo('api_keys', 'last_used_at', again)).toBeGreaterThanOrEqual(30);
     expect(await secondsAgo('api_keys', 'last_used_at', unused)).toBeNull();

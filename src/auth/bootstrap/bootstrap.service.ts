@@ -173,44 +173,35 @@ export class WhoCanLogIn implements OnModuleInit {
   }
 }
 
-type AdminOutcome = 'created' | 'reset';
-
-/** For an operator who cannot log in: creates an admin, or makes an existing user an enabled admin again. */
-export class AdminAccount {
-  private readonly users: UsersRepository;
-  private readonly sessions: SessionsRepository;
-  private readonly transactions: Transactions;
-
-  constructor(
-    dataSource: DataSource,
-    private readonly audit: AuditLog,
-  ) {
-    this.users = new UsersRepository(dataSource);
-    this.sessions = new SessionsRepository(dataSource);
-    this.transactions = new Transactions(dataSource);
-  }
-
-  /** Returns `undefined` if the name belonged to a deleted user, because names are never reused. */
-  async ensure(username: string, password: string): Promise<AdminOutcome | undefined> {
-    const weakness = await weaknessOf(password, username);
-    if (weakness !== undefined) throw new WeakPasswordError('The password', weakness);
-    const password_hash = await hashPassword(password);
-    return await this.transactions.run(async (tx) => {
-      const access = { role: 'admin', enabled: true, password_hash } as const;
-      const created = await this.users.insertIfNew(tx, { id: newId(), username, ...access });
-      if (!created) {
-        const id = await this.users.findIdByName(tx, username);
-        if (id === undefined) return undefined;
-        await this.users.update(tx, id, access);
-        await this.sessions.endAllOf(tx, id);
-      }
-      await this.audit.record(tx, {
-        actor: 'system',
-        action: created ? 'user.created' : 'user.updated',
-        subject: { type: 'user', id: username },
-        details: { role: 'admin', enabled: true, password: 'set', reason: 'create-admin command' },
-      });
-      return created ? 'created' : 'reset';
+/**
+ * For an operator who cannot log in: creates an admin, or makes an existing user an enabled admin again. `undefined` if
+ * the name belonged to a deleted user, because names are never reused.
+ */
+export async function ensureAdmin(
+  dataSource: DataSource,
+  audit: AuditLog,
+  username: string,
+  password: string,
+): Promise<'created' | 'reset' | undefined> {
+  const weakness = await weaknessOf(password, username);
+  if (weakness !== undefined) throw new WeakPasswordError('The password', weakness);
+  const password_hash = await hashPassword(password);
+  const users = new UsersRepository(dataSource);
+  return await new Transactions(dataSource).run(async (tx) => {
+    const access = { role: 'admin', enabled: true, password_hash } as const;
+    const created = await users.insertIfNew(tx, { id: newId(), username, ...access });
+    if (!created) {
+      const id = await users.findIdByName(tx, username);
+      if (id === undefined) return undefined;
+      await users.update(tx, id, access);
+      await new SessionsRepository(dataSource).endAllOf(tx, id);
+    }
+    await audit.record(tx, {
+      actor: 'system',
+      action: created ? 'user.created' : 'user.updated',
+      subject: { type: 'user', id: username },
+      details: { role: 'admin', enabled: true, password: 'set', reason: 'create-admin command' },
     });
-  }
+    return created ? 'created' : 'reset';
+  });
 }

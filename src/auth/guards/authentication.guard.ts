@@ -1,9 +1,9 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { type Access, DeclaredAccess, requiredRole } from '../../platform/access/access.js';
+import { DeclaredAccess, requiredRole } from '../../platform/access/access.js';
 import { AppError } from '../../platform/errors/app-error.js';
 import '../../platform/http/request.js';
-import { Authentication, credentialOf, MetricsToken } from '../authentication/authentication.js';
+import { Authentication } from '../authentication/authentication.js';
 import { UnauthorizedError } from '../auth.errors.js';
 import { requireRole } from '../authorisation.js';
 import type { Principal } from '../principal.js';
@@ -14,47 +14,21 @@ export class AuthenticationGuard implements CanActivate {
   constructor(
     private readonly access: DeclaredAccess,
     private readonly authentication: Authentication,
-    private readonly metricsToken: MetricsToken,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const access = this.access.of(context);
     if (!access) throw new AppError('forbidden', 'This address is not open to anyone.');
-    await this.admit(request, access);
+    const role = requiredRole(access);
+    const { authentication } = this;
+    if (role || (access === 'operations' && !authentication.hasMetricsToken(request))) {
+      request.caller = await authentication.requirePrincipal(request, role);
+    } else if (access === 'page') {
+      const principal = await authentication.findSessionUser(request);
+      if (principal) request.caller = principal;
+    } else if (access === 'metrics') await authentication.requireMetricsToken(request);
     return true;
-  }
-
-  private async admit(request: FastifyRequest, access: Access): Promise<void> {
-    switch (access) {
-      case 'signature':
-      case 'public':
-        return;
-      case 'page': {
-        const principal = await this.authentication.findSessionUser(request);
-        if (principal) request.caller = principal;
-        return;
-      }
-      case 'metrics':
-        if (this.metricsToken.isSet && !this.hasMetricsToken(request)) {
-          await this.authentication.refuseMetrics(request);
-        }
-        return;
-      case 'operations':
-        if (this.hasMetricsToken(request)) return;
-        request.caller = await this.authentication.requirePrincipal(request, undefined);
-        return;
-      case 'viewer':
-      case 'analyst':
-      case 'senior':
-      case 'manager':
-      case 'admin':
-        request.caller = await this.authentication.requirePrincipal(request, requiredRole(access));
-    }
-  }
-
-  private hasMetricsToken(request: FastifyRequest): boolean {
-    return this.metricsToken.matches(credentialOf(request));
   }
 }
 

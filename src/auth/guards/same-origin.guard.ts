@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { CrossOriginError } from '../auth.errors.js';
+import { AppError } from '../../platform/errors/app-error.js';
+import { FROM_ANOTHER_SITE } from '../auth.errors.js';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -74,6 +75,6 @@ export class SameOriginGuard implements CanActivate {
     const hasSession = request.caller !== undefined;
     const mayBeUnknown = demand === 'not-another-site' || !hasSession;
     if (origin === 'same' || (origin === 'unknown' && mayBeUnknown)) return true;
-    throw new CrossOriginError();
+    throw new AppError('forbidden', FROM_ANOTHER_SITE);
   }
 }

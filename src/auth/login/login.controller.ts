@@ -46,13 +46,17 @@ import { UsersService } from '../users/users.service.js';
 import type { Principal } from '../principal.js';
 
 @ApiTags('Access')
-@Controller('login')
+@Controller()
 @Page()
 @AnyQuery()
 export class LoginController {
-  constructor(private readonly sessions: SessionsService) {}
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly users: UsersService,
+    private readonly whoCanLogIn: WhoCanLogIn,
+  ) {}
 
-  @Get()
+  @Get('login')
   @Operation('getLoginPage', 'Read the login page', 'For people. Programs use an API key.')
   @ApiNextQuery()
   @ApiProduces('text/html')
@@ -66,7 +70,7 @@ export class LoginController {
     return loginPage({ next: nextOf(request), principal: request.caller?.name });
   }
 
-  @Post()
+  @Post('login')
   @HttpCode(200)
   @Consumes('json-or-form')
   @RefusesOtherSites()
@@ -126,16 +130,8 @@ export class LoginController {
     const principal = PrincipalDto.from({ name, kind: 'user', role });
     return { principal, expires_at: expiresAt };
   }
-}
 
-@ApiTags('Access')
-@Controller('logout')
-@Page()
-@AnyQuery()
-export class LogoutController {
-  constructor(private readonly sessions: SessionsService) {}
-
-  @Post()
+  @Post('logout')
   @HttpCode(200)
   @Consumes('json-or-form')
   @RefusesOtherSites()
@@ -169,20 +165,8 @@ export class LogoutController {
     void reply.redirect('/login', 303);
     return undefined;
   }
-}
 
-/** Browser form for PUT /api/me/password. */
-@ApiTags('Access')
-@Controller('login/password')
-@Page()
-@AnyQuery()
-export class PasswordPageController {
-  constructor(
-    private readonly users: UsersService,
-    private readonly whoCanLogIn: WhoCanLogIn,
-  ) {}
-
-  @Get()
+  @Get('login/password')
   @Operation(
     'getPasswordPage',
     'Read the page to change your own password',
@@ -197,7 +181,7 @@ export class PasswordPageController {
   })
   @ApiSeeOther('Without a session: log in first.')
   @ApiErrors('service_unavailable')
-  async page(
+  async passwordPage(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | undefined> {
@@ -211,7 +195,8 @@ export class PasswordPageController {
     return passwordPage({ next: nextOf(request), principal: caller.name, madeUp });
   }
 
-  @Post()
+  /** Browser form for PUT /api/me/password. */
+  @Post('login/password')
   @HttpCode(200)
   @Consumes('json-or-form')
   @Limited('write')
@@ -240,7 +225,7 @@ export class PasswordPageController {
   @ApiErrorMeanings({
     forbidden: 'The request does not come from this site, or does not name its origin.',
   })
-  async change(
+  async changePassword(
     @Body() body: PasswordFormDto,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { isLoopback } from '../../platform/addresses/network.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
-import { AccountThrottledError, TooManyFailuresError } from '../auth.errors.js';
+import { AppError } from '../../platform/errors/app-error.js';
+import { TooManyFailuresError } from '../auth.errors.js';
 import { Refusals } from '../refusals/refusals.js';
 import { Passwords } from './passwords.js';
 
@@ -71,14 +72,18 @@ export class PasswordThrottle {
 
   private refuseAddress({ address }: PasswordGuess, wait: number | undefined): void {
     if (wait === undefined) return;
-    this.refusals.loginLimit(address);
+    this.refusals.ofStranger({ action: 'auth.login_limited' }, address);
     throw new TooManyFailuresError('wrong passwords', wait);
   }
 
   private refuseAccount({ username }: PasswordGuess, wait: number | undefined): void {
     if (wait === undefined) return;
     this.refusals.accountLimit(username);
-    throw new AccountThrottledError(wait);
+    throw new AppError(
+      'rate_limited',
+      'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.',
+      { headers: { 'retry-after': String(wait) } },
+    );
   }
 }
 

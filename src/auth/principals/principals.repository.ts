@@ -107,25 +107,16 @@ export class PrincipalsRepository {
     return row!.same;
   }
 
-  // The time condition is for the other replicas, which store the use of the same key or session.
-
-  async noteKeysUsed(ids: readonly string[]): Promise<void> {
+  /** The time condition is for the other replicas, which store the use of the same keys and sessions. */
+  async noteUsed(kind: 'keys' | 'sessions', ids: readonly string[]): Promise<void> {
+    const [entity, column] =
+      kind === 'keys' ? [ApiKeyEntity, 'last_used_at'] : [SessionEntity, 'last_seen_at'];
     await this.dataSource
       .createQueryBuilder()
-      .update(ApiKeyEntity)
-      .set({ last_used_at: () => 'now()' })
+      .update(entity)
+      .set({ [column]: () => 'now()' })
       .where('id = any(:ids)', { ids })
-      .andWhere(`(last_used_at is null or last_used_at <= now() - interval '1 minute')`)
-      .execute();
-  }
-
-  async noteSessionsUsed(ids: readonly string[]): Promise<void> {
-    await this.dataSource
-      .createQueryBuilder()
-      .update(SessionEntity)
-      .set({ last_seen_at: () => 'now()' })
-      .where('id = any(:ids)', { ids })
-      .andWhere(`last_seen_at <= now() - interval '1 minute'`)
+      .andWhere(`(${column} is null or ${column} <= now() - interval '1 minute')`)
       .execute();
   }
 }

@@ -20,12 +20,7 @@ import { CredentialVerification } from '../authentication/credential-verificatio
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 import type { KeysOfDeleted, User } from './user.entity.js';
 import type { UserInputDto, UserQueryDto, UserUpdateDto } from './users.dto.js';
-import {
-  LastAdminError,
-  NameTakenError,
-  UnauthorizedError,
-  WrongCurrentPasswordError,
-} from '../auth.errors.js';
+import { InvalidCredentialsError, NameTakenError, UnauthorizedError } from '../auth.errors.js';
 import { UsersRepository } from './users.repository.js';
 
 @Injectable()
@@ -137,7 +132,8 @@ export class UsersService {
       mayLogIn: true,
       username: caller.name,
     };
-    if (!(await this.throttle.verifyPassword(guess))) throw new WrongCurrentPasswordError();
+    if (!(await this.throttle.verifyPassword(guess)))
+      throw new InvalidCredentialsError('The current password');
     if (new_password === current_password) {
       throw ValidationError.of(
         'new_password',
@@ -154,7 +150,7 @@ export class UsersService {
       // The password may have changed since the check.
       const before = { password_hash: stored };
       if (!(await this.users.update(tx, caller.id, { password_hash }, before))) {
-        throw new WrongCurrentPasswordError();
+        throw new InvalidCredentialsError('The current password');
       }
       await this.sessions.endAllOf(tx, caller.id, caller.sessionId);
       afterCommit(tx, () => this.verification.forgetUser(caller.id));
@@ -172,7 +168,11 @@ export class UsersService {
     const { user, otherAdmins } = await this.users.lockWithEnabledAdmins(tx, id);
     if (!user) throw new NotFoundError('User');
     const isAdmin = user.role === 'admin' && user.enabled;
-    if (isAdmin && otherAdmins === 0 && !staysAdmin(user)) throw new LastAdminError();
+    if (isAdmin && otherAdmins === 0 && !staysAdmin(user)) {
+      const message =
+        'This is the last enabled admin. It cannot be deleted, disabled or given another role.';
+      throw new AppError('invalid_state', message);
+    }
     return user;
   }
 

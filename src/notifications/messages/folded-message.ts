@@ -29,8 +29,8 @@ interface Approval extends ActionData {
 }
 
 /**
- * Combines messages to people: new incidents of a source, incidents that were judged malicious, approvals that a playbook requests,
- * or failures of a step. The result shows the current state. The worst incident comes first, and the link opens it.
+ * Combines messages to people: new incidents of a source, incidents that were judged malicious, or approvals that a playbook
+ * requests. The result shows the current state. The worst incident comes first, and the link opens it.
  *
  * @param messages the first message is the carrier: receivers recognize a repeated message by its event id
  */
@@ -43,17 +43,11 @@ export function foldedMessage(
   const carrier = { ...messages[0], ...(wave && { wave: { first: wave[0]!, isOver } }) };
   const approvals = messages.flatMap(approvalIn);
   if (approvals.length > 0) return approvalMessage(carrier, approvals, waiting);
-  const { type } = carrier.event;
-  if (type === 'playbook.step_failed' && messages.length > 1) {
-    const value = `${messages.length} runs; the attention list has all of them`;
-    const facts = [...carrier.words.facts, { name: 'Failed in', value }];
-    return { ...carrier, words: { ...carrier.words, facts } };
-  }
   const incidents = messages.flatMap((message) => incidentIn(message, present));
   const [first, ...others] = incidents.toSorted(worstFirst);
   if (!first) return carrier;
   if (others.length > 0) return listOfIncidents(carrier, [first, ...others]);
-  if (type !== 'incident.created' || !first.end) return carrier;
+  if (carrier.event.type !== 'incident.created' || !first.end) return carrier;
   const headline = `New incident, ${first.end} since: ${first.incident.incident_number}`;
   return { ...carrier, words: { ...carrier.words, headline } };
 }

@@ -38,16 +38,13 @@ export function eventOf<P extends object>(
 
 /**
  * SQL that inserts the events in a JSON array parameter (see eventRows). For a hot path that writes rows and events in
- * one statement: `with news as (${insertEvents('$7')}) insert into …`. The condition may use `subject_id`. `payload` is
- * an expression over `event.payload`, if only the statement knows all of it.
+ * one statement: `with news as (${insertEvents('$7')}) insert into …`. The condition may use `subject_id`.
  */
-export function insertEvents(parameter: `$${number}`, where = '', payload?: string): string {
-  const stored = payload ? `data || jsonb_build_object('payload', ${payload})` : 'data';
+export function insertEvents(parameter: `$${number}`, where = ''): string {
   return `
     insert into domain_events (events)
-    select jsonb_agg(${stored})
-      from (select data, data ->> 'subject_id' as subject_id, data -> 'payload' as payload
-              from jsonb_array_elements(${parameter}::jsonb) as data) as event
+    select jsonb_agg(data)
+      from (select data, data ->> 'subject_id' as subject_id from jsonb_array_elements(${parameter}::jsonb) as data) as event
      ${where}
     having count(*) > 0`;
 }

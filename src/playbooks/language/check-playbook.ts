@@ -1,4 +1,4 @@
-import { Environment, TypeError as CelTypeError } from '@marcbachmann/cel-js';
+import { type Environment, TypeError as CelTypeError } from '@marcbachmann/cel-js';
 import { actionType, isActionType } from '../../action-catalogue/action-types.js';
 import { type ActionParameter, parameterErrors } from '../../action-catalogue/parameters.js';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
@@ -13,8 +13,6 @@ import {
 } from '../playbook.js';
 import { INCIDENT_TEXTS } from './decide-step.js';
 import {
-  asSentence,
-  CEL_OPTIONS,
   childrenOf,
   ExpressionError,
   fail,
@@ -22,14 +20,17 @@ import {
   isRoot,
   type Node,
   nodesOf,
+  placeholdersOf,
   positionOf,
   readExpression,
+  readTemplate,
   type Root,
   ROOTS,
+  soleOf,
+  withExpression,
 } from './expression.js';
-import { DECLARATIONS } from './functions.js';
+import { asSentence, LANGUAGE } from './operations.js';
 import { readsClassification } from './steps-read.js';
-import { placeholdersOf, readTemplate, soleOf, withExpression } from './template.js';
 
 type Variables = PlaybookDefinition['variables'];
 type Fields = Readonly<Record<string, string>>;
@@ -62,15 +63,7 @@ const RESULT: Fields = {
   data: 'map<string, dyn>',
 };
 
-/** Numbers from JSON are double, and whole numbers in expressions are int. Expressions can mix them. */
-const OPERATIONS = [
-  'int == double: bool',
-  ...['+', '-', '*', '/', '%'].map((operator) => `int ${operator} double: double`),
-  ...['+', '-', '*', '/', '%'].map((operator) => `double ${operator} int: double`),
-  'double % double: double',
-];
-
-const COMMON = new Environment(CEL_OPTIONS)
+const COMMON = LANGUAGE.clone()
   .registerType('Incident', { fields: INCIDENT })
   .registerType('Verdict', { fields: VERDICT })
   .registerType('Result', { fields: RESULT })
@@ -78,12 +71,6 @@ const COMMON = new Environment(CEL_OPTIONS)
   .registerVariable('incident', 'Incident')
   .registerVariable('verdict', 'Verdict')
   .registerVariable('steps', 'map<string, Step>');
-for (const signature of OPERATIONS) COMMON.registerOperator(signature, notEvaluated);
-for (const signature of DECLARATIONS) COMMON.registerFunction(signature, notEvaluated);
-
-function notEvaluated(): never {
-  throw new Error('The library only reads and checks expressions; Interpreter evaluates them.');
-}
 
 const SCALARS: Fields = { string: 'string', number: 'double', boolean: 'bool' };
 
@@ -124,7 +111,7 @@ export class ExpressionTypes {
     const { type, error } = this.types.check(tree.input);
     if (type !== undefined) return type;
     if (!(error instanceof CelTypeError)) throw new Error('The library read this before.');
-    return fail(positionOf(error.node ?? tree), typeProblem(error.summary));
+    return fail(positionOf(error.node ?? tree), asSentence(error.summary));
   }
 
   /** The library does not check names in has() and does not know the order of steps. */
@@ -154,15 +141,6 @@ function stepProblem(name: string, names: readonly string[], position: number): 
   if (at < 0) return `There is no step ${name}.`;
   if (at === position) return `The step ${name} cannot read its own result.`;
   return at > position ? `The step ${name} comes later: read only earlier steps.` : undefined;
-}
-
-/** Returns the message of the library as a sentence. */
-function typeProblem(summary: string): string {
-  return asSentence(
-    summary
-      .replace(/^no such overload:/, 'there is no operation')
-      .replace(/^found no matching overload for/, 'there is no function'),
-  );
 }
 
 /** Returns the problems of a playbook; none if it can be saved. */

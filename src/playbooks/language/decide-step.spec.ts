@@ -132,12 +132,16 @@ describe('decideStep', () => {
   });
 
   it.each([
-    ['incident.raw_data.other == 1', 19, 'There is no other here.'],
+    ['incident.raw_data.other == 1', 19, 'There is no other in an object.'],
     ['incident.raw_data.count', 1, 'This takes true or false, and here is a number.'],
-    ['incident.raw_data.count.contains("5")', 25, 'This takes a text, and here is a number.'],
+    [
+      'incident.raw_data.count.contains("5")',
+      25,
+      "There is no function 'double.contains(string)'.",
+    ],
     ['incident.raw_data.urls[7] == ""', 1, 'The list has no item there.'],
-    ['steps.skipped.result.success', 15, 'There is no result here.'],
-    ['1 / 0 == 1', 1, 'This divides by zero.'],
+    ['steps.skipped.result.success', 15, 'There is no result in an object.'],
+    ['1 / 0 == 1', 1, 'Division by zero.'],
   ])('fails when %s has no value, at %d', (condition, position, problem) => {
     expect(ofCondition(condition)).toEqual({
       kind: 'error',
@@ -148,7 +152,7 @@ describe('decideStep', () => {
   it('fails with the place in the template', () => {
     expect(reasonOf('Seen: {{ incident.raw_data.other }}')).toEqual({
       kind: 'error',
-      message: 'steps.0.parameters.reason at character 28: There is no other here.',
+      message: 'steps.0.parameters.reason at character 28: There is no other in an object.',
     });
   });
 

@@ -10,14 +10,24 @@ import {
   fail,
   isRaw,
   type Node,
+  type Placeholder,
   readExpression,
+  readTemplate,
   type Root,
   ROOTS,
+  soleOf,
+  withExpression,
 } from './expression.js';
-import { textOf } from './functions.js';
 import { Interpreter } from './interpreter.js';
-import { type Placeholder, readTemplate, soleOf, withExpression } from './template.js';
-import { asTruth, Budget, type Members, Mismatch, needs, type Value } from './values.js';
+import {
+  asTruth,
+  Budget,
+  type Members,
+  Mismatch,
+  needs,
+  textOf,
+  type Value,
+} from './operations.js';
 
 /** Input of a run. */
 export interface RunInput {
@@ -74,21 +84,22 @@ function asJson(value: object): Members {
 
 /** Numbers with so many digits, or with an exponent, may exceed the precision of JavaScript. */
 const ODD_NUMBER = /\d{16}|\dE/i;
-/** A JSON text or number. */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 const WHOLE = /^-?\d+$/;
+
+/** Node passes the source text of each value to the reviver. */
+type Parse = (
+  text: string,
+  reviver: (key: string, value: Value, context: { readonly source: string }) => Value,
+) => Value;
 
 /** Parses JSON. A number that would change becomes the text of its digits. */
 function exactly(json: string): Value {
-  const kept = ODD_NUMBER.test(json) ? json.replace(TOKEN, keptToken) : json;
-  return JSON.parse(kept) as Value;
-}
-
-function keptToken(token: string): string {
-  if (token.startsWith('"')) return token;
-  const number = Number(token);
-  const changed = WHOLE.test(token) ? !Number.isSafeInteger(number) : !Number.isFinite(number);
-  return changed ? `"${token}"` : token;
+  if (!ODD_NUMBER.test(json)) return JSON.parse(json) as Value;
+  return (JSON.parse as Parse)(json, (_, value, { source }) => {
+    if (typeof value !== 'number') return value;
+    const isKept = WHOLE.test(source) ? Number.isSafeInteger(value) : Number.isFinite(value);
+    return isKept ? value : source;
+  });
 }
 
 /** Decision about a step. */

@@ -1,4 +1,5 @@
 import { checkPlaybook } from './check-playbook.js';
+import { ExpressionError, readTemplate, soleOf } from './expression.js';
 
 /** Messages about a condition, without the position. */
 function said(condition: string): string[] {
@@ -16,22 +17,18 @@ function said(condition: string): string[] {
 
 describe('messages about errors that the CEL library finds', () => {
   it.each([
-    ['', 'The expression ends too early.'],
-    ['size(incident.title', 'Expected ")" here.'],
-    ['{"a" 1}', 'Expected ":" here.'],
-    ['incident.', 'Expected a name here.'],
-    ['1 ==)', 'Unexpected ) here.'],
-    ['true and false', 'Unexpected and here.'],
-    ['true \u{1f600}', 'Unexpected \u{1f600} here.'],
-    ['true \ud800', 'Unexpected \ufffd here.'],
+    ['', 'Unexpected token: EOF.'],
+    ['size(incident.title', 'Expected RPAREN, got EOF.'],
+    ['{"a" 1}', 'Expected COLON, got NUMBER.'],
+    ['incident.', 'Expected IDENTIFIER, got EOF.'],
+    ['1 ==)', 'Unexpected token: RPAREN.'],
+    ['true and false', "Unexpected character: 'd'."],
+    ['true \ud800', 'Unexpected character: \ufffd.'],
     ['"a', 'Unterminated string.'],
     ['if == 1', 'Reserved identifier: if.'],
-    [Array(500).fill('1').join('+'), 'An expression has at most 500 parts.'],
-    [`${'('.repeat(70)}true${')'.repeat(70)}`, 'An expression has at most 60 levels.'],
-    [
-      `size(${Array(20).fill('1').join(',')}) > 1`,
-      'An expression has at most 8 operands of a function.',
-    ],
+    [Array(500).fill('1').join('+'), 'Exceeded maxAstNodes (500).'],
+    [`${'('.repeat(70)}true${')'.repeat(70)}`, 'Exceeded maxDepth (60).'],
+    [`size(${Array(20).fill('1').join(',')}) > 1`, 'Exceeded maxCallArguments (8).'],
     ['incident.title', 'A condition must be true or false, not string.'],
     ['incident.severity > 3', 'There is no operation string > int.'],
     ['variables.minutes == "60"', 'There is no operation double == string.'],
@@ -40,5 +37,55 @@ describe('messages about errors that the CEL library finds', () => {
     ['has(incident)', 'Only single fields of incident can be read, such as incident.name.'],
   ])('%j: %s', (condition, sentence) => {
     expect(said(condition)).toEqual([sentence]);
+  });
+});
+
+describe('readTemplate', () => {
+  it.each<[string, unknown[]]>([
+    ['', []],
+    ['plain', ['plain']],
+    ['{{a}}', [{ expression: 'a', offset: 2 }]],
+    [
+      'x {{ a }} y {{b}}',
+      ['x ', { expression: ' a ', offset: 4 }, ' y ', { expression: 'b', offset: 14 }],
+    ],
+    ['}} { } a}}', ['}} { } a}}']],
+    ['{{ "}}" }}', [{ expression: ' "}}" ', offset: 2 }]],
+    [`{{ '\\'}}' }}`, [{ expression: ` '\\'}}' `, offset: 2 }]],
+    [`{{ """ "}} """ }}`, [{ expression: ` """ "}} """ `, offset: 2 }]],
+    ['{{ {"a": {"b": 1}}.a.b }}', [{ expression: ' {"a": {"b": 1}}.a.b ', offset: 2 }]],
+    ['{{{}}}', [{ expression: '{}', offset: 2 }]],
+    ['{{ "{{" }}', [{ expression: ' "{{" ', offset: 2 }]],
+    ['\0{{ "\ud800" }}', ['\0', { expression: ' "\ud800" ', offset: 3 }]],
+  ])('reads %j', (text, parts) => {
+    expect(readTemplate(text)).toEqual(parts);
+  });
+
+  it.each([
+    ['{{', 0],
+    ['ab{{ a }', 2],
+    ['{{ a }} {{ "}}', 8],
+    ['{{ {"a": 1}} ', 0],
+    [`{{ '''}}''`, 0],
+    ['{{ "\\', 0],
+  ])('refuses %j at %d', (text, offset) => {
+    expect(() => readTemplate(text)).toThrow(ExpressionError);
+    expect(() => readTemplate(text)).toThrow(expect.objectContaining({ offset }));
+  });
+
+  it.each(['{{', '}}', '{', '"', '\\"', "'''", '{{"', '{{ 1 }}'])(
+    'refuses %s again and again',
+    (piece) => {
+      expect(() => readTemplate(piece.repeat(100_000))).toThrow(ExpressionError);
+    },
+  );
+});
+
+describe('soleOf', () => {
+  it('is the placeholder only when nothing is around it', () => {
+    expect(soleOf(readTemplate('{{ a }}'))).toEqual({ expression: ' a ', offset: 2 });
+    expect(soleOf(readTemplate('{{ a }} '))).toBeUndefined();
+    expect(soleOf(readTemplate('{{ a }}{{ b }}'))).toBeUndefined();
+    expect(soleOf(readTemplate('a'))).toBeUndefined();
   });
 });

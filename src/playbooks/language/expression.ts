@@ -1,15 +1,14 @@
-import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
+import { type ASTNode, ParseError } from '@marcbachmann/cel-js';
 import type { FieldError } from '../../platform/errors/app-error.js';
-import { shownName, shownStart } from '../../platform/text.js';
+import { shownStart } from '../../platform/text.js';
 import {
-  DEEPEST_NODE,
   LONGEST_EXPRESSION,
+  LONGEST_TEMPLATE,
+  MOST_EXPRESSIONS,
   MOST_LEVELS_BUILT,
   MOST_NESTED_LOOPS,
-  MOST_NODES,
 } from '../playbook.js';
-import { FUNCTIONS, METHODS, RAW } from './functions.js';
-import { isInRange, OUT_OF_RANGE } from './values.js';
+import { asSentence, FUNCTIONS, LANGUAGE, METHODS, RAW } from './operations.js';
 
 /** Expressions contain names of any length, so messages are shortened. */
 const LONGEST_MESSAGE = 300;
@@ -23,11 +22,6 @@ export class ExpressionError extends Error {
   ) {
     super(shownStart(message, LONGEST_MESSAGE));
     this.name = new.target.name;
-  }
-
-  /** Returns the same error for a longer text, in which the expression begins at `start`. */
-  within(start: number): ExpressionError {
-    return new ExpressionError(this.offset + start, this.message);
   }
 
   /** Message for the author of the field, with the position counted from 1. */
@@ -49,13 +43,13 @@ export const ROOTS = ['incident', 'variables', 'steps', 'verdict'] as const;
 export type Root = (typeof ROOTS)[number];
 
 /** The values of parameters never come from the verdict, because a model may have written it. */
-export const TEMPLATE_ROOTS: readonly Root[] = ['incident', 'variables', 'steps'];
+const TEMPLATE_ROOTS: readonly Root[] = ['incident', 'variables', 'steps'];
 
 export function isRoot(name: string): name is Root {
   return (ROOTS as readonly string[]).includes(name);
 }
 
-/** Yields all nodes of the tree, the root first. */
+/** Returns all nodes of the tree, the root first. */
 export function nodesOf(node: Node): Node[] {
   return [node, ...childrenOf(node).flatMap(nodesOf)];
 }
@@ -93,11 +87,10 @@ export function isLoop(name: string): name is Loop {
   return (LOOPS as readonly string[]).includes(name);
 }
 
-export const CEL_OPTIONS = {
-  homogeneousAggregateLiterals: false,
-  limits: { maxAstNodes: MOST_NODES, maxDepth: DEEPEST_NODE, maxCallArguments: 8 },
-};
-const reader = new Environment(CEL_OPTIONS);
+/** Whether the expression is `raw(…)`, whose value is not defanged in texts for people. */
+export function isRaw(node: Node): boolean {
+  return node.op === 'call' && node.args[0] === RAW;
+}
 
 /**
  * Parses an expression. The library accepts all of CEL; this function rejects what the language of playbooks does not have.
@@ -108,7 +101,9 @@ export function readExpression(text: string, roots: readonly Root[]): Node {
     fail(0, `An expression has at most ${LONGEST_EXPRESSION} characters.`);
   }
   const tree = parsed(text);
-  judge(tree, { names: new Set<string>(roots), depth: 1, loops: 0 });
+  judge(tree, roots, 0);
+  const raw = nodesOf(tree).slice(1).find(isRaw);
+  if (raw) fail(raw.pos, 'raw() must enclose the whole expression.');
   if (levelsBuilt(tree) > MOST_LEVELS_BUILT) {
     fail(tree.start, `An expression nests at most ${MOST_LEVELS_BUILT} lists or objects.`);
   }
@@ -117,69 +112,62 @@ export function readExpression(text: string, roots: readonly Root[]): Node {
 
 function parsed(text: string): Node {
   try {
-    return reader.parse(text).ast;
+    return LANGUAGE.parse(text).ast;
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
-    return fail(error.range?.start ?? 0, syntaxProblem(error, text));
+    return fail(error.range?.start ?? 0, asSentence(error.summary));
   }
 }
 
-/** Names that a node can use, and its depth. */
-interface Place {
-  readonly names: ReadonlySet<string>;
-  readonly depth: number;
-  readonly loops: number;
-}
-
-function judge(node: Node, place: Place): void {
-  const problem = problemOf(node, place);
+/** Checks the node and its children, which can use these names and are in so many loops. */
+function judge(node: Node, names: readonly string[], loops: number): void {
+  const problem = problemOf(node, names);
   if (problem !== undefined) fail(positionOf(node), problem);
-  if (wholeNumber(node) !== undefined) return;
-  const inside = { ...place, depth: place.depth + 1 };
-  if (node.op === 'rcall' && isLoop(node.args[0])) return judgeLoop(node, inside);
-  for (const child of childrenOf(node)) judge(child, inside);
+  if (node.op === 'rcall' && isLoop(node.args[0])) judgeLoop(node, names, loops);
+  else for (const child of childrenOf(node)) judge(child, names, loops);
 }
 
 /** Returns the problem of the node itself, without its children. */
-function problemOf(node: Node, { names, depth }: Place): string | undefined {
-  if (depth > DEEPEST_NODE) return `An expression is at most ${DEEPEST_NODE} levels deep.`;
-  if (node.op === 'id' && !names.has(node.args)) return unknownName(node.args, names);
+function problemOf(node: Node, names: readonly string[]): string | undefined {
+  if (node.op === 'id' && !names.includes(node.args)) {
+    return node.args === 'verdict'
+      ? 'A template cannot read the verdict; only a condition can.'
+      : `There is no ${node.args} here. What can be read: ${names.join(', ')}.`;
+  }
   if (node.op === 'value' && typeof node.args === 'object' && node.args !== null) {
     return 'Bytes and unsigned numbers are not part of this language.';
   }
-  const number = wholeNumber(node);
-  if (number !== undefined && !isInRange(number)) return OUT_OF_RANGE;
   const isText = (key: Node) => key.op === 'value' && typeof key.args === 'string';
   if (node.op === 'map' && !node.args.every(([key]) => isText(key))) {
     return 'The keys of an object are texts in quotes.';
   }
-  if (node.op === 'call' && node.args[0] !== 'has' && !FUNCTIONS.has(node.args[0])) {
-    return `There is no function ${node.args[0]}().`;
+  if (node.op !== 'call' && node.op !== 'rcall') return undefined;
+  const [name] = node.args;
+  if (name === 'matches') {
+    return 'There are no regular expressions: use contains(), startsWith() or endsWith().';
   }
-  if (isRaw(node) && depth > 1) return 'raw() must enclose the whole expression.';
-  if (node.op !== 'rcall') return undefined;
-  const [name, , operands] = node.args;
-  if (isLoop(name)) return undefined;
-  const [, most] = METHODS.get(name) ?? [];
-  if (most === undefined) {
-    return name === 'matches'
-      ? 'There are no regular expressions: use contains(), startsWith() or endsWith().'
-      : `There is no function ${name}().`;
-  }
-  return operands.length > most ? `There are too many operands in ${name}().` : undefined;
+  const isKnown =
+    node.op === 'call' ? name === 'has' || FUNCTIONS.has(name) : isLoop(name) || METHODS.has(name);
+  return isKnown ? undefined : `There is no function ${name}().`;
 }
 
-/** Whether the expression is `raw(…)`, whose value is not defanged in texts for people. */
-export function isRaw(node: Node): boolean {
-  return node.op === 'call' && node.args[0] === RAW;
-}
-
-/** Reads a whole number with its sign, because the lowest 64-bit number has no positive counterpart. */
-function wholeNumber(node: Node): bigint | undefined {
-  if (node.op === 'value') return typeof node.args === 'bigint' ? node.args : undefined;
-  if (node.op !== '-_' || node.args.op !== 'value') return undefined;
-  const { args } = node.args;
-  return typeof args === 'bigint' ? -args : undefined;
+function judgeLoop(
+  node: Extract<Node, { op: 'rcall' }>,
+  names: readonly string[],
+  loops: number,
+): void {
+  const [name, list, [variable, ...body]] = node.args;
+  judge(list, names, loops);
+  if (variable?.op !== 'id' || body.length === 0) {
+    fail(positionOf(node), `There has to be a name and an expression in ${name}().`);
+  }
+  if (isRoot(variable.args)) {
+    fail(variable.pos, `The name ${variable.args} has a meaning already: choose another name.`);
+  }
+  if (loops === MOST_NESTED_LOOPS) {
+    fail(positionOf(node), `At most ${MOST_NESTED_LOOPS} of ${LOOPS.join(', ')} may be nested.`);
+  }
+  for (const part of body) judge(part, [...names, variable.args], loops + 1);
 }
 
 /** Returns the maximum depth of the type. The value that a loop builds can contain the value that it visits. */
@@ -192,55 +180,75 @@ function levelsBuilt(node: Node): number {
   return node.op === 'list' || node.op === 'map' ? 1 + most : most;
 }
 
-function judgeLoop(node: Extract<Node, { op: 'rcall' }>, place: Place): void {
-  const [name, list, [variable, ...body]] = node.args;
-  judge(list, place);
-  if (variable?.op !== 'id' || body.length === 0) {
-    fail(positionOf(node), `There has to be a name and an expression in ${name}().`);
-  }
-  if (isRoot(variable.args)) {
-    fail(variable.pos, `The name ${variable.args} has a meaning already: choose another name.`);
-  }
-  if (place.loops === MOST_NESTED_LOOPS) {
-    fail(positionOf(node), `At most ${MOST_NESTED_LOOPS} of ${LOOPS.join(', ')} may be nested.`);
-  }
-  const names = new Set([...place.names, variable.args]);
-  for (const part of body) judge(part, { ...place, names, loops: place.loops + 1 });
+/** Texts and the expressions in `{{ }}` between them. */
+export type Template = readonly (string | Placeholder)[];
+
+export interface Placeholder {
+  readonly expression: string;
+  /** Offset of the expression in the template. */
+  readonly offset: number;
 }
 
-function unknownName(name: string, names: ReadonlySet<string>): string {
-  if (name === 'verdict') return 'A template cannot read the verdict; only a condition can.';
-  return `There is no ${name} here. What can be read: ${[...names].join(', ')}.`;
+/** Throws ExpressionError with the position in the template. */
+export function readTemplate(text: string): Template {
+  if (text.length > LONGEST_TEMPLATE) {
+    fail(0, `A template has at most ${LONGEST_TEMPLATE} characters.`);
+  }
+  const parts: (string | Placeholder)[] = [];
+  let at = 0;
+  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
+    if (open > at) parts.push(text.slice(at, open));
+    const offset = open + 2;
+    const close = endOfExpression(text, offset);
+    if (close === undefined) fail(open, 'No }} ends this {{.');
+    parts.push({ expression: text.slice(offset, close), offset });
+    if (placeholdersOf(parts).length > MOST_EXPRESSIONS) {
+      fail(open, `A template has at most ${MOST_EXPRESSIONS} expressions.`);
+    }
+    at = close + 2;
+  }
+  if (at < text.length) parts.push(text.slice(at));
+  return parts;
 }
 
-const TOKENS: Readonly<Record<string, string>> = {
-  RPAREN: '")"',
-  RBRACKET: '"]"',
-  RBRACE: '"}"',
-  COLON: '":"',
-  IDENTIFIER: 'a name',
-};
-
-const LIMITS: Readonly<Record<string, string>> = {
-  maxAstNodes: 'parts',
-  maxDepth: 'levels',
-  maxCallArguments: 'operands of a function',
-};
-
-/** Returns the message of the library as a sentence, with readable names of tokens and limits. */
-function syntaxProblem({ summary, range }: ParseError, text: string): string {
-  const [, limit = '', most] = /^Exceeded (\w+) \((\d+)\)/.exec(summary) ?? [];
-  if (most !== undefined) return `An expression has at most ${most} ${LIMITS[limit] ?? limit}.`;
-  const [, token] = /^Expected (\w+)/.exec(summary) ?? [];
-  if (token !== undefined) return `Expected ${TOKENS[token] ?? token} here.`;
-  if (!summary.startsWith('Unexpected')) return asSentence(summary);
-  const rest = text.slice(range?.start ?? 0);
-  const [found] = /^(?:\w+|.)/su.exec(rest) ?? [];
-  return found === undefined
-    ? 'The expression ends too early.'
-    : `Unexpected ${shownName(found)} here.`;
+/** Finds the `}}` that is neither in a quoted text nor in an object of the expression. */
+function endOfExpression(text: string, start: number): number | undefined {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === '"' || char === "'") at = endOfQuote(text, at);
+    else if (char === '{') depth += 1;
+    else if (char === '}' && depth > 0) depth -= 1;
+    else if (text.startsWith('}}', at)) return at;
+  }
+  return undefined;
 }
 
-export function asSentence(summary: string): string {
-  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+/** A quoted text begins and ends with one quote or with three. */
+function endOfQuote(text: string, start: number): number {
+  const one = text[start]!;
+  const mark = text.startsWith(one.repeat(3), start) ? one.repeat(3) : one;
+  let at = start + mark.length;
+  while (at < text.length && !text.startsWith(mark, at)) at += text[at] === '\\' ? 2 : 1;
+  return at + mark.length - 1;
+}
+
+export function placeholdersOf(template: Template): Placeholder[] {
+  return template.filter((part) => typeof part === 'object');
+}
+
+/** Returns the placeholder if it is the whole template: its value keeps its type. */
+export function soleOf(template: Template): Placeholder | undefined {
+  const [only] = template;
+  return typeof only === 'object' && template.length === 1 ? only : undefined;
+}
+
+/** Uses the expression of a placeholder. Positions in errors count from the start of the template. */
+export function withExpression<T>({ expression, offset }: Placeholder, use: (tree: Node) => T): T {
+  try {
+    return use(readExpression(expression, TEMPLATE_ROOTS));
+  } catch (error) {
+    if (error instanceof ExpressionError) fail(error.offset + offset, error.message);
+    throw error;
+  }
 }

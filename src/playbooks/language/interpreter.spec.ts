@@ -1,7 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { ExpressionError, readExpression, ROOTS } from './expression.js';
 import { MOST_NESTED_LOOPS } from '../playbook.js';
-import { Budget, Duration, type Value } from './values.js';
+import { Budget, type Value } from './operations.js';
 import { Interpreter, type Scope } from './interpreter.js';
 import { Random } from '../../../test/support/playbooks/random.js';
 
@@ -60,11 +60,10 @@ function theirs(text: string): unknown {
   }
 }
 
-/** Without what tells the two apart and means the same: the class of a duration, an object's prototype, whole numbers. */
+/** Without differences that mean nothing: durations, prototypes of objects, whole numbers. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Date) return value.toISOString();
-  if (value instanceof Duration) return { duration: value.milliseconds };
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
   if ('addDuration' in value) return { duration: Number(value) };

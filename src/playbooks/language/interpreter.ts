@@ -1,9 +1,9 @@
 import { ExpressionError, isLoop, type Loop, type Node, positionOf } from './expression.js';
-import { FUNCTIONS, METHODS } from './functions.js';
 import {
-  asIndex,
   asText,
   type Budget,
+  calculate,
+  call,
   isList,
   isMembers,
   kindOf,
@@ -11,10 +11,10 @@ import {
   type Members,
   Mismatch,
   needs,
-  negated,
+  operate,
   OPERATORS,
   type Value,
-} from './values.js';
+} from './operations.js';
 
 type NodeOf<Operator extends Node['op']> = Extract<Node, { op: Operator }>;
 
@@ -27,8 +27,8 @@ const COST_OF_ERROR = 400;
 const COST_OF_ROUND = 4;
 
 /**
- * Evaluates a tree of readExpression by the rules of CEL. A test compares it with the evaluator of the library, whose cost has no
- * bound: see docs/adr/0030.
+ * Evaluates a tree of readExpression by the rules of CEL. It walks the tree and counts, and the library calculates. A test
+ * compares it with the evaluator of the library, whose cost has no bound: see docs/adr/0030.
  */
 export class Interpreter {
   constructor(private readonly budget: Budget) {}
@@ -46,9 +46,8 @@ export class Interpreter {
 
   private found(node: Node, scope: Scope): Value {
     if (isBinary(node)) {
-      const [left, right] = node.args;
-      const operate = OPERATORS[node.op];
-      return operate(this.value(left, scope), this.value(right, scope), this.budget);
+      const [left, right] = this.values(node.args, scope) as [Value, Value];
+      return operate(node.op, left, right, this.budget);
     }
     switch (node.op) {
       case 'value':
@@ -60,7 +59,7 @@ export class Interpreter {
       case '[]':
         return at(this.value(node.args[0], scope), this.value(node.args[1], scope));
       case 'list':
-        return node.args.map((item) => this.value(item, scope));
+        return this.values(node.args, scope);
       case 'map':
         return this.members(node, scope);
       case '?:':
@@ -71,9 +70,11 @@ export class Interpreter {
       case '!_':
         return !this.truth(node.args, scope);
       case '-_':
-        return negated(this.value(node.args, scope));
+        return calculate('-a', [this.value(node.args, scope)], this.budget);
       case 'call':
-        return this.call(node, scope);
+        return node.args[0] === 'has'
+          ? this.has(node.args[1], scope)
+          : call(node.args[0], false, this.values(node.args[1], scope), this.budget);
       case 'rcall':
         return this.methodCall(node, scope);
       case '.?':
@@ -82,20 +83,14 @@ export class Interpreter {
     }
   }
 
+  private values(nodes: readonly Node[], scope: Scope): Value[] {
+    return nodes.map((node) => this.value(node, scope));
+  }
+
   private truth(node: Node, scope: Scope): boolean {
     const value = this.value(node, scope);
     if (typeof value === 'boolean') return value;
     throw new ExpressionError(positionOf(node), needs('true or false', value).message);
-  }
-
-  private call(node: NodeOf<'call'>, scope: Scope): Value {
-    const [name, operands] = node.args;
-    if (name === 'has') return this.has(operands, scope);
-    const [value, ...more] = operands.map((operand) => this.value(operand, scope));
-    if (value === undefined || more.length > 0) {
-      throw new Mismatch(`There has to be one operand in ${name}().`);
-    }
-    return FUNCTIONS.get(name)!(this.budget, value);
   }
 
   /** Whether the last member of a path exists. The members before it must exist. */
@@ -112,9 +107,7 @@ export class Interpreter {
     const [name, first, more] = node.args;
     const receiver = this.value(first, scope);
     if (isLoop(name)) return this.loop(name, receiver, more, scope);
-    const operands = more.map((operand) => this.value(operand, scope));
-    const [method] = METHODS.get(name)!;
-    return method(this.budget, receiver, ...operands);
+    return call(name, true, [receiver, ...this.values(more, scope)], this.budget);
   }
 
   private loop(name: Loop, over: Value, parts: readonly Node[], scope: Scope): Value {
@@ -171,20 +164,20 @@ export class Interpreter {
   }
 }
 
-function isBinary(node: Node): node is NodeOf<keyof typeof OPERATORS> {
-  return Object.hasOwn(OPERATORS, node.op);
+function isBinary(node: Node): node is NodeOf<(typeof OPERATORS)[number]> {
+  return (OPERATORS as readonly string[]).includes(node.op);
 }
 
 function member(value: Value, name: string): Value {
-  if (!isMembers(value)) throw new Mismatch(`There is no ${name} in ${kindOf(value)}.`);
-  const found = memberOf(value, name);
-  if (found === undefined) throw new Mismatch(`There is no ${name} here.`);
+  const found = isMembers(value) ? memberOf(value, name) : undefined;
+  if (found === undefined) throw new Mismatch(`There is no ${name} in ${kindOf(value)}.`);
   return found;
 }
 
 function at(value: Value, index: Value): Value {
   if (!isList(value)) return member(value, asText(index));
-  const found = value[asIndex(index)];
+  const isNumber = typeof index === 'number' || typeof index === 'bigint';
+  const found = isNumber ? value[Number(index)] : undefined;
   if (found === undefined) throw new Mismatch('The list has no item there.');
   return found;
 }

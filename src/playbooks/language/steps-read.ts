@@ -4,10 +4,11 @@ import {
   fieldRead,
   type Node,
   nodesOf,
+  placeholdersOf,
   readExpression,
+  readTemplate,
   ROOTS,
 } from './expression.js';
-import { placeholdersOf, readTemplate } from './template.js';
 
 type Expressions = Pick<WrittenStep, 'condition' | 'parameters'>;
 

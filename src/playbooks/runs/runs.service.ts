@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { SYSTEM } from '../../actions/action.js';
-import { ActionDecisions } from '../../actions/action-decisions.js';
+import { ActionWithdrawals } from '../../actions/action-withdrawals.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentEndings } from '../../incidents/incidents.service.js';
@@ -53,7 +53,7 @@ export class RunsService implements OnModuleInit {
     private readonly playbooks: PlaybooksRepository,
     private readonly incidents: Incidents,
     private readonly endings: IncidentEndings,
-    private readonly decisions: ActionDecisions,
+    private readonly withdrawals: ActionWithdrawals,
     private readonly samePerson: SamePerson,
     private readonly killSwitch: KillSwitch,
     private readonly work: Work,
@@ -205,9 +205,9 @@ export class RunsService implements OnModuleInit {
     if (status === 'pending_approval') {
       const hasStarted = await this.hasStarted(tx, caller, requested_by);
       if (!hasStarted) requireApprovalLevel(caller, approval_level ?? 'none');
-      await this.decisions.reject(tx, id, caller.name, CANCELLED);
+      await this.withdrawals.reject(tx, id, caller.name, CANCELLED);
     } else if (!approval_level) {
-      await this.decisions.withdraw(tx, id, caller.name, CANCELLED);
+      await this.withdrawals.withdraw(tx, id, caller.name, CANCELLED);
     }
   }
 

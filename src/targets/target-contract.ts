@@ -9,8 +9,10 @@ import {
   ApiSchemas,
   ETAG_HEADER,
   Operation,
+  pascal,
+  propertySchema,
+  ref,
 } from '../platform/openapi/answers.js';
-import { pascal, propertySchema, ref } from '../platform/openapi/schemas.js';
 import {
   Flag,
   GivenName,

@@ -2,8 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { isKillSwitchActive, KillSwitch, PermitGate } from '../kill-switch/kill-switch.js';
 import { Transactions } from '../platform/database/transactions.js';
-import type { DomainEvent } from '../platform/work/domain-event.js';
-import { DomainEvents } from '../platform/work/domain-events.js';
+import { type DomainEvent, DomainEvents } from '../platform/work/domain-events.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
 import type { Connector } from '../connectors/connector-type.js';
 import {

@@ -8,7 +8,7 @@ import { AuditKeys } from './chain/audit-chain.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditLog } from './audit-log.js';
 import { AuditVerifier } from './chain/audit-verifier.js';
-import { AuditAnchor, AuditWitness } from './chain/audit-witness.js';
+import { AuditWitness } from './chain/audit-witness.js';
 import { AuditController } from './audit.controller.js';
 import { AuditService, AuditSignals } from './audit.service.js';
 
@@ -19,7 +19,6 @@ import { AuditService, AuditSignals } from './audit.service.js';
     AuditKeys,
     AuditLog,
     AuditWitness,
-    AuditAnchor,
     AuditChainRepository,
     AuditSealer,
     AuditSealingLoop,

@@ -54,26 +54,15 @@ export class SamePerson {
   constructor(private readonly repository: PrincipalsRepository) {}
 
   /**
-   * Whether the caller and `name` are the same person: the same name, a user and one of their keys, or two keys that
-   * one user created. Names are never reused, so this also holds for old records.
+   * Whether one of the names belongs to the person of the caller: the same name, a user and one of their keys, or two keys
+   * that one user created. Names are never reused, so this also holds for old records.
    */
-  async isSamePerson(
-    tx: Tx,
-    caller: Pick<Principal, 'name' | 'person'>,
-    name: string,
-  ): Promise<boolean> {
-    if (caller.name === name || caller.person === name) return true;
-    return await this.repository.areSamePerson(tx, caller.name, name);
-  }
-
   async isAmong(
     tx: Tx,
-    caller: Pick<Principal, 'name' | 'person'>,
+    { name, person }: Pick<Principal, 'name' | 'person'>,
     names: readonly string[],
   ): Promise<boolean> {
-    for (const name of names) {
-      if (await this.isSamePerson(tx, caller, name)) return true;
-    }
-    return false;
+    if (names.includes(name) || names.includes(person)) return true;
+    return names.length > 0 && (await this.repository.isAmong(tx, name, names));
   }
 }

@@ -1,5 +1,4 @@
 import { sealedColumns } from '../app.schema.js';
-import { anchorFileOf, signAnchorAgain } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { resealTrail } from '../audit/chain/audit-resealing.js';
 import { logOfCommand } from '../audit/audit-log.js';
@@ -27,11 +26,10 @@ async function main(): Promise<void> {
     const secrets = await values.reseal(new SecretBox(keys), first);
     say(`${secrets} secrets are now encrypted with the key ${first}.`);
     const auditKeys = new AuditKeys(keys);
-    const entries = await resealTrail(dataSource, auditKeys);
+    const entries = await resealTrail(dataSource, auditKeys, settings);
     say(`${entries} entries of the audit trail are verified, and need only the key ${first}.`);
     if (older.length === 0) return say('No older key is needed.');
 
-    await signAnchorAgain(anchorFileOf(settings), auditKeys);
     await new Transactions(dataSource).run(async (tx) => {
       await repository.retire(tx, older);
       await logOfCommand(dataSource, auditKeys).record(tx, {

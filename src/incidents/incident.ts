@@ -76,13 +76,8 @@ export class IncidentEntity {
   @Column({ type: 'bigint', default: () => `nextval('incident_number')` })
   readonly number: string;
 
-  /** `INC-<year of creation in UTC>-<number>` */
-  @Column({
-    type: 'text',
-    collation: 'C',
-    generatedType: 'STORED',
-    asExpression: `'INC-' || extract(year from created_at at time zone 'UTC') || '-' || lpad(number::text, greatest(4, length(number::text)), '0')`,
-  })
+  /** `INC-<year of creation in UTC>-<number>`, generated. */
+  @Column({ type: 'text', collation: 'C', insert: false, update: false })
   readonly incident_number: string;
 
   @Column({ type: 'text', collation: 'C' })
@@ -120,14 +115,8 @@ export class IncidentEntity {
   @Column({ type: 'json', nullable: true })
   readonly verdict: VerdictDto | null;
 
-  /** Classification of the verdict. */
-  @Column({
-    type: 'text',
-    collation: 'C',
-    nullable: true,
-    generatedType: 'STORED',
-    asExpression: `verdict ->> 'classification'`,
-  })
+  /** Classification of the verdict, generated. */
+  @Column({ type: 'text', collation: 'C', nullable: true, insert: false, update: false })
   readonly classification: Classification | null;
 
   @Column({ type: 'boolean', default: false })

@@ -1,16 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { AuditRow } from '../../src/audit/audit-entry.js';
-import {
-  AuditKeys,
-  nextSeal,
-  RETIRED_AUDIT_KEYS,
-  type SealedPoint,
-} from '../../src/audit/chain/audit-chain.js';
+import { nextSeal, type SealedPoint } from '../../src/audit/chain/audit-chain.js';
 import { acceptHead } from '../../src/audit/chain/audit-witness.js';
-import { resealTrail } from '../../src/audit/chain/audit-resealing.js';
-import { readSecretKey } from '../../src/platform/config/setting.js';
-import { SecretBox, SecretKeys } from '../../src/platform/secrets/secret-box.js';
-import { SealedValues } from '../../src/platform/secrets/sealed-values.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
 import { useStarted } from '../support/use-started.js';
 
@@ -39,14 +30,7 @@ describe('resealing the audit trail', () => {
     }));
     await harness.transactions.run((tx) => replica.log.record(tx, ...entries));
   };
-  /** `reseal` encrypts the retired keys again before it calls resealTrail. */
-  const reseal = async (secretsKey: readonly string[]) => {
-    const { dataSource } = harness.database;
-    const keys = new SecretKeys(secretsKey.map(readSecretKey));
-    const values = new SealedValues(dataSource, [RETIRED_AUDIT_KEYS]);
-    await values.reseal(new SecretBox(keys), keys.ids[0]!);
-    return await resealTrail(dataSource, new AuditKeys(keys));
-  };
+  const reseal = (secretsKey: readonly string[]) => harness.reseal(secretsKey);
   const idAt = async (seq: number): Promise<string> => {
     const [row] = await harness.rows<{ audit_id: string }>(
       `select audit_id from audit_seals where seq = ${seq}`,

@@ -65,7 +65,7 @@ describe('PrincipalsRepository', () => {
   it('gives a key limits of its own only when it has one', async () => {
     const ends = new Date(Date.now() + 60_000);
     await makeKey('nolimits');
-    await makeKey('onelimit', { limit_write: 0, expires_at: ends });
+    await makeKey('onelimit', { limits: { write: 0 }, expires_at: ends });
     const found = await repository.findKeys(['nolimits', 'onelimit']);
     expect(found.get('nolimits')!.identity.limits).toBeUndefined();
     expect(found.get('nolimits')!.endsAt).toBeUndefined();

@@ -1,5 +1,4 @@
-import { isKillSwitchActive, KillSwitch } from '../../src/kill-switch/kill-switch.js';
-import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
+import { KillSwitch } from '../../src/kill-switch/kill-switch.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import type { Tx } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
@@ -860,25 +859,18 @@ describe('the worker', () => {
 
   it('claims nothing after the kill switch was turned on, whenever that happens', async () => {
     const replica = await open();
-    const switches = new KillSwitchRepository(new Statements(replica.dataSource));
+    const statements = new Statements(replica.dataSource);
     // Permits need no other parts.
     const killSwitch = Reflect.construct(KillSwitch, [
       replica.transactions,
-      switches,
+      statements,
     ]) as KillSwitch;
     let begun = 0;
     let turnedOn = Promise.withResolvers<void>();
     replica.work.define({
       name: KIND,
       places: 4,
-      gate: async (tx) => {
-        try {
-          return await killSwitch.claimPermit(tx);
-        } catch (error) {
-          if (isKillSwitchActive(error)) return undefined;
-          throw error;
-        }
-      },
+      gate: (tx) => killSwitch.permitIfOff(tx),
       one: async () => {
         begun += 1;
         if (begun > 100) await turnedOn.promise;
@@ -891,15 +883,17 @@ describe('the worker', () => {
       await add(replica, ...numbers(200));
       await new Promise((resolve) => setTimeout(resolve, round));
       await replica.transactions.run(async (tx) => {
-        await switches.lockExclusively(tx);
-        await switches.activate(tx, 'test', 'test');
+        await killSwitch['lock'](tx);
+        await tx.query(
+          `update kill_switch set active = true, reason = 'test', activated_by = 'test', activated_at = now()`,
+        );
       });
       turnedOn.resolve();
       const left = await count(replica, `kind = 'test' and ready`);
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect(await count(replica, `kind = 'test' and ready`)).toBe(left);
       expect(left).toBeGreaterThan(0);
-      await replica.transactions.run((tx) => switches.deactivate(tx, 'test', 'test'));
+      await replica.dataSource.query('update kill_switch set active = false');
       replica.work.wake();
       await eventually(async () => (await count(replica, `kind = 'test'`)) === 0);
     }

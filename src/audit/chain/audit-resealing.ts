@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
+import type { Settings } from '../../platform/config/settings.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { AuditKeys } from './audit-chain.js';
 import { AuditChainRepository } from './audit-chain.repository.js';
@@ -15,12 +16,18 @@ const RETRY_MS = 50;
  * with the first key. Rows and seals do not change. The service may seal meanwhile, and an interrupted run can be
  * repeated. Returns the number of verified entries.
  */
-export async function resealTrail(dataSource: DataSource, keys: AuditKeys): Promise<number> {
+export async function resealTrail(
+  dataSource: DataSource,
+  keys: AuditKeys,
+  settings: Settings,
+): Promise<number> {
   const { manager } = dataSource;
   const transactions = new Transactions(dataSource);
   const chain = new AuditChainRepository();
   const clock = new Clock();
-  const witness = new AuditWitness(chain, keys, clock);
+  const witness = new AuditWitness(settings, chain, keys, clock);
+  await witness.load();
+  const hasFile = witness.head.seq > 0n;
   const sealer = new AuditSealer(transactions, chain, keys, witness);
   for (;;) {
     const sealed = await sealer.sealPage();
@@ -46,5 +53,7 @@ export async function resealTrail(dataSource: DataSource, keys: AuditKeys): Prom
   }
   const { lastSeal } = await chain.readEnd(manager);
   await transactions.run((tx) => chain.writeRetiredKeys(tx, keys.retireOlder(lastSeal.seq)));
+  // Signs the file with the first key.
+  if (hasFile) await witness.save();
   return checked;
 }

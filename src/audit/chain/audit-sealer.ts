@@ -23,7 +23,7 @@ import {
   roundAt,
 } from './audit-chain.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
-import { AuditAnchor, AuditWitness } from './audit-witness.js';
+import { AuditWitness } from './audit-witness.js';
 
 /** The chain was altered. Continuing it would sign the alteration. */
 export class BrokenChainError extends Error {
@@ -124,11 +124,11 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
 
   constructor(
     private readonly sealer: AuditSealer,
-    private readonly anchor: AuditAnchor,
+    private readonly witness: AuditWitness,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.anchor.informWitness();
+    await this.witness.load();
     this.started = true;
     this.loop.start();
   }
@@ -151,7 +151,7 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
       if (error.message !== this.broken) this.logger.error(error.message);
       this.broken = error.message;
     } finally {
-      await this.anchor.write();
+      await this.witness.save();
     }
   }
 }

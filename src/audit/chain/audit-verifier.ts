@@ -12,7 +12,7 @@ import {
   isGenuine,
 } from './audit-chain.js';
 import { AuditChainRepository } from './audit-chain.repository.js';
-import { AuditWitness, lastAcceptedAt, type SeenHead } from './audit-witness.js';
+import { AuditWitness, lastAcceptedAt } from './audit-witness.js';
 
 interface Walk {
   readonly count: number;
@@ -55,7 +55,10 @@ export class AuditVerifier {
     }
   }
 
-  private async verifyIn(manager: EntityManager, head: SeenHead): Promise<AuditVerificationDto> {
+  private async verifyIn(
+    manager: EntityManager,
+    head: AuditWitness['head'],
+  ): Promise<AuditVerificationDto> {
     const end = await this.chain.readEnd(manager);
     const fault = faultOfEnd(end, this.keys.chain);
     const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);

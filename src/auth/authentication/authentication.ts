@@ -1,10 +1,11 @@
 import type { FastifyRequest, FastifyReply } from 'fastify';
-import { Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { Settings } from '../../platform/config/settings.js';
+import { DeclaredAccess, requiredRole } from '../../platform/access/access.js';
 import { hashOf } from '../keys/key-format.js';
 import type { Role } from '../../platform/access/roles.js';
-import type { AppError } from '../../platform/errors/app-error.js';
+import { AppError } from '../../platform/errors/app-error.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import {
   CallerRefusedError,
@@ -19,42 +20,30 @@ import { PrincipalsRepository } from '../principals/principals.repository.js';
 import type { Principal, VerifiedCredential } from '../principal.js';
 import { CredentialVerification } from './credential-verification.js';
 import '@fastify/cookie';
+import '../../platform/http/request.js';
 
-export type Credential =
-  | { readonly kind: 'bearer'; readonly token: string }
-  | { readonly kind: 'session'; readonly token: string }
-  /** An Authorization header that says something else. */
-  | { readonly kind: 'malformed' };
+interface Credential {
+  readonly kind: 'bearer' | 'session';
+  /** Empty if the Authorization header is malformed. */
+  readonly token: string;
+}
 
 const BEARER = /^bearer +([\x21-\x7e]{1,256})$/i;
-const HEADER = 'authorization';
 
-/** The session cookie is ignored if there is an Authorization header, whatever the header contains. */
-export function credentialOf(request: FastifyRequest): Credential | undefined {
-  const header = request.headers.authorization;
-  if (header === undefined) return sessionCredentialOf(request);
-  const token = BEARER.exec(header)?.[1];
-  return token === undefined || isRepeated(request.raw.rawHeaders)
-    ? { kind: 'malformed' }
-    : { kind: 'bearer', token };
+/**
+ * The session cookie is ignored if there is an Authorization header, whatever the header contains. Several headers are
+ * malformed, because a proxy in front of the service may have checked another one than the first.
+ */
+function credentialOf(request: FastifyRequest): Credential | undefined {
+  const headers = request.raw.headersDistinct.authorization;
+  if (headers === undefined) return sessionCredentialOf(request);
+  const token = headers.length === 1 ? BEARER.exec(headers[0]!)?.[1] : undefined;
+  return { kind: 'bearer', token: token ?? '' };
 }
 
 function sessionCredentialOf(request: FastifyRequest): Credential | undefined {
   const token = sessionTokenOf(request);
-  return token === undefined || token === '' ? undefined : { kind: 'session', token };
-}
-
-/**
- * Node.js reads the first of several Authorization headers. A proxy in front of the service may have checked another
- * one.
- */
-function isRepeated(rawHeaders: readonly string[]): boolean {
-  let seen = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!;
-    if (name.length === HEADER.length && name.toLowerCase() === HEADER) seen += 1;
-  }
-  return seen > 1;
+  return token ? { kind: 'session', token } : undefined;
 }
 
 /** Authenticates requests. */
@@ -119,12 +108,10 @@ export class Authentication {
     throw credentialOf(request) ? unknownKey(error) : error;
   }
 
-  private async verify(credential: Credential): Promise<VerifiedCredential | undefined> {
-    if (credential.kind === 'bearer') return await this.verification.verifyKey(credential.token);
-    if (credential.kind === 'session') {
-      return await this.verification.verifySession(credential.token);
-    }
-    return undefined;
+  private verify({ kind, token }: Credential): Promise<VerifiedCredential | undefined> {
+    return kind === 'bearer'
+      ? this.verification.verifyKey(token)
+      : this.verification.verifySession(token);
   }
 
   /** The credential was read up to 1 s ago. Each writing transaction of the principal reads it again. */
@@ -156,6 +143,50 @@ export class Authentication {
     throw unknownKey(
       wait === undefined ? new UnauthorizedError() : new TooManyFailuresError('failed keys', wait),
     );
+  }
+}
+
+/** First guard: an unknown caller learns nothing and costs little. A handler without a declaration is closed. */
+@Injectable()
+export class AuthenticationGuard implements CanActivate {
+  constructor(
+    private readonly access: DeclaredAccess,
+    private readonly authentication: Authentication,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const access = this.access.of(context);
+    if (!access) throw new AppError('forbidden', 'This address is not open to anyone.');
+    const role = requiredRole(access);
+    const { authentication } = this;
+    if (role || (access === 'operations' && !authentication.hasMetricsToken(request))) {
+      request.caller = await authentication.requirePrincipal(request, role);
+    } else if (access === 'page') {
+      const principal = await authentication.findSessionUser(request);
+      if (principal) request.caller = principal;
+    } else if (access === 'metrics') await authentication.requireMetricsToken(request);
+    return true;
+  }
+}
+
+/**
+ * Comes after the guards that check the request itself, so that an invalid request is rejected before a missing
+ * permission.
+ */
+@Injectable()
+export class RoleGuard implements CanActivate {
+  constructor(private readonly access: DeclaredAccess) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const access = this.access.of(context);
+    const required = access && requiredRole(access);
+    if (!required) return true;
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const caller = request.caller as Principal | undefined;
+    if (!caller) throw new UnauthorizedError();
+    requireRole(caller, required);
+    return true;
   }
 }
 

@@ -43,38 +43,34 @@ export class Bootstrap implements OnModuleInit {
   }
 
   async onModuleInit(): Promise<void> {
-    const { bootstrapAdminApiKey, bootstrapAdminPassword } = this.settings;
+    const { bootstrapAdminApiKey, bootstrapAdminPassword, dataDir } = this.settings;
     if (!this.embedded && !bootstrapAdminApiKey && !bootstrapAdminPassword) return;
     await this.transactions.run(async (tx) => {
-      const credentials = await this.make(tx);
+      // Replicas that start at the same time wait here. The later ones find the user and key of the first.
+      await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`);
+      const password = await this.makeUser(tx);
+      const api_key = await this.makeKey(tx);
+      if (!this.embedded || (password ?? api_key) === undefined) return;
       // Before the commit: if the file cannot be written, the credentials must not exist, because nobody would know
       // them.
-      if (!credentials || !this.embedded) return;
-      const { dataDir } = this.settings;
       await mkdir(dataDir, { recursive: true });
+      const credentials = { username: BOOTSTRAP_USER, password, api_key };
       const content = `${JSON.stringify(credentials, null, 2)}\n`;
       await writeWhole(credentialsFileIn(dataDir), content, OWNER_ONLY);
     });
   }
 
-  private async make(tx: Tx): Promise<Credentials | undefined> {
-    // Replicas that start at the same time wait here. The later ones find the user and key of the first.
-    await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`);
-    const password = await this.makeUser(tx);
-    const key = await this.makeKey(tx);
-    if (password === undefined && key === undefined) return undefined;
-    return { username: BOOTSTRAP_USER, password, api_key: key };
-  }
-
   private async makeUser(tx: Tx): Promise<string | undefined> {
     const given = this.settings.bootstrapAdminPassword;
-    const wanted = given
-      ? !(await this.users.isNameTaken(tx, BOOTSTRAP_USER))
-      : this.embedded && !(await this.users.hasAny(tx));
-    if (!wanted) return undefined;
+    const exists = given
+      ? await this.users.existsBy(tx, { username: BOOTSTRAP_USER })
+      : !this.embedded || (await this.users.existsBy(tx, {}));
+    if (exists) return undefined;
+    // Only now: later the setting is unused, so a weak password in it does no harm.
+    const weakness = given && (await weaknessOf(given, BOOTSTRAP_USER));
+    if (weakness) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
     const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
-    if (given) await requireStrong(given);
-    const created = await this.users.insertIfNew(tx, {
+    await this.users.insertIfNew(tx, {
       id: newId(),
       username: BOOTSTRAP_USER,
       role: 'admin',
@@ -82,7 +78,6 @@ export class Bootstrap implements OnModuleInit {
       password_hash: await this.passwords.hash(password),
       password_made_up: !given,
     });
-    if (!created) return undefined;
     await this.record(tx, 'user.created', { type: 'user', id: BOOTSTRAP_USER });
     return password;
   }
@@ -113,18 +108,6 @@ export class Bootstrap implements OnModuleInit {
     const details = { role: 'admin', reason: 'first start' };
     await this.audit.record(tx, { actor: 'system', action, subject, details });
   }
-}
-
-/** Called only before the user is created. Later the setting is unused, so a weak password in it does no harm. */
-async function requireStrong(password: string): Promise<void> {
-  const weakness = await weaknessOf(password, BOOTSTRAP_USER);
-  if (weakness !== undefined) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
-}
-
-interface Credentials {
-  readonly username: string;
-  readonly password?: string;
-  readonly api_key?: string;
 }
 
 const OWNER_ONLY = 0o600;

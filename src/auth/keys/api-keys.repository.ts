@@ -8,13 +8,7 @@ import {
 } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
 import { findOrder, orderOfAlias, type Page } from '../../platform/paging/page.js';
-import {
-  type ApiKey,
-  type NewApiKey,
-  type RevokedApiKey,
-  ApiKeyEntity,
-  limitsOf,
-} from './api-key.entity.js';
+import { type ApiKey, type NewApiKey, type RevokedApiKey, ApiKeyEntity } from './api-key.entity.js';
 import type { ApiKeyQueryDto } from './api-keys.dto.js';
 
 const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
@@ -25,16 +19,14 @@ export class ApiKeysRepository {
 
   /** `undefined` if the name or the prefix is in use, or was used before. */
   async insertIfNew(tx: Tx, key: NewApiKey): Promise<ApiKey | undefined> {
-    const { limits, expiresInDays, ...columns } = key;
+    const { limits = {}, expiresInDays, ...columns } = key;
     const result = await tx
       .createQueryBuilder()
       .insert()
       .into(ApiKeyEntity)
       .values({
         ...columns,
-        limit_read: limits?.read,
-        limit_write: limits?.write,
-        limit_triage: limits?.triage,
+        limits: Object.values(limits).some((limit) => limit !== undefined) ? limits : null,
         expires_at: () => 'now() + make_interval(days => cast(:expiresInDays as int))',
       })
       .setParameter('expiresInDays', expiresInDays ?? null)
@@ -85,7 +77,7 @@ function withOwner(manager: EntityManager): SelectQueryBuilder<ApiKeyEntity> {
 }
 
 function readable({ owner, ...key }: ApiKeyEntity): ApiKey {
-  return { ...key, limits: limitsOf(key), owner: owner?.username ?? null };
+  return { ...key, owner: owner?.username ?? null };
 }
 
 async function revokeWhere(

@@ -45,6 +45,13 @@ import { WhoCanLogIn } from '../bootstrap/bootstrap.service.js';
 import { UsersService } from '../users/users.service.js';
 import type { Principal } from '../principal.js';
 
+const FORM_ERRORS = [
+  'payload_too_large',
+  'unsupported_media_type',
+  'validation_error',
+  'service_unavailable',
+] as const;
+
 @ApiTags('Access')
 @Controller()
 @Page()
@@ -95,13 +102,7 @@ export class LoginController {
     BEGUN_SESSION,
   )
   @ApiErrorPages()
-  @ApiErrors(
-    'invalid_credentials',
-    'payload_too_large',
-    'unsupported_media_type',
-    'validation_error',
-    'service_unavailable',
-  )
+  @ApiErrors('invalid_credentials', ...FORM_ERRORS)
   @ApiErrorMeanings({
     forbidden: 'The request comes from another site.',
     rate_limited: LOGIN_LIMIT,
@@ -144,12 +145,7 @@ export class LoginController {
     headers: ENDED_SESSION,
   })
   @ApiSeeOther('For a form: redirect to the login page.', ENDED_SESSION)
-  @ApiErrors(
-    'payload_too_large',
-    'unsupported_media_type',
-    'validation_error',
-    'service_unavailable',
-  )
+  @ApiErrors(...FORM_ERRORS)
   @ApiErrorMeanings({
     forbidden: 'The request comes from another site.',
     rate_limited: STRANGERS_LIMIT,
@@ -192,7 +188,7 @@ export class LoginController {
     }
     void reply.type('text/html; charset=utf-8');
     const madeUp = await this.whoCanLogIn.hasGeneratedPassword(caller.name);
-    return passwordPage({ next: nextOf(request), principal: caller.name, madeUp });
+    return passwordPage(caller.name, { next: nextOf(request), madeUp });
   }
 
   /** Browser form for PUT /api/me/password. */
@@ -212,16 +208,7 @@ export class LoginController {
   @ApiAnswer({ status: 200, description: 'For JSON: the new password is set.', type: PrincipalDto })
   @ApiSeeOther('For a form: redirect to `next`.')
   @ApiErrorPages()
-  @ApiErrors(
-    'unauthorized',
-    'invalid_credentials',
-    'payload_too_large',
-    'unsupported_media_type',
-    'validation_error',
-    'weak_password',
-    'rate_limited',
-    'service_unavailable',
-  )
+  @ApiErrors('unauthorized', 'invalid_credentials', ...FORM_ERRORS, 'weak_password', 'rate_limited')
   @ApiErrorMeanings({
     forbidden: 'The request does not come from this site, or does not name its origin.',
   })

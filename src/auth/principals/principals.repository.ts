@@ -6,14 +6,14 @@ import { ReservedConnections } from '../../platform/database/reserved-connection
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { IDLE_HOURS, SessionEntity } from '../sessions/session.entity.js';
-import { ApiKeyEntity, limitsOf } from '../keys/api-key.entity.js';
+import { ApiKeyEntity } from '../keys/api-key.entity.js';
 import type { UserEntity } from '../users/user.entity.js';
 import { KEY_IS_VALID, EFFECTIVE_KEY_ROLE, SESSION_IS_VALID } from './credentials-still-valid.js';
 import type { Principal, VerifiedCredential } from '../principal.js';
 
 const KEYS: Statement = {
   name: 'auth_keys',
-  text: `select k.id, k.name, ${EFFECTIVE_KEY_ROLE} as role, k.prefix, k.secret_hash, k.limit_class, k.limit_read, k.limit_write, k.limit_triage,
+  text: `select k.id, k.name, ${EFFECTIVE_KEY_ROLE} as role, k.prefix, k.secret_hash, k.limit_class, k.limits,
       k.expires_at, k.last_used_at, k.owner_id, owner.username as owner
     from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_IS_VALID}`,
 };
@@ -37,24 +37,24 @@ const SESSION_ROLE: Statement = {
 };
 
 /*
- * Whether two names belong to one person. The line of a name is the name, the principal that created it, the creator of
- * that principal, and so on. Two names belong to one person if one is in the line of the other, or if a user is in both
- * lines. A key in both lines is not enough: a key of the first start creates keys for many people.
+ * Whether the first name and one of the others belong to one person. The line of a name is the name, the principal that
+ * created it, the creator of that principal, and so on. Two names belong to one person if one is in the line of the other,
+ * or if a user is in both lines. A key in both lines is not enough: a key of the first start creates keys for many people.
  */
-const ARE_SAME_PERSON: Statement = {
-  name: 'auth_are_same_person',
+const IS_AMONG: Statement = {
+  name: 'auth_is_among',
   text: `
     with recursive line (of, name) as (
-      values ($1, $1), ($2, $2)
+      select name, name from unnest($1::text || $2::text[]) as name
       union
       select line.of, k.created_by from line join api_keys k on k.name = substr(line.name, 5)
         where line.name like 'key:%'
     )
     select exists (
       select 1 from line a join line b on b.name = a.name
-      where a.of = $1 and b.of = $2
-        and (a.name in ($1, $2) or exists (select 1 from users where username = a.name))
-    ) as same`,
+      where a.of = $1 and b.of = any ($2)
+        and (a.name in (a.of, b.of) or exists (select 1 from users where username = a.name))
+    ) as found`,
 };
 
 type KeyRow = Omit<ApiKeyEntity, 'created_by' | 'created_at' | 'revoked_at'> & {
@@ -99,12 +99,9 @@ export class PrincipalsRepository {
     return row?.role;
   }
 
-  async areSamePerson(tx: Tx, one: string, other: string): Promise<boolean> {
-    const [row] = await this.statements.rowsIn<{ same: boolean }>(tx, ARE_SAME_PERSON, [
-      one,
-      other,
-    ]);
-    return row!.same;
+  async isAmong(tx: Tx, name: string, others: readonly string[]): Promise<boolean> {
+    const [row] = await this.statements.rowsIn<{ found: boolean }>(tx, IS_AMONG, [name, others]);
+    return row!.found;
   }
 
   /** The time condition is for the other replicas, which store the use of the same keys and sessions. */
@@ -132,7 +129,7 @@ function keyOf(row: KeyRow): VerifiedCredential {
       personId: row.owner_id ?? undefined,
       role: row.role,
       limitClass: row.limit_class,
-      limits: limitsOf(row),
+      limits: row.limits ?? undefined,
     },
     secretHash: row.secret_hash,
     usedAt: row.last_used_at?.getTime() ?? 0,

@@ -13,7 +13,6 @@ import { networkOf } from '../../platform/addresses/network.js';
 import { InvalidCredentialsError } from '../auth.errors.js';
 import type { SessionQueryDto } from '../me/me.dto.js';
 import { PasswordThrottle } from '../passwords/password-throttle.js';
-import { Passwords } from '../passwords/passwords.js';
 import { isUsername, type LoginUser } from '../users/user.entity.js';
 import { UsersRepository } from '../users/users.repository.js';
 
@@ -39,7 +38,6 @@ export class SessionsService implements OnModuleInit {
     private readonly users: UsersRepository,
     private readonly sessions: SessionsRepository,
     private readonly throttle: PasswordThrottle,
-    private readonly passwords: Passwords,
     private readonly verification: CredentialVerification,
     private readonly audit: AuditLog,
     private readonly work: Work,
@@ -70,27 +68,19 @@ export class SessionsService implements OnModuleInit {
       username: user?.username,
     });
     if (!passed || !user || storedHash === undefined) throw new InvalidCredentialsError();
-    const session = await this.begin(
-      user,
-      origin,
-      await this.passwords.renewed(password, storedHash),
-    );
+    const session = await this.begin(user, origin);
     if (!session) throw new InvalidCredentialsError();
     return { ...session, name: user.username, passwordMadeUp: user.password_made_up };
   }
 
-  /**
-   * `undefined` if the user was disabled, deleted or got another password since the check. `renewedHash` is a new hash
-   * of the same password, if the stored hash has another cost.
-   */
+  /** `undefined` if the user was disabled, deleted or got another password since the check. */
   async begin(
     user: Pick<LoginUser, 'id' | 'username' | 'password_hash'>,
     { address, userAgent, formerToken }: LoginOrigin,
-    renewedHash?: string,
   ) {
     const token = createSessionToken();
     return await this.transactions.run(async (tx) => {
-      const role = await this.users.recordLogin(tx, user, renewedHash);
+      const role = await this.users.recordLogin(tx, user);
       if (!role) return undefined;
       if (formerToken !== undefined) await this.endByToken(tx, formerToken);
       const expiresAt = await this.sessions.insert(tx, sessionHashOf(token)!, {

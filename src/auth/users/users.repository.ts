@@ -33,13 +33,9 @@ export class UsersRepository {
     return await tx.getRepository(UserEntity).findOneByOrFail({ id: user.id });
   }
 
-  async hasAny(tx: Tx): Promise<boolean> {
-    return await tx.getRepository(UserEntity).exists();
-  }
-
-  /** Whether the name is in use, or was used before. */
-  async isNameTaken(tx: Tx, username: string): Promise<boolean> {
-    return await tx.getRepository(UserEntity).existsBy({ username });
+  /** Also finds deleted users. */
+  async existsBy(tx: Tx, where: Partial<Pick<UserEntity, 'username'>>): Promise<boolean> {
+    return await tx.getRepository(UserEntity).existsBy(where);
   }
 
   async findIdByName(tx: Tx, username: string): Promise<string | undefined> {
@@ -103,13 +99,12 @@ export class UsersRepository {
   async recordLogin(
     tx: Tx,
     { id, password_hash }: Pick<LoginUser, 'id' | 'password_hash'>,
-    renewedHash?: string,
   ): Promise<Role | undefined> {
     if (password_hash === null) return undefined;
     const result = await tx
       .createQueryBuilder()
       .update(UserEntity)
-      .set({ last_login_at: () => 'now()', password_hash: renewedHash })
+      .set({ last_login_at: () => 'now()' })
       .where({ id, enabled: true, deleted_at: IsNull(), password_hash })
       .returning(['role'])
       .execute();

@@ -5,13 +5,8 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import {
-  isKillSwitchActive,
-  KillSwitch,
-  type Permit,
-  PermitGate,
-  PermitLapsed,
-} from '../../kill-switch/kill-switch.js';
+import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
+import { type Permit, PermitGate, PermitLapsed } from '../../kill-switch/permit.js';
 import { Clock } from '../../platform/clock.js';
 import { unlessAborted, within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';

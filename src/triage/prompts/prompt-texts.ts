@@ -29,7 +29,6 @@ Answer with the JSON object of the given schema and nothing else.`;
 /** All that a model is told beside the system prompt and the guidance. It counts for the hash of the prompts. */
 export const WORDS = {
   guidance: "Guidance of this site's own people for incidents such as this one:",
-  guidanceCut: 'The rest of this guidance is not shown.',
   tools: 'Before you answer you may look things up:',
   noTools: 'There are no look-ups: judge by the evidence alone.',
   evidence:

@@ -173,7 +173,6 @@ describe('promptFor', () => {
     );
     expect(system).not.toContain('billing@example.com');
     expect(ask({}, { guidance: ' ' }).user).not.toContain('guidance-');
-    expect(ask({}, { guidance: 'x'.repeat(100_000) }).user.length).toBeLessThan(20_000);
   });
 
   it('names the look-ups that there are', () => {

@@ -2,7 +2,6 @@ import { Ajv } from 'ajv';
 import { createHash } from 'node:crypto';
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { CLASSIFICATIONS } from '../../incidents/incident.js';
-import { shownStart } from '../../platform/text.js';
 import { INDICATOR_TYPES } from '../evidence/indicators.js';
 import { type RawValue, rawValues } from '../evidence/raw-values.js';
 import {
@@ -29,7 +28,6 @@ export interface PromptOptions {
 }
 
 const NONCE = /^[A-Za-z0-9]{16,64}$/;
-const LONGEST_GUIDANCE = 8_000;
 
 /** Text from outside only stands in the turn of the user, between marks with the nonce. */
 export function promptFor(given: TriageCase, { nonce, tools }: PromptOptions): Prompt {
@@ -44,7 +42,7 @@ export function promptFor(given: TriageCase, { nonce, tools }: PromptOptions): P
     `<${name}-${nonce}>\n${content}\n</${name}-${nonce}>`;
   const user = [
     `Incident ${given.incident_number}, reported at ${given.created_at.toISOString()}.`,
-    ...(guidance === '' ? [] : [WORDS.guidance, fenced('guidance', shownGuidance(guidance))]),
+    ...(guidance === '' ? [] : [WORDS.guidance, fenced('guidance', visibleText(guidance))]),
     toolNames.length === 0 ? WORDS.noTools : `${WORDS.tools} ${toolNames.join(', ')}.`,
     WORDS.evidence,
     fenced('evidence', json),
@@ -52,11 +50,6 @@ export function promptFor(given: TriageCase, { nonce, tools }: PromptOptions): P
   ].join('\n\n');
   const system = `${SYSTEM_PROMPT}\n\n${guidanceFor(given.incident_type)}`;
   return { system, user, prompt_hash: hashOf(guidance, tools) };
-}
-
-function shownGuidance(text: string): string {
-  const shown = visibleText(shownStart(text, LONGEST_GUIDANCE));
-  return text.length > LONGEST_GUIDANCE ? `${shown}\n${WORDS.guidanceCut}` : shown;
 }
 
 /** Equal for incidents of all types, so that their verdicts are comparable. */

@@ -182,12 +182,13 @@ export class TriageService implements OnModuleInit {
       return { run: (await this.runs.find(id, completed.id, tx))!, hasWaited: false };
     }
     if (!open) return { run: (await this.runs.insert(tx, [wanted]))[0]!, hasWaited: false };
-    const run = await this.runs.takeOver(tx, {
-      ...wanted,
-      id: open.id,
+    const { requested_by, provider } = wanted;
+    const columns = {
+      ...{ requested_by, provider },
       force: force || open.force,
       playbook: playbook ?? open.playbook,
-    });
+    };
+    const run = (await this.runs.change(tx, [{ id: open.id, columns }])).get(open.id);
     const waiting = await this.work.cancelWaiting(tx, TRIAGE, [open.id]);
     if (!run || waiting.length === 0) throw inProgress(open.id);
     return { run, hasWaited: true };

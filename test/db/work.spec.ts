@@ -258,22 +258,6 @@ describe('the rows of work', () => {
     expect(await cancel(true, waiting, refs[2])).toEqual([waiting]);
   });
 
-  it('that wait for an attempt can be hurried, but not delayed', async () => {
-    const refs = await add({}, {}, {});
-    const claimed = await claim();
-    await end(claimed.slice(0, 2), { again: { inMs: 3_600_000 } });
-    await end(claimed.slice(2), { again: { inMs: 60_000 } });
-    const hurry = (inMs: number, ...some: (string | undefined)[]) =>
-      inTransaction((tx) => work.hurry(tx, { name: KIND }, some as string[], inMs));
-    await hurry(600_000, ...refs.slice(1));
-    const minutes = await query<{ n: number }>(
-      `select round(extract(epoch from due_at - now()) / 60)::int as n from work order by id`,
-    );
-    expect(minutes.map(({ n }) => n)).toEqual([60, 10, 1]);
-    await hurry(0, refs[1]);
-    expect(refsOf(await claim())).toEqual([refs[1]]);
-  });
-
   it('end together or not at all', async () => {
     await add({}, {});
     const claimed = await claim();

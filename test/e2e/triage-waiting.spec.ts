@@ -144,18 +144,6 @@ describe('a triage run in the background', () => {
     await failedOnce(id);
     return id;
   };
-  const secondsLeft = async (id: string) => {
-    const [run] = await world.runs(id);
-    return (Date.parse(run.next_attempt_at as string) - Date.now()) / 1_000;
-  };
-
-  it('waits at most a minute after the provider has answered another run', async () => {
-    const id = await resting();
-    expect(await secondsLeft(id)).toBeGreaterThan(3_000);
-    script(world.app, async () => judgement());
-    expect((await world.triage(await world.incident())).status).toBe(200);
-    await eventually(async () => (await secondsLeft(id)) <= 61);
-  });
 
   it('starts at once when a person requests it, with the options of the person', async () => {
     const id = await resting();

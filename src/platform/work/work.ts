@@ -114,18 +114,16 @@ const RESUME_LANE: Statement = {
      where lane = $1 and (paused_until is not null or $2 and narrow_until is not null)`,
 };
 
-const hurry = (name: string, which: string): Statement => ({
-  name,
+const HURRY_LANE: Statement = {
+  name: 'work_hurry_lane',
   text: `
     update work set ready = $2::float8 = 0, due_at = now() + $2 * interval '1 ms'
      where id = any(array(
        select id from work
-        where ${which} and not ready and died_at is null and worker is null
+        where lane = $1 and not ready and died_at is null and worker is null
           and due_at > now() + $2 * interval '1 ms' and due_at < 'infinity'
         order by id for update))`,
-});
-const HURRY = hurry('work_hurry', 'kind = $1 and ref = any($3::uuid[])');
-const HURRY_LANE = hurry('work_hurry_lane', 'lane = $1');
+};
 
 const CANCEL: Statement = {
   name: 'work_cancel',
@@ -254,16 +252,6 @@ export class Work
   /** Ends the pause of a lane, and with `widens` also the time with one place. */
   async resumeLane(tx: Tx, lane: string, widens: boolean): Promise<void> {
     await this.change(tx, RESUME_LANE, [lane, widens]);
-  }
-
-  /** Starts the next attempt of waiting work in `inMs` if it would start later. */
-  async hurry(
-    tx: Tx,
-    kind: Pick<Kind, 'name'>,
-    refs: readonly string[],
-    inMs: number,
-  ): Promise<void> {
-    if (refs.length > 0) await this.change(tx, HURRY, [kind.name, inMs, refs]);
   }
 
   /** Starts the next attempts of all waiting work of a lane. */

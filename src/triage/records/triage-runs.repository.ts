@@ -11,7 +11,7 @@ import { type Statement, Statements } from '../../platform/database/statements.j
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import type { ExtractedIndicator } from '../evidence/indicators.js';
-import type { TokenUse, UnavailableReason } from '../model/triage-model.port.js';
+import type { TokenUse } from '../model/triage-model.port.js';
 import {
   LISTED_COLUMNS,
   RUN_COLUMNS,
@@ -31,8 +31,11 @@ export interface RunListRequest extends PageRequest {
   readonly sort: 'created_at' | '-created_at';
 }
 
-/** Columns that an attempt may change. */
+/** Columns that an attempt or another request may change. */
 const CHANGED_COLUMNS = [
+  'requested_by',
+  'force',
+  'playbook',
   'status',
   'provider',
   'verdict',
@@ -90,13 +93,6 @@ const INSERT: Statement = {
     returning ${LISTED}`,
 };
 
-const TAKE_OVER: Statement = {
-  name: 'triage_runs_take_over',
-  text: `
-    update triage_runs run set requested_by = $2, force = $3, playbook = $4, provider = $5
-     where id = $1 and status = 'queued' returning ${LISTED}`,
-};
-
 const KNOWN: Statement = {
   name: 'triage_runs_known',
   text: `
@@ -108,13 +104,6 @@ const KNOWN: Statement = {
 const QUEUED: Statement = {
   name: 'triage_runs_queued',
   text: `select ${LISTED} from triage_runs run where id = any($1::uuid[]) and status = 'queued'`,
-};
-
-const BEGIN: Statement = {
-  name: 'triage_runs_begin',
-  text: `
-    update triage_runs run set started_at = now(), provider = $2
-     where id = $1 and status = 'queued' returning ${LISTED}`,
 };
 
 const CHANGE: Statement = {
@@ -167,13 +156,6 @@ const OVERDUE: Statement = {
      order by run.incident_id limit $3`,
 };
 
-const RESTING: Statement = {
-  name: 'triage_runs_resting',
-  text: `
-    select id from triage_runs
-     where status = 'queued' and (provider <> $1 or error ->> 'reason' = any($2::text[]))`,
-};
-
 const COUNT_OPEN: Statement = {
   name: 'triage_runs_count_open',
   text: `
@@ -222,15 +204,6 @@ export class TriageRunsRepository {
     return runs.map(({ id }) => inserted.get(id)!);
   }
 
-  /** Gives a waiting run to another principal. Undefined if the run has ended. */
-  async takeOver(
-    tx: Tx,
-    { id, requested_by, force, playbook, provider }: NewRun,
-  ): Promise<TriageRun | undefined> {
-    const values = [id, requested_by, force, playbook, provider];
-    return (await this.statements.rowsIn<TriageRun>(tx, TAKE_OVER, values))[0];
-  }
-
   /** By incident. */
   async known(incidentIds: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, KnownRuns>> {
     const rows = await this.statements.rowsIn<TriageRun>(tx, KNOWN, [incidentIds]);
@@ -248,13 +221,20 @@ export class TriageRunsRepository {
   }
 
   /** Notes the start of an attempt. Undefined if the run has ended. */
-  async begin(id: string, provider: TriageRun['provider']): Promise<TriageRun | undefined> {
-    return (await this.statements.rows<TriageRun>(BEGIN, [id, provider]))[0];
+  async begin(
+    id: string,
+    provider: TriageRun['provider'],
+    started_at: Date,
+  ): Promise<TriageRun | undefined> {
+    return (await this.change(undefined, [{ id, columns: { provider, started_at } }])).get(id);
   }
 
   /** Changes open runs. Returns them by id, without those that have ended. */
-  async change(tx: Tx, changes: readonly RunChange[]): Promise<ReadonlyMap<string, TriageRun>> {
-    const rows = changes.map(({ tokens, ...change }) => ({ ...change, ...counted(tokens) }));
+  async change(
+    tx: Tx | undefined,
+    changes: readonly RunChange[],
+  ): Promise<ReadonlyMap<string, TriageRun>> {
+    const rows = changes.map(({ tokens, ...change }) => ({ ...NO_TOKENS, ...tokens, ...change }));
     const changed = await this.statements.rowsIn<TriageRun>(tx, CHANGE, [JSON.stringify(rows)]);
     return new Map(changed.map((run) => [run.id, run]));
   }
@@ -291,16 +271,6 @@ export class TriageRunsRepository {
     return await this.statements.rows<TriageRun>(OVERDUE, [before, withoutProvider, limit]);
   }
 
-  /** Ids of open runs that were to ask another provider, or whose last attempt failed for one of the reasons. */
-  async resting(
-    tx: Tx,
-    provider: TriageRun['provider'],
-    reasons: readonly UnavailableReason[],
-  ): Promise<string[]> {
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, RESTING, [provider, reasons]);
-    return rows.map(({ id }) => id);
-  }
-
   async countOpen(): Promise<Readonly<Record<'queued' | 'running', number>>> {
     const [counts] = await this.statements.rows<{ queued: number; running: number }>(COUNT_OPEN);
     return counts!;
@@ -333,15 +303,7 @@ export class TriageRunsRepository {
   }
 }
 
-/** Many attempts together must fit into the column. */
-const MOST_TOKENS = 50_000_000;
-
-function counted({ input, output, cached_input = 0 }: TokenUse = NO_TOKENS): TokenUse {
-  const count = (n: number) => Math.min(MOST_TOKENS, Math.max(0, Math.trunc(n) || 0));
-  return { input: count(input), output: count(output), cached_input: count(cached_input) };
-}
-
-const NO_TOKENS: TokenUse = { input: 0, output: 0 };
+const NO_TOKENS: Required<TokenUse> = { input: 0, output: 0, cached_input: 0 };
 
 /** A hash has one length, however long the value is. */
 function keyOf({ type, value }: Named): string {

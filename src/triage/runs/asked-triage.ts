@@ -20,22 +20,15 @@ import {
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { AgainOutcome, type Claimed, type Ended, LostClaims } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import {
-  ModelUnavailableError,
-  TokenMeter,
-  TriageModel,
-  type UnavailableReason,
-} from '../model/triage-model.port.js';
+import { ModelUnavailableError, TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
 import {
   BROKEN,
-  hasLapsedTooOften,
   INCIDENT_DELETED,
   isTriedAgain,
-  KILLED,
-  MOST_CLAIMS,
+  MOST_ATTEMPTS,
   retryPauseMs,
   runErrorOf,
   STOPPED_BY_KILL_SWITCH,
@@ -66,9 +59,6 @@ const MOST_AT_ONCE = 4;
 const AGAIN_SOON_MS = 1_000;
 /** Part of the grace period of a shutdown in which runs may end. The rest is for the release of the other runs. */
 const PART_OF_GRACE = 0.5;
-/** Maximum pause after the provider has answered another run. */
-const SOON_MS = 60_000;
-const PAUSE_REASONS: readonly UnavailableReason[] = ['rate_limited', 'overloaded'];
 
 class ShutdownError extends Error {}
 
@@ -105,19 +95,22 @@ export class AskedTriage
       hasOwnGauges: true,
       places: MOST_AT_ONCE,
       timeLimitMs: 2 * this.settings.triageTimeoutMs,
-      mostAttempts: MOST_CLAIMS,
+      mostAttempts: MOST_ATTEMPTS,
       gate: (tx) => this.killSwitch.permitIfOff(tx),
       one: (row) => this.tracked(this.attempt(row)),
       write: (tx, ended) => this.write(tx, ended),
-      gaveUp: (tx, { ref }) => this.endings.gaveUp(tx, ref),
+      gaveUp: (tx, row) => this.endings.gaveUp(tx, row),
     });
   }
 
-  /** Settings may have changed. Pauses that the same provider asked for stay. */
+  /** Settings may have changed, so waiting runs do not wait any longer. */
   async onApplicationBootstrap(): Promise<void> {
     if (this.model.unusable) return;
-    const goOn = this.transactions.run((tx) => this.goOn(tx, [], 0));
-    await goOn.catch((err: unknown) =>
+    const resumed = this.transactions.run(async (tx) => {
+      await this.work.resumeLane(tx, TRIAGE.name, true);
+      await this.work.hurryLane(tx, TRIAGE.name);
+    });
+    await resumed.catch((err: unknown) =>
       this.log.warn({ err }, 'Waiting runs could not be started earlier.'),
     );
   }
@@ -157,9 +150,8 @@ export class AskedTriage
   }
 
   private async attempt(row: Claimed): Promise<Attempt | AgainOutcome<Attempt> | undefined> {
-    const run = await this.runs.begin(row.ref, this.model.provider);
+    const run = await this.runs.begin(row.ref, this.model.provider, this.clock.now());
     if (!run) return undefined;
-    if (hasLapsedTooOften(row)) return { run, error: KILLED };
     const waiter = this.waiters.get(run.id);
     const shortage = waiter ? undefined : await this.provider.shortage();
     if (shortage) return again(0, { run, unavailable: shortage });
@@ -271,7 +263,7 @@ export class AskedTriage
   /** Pauses the lane while no run can succeed, and ends the pause after an answer of the provider. */
   private async showProvider(tx: Tx, { found, unavailable }: Attempt): Promise<void> {
     if (found ?? unavailable?.isAboutIncident) {
-      await this.goOn(tx, PAUSE_REASONS, SOON_MS);
+      await this.work.resumeLane(tx, TRIAGE.name, true);
     } else if (unavailable?.reason === 'token_budget') {
       const { retryAfterMs = 0 } = unavailable.extras;
       await this.work.slowLane(tx, TRIAGE.name, retryAfterMs, 0, runErrorOf(unavailable));
@@ -279,13 +271,6 @@ export class AskedTriage
       const pauseMs = retryPauseMs(0, unavailable, Math.random());
       await this.work.slowLane(tx, TRIAGE.name, pauseMs, Infinity, runErrorOf(unavailable));
     }
-  }
-
-  /** Also starts runs earlier that wait for these reasons, or that waited for another provider. */
-  private async goOn(tx: Tx, reasons: readonly UnavailableReason[], inMs: number): Promise<void> {
-    await this.work.resumeLane(tx, TRIAGE.name, true);
-    const resting = await this.runs.resting(tx, this.model.provider, reasons);
-    await this.work.hurry(tx, TRIAGE, resting, inMs);
   }
 }
 

@@ -10,14 +10,7 @@ import { TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
-import {
-  BROKEN,
-  hasLapsedTooOften,
-  INCIDENT_DELETED,
-  KILLED,
-  MOST_CLAIMS,
-  TAKEN_OVER,
-} from './run-rules.js';
+import { BROKEN, INCIDENT_DELETED, MOST_ATTEMPTS, TAKEN_OVER } from './run-rules.js';
 import { type Case, type JudgedRun, NotNeededError, TriageJudging } from './triage-judging.js';
 
 const MOST_IN_SET = 64;
@@ -59,9 +52,9 @@ export class LocalTriage implements OnModuleInit {
       hasOwnGauges: true,
       // Without a provider, runs wait for a replica that has one.
       places: this.isUsed ? MOST_IN_SET : 0,
-      mostAttempts: MOST_CLAIMS,
+      mostAttempts: MOST_ATTEMPTS,
       inSet: (tx, rows) => this.end(tx, rows),
-      gaveUp: (tx, { ref }) => this.endings.gaveUp(tx, ref),
+      gaveUp: (tx, row) => this.endings.gaveUp(tx, row),
     });
   }
 
@@ -117,16 +110,10 @@ export class LocalTriage implements OnModuleInit {
     const refs = rows.map(({ ref }) => ref);
     const runs = await this.runs.queued(tx, refs);
     const lapsed = new Set(rows.flatMap((row) => (row.lapsed ? [row.ref] : [])));
-    const worn = new Set(rows.flatMap((row) => (hasLapsedTooOften(row) ? [row.ref] : [])));
-    const judged = await this.judgeAndLock(
-      tx,
-      runs.filter(({ id }) => !worn.has(id)),
-    );
-    const outcomes = runs.map((run): Outcome => {
-      if (worn.has(run.id)) return { run, error: KILLED };
+    const judged = await this.judgeAndLock(tx, runs);
+    const outcomes = runs.map((run) => {
       return { ...judged.outcomeOf(run), notes: lapsed.has(run.id) ? [TAKEN_OVER] : [] };
     });
-    const locked = worn.size > 0 ? undefined : judged.incidents;
-    await this.endings.write(tx, outcomes, locked);
+    await this.endings.write(tx, outcomes, judged.incidents);
   }
 }

@@ -5,6 +5,7 @@ import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
+import type { Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { RunRecorder } from '../records/run-recorder.js';
@@ -15,7 +16,9 @@ import {
   BROKEN,
   INCIDENT_DELETED,
   isVerdictOutdated,
+  KILLED,
   LONGEST_WAIT_MS,
+  MOST_ATTEMPTS,
   NOT_NEEDED,
   runErrorOf,
   whyNotApplied,
@@ -38,8 +41,8 @@ export interface Outcome {
   readonly used?: TokenMeter;
 }
 
-/** Maximum number of runs that one step gives up. */
-const MOST_OVERDUE = 100;
+/** Maximum number of runs that are given up at the same time. */
+const MOST_OVERDUE = 500;
 const OVERDUE_SECONDS = 60;
 
 /** Ends runs in sets, in the transaction of the caller. Locks incidents first. */
@@ -117,11 +120,14 @@ export class RunEndings implements OnModuleInit {
     return changed;
   }
 
-  /** Fails a run whose attempts ended in errors. */
-  async gaveUp(tx: Tx, id: string): Promise<void> {
-    const runs = await this.runs.queued(tx, [id]);
-    const outcomes = runs.map((run) => ({ run, error: BROKEN }));
-    await this.write(tx, outcomes);
+  /** Fails a run whose attempts ended in errors, or whose replicas died. */
+  async gaveUp(tx: Tx, { ref, attempt }: Claimed): Promise<void> {
+    const runs = await this.runs.queued(tx, [ref]);
+    const error = attempt > MOST_ATTEMPTS ? KILLED : BROKEN;
+    await this.write(
+      tx,
+      runs.map((run) => ({ run, error })),
+    );
   }
 
   /** Fails waiting runs: all runs, or the run of a deleted incident. Attempts in progress end on their own. */
@@ -141,23 +147,18 @@ export class RunEndings implements OnModuleInit {
   private async giveUpOverdue(): Promise<void> {
     const before = new Date(this.clock.now().getTime() - LONGEST_WAIT_MS);
     const { unusable } = this.model;
-    let overdue: TriageRun[];
-    do {
-      overdue = await this.runs.overdue(before, unusable !== undefined, MOST_OVERDUE);
-      const outcomes = overdue.map((run) => {
-        return { run, error: unusable ? runErrorOf(unusable) : run.error! };
-      });
-      if (outcomes.length > 0) await this.transactions.run((tx) => this.giveUp(tx, outcomes));
-    } while (overdue.length === MOST_OVERDUE);
-  }
-
-  private async giveUp(tx: Tx, outcomes: readonly Outcome[]): Promise<void> {
-    const incidentIds = outcomes.map(({ run }) => run.incident_id);
-    const incidents = await this.incidents.lockAllForUpdate(tx, incidentIds);
-    const ids = outcomes.map(({ run }) => run.id);
-    const waiting = await this.work.cancelWaiting(tx, TRIAGE, ids);
-    const given = outcomes.filter(({ run }) => waiting.includes(run.id));
-    await this.write(tx, given, incidents);
+    const overdue = await this.runs.overdue(before, unusable !== undefined, MOST_OVERDUE);
+    if (overdue.length === 0) return;
+    await this.transactions.run(async (tx) => {
+      const incidentIds = overdue.map((run) => run.incident_id);
+      const incidents = await this.incidents.lockAllForUpdate(tx, incidentIds);
+      const ids = overdue.map(({ id }) => id);
+      const waiting = new Set(await this.work.cancelWaiting(tx, TRIAGE, ids));
+      const outcomes = overdue
+        .filter(({ id }) => waiting.has(id))
+        .map((run) => ({ run, error: unusable ? runErrorOf(unusable) : run.error! }));
+      await this.write(tx, outcomes, incidents);
+    });
   }
 }
 

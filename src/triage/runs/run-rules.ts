@@ -1,6 +1,5 @@
 import type { Incident } from '../../incidents/incident.js';
 import { shownStart } from '../../platform/text.js';
-import type { Claimed } from '../../platform/work/kind.js';
 import { LONGEST_RETRY_AFTER_MS, type ModelUnavailableError } from '../model/triage-model.port.js';
 import type { NotApplied, RunError, TriageRun } from '../triage-run.js';
 
@@ -10,15 +9,8 @@ const OPERATORS_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
-/** Replicas that may die during a run. After one more, the run may be the cause. */
-const MOST_LAPSES = 3;
-/** The claim after one more lapse ends the run. */
-export const MOST_CLAIMS = MOST_LAPSES + 2;
-
-/** Attempts count claims that lapsed, and no other claims. */
-export function hasLapsedTooOften({ lapsed, attempt }: Claimed): boolean {
-  return lapsed && attempt >= MOST_CLAIMS;
-}
+/** After so many attempts whose replica died, the run may be the cause. */
+export const MOST_ATTEMPTS = 4;
 
 /** Why the verdict is only kept in the run; undefined if it becomes the verdict of the incident. */
 export function whyNotApplied(
@@ -91,7 +83,7 @@ export const TAKEN_OVER =
 
 export const KILLED: RunError = {
   reason: 'interrupted',
-  message: `The service ended in the middle of the run ${MOST_LAPSES + 1} times.`,
+  message: `The service ended in the middle of the run ${MOST_ATTEMPTS} times.`,
 };
 
 export const INCIDENT_DELETED: RunError = {

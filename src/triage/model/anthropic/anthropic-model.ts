@@ -233,8 +233,8 @@ function isMessage(answer: unknown): answer is Message {
   });
 }
 
-/** A higher number is a mistake, and would use up the budget of the hour. */
-const MOST_TOKENS = 10_000_000;
+/** A higher number is a mistake, and would use up the budget of the hour. The sum of all attempts must fit into an integer. */
+const MOST_TOKENS = 1_000_000;
 
 function tokensOf(answer: unknown): { input: number; output: number; cached_input: number } {
   const usage = fieldOf(answer, 'usage');

@@ -13,7 +13,7 @@ import {
 } from '../incidents/timeline/incident-timeline.js';
 import { type DomainEvent, eventOf, eventRows } from '../platform/work/domain-event.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
-import { type Action, FAILURE_CODES, hasEnded, withShownIds } from './action.js';
+import { type Action, type ActionChange, FAILURE_CODES, hasEnded, withShownIds } from './action.js';
 import { ACTION_TYPES, actionType } from '../action-catalogue/action-types.js';
 import { RequiredLevels } from './required-levels.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
@@ -31,8 +31,6 @@ export const ACTION_EVENTS = {
   failed: 'action.failed',
   rejected: 'action.rejected',
 } as const;
-
-export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
 
 export interface ActionChanged {
   readonly change: ActionChange;

@@ -23,6 +23,7 @@ import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { type ActionChanged, ActionRecorder } from './action-records.js';
 import { INSERT_ACTIONS, newActionValues } from './action-rows.js';
 import { type Action, executedBy, isPerson, withExpiry } from './action.js';
+import type { ActionRequestDto } from './actions.dto.js';
 import { ActionsRepository } from './actions.repository.js';
 import { DuplicateActionError, DuplicateActions, EARLIER, type Twin } from './duplicate-actions.js';
 import { ActionWork, claimPermitLate, type StartedAction } from './execution/action-work.js';
@@ -50,10 +51,6 @@ export interface ActionToCreate extends Pick<
   /** Requests the action in spite of a twin. */
   readonly repeat?: boolean;
 }
-
-export type WantedAction = Pick<ActionToCreate, 'action_type' | 'parameters' | 'repeat'> & {
-  readonly incident_id?: string;
-};
 
 interface ActionRequest {
   readonly caller: Principal;
@@ -105,18 +102,15 @@ export class ActionRequests {
    */
   async execute(
     caller: Principal,
-    { incident_id, ...wanted }: WantedAction,
+    { action: action_type, parameters = {}, repeat }: ActionRequestDto,
+    incident_id: string | undefined,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const errors = parameterErrors(actionType(wanted.action_type), wanted.parameters);
+    const errors = parameterErrors(actionType(action_type), parameters);
     if (errors.length > 0) throw new ValidationError(errors);
-    const connector = await this.registry.providerOf(wanted.action_type);
-    const request = {
-      caller,
-      span: presentSpan(),
-      incident_id,
-      wanted: { ...wanted, requested_by: caller.name, connector },
-    };
+    const connector = await this.registry.providerOf(action_type);
+    const wanted = { action_type, parameters, repeat, requested_by: caller.name, connector };
+    const request = { caller, span: presentSpan(), incident_id, wanted };
     let requested = takesPart(idempotency) ? undefined : await this.batches.submit(request);
     if (!requested) {
       const create = async (tx: Tx): Promise<Action> => {
@@ -203,8 +197,8 @@ export class ActionRequests {
   }
 
   private levelFor(wanted: ActionToCreate): ApprovalLevel {
-    const { rollback_of, approval_level: askedLevel = 'none' } = wanted;
-    return rollback_of ? askedLevel : this.levels.forRequest({ ...wanted, askedLevel });
+    const { rollback_of, approval_level = 'none' } = wanted;
+    return rollback_of ? approval_level : this.levels.forRequest(wanted);
   }
 
   /**

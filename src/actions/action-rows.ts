@@ -25,7 +25,7 @@ export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).jo
                             'incident_type', incidents.incident_type,
                             'title', incidents.title, 'severity', incidents.severity,
                             'status', incidents.status,
-                            'message_id', incidents.fields->'message_id', 'sender', incidents.fields->'sender')
+                            'message_id', incidents.fields->>'message_id', 'sender', incidents.fields->>'sender')
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
 const ACTION_SORTS = {

@@ -9,37 +9,37 @@ import { ActionsRepository } from './actions.repository.js';
 import { ActionPreviews } from './action-previews.js';
 import { ActionRequests } from './action-requests.js';
 import { DuplicateActions } from './duplicate-actions.js';
-import { ActionsController, ApprovalsController } from './actions.controller.js';
+import { ActionsController } from './actions.controller.js';
 import { ActionsService } from './actions.service.js';
-import { ActionWithdrawals } from './action-withdrawals.js';
-import { ApprovalExpiry } from './approval-expiry.js';
-import { ApprovalLevelGuard } from './approval-level.guard.js';
-import { ActionDecisions } from './action-decisions.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
-import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js';
+import { ConnectorCalls } from './execution/connector-calls.js';
 
-/** Requests, approvals, rollbacks and lists of actions. `execution/` runs them. */
+/** Requests and lists of actions. `execution/` runs them; `approvals/` decides on them. */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
-  controllers: [ActionsController, ApprovalsController],
+  controllers: [ActionsController],
   providers: [
-    ActionConnectors,
-    ApprovalExpiry,
-    ApprovalLevelGuard,
     ActionEndings,
     RequiredLevels,
     ActionPreviews,
     ActionRecorder,
     ActionRequests,
-    ActionWithdrawals,
     ActionWork,
     ActionsService,
     ActionsRepository,
     ConnectorCalls,
-    ActionDecisions,
     DuplicateActions,
   ],
-  exports: [ActionRequests, ActionWithdrawals, ActionsService, RequiredLevels],
+  exports: [
+    ActionEndings,
+    ActionRecorder,
+    ActionRequests,
+    ActionsRepository,
+    ActionsService,
+    ActionWork,
+    ConnectorCalls,
+    RequiredLevels,
+  ],
 })
 export class ActionsModule {}

@@ -7,7 +7,8 @@ import { LOCKED_COLUMNS, type LockedIncident } from '../incidents/incident.js';
 import { pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
-import { type Action, ActionEntity, type ActionPreview } from './action.js';
+import { type Action, ActionEntity, type ActionPreview, withExpiry } from './action.js';
+import { Settings } from '../platform/config/settings.js';
 import { ACTION_COLUMNS, actionList, type ActionListRequest } from './action-rows.js';
 
 const FIND: Statement = {
@@ -85,20 +86,23 @@ export interface Withdrawal {
 }
 
 /** Whether the approval window is over. Uses the clock of the database when the row is locked, because clocks of replicas differ. */
-const IS_LATE = `requested_at + :ttlMinutes * interval '1 minute' <= clock_timestamp()`;
+const IS_LATE = `requested_at + :approvalTtlMinutes * interval '1 minute' <= clock_timestamp()`;
 
 /** Shares of the approval window after which approvers are reminded, once each. */
 const REMINDED_AFTER = [0.5, 0.9];
 
 const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
-  const at = `requested_at + ${share} * :ttlMinutes * interval '1 minute'`;
+  const at = `requested_at + ${share} * :approvalTtlMinutes * interval '1 minute'`;
   return `${at} <= clock_timestamp() and (reminded_at is null or reminded_at < ${at})`;
 }).join(' or ');
 
 /** Reads actions, and makes every change of a status. Each change is conditional on the earlier status. */
 @Injectable()
 export class ActionsRepository {
-  constructor(private readonly statements: Statements) {}
+  constructor(
+    private readonly statements: Statements,
+    private readonly settings: Settings,
+  ) {}
 
   /** Locks incidents that no transaction is changing, so that one request waits for a change and not its batch. */
   async lockFreeIncidents(
@@ -120,7 +124,8 @@ export class ActionsRepository {
 
   async list(request: ActionListRequest): Promise<Page<Action>> {
     const { statement, values } = actionList(request);
-    return pageOf(await this.statements.rows<Action & WithTotal>(statement, values), withoutNulls);
+    const rows = await this.statements.rows<Action & WithTotal>(statement, values);
+    return pageOf(rows, (row) => this.actionOf(row));
   }
 
   /** Actions after the given id, oldest first. */
@@ -153,25 +158,23 @@ export class ActionsRepository {
     });
   }
 
-  /**
-   * `undefined` if the action does not wait for approval, or waited too long. The window has no end if `ttlMinutes` is 0.
-   */
+  /** `undefined` if the action does not wait for approval, or waited too long. */
   async approve(
     tx: Tx,
     id: string,
     approval: Pick<Action, 'approved_by' | 'approved_at' | 'comment' | 'approval_level'>,
-    ttlMinutes: number,
   ): Promise<Action | undefined> {
     const update = updateOf(tx)
       .set({ status: 'pending', ...approval })
       .where({ id, ...WAITING });
-    if (ttlMinutes > 0) update.andWhere(`not (${IS_LATE})`, { ttlMinutes });
-    return (await changedBy(update))[0];
+    const { approvalTtlMinutes } = this.settings;
+    if (approvalTtlMinutes > 0) update.andWhere(`not (${IS_LATE})`, { approvalTtlMinutes });
+    return (await this.changedBy(update))[0];
   }
 
   /** @param where actions that wait for approval, or whose work this transaction ends */
   async reject(tx: Tx, where: Where, rejection: Rejection): Promise<Action[]> {
-    return await changedBy(
+    return await this.changedBy(
       updateOf(tx)
         .set({ status: 'rejected', ...rejection })
         .where(where),
@@ -200,34 +203,30 @@ export class ActionsRepository {
   }
 
   /** Rejects at most `limit` actions that waited too long. Skips actions on which another transaction decides. */
-  async rejectExpired(
-    tx: Tx,
-    ttlMinutes: number,
-    rejection: Rejection,
-    limit: number,
-  ): Promise<Action[]> {
-    const ids = await this.lockWaiting(tx, IS_LATE, ttlMinutes, limit);
+  async rejectExpired(tx: Tx, rejection: Rejection, limit: number): Promise<Action[]> {
+    const ids = await this.lockWaiting(tx, IS_LATE, limit);
     return ids.length > 0 ? await this.reject(tx, { id: In(ids) }, rejection) : [];
   }
 
   /** Marks at most `limit` actions whose reminder is due, and returns them. */
-  async remind(tx: Tx, ttlMinutes: number, limit: number): Promise<Action[]> {
+  async remind(tx: Tx, limit: number): Promise<Action[]> {
     const isDue = `(${IS_REMINDER_DUE}) and not (${IS_LATE})`;
-    const ids = await this.lockWaiting(tx, isDue, ttlMinutes, limit);
+    const ids = await this.lockWaiting(tx, isDue, limit);
     const update = updateOf(tx).set({ reminded_at: () => 'clock_timestamp()' });
-    return ids.length > 0 ? await changedBy(update.where({ id: In(ids) })) : [];
+    return ids.length > 0 ? await this.changedBy(update.where({ id: In(ids) })) : [];
   }
 
   async keepPreview(tx: Tx, id: string, preview: ActionPreview): Promise<void> {
     await tx.getRepository(ActionEntity).update({ id, ...WAITING }, { preview });
   }
 
-  private async lockWaiting(tx: Tx, where: string, ttlMinutes: number, limit: number) {
+  private async lockWaiting(tx: Tx, where: string, limit: number): Promise<string[]> {
+    const { approvalTtlMinutes } = this.settings;
     const locked = await tx
       .createQueryBuilder(ActionEntity, 'actions')
       .select('actions.id')
       .where(WAITING)
-      .andWhere(where, { ttlMinutes })
+      .andWhere(where, { approvalTtlMinutes })
       .orderBy('actions.id')
       .limit(limit)
       .setLock('pessimistic_write')
@@ -237,21 +236,24 @@ export class ActionsRepository {
   }
 
   private async rows(tx: Tx | undefined, statement: Statement, values: unknown[]) {
-    return (await this.statements.rowsIn<Action>(tx, statement, values)).map(withoutNulls);
+    return (await this.statements.rowsIn<Action>(tx, statement, values)).map((row) =>
+      this.actionOf(row),
+    );
   }
-}
 
-/** Columns without a value are null in a row, and absent in an action. */
-function withoutNulls<Row extends object>(row: Row): Row {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Row;
+  /** Returns the actions after the update. */
+  private async changedBy(update: ReturnType<typeof updateOf>): Promise<Action[]> {
+    const result = await update.returning(ACTION_COLUMNS).execute();
+    return (result.raw as Action[]).map((row) => this.actionOf(row));
+  }
+
+  /** Columns without a value are null in a row, and absent in an action. */
+  private actionOf<Row extends Action>(row: Row): Row {
+    const present = Object.entries(row).filter(([, value]) => value !== null);
+    return withExpiry(Object.fromEntries(present) as Row, this.settings.approvalTtlMinutes);
+  }
 }
 
 function updateOf(tx: Tx) {
   return tx.getRepository(ActionEntity).createQueryBuilder().update();
-}
-
-/** Returns the actions after the update. */
-async function changedBy(update: ReturnType<typeof updateOf>): Promise<Action[]> {
-  const result = await update.returning(ACTION_COLUMNS).execute();
-  return (result.raw as Action[]).map(withoutNulls);
 }

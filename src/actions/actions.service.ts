@@ -1,26 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
-import type { Page } from '../platform/paging/page.js';
-import { Settings } from '../platform/config/settings.js';
+import { type Page, sortsOf } from '../platform/paging/page.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { Incidents } from '../incidents/incidents.js';
-import { type Action, actionIdOf, shownActionId, withExpiry } from './action.js';
+import { type Action, ACTION_FEED_EVENTS, actionIdOf, shownActionId } from './action.js';
 import { actionTypes } from '../action-catalogue/action-types.js';
 import { RequiredLevels } from './required-levels.js';
 import { ActionsRepository } from './actions.repository.js';
-import type { ActionListRequest } from './action-rows.js';
+import type { ActionQueryDto } from './actions.dto.js';
 import { ChangeFeed, type FeedPage } from '../audit/changes/change-feed.js';
 import type { ChangesQueryDto } from '../audit/changes/feed-api.js';
-
-export const ACTION_FEED_EVENTS = [
-  'action.requested',
-  'action.approved',
-  'action.rejected',
-  'action.completed',
-  'action.failed',
-] as const;
 
 @Injectable()
 export class ActionsService {
@@ -30,23 +21,19 @@ export class ActionsService {
     private readonly registry: ConnectorRegistry,
     private readonly levels: RequiredLevels,
     private readonly feed: ChangeFeed,
-    private readonly settings: Settings,
   ) {}
 
-  async list(request: ActionListRequest): Promise<Page<Action>> {
-    const { total, items } = await this.repository.list(request);
-    return { total, items: items.map(this.shown) };
-  }
-
-  async listOfIncident(incidentId: string, request: ActionListRequest): Promise<Page<Action>> {
+  async list(query: ActionQueryDto, incidentId?: string): Promise<Page<Action>> {
+    const request = { ...query, sort: sortsOf(query.sort) };
+    if (incidentId === undefined) return await this.repository.list(request);
     const { id } = await this.incidents.get(incidentId);
-    return await this.list({ ...request, incident_id: id });
+    return await this.repository.list({ ...request, incident_id: id });
   }
 
   async get(id: string): Promise<Action> {
     const action = await this.repository.findById(id);
     if (!action) throw new NotFoundError('Action');
-    return this.shown(action);
+    return action;
   }
 
   /** Returns a page of the feed of all changes, for programs that keep a copy of the actions. */
@@ -56,7 +43,7 @@ export class ActionsService {
     left: AbortSignal,
   ): Promise<FeedPage<Action>> {
     const bySubject = (actions: readonly Action[]) =>
-      new Map(actions.map((action) => [shownActionId(action.id), this.shown(action)]));
+      new Map(actions.map((action) => [shownActionId(action.id), action]));
     const source = {
       type: 'action',
       events: ACTION_FEED_EVENTS,
@@ -91,7 +78,4 @@ export class ActionsService {
       };
     });
   }
-
-  private readonly shown = (action: Action): Action =>
-    withExpiry(action, this.settings.approvalTtlMinutes);
 }

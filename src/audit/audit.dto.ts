@@ -1,5 +1,4 @@
 import { PickType, type SchemaObject } from '@nestjs/swagger';
-import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import { sortWords } from '../platform/paging/page.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import {
@@ -117,19 +116,4 @@ export const EXPORT_SCHEMA: SchemaObject = {
 - \`entry\`: \`id\`, \`at\`, \`actor\`, \`action\`, \`subject_type\`, \`subject_id\`, \`details\` (JSON as text), \`key_id\`, \`mac\`, \`seal\` (\`seq\`, \`hash\`, \`key_id\`)
 - \`removed\`: \`id\` and \`seal\` of an entry that was removed from the database
 - \`end\`: \`sealed\` and \`unsealed\` (numbers of entries), \`key_id\`, \`mac\``,
-};
-
-/** Descriptions of this module in the OpenAPI document. */
-export const AUDIT_CONTRACT: ModuleContract = {
-  tags: { Audit: 'Who did what. Later changes of the trail are detected.' },
-  schemas: {
-    AuditAction: 'Kind of an audit record.',
-    AuditRecord: 'An entry of the audit trail.',
-    AuditSubject: 'Subject of an entry.',
-    AuditVerification: 'Result of the verification of the whole audit trail.',
-  },
-  fields: {
-    'AuditRecord.action': 'Kind of the record, such as `incident.created`. An open set.',
-    'AuditSubject.id': 'Id of the subject, or its name if it has no id.',
-  },
 };

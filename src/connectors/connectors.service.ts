@@ -1,26 +1,63 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
+import { Clock } from '../platform/clock.js';
+import { Semaphore } from '../platform/concurrency/semaphore.js';
 import { Settings } from '../platform/config/settings.js';
-import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../platform/database/transactions.js';
 import { ValidationError } from '../platform/errors/app-error.js';
+import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import type { Caller } from '../platform/http/caller.js';
 import { newId } from '../platform/ids.js';
+import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
+import { Work } from '../platform/work/work.js';
 import { SealedConfig } from '../targets/target-secrets.js';
-import { CONNECTOR_TYPES } from './connector-registry.js';
+import { shownMessage } from './calls/vendor-answers.js';
+import { CONNECTOR_TYPES, ConnectorRegistry, servingOf } from './connector-registry.js';
+import type { TestResult } from './connector-type.js';
 import { type ConnectorEntity, DEFAULT_PRIORITY } from './connector.entity.js';
 import type { ConnectorInputDto, ConnectorUpdateDto } from './connectors.dto.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 
+const PERIOD_SECONDS = 60;
+const AT_ONCE = 4;
+/** A slower answer makes the connector degraded. */
+const SLOW_MS = 3_000;
+
+/** Changes connectors, and checks them: regularly on one replica at a time, and on request. */
 @Injectable()
-export class ConnectorsService implements OnApplicationBootstrap {
+export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
+  private readonly logger = new Logger(ConnectorsService.name);
+
   constructor(
     private readonly transactions: Transactions,
     private readonly connectors: ConnectorsRepository,
+    private readonly registry: ConnectorRegistry,
     private readonly configs: SealedConfig,
     private readonly audit: AuditLog,
     private readonly settings: Settings,
+    private readonly events: DomainEvents,
+    private readonly work: Work,
+    private readonly clock: Clock,
+    private readonly components: HealthComponents,
+    private readonly gauges: ScrapedGauges,
   ) {}
+
+  onModuleInit(): void {
+    this.work.every('check-connectors', PERIOD_SECONDS, () => this.checkAll());
+    this.components.register('connectors', () => this.health());
+    this.gauges.register('connector_up', async () => {
+      const { serving } = servingOf(await this.connectors.all());
+      const checked = serving.filter(({ health }) => health);
+      return checked.map(({ name, health }) => [{ connector: name }, +(health !== 'unhealthy')]);
+    });
+  }
 
   async onApplicationBootstrap(): Promise<void> {
     if (this.settings.databaseUrl === undefined) await this.createFirstSandbox();
@@ -83,6 +120,32 @@ export class ConnectorsService implements OnApplicationBootstrap {
     }, caller);
   }
 
+  /** Tests a connector on request, enabled or not. The result is stored like that of a regular check. */
+  async test(
+    caller: Caller,
+    id: string,
+    idempotency: Participant<TestResult>,
+  ): Promise<TestResult> {
+    const row = await this.connectors.get(id);
+    const result = await this.tested(row);
+    return await this.transactions.run<TestResult>(
+      async (tx) => {
+        await this.store(tx, row, result);
+        const { success } = result;
+        await this.record(tx, caller.name, 'connector.tested', row, { success });
+        return result;
+      },
+      caller,
+      idempotency,
+    );
+  }
+
+  async checkAll(): Promise<void> {
+    const due = (await this.connectors.all()).filter((row) => row.enabled && this.isDue(row));
+    const places = new Semaphore(AT_ONCE);
+    await Promise.all(due.map((row) => places.run(() => this.check(row))));
+  }
+
   private async insert(
     tx: Tx,
     actor: string,
@@ -105,5 +168,60 @@ export class ConnectorsService implements OnApplicationBootstrap {
     const subject = { type: 'connector', id };
     const details = { name, type, enabled, priority, ...more };
     await this.audit.record(tx, { actor, action, subject, details });
+  }
+
+  private async tested(row: ConnectorEntity): Promise<TestResult> {
+    const result = await this.registry.connectorOf(row).test();
+    return { ...result, message: shownMessage(result.message) };
+  }
+
+  private isDue({ type, last_checked_at }: ConnectorEntity): boolean {
+    const checkedEveryMs = CONNECTOR_TYPES.find(type)?.checkedEveryMs ?? 0;
+    const lastCheck = last_checked_at?.getTime() ?? -Infinity;
+    return this.clock.now().getTime() - lastCheck >= checkedEveryMs;
+  }
+
+  private async check(row: ConnectorEntity): Promise<void> {
+    try {
+      const result = await this.tested(row);
+      await this.transactions.run((tx) => this.store(tx, row, result));
+    } catch (err) {
+      // A failure here must not stop the checks of other connectors.
+      this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
+    }
+  }
+
+  private async store(tx: Tx, row: ConnectorEntity, result: TestResult): Promise<void> {
+    const { success, message, latency_ms } = result;
+    const health = !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy';
+    const turn = await this.connectors.recordCheck(tx, row, health, result);
+    if (!turn) return;
+    const { id, name, type } = row;
+    await this.events.record(tx, {
+      type: turn.isUnhealthy ? 'connector.unhealthy' : 'connector.recovered',
+      subject: { type: 'connector', id },
+      payload: { name, type, message, unhealthy_since: turn.since?.toISOString() },
+    });
+    // Once, on the replica that stored the change.
+    const about = { connector: name, type, reason: message };
+    afterCommit(tx, () => {
+      if (turn.isUnhealthy) this.logger.warn(about, 'A connector is unhealthy');
+      else this.logger.log(about, 'A connector is healthy again');
+    });
+  }
+
+  private async health(): Promise<ComponentHealth> {
+    const { serving, isStandingBy } = servingOf(await this.connectors.all());
+    const total = serving.length;
+    if (total === 0) {
+      const message = isStandingBy
+        ? 'No enabled connector provides actions: the sandbox stands by while a connector of another type exists.'
+        : 'No connector is enabled.';
+      return { status: 'disabled', message, total };
+    }
+    const down = serving.filter(({ health }) => health === 'unhealthy').map(({ name }) => name);
+    if (down.length === 0) return { status: 'healthy', total };
+    const message = `${down.length} of ${total} connectors ${down.length === 1 ? 'does' : 'do'} not answer.`;
+    return { status: 'degraded', message, total, unhealthy: down };
   }
 }

@@ -2,14 +2,7 @@ import type { AuditEntry } from '../audit/audit-entry.js';
 import type { NewEvent } from '../platform/work/domain-event.js';
 import { shownStart } from '../platform/text.js';
 import type { Incident, NewIncident, Verdict } from './incident.js';
-import {
-  type ChangedField,
-  changesBetween,
-  CHOICE_FIELDS,
-  effectsOf,
-  type FieldChange,
-  TIMELINE_FIELDS,
-} from './incident-changes.js';
+import { changesBetween, CHOICE_FIELDS, effectsOf, type FieldChange } from './incident-changes.js';
 import { shortened } from './raw-data-text.js';
 import type {
   NewTimelineEntry,
@@ -53,10 +46,10 @@ export interface TriageWantedPayload {
 
 export function incidentEvent(
   type: string,
-  { id, ...incident }: IncidentEventPayload & { readonly id: string },
+  incident: IncidentEventPayload & { readonly id: string },
   more: object,
 ): NewEvent {
-  const { incident_type, severity, status, source, title } = incident;
+  const { id, incident_type, severity, status, source, title } = incident;
   return {
     type,
     subject: { type: 'incident', id },
@@ -84,7 +77,7 @@ export function eventsOfCreation(
 export function eventsOfChange(
   before: Incident,
   after: Incident,
-  changes: readonly FieldChange<ChangedField>[],
+  changes: readonly FieldChange[],
   askedBy: string,
   because?: string,
 ): NewEvent[] {
@@ -153,7 +146,7 @@ function becomesMalicious({ verdict: before }: Incident, after: Incident): boole
 export function auditOfChange(
   before: Incident,
   after: Incident,
-  changes: readonly FieldChange<ChangedField>[],
+  changes: readonly FieldChange[],
   actor: string,
 ): AuditEntry[] {
   const about = { actor, subject: { type: 'incident', id: after.id } };
@@ -179,6 +172,7 @@ export function auditOfChange(
 export function timelineOfChange(
   before: Incident,
   after: Incident,
+  changes: readonly FieldChange[],
   actor: string,
   subject?: TimelineSubject,
 ): NewTimelineEntry[] {
@@ -188,16 +182,15 @@ export function timelineOfChange(
     entries.push({ incidentId: after.id, actor, subject, event, summary, details });
     told.push(...fields);
   };
-  const told: string[] = [];
+  const told = ['verdict', 'source_status', 'fields'];
   const did = effectsOf(before, after);
   const resolution = after.resolution ?? undefined;
-  const resolutionChanges = () =>
-    changesBetween(before, after, ['status', 'resolution', 'resolved_by']);
   // The incident is reopened before the verdict.
   if (did.isReopened) {
     const now = resolution ? ` New resolution: ${quoted(resolution)}.` : '';
     const summary = `Reopened, status ${after.status}.${now} ${earlierResolution(before)}`;
-    add('reopened', summary, ['status', 'resolution'], { changes: resolutionChanges() });
+    const ended = changesBetween(before, after, ['status', 'resolution', 'resolved_by']);
+    add('reopened', summary, ['status', 'resolution'], { changes: ended });
   }
   if (did.isTriaged) {
     add('triaged', verdictInWords(after), after.status === 'triaged' ? ['status'] : []);
@@ -206,19 +199,15 @@ export function timelineOfChange(
     const summary = resolution ? `Resolved: ${shortened(resolution, LONGEST_TOLD)}` : 'Resolved.';
     add('resolved', summary, ['status', 'resolution'], resolution ? { resolution } : undefined);
   }
-  if (did.isReplaced) {
-    const summary = `Replaced the resolution with ${quoted(resolution)}. ${earlierResolution(before)}`;
-    add('resolved', summary, ['resolution'], { resolution, changes: resolutionChanges() });
-  }
   if (did.isNoLongerCritical) {
     const summary = `Lowered the severity from ${before.severity} to ${after.severity}.`;
-    const changes = changesBetween(before, after, ['severity']);
-    add('severity_lowered', summary, ['severity'], { changes });
+    const lowered = changesBetween(before, after, ['severity']);
+    add('severity_lowered', summary, ['severity'], { changes: lowered });
   }
-  const untold = TIMELINE_FIELDS.filter((field) => !told.includes(field));
-  const changes = changesBetween(before, after, untold);
-  if (changes.length > 0)
-    add('updated', `Changed ${changes.map(changeInWords).join(', ')}.`, [], { changes });
+  const untold = changes.filter(({ field }) => !told.includes(field));
+  if (untold.length > 0) {
+    add('updated', `Changed ${untold.map(changeInWords).join(', ')}.`, [], { changes: untold });
+  }
   return entries;
 }
 

@@ -26,16 +26,6 @@ export const CHOICE_FIELDS: ReadonlySet<string> = new Set<ChangedField>([
   'source_status',
 ]);
 
-/** Fields whose values the timeline shows, in its order. */
-export const TIMELINE_FIELDS = [
-  'severity',
-  'status',
-  'incident_type',
-  'title',
-  'resolution',
-  'recommended_actions',
-] as const satisfies readonly ChangedField[];
-
 /**
  * Requested changes. An absent field keeps its value. An empty resolution is removed. `fields` are added, and existing
  * fields keep their values.
@@ -167,14 +157,10 @@ function leavesResolved(before: Incident, status: IncidentStatus): boolean {
 
 /** Effects of a change that its records name. */
 export function effectsOf(before: Incident, after: Incident) {
-  const isResolved = after.status === 'resolved';
   return {
     isTriaged: after.triaged_at !== before.triaged_at,
     isReopened: leavesResolved(before, after.status),
-    isResolved: isResolved && before.status !== 'resolved',
-    /** Another person has replaced the resolution of a resolved incident. */
-    isReplaced:
-      isResolved && before.status === 'resolved' && after.resolved_at !== before.resolved_at,
+    isResolved: leavesResolved(after, before.status),
     isNoLongerCritical: isNoLongerCritical(before, after),
   };
 }
@@ -191,18 +177,18 @@ export function isNoLongerCritical(
 }
 
 /** Previous and current value of a field; `undefined` stands for no value. */
-export interface FieldChange<Field = string> {
-  readonly field: Field;
+export interface FieldChange {
+  readonly field: string;
   readonly from?: unknown;
   readonly to?: unknown;
 }
 
 /** The fields that differ, in the order of `fields`. */
-export function changesBetween<Field extends keyof Incident>(
+export function changesBetween(
   before: Incident,
   after: Incident,
-  fields: readonly Field[],
-): FieldChange<Field>[] {
+  fields: readonly (keyof Incident)[],
+): FieldChange[] {
   return fields
     .map((field) => ({
       field,

@@ -47,59 +47,29 @@ interface EndingParticipant {
 
 type SettledPending = Pick<IncidentDto, 'pending_actions' | 'withdrawn'>;
 
-/**
- * Modules on higher floors register in `onModuleInit`. The incident is locked for update. Claims and decisions of its
- * actions lock it too, so they wait or come first.
- */
-@Injectable()
-export class IncidentEndings {
-  private readonly participants: EndingParticipant[] = [];
-
-  register(participant: EndingParticipant): void {
-    this.participants.push(participant);
-  }
-
-  async delete(tx: Tx, id: string): Promise<void> {
-    for (const { end } of this.participants) {
-      await end(tx, id, 'system', 'Its incident was deleted.');
-    }
-  }
-
-  /**
-   * Withdraws or counts pending work of a closed incident. Rejecting needs no approval level. Participants are called in
-   * the order of registration: actions are rejected before the runs that wait for them are cancelled.
-   */
-  async settle(
-    tx: Tx,
-    { id, incident_number }: Incident,
-    by: string,
-    choice: PendingChoice,
-  ): Promise<SettledPending> {
-    const withdrawn = { actions: 0, runs: 0 };
-    let waiting = 0;
-    for (const { end, pending, count } of this.participants) {
-      if (pending && choice === 'withdraw') {
-        withdrawn[pending] = await end(tx, id, by, `${by} closed ${incident_number}.`);
-      } else waiting += (await count?.(tx, id)) ?? 0;
-    }
-    return choice === 'keep' ? { pending_actions: waiting || undefined } : { withdrawn };
-  }
-}
-
 @Injectable()
 export class IncidentsService {
+  private readonly endings: EndingParticipant[] = [];
+
   constructor(
     private readonly transactions: Transactions,
     private readonly creation: IncidentCreation,
     private readonly incidents: Incidents,
     private readonly timeline: IncidentTimeline,
-    private readonly endings: IncidentEndings,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
     private readonly clock: Clock,
     private readonly settings: Settings,
     private readonly history: VersionHistory,
   ) {}
+
+  /**
+   * For modules on higher floors, in `onModuleInit`. The incident is locked for update. Claims and decisions of its
+   * actions lock it too, so they wait or come first.
+   */
+  registerEnding(participant: EndingParticipant): void {
+    this.endings.push(participant);
+  }
 
   async create(
     caller: Principal,
@@ -135,7 +105,7 @@ export class IncidentsService {
       }
       const incident = await this.change(tx, before, wanted, { by: caller.name, byPerson: true });
       if (wanted.status !== 'resolved') return incident;
-      return { ...incident, ...(await this.endings.settle(tx, incident, caller.name, pending)) };
+      return { ...incident, ...(await this.settle(tx, incident, caller.name, pending)) };
     }, caller);
   }
 
@@ -144,7 +114,7 @@ export class IncidentsService {
       const incident = requireFound(await this.incidents.lockForUpdate(tx, given));
       const { id } = incident;
       await this.requireMatch(tx, condition, incident);
-      await this.endings.delete(tx, id);
+      for (const { end } of this.endings) await end(tx, id, 'system', 'Its incident was deleted.');
       await this.incidents.hide(tx, id, this.clock.now());
       await this.audit.record(tx, {
         actor: caller.name,
@@ -154,6 +124,26 @@ export class IncidentsService {
       });
       await this.events.record(tx, deletionEvent(incident, caller.name));
     }, caller);
+  }
+
+  /**
+   * Withdraws or counts pending work of a closed incident. Rejecting needs no approval level. Modules are called in the
+   * order of registration: actions are rejected before the runs that wait for them are cancelled.
+   */
+  private async settle(
+    tx: Tx,
+    { id, incident_number }: Incident,
+    by: string,
+    choice: PendingChoice,
+  ): Promise<SettledPending> {
+    const withdrawn = { actions: 0, runs: 0 };
+    let waiting = 0;
+    for (const { end, pending, count } of this.endings) {
+      if (pending && choice === 'withdraw') {
+        withdrawn[pending] = await end(tx, id, by, `${by} closed ${incident_number}.`);
+      } else waiting += (await count?.(tx, id)) ?? 0;
+    }
+    return choice === 'keep' ? { pending_actions: waiting || undefined } : { withdrawn };
   }
 
   private async requireMatch(
@@ -199,7 +189,7 @@ export class IncidentsService {
     const isFirstTriage = before.triaged_at === null && after.triaged_at !== null;
     // A report of a tool is recorded even if it changes no field.
     if (byPerson && changes.length === 0 && !isFirstTriage) return before;
-    await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, about));
+    await this.timeline.add(tx, ...timelineOfChange(before, after, changes, askedBy, about));
     await this.audit.record(tx, ...auditOfChange(before, after, changes, by));
     await this.events.record(tx, ...eventsOfChange(before, after, changes, askedBy, because));
     return after;

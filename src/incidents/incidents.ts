@@ -34,28 +34,15 @@ const LIST_AFTER: Statement = {
           where deleted_at is null and id > $1 order by id limit $2`,
 };
 
-const LISTED_OF: Statement = {
-  name: 'incidents_listed_of',
-  text: `select ${LISTED} from incidents where id = any($1::uuid[]) and deleted_at is null`,
-};
-
-/** Rows are locked in the order of ids, which prevents deadlocks. */
-const BY_IDS = `from incidents where id = any($1::uuid[]) and deleted_at is null order by id`;
-
-const FIND_ALL: Statement = {
-  name: 'incidents_find_all',
-  text: `select ${ALL} from incidents where id = any($1::uuid[]) and deleted_at is null`,
-};
-
-const LOCK_FOR_UPDATE: Statement = {
-  name: 'incidents_lock_update',
-  text: `select ${ALL} ${BY_IDS} for no key update`,
-};
-
-const LOCK_FOR_SHARE: Statement = {
-  name: 'incidents_lock_share',
-  text: `select ${LOCKED_COLUMNS} ${BY_IDS} for share`,
-};
+/** Rows are read and locked in the order of ids, which prevents deadlocks. */
+const byIds = (name: string, columns: string, lock = ''): Statement => ({
+  name: `incidents_${name}`,
+  text: `select ${columns} from incidents where id = any($1::uuid[]) and deleted_at is null order by id ${lock}`,
+});
+const LISTED_OF = byIds('listed_of', LISTED);
+const FIND_ALL = byIds('find_all', ALL);
+const LOCK_FOR_UPDATE = byIds('lock_update', ALL, 'for no key update');
+const LOCK_FOR_SHARE = byIds('lock_share', LOCKED_COLUMNS, 'for share');
 
 const UPDATE: Statement = {
   name: 'incidents_update',

@@ -32,26 +32,13 @@ export function shortened(text: string, most: number): string {
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
 }
 
-/** A location in raw data: a key, or a path of keys separated by dots. */
-interface Spot {
-  /** Some tools write a path as one key, such as `host.name`. */
-  readonly key: string;
-  readonly path: readonly string[];
-}
-
-/** Locations in order of priority. */
-export type Spots = readonly Spot[];
-
-/** Objects in which locations are searched. */
-export type Roots = readonly RawData[];
+/** Locations in order of priority: keys, or paths of keys separated by dots. */
+export type Spots = readonly string[];
 
 /** Parses locations in snake case and adds the other spellings of tools. */
 function spots(names: string): Spots {
-  const keys = names.trim().split(/\s+/).flatMap(spellings);
-  return [...new Set(keys)].map((key) => ({ key, path: key.split('.') }));
+  return [...new Set(names.trim().split(/\s+/).flatMap(spellings))];
 }
-
-export const together = (...lists: readonly Spots[]): Spots => lists.flat();
 
 /** `source_ip` is also written as `sourceIp`, `sourceIP`, `SourceIp` and `SourceIP`. */
 function spellings(name: string): string[] {
@@ -100,40 +87,25 @@ export const AT = {
     rule_id category`),
 };
 
-/** Keys of objects that wrap the event. */
-const WRAPPERS = spots(`data event alert result detail details properties attributes payload email
-  mail message headers labels annotations`);
-
 /** Keys with the name of an object, as in `{"user": {"name": "ada"}}`. */
 const NAMES = spots(`email email_address name display_name user_name hostname title signature
   address rule_name threat_name description path ip value`);
 
-/** Limits the number of wrappers, because wrappers may be nested. */
-const MOST_ROOTS = 24;
-
-/** Raw data and its wrapped objects, up to two levels: `{"data": {"details": {"host": "WS-7"}}}`. */
-export function rootsOf(rawData: RawData): Roots {
-  const wrapped = wrappedIn(rawData);
-  return [rawData, ...wrapped, ...wrapped.flatMap(wrappedIn)].slice(0, MOST_ROOTS);
+/** The first text at the locations, as one line of at most `most` characters. */
+export function firstText(rawData: RawData, places: Spots, most: number): string | undefined {
+  return firstOf(places, (spot) => textOf(at(rawData, spot), most, MOST_LEVELS));
 }
 
-const wrappedIn = (root: RawData): RawData[] =>
-  WRAPPERS.map((spot) => at(root, spot)).filter(isObject);
-
-/** First text at the first location in all objects, then at the second, and so on, as one line of at most `most` characters. */
-export function firstText(roots: Roots, places: Spots, most: number): string | undefined {
-  return firstOf(places, (spot) =>
-    firstOf(roots, (root) => textOf(at(root, spot), most, MOST_LEVELS)),
-  );
-}
-
-function at(root: RawData, { key, path }: Spot): unknown {
-  if (Object.hasOwn(root, key)) return root[key];
-  if (path.length === 1) return undefined;
-  return path.reduce<unknown>(
-    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
-    root,
-  );
+/** Some tools write a path as one key, such as `host.name`. */
+function at(root: RawData, spot: string): unknown {
+  if (Object.hasOwn(root, spot)) return root[spot];
+  if (!spot.includes('.')) return undefined;
+  return spot
+    .split('.')
+    .reduce<unknown>(
+      (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+      root,
+    );
 }
 
 function isObject(value: unknown): value is RawData {

@@ -1,17 +1,7 @@
 import { createHash } from 'node:crypto';
-import { addressIn, OUTCOME_WORD } from './incident-fields.js';
+import { addressIn, OUTCOME_WORD, type RawData } from './incident-fields.js';
 import type { NewIncident } from './incident.js';
-import {
-  AT,
-  firstText,
-  LONGEST_TITLE,
-  type Roots,
-  rootsOf,
-  shortened,
-  type Spots,
-  titleLine,
-  together,
-} from './raw-data-text.js';
+import { AT, firstText, LONGEST_TITLE, shortened, type Spots, titleLine } from './raw-data-text.js';
 
 const LONGEST_DETAIL = 60;
 /**
@@ -53,7 +43,7 @@ const from: Detail = { before: ' from ', at: AT.sender, shown: addressIn };
 const to: Detail = { before: ' to ', at: AT.recipient, shown: addressIn };
 const replyTo: Detail = { before: ' (reply to ', at: AT.replyTo, after: ')', shown: addressIn };
 const user: Detail = { before: ' for ', at: AT.user };
-const userOrAccount: Detail = { before: ' for ', at: together(AT.user, AT.account) };
+const userOrAccount: Detail = { before: ' for ', at: [...AT.user, ...AT.account] };
 const host: Detail = { before: ' on ', at: AT.host, shown: hostName };
 /** Distinguishes failed from successful logins. */
 const outcome: Detail = { before: ' (', at: AT.outcome, after: ')', shape: OUTCOME_WORD };
@@ -65,10 +55,10 @@ const destination: Detail = { before: ' to ', at: AT.destination };
 const subject: Detail = { before: ' "', at: AT.subject, after: '"', shown: withoutQuotes };
 
 const MAIL: Recipe = { quoted: AT.subject, what: AT.rule, details: [from, to] };
-const MALWARE: Recipe = { what: together(AT.detection, AT.rule), details: [file, host, user] };
+const MALWARE: Recipe = { what: [...AT.detection, ...AT.rule], details: [file, host, user] };
 const LOGIN: Recipe = { what: AT.rule, details: [outcome, user, host, address, country] };
 const ANY: Recipe = {
-  what: together(AT.rule, AT.detection),
+  what: [...AT.rule, ...AT.detection],
   details: [host, user, address, destination],
 };
 
@@ -91,9 +81,9 @@ const OTHERS = [subject, from, to, user, host, address, file, destination, count
 const MOST_OTHERS = 2;
 
 /** Facts that the title does not contain yet: those of its type, or of other types if it has none. */
-function factsBehind(title: string, details: readonly Detail[], roots: Roots): string {
-  const own = factsOf(details, roots);
-  const facts = own.length > 0 ? own : factsOf(OTHERS, roots).slice(0, MOST_OTHERS);
+function factsBehind(title: string, details: readonly Detail[], rawData: RawData): string {
+  const own = factsOf(details, rawData);
+  const facts = own.length > 0 ? own : factsOf(OTHERS, rawData).slice(0, MOST_OTHERS);
   let words = '';
   for (const { value, before, after = '', shown } of facts) {
     // An address of the mail is added even if the quoted subject mentions it.
@@ -104,10 +94,10 @@ function factsBehind(title: string, details: readonly Detail[], roots: Roots): s
   return words;
 }
 
-function factsOf(details: readonly Detail[], roots: Roots) {
+function factsOf(details: readonly Detail[], rawData: RawData) {
   return details.flatMap((detail) => {
     const { at, shape = /^/, shown = (text) => text } = detail;
-    const text = firstText(roots, at, LONGEST_VALUE);
+    const text = firstText(rawData, at, LONGEST_VALUE);
     return text !== undefined && shape.test(text) ? [{ ...detail, value: shown(text) }] : [];
   });
 }
@@ -131,21 +121,16 @@ const LONGEST_WHAT = 100;
  * Title of one line for a list: what happened, and to whom or where, such as `Malware: Emotet in invoice.exe on
  * FIN-LT-204`. Never empty. Takes bounded time for any raw data.
  */
-export function incidentTitle(
-  incidentType: string,
-  rawData: Readonly<Record<string, unknown>>,
-  source: string,
-): string {
-  const roots = rootsOf(rawData);
+export function incidentTitle(incidentType: string, rawData: RawData, source: string): string {
   const { quoted, what: named, details } = recipeFor(incidentType);
-  const textAt = (spots: Spots) => firstText(roots, spots, LONGEST_WHAT);
+  const textAt = (spots: Spots) => firstText(rawData, spots, LONGEST_WHAT);
   const quotedAt = (spots: Spots) => {
     const text = textAt(spots);
     return text && inQuotes(text);
   };
   const what = (quoted && quotedAt(quoted)) ?? textAt(named) ?? quotedAt(AT.subject);
   const begun = beginning(incidentType, what);
-  const facts = factsBehind(begun, details, roots);
+  const facts = factsBehind(begun, details, rawData);
   if (!what && facts === '') return titleWithoutDetails(incidentType, source);
   return shortened(begun + facts, LONGEST_TITLE);
 }
@@ -157,11 +142,11 @@ export function incidentTitle(
 export function titleOfTool(
   incidentType: string,
   words: string,
-  rawData: Readonly<Record<string, unknown>>,
+  rawData: RawData,
 ): string | undefined {
   const said = titleLine(words)?.replace(/(?<=\w)\.$/, '');
   if (said === undefined) return undefined;
-  const facts = factsBehind(said, recipeFor(incidentType).details, rootsOf(rawData));
+  const facts = factsBehind(said, recipeFor(incidentType).details, rawData);
   const room = Math.max(LONGEST_TITLE - facts.length, LONGEST_WHAT);
   return shortened(shortened(said, room) + facts, LONGEST_TITLE);
 }

@@ -2,16 +2,12 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Ajv, type ErrorObject } from 'ajv';
-import { type FieldError, MOST_ERRORS, ValidationError } from '../platform/errors/app-error.js';
+import { type FieldError, ValidationError } from '../platform/errors/app-error.js';
 import { shownName, shownStart } from '../platform/text.js';
 import {
   type Config,
   type ConfigOf,
   type ConfigSchema,
-  entryOf,
-  isMap,
-  isObject,
-  ownOf,
   secretNames,
   splitConfig,
   type ValueSchema,
@@ -48,28 +44,16 @@ export function configProblems(schema: ConfigSchema, config: unknown): FieldErro
   // Ajv caches each compiled schema. There is one per type.
   const validate = ajv.compile(schema);
   validate(config);
-  const errors = validate.errors ?? [];
-  const found = new Map<string, FieldError>();
-  // A value of the wrong type or length is not reported a second time as an unknown value.
-  const wrongOtherwise = new Set(
-    errors.filter(({ keyword }) => keyword !== 'enum').map(({ instancePath }) => instancePath),
-  );
-  for (const error of errors) {
-    if (error.keyword === 'enum' && wrongOtherwise.has(error.instancePath)) continue;
-    // Describes an invalid name. The following error of the keyword `propertyNames` reports it.
-    if (error.propertyName !== undefined) continue;
-    const pointer = pointerOf(error);
-    if ([...found.keys()].some((other) => `${pointer}/`.startsWith(`${other}/`))) continue;
-    const names = parsePointer(pointer)!.map(shownName);
-    const schemaOfField = error.parentSchema as ValueSchema;
-    const [code, text] = (RULES[error.keyword] ?? RULES[String(schemaOfField.type)])!;
-    found.set(
-      pointer,
-      problemAt(['config', ...names].join('.'), code, text(schemaOfField, error.data)),
-    );
-    if (found.size === MOST_ERRORS) break;
-  }
-  return [...found.values()];
+  // An error of an invalid name is followed by an error of the keyword `propertyNames`.
+  const errors = validate.errors?.filter(({ propertyName }) => propertyName === undefined) ?? [];
+  return Array.from(Map.groupBy(errors, pointerOf), ([pointer, all]) => {
+    // A value of the wrong type or length is also an unknown value.
+    const { keyword, parentSchema, data } = all.find((one) => one.keyword !== 'enum') ?? all[0]!;
+    const ofField = parentSchema as ValueSchema;
+    const [code, text] = (RULES[keyword] ?? RULES[String(ofField.type)])!;
+    const path = ['config', ...parsePointer(pointer)!.map(shownName)].join('.');
+    return problemAt(path, code, text(ofField, data));
+  });
 }
 
 /** JSON pointer of the invalid field. For a missing or unknown name, ajv points to the object around it. */
@@ -199,12 +183,11 @@ export function secretsNotGivenAgain(
   before: Config,
   change: Config,
 ): string[] {
-  return secretNames(schema, splitConfig(schema, before).secrets).filter((path) => {
-    const [, name = '', key] = /^([^.]*)\.?(.*)$/s.exec(path) ?? [];
-    const given = ownOf(change, name);
-    const property = schema.properties[name];
-    const isEntry = key && isMap(property) && isObject(given);
-    return (isEntry ? entryOf(property, given, key) : given) === undefined;
+  const namesIn = (config: Config) => secretNames(schema, splitConfig(schema, config).secrets);
+  const given = namesIn(change);
+  return namesIn(before).filter((path) => {
+    const [map = ''] = path.split('.', 1);
+    return !given.includes(path) && !given.includes(map);
   });
 }
 

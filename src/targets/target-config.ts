@@ -192,15 +192,9 @@ export function secretTexts(secrets: Config): string[] {
 
 /** Replaces entries, also if the name has another case. */
 function changeMap(schema: MapSchema, earlier: Config, change: Config): Config {
-  const stay = Object.entries(earlier).filter(
-    ([name]) => entryOf(schema, change, name) === undefined,
-  );
+  const keyOf = (name: string) => (schema['x-ignore-case'] ? name.toLowerCase() : name);
+  const changed = new Set(Object.keys(change).map(keyOf));
+  const stay = Object.entries(earlier).filter(([name]) => !changed.has(keyOf(name)));
   const given = Object.entries(change).filter(([, value]) => value !== null);
   return Object.fromEntries([...stay, ...given]);
-}
-
-export function entryOf(schema: MapSchema, map: Config, name: string): unknown {
-  const isMeant = (key: string): boolean =>
-    key === name || (schema['x-ignore-case'] === true && key.toLowerCase() === name.toLowerCase());
-  return Object.entries(map).find(([key]) => isMeant(key))?.[1];
 }

@@ -6,7 +6,7 @@ import {
   type Schema,
 } from '../../scripts/contract/document.js';
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
-import { pascal } from '../../src/platform/openapi/schemas.js';
+import { pascal } from '../../src/platform/openapi/answers.js';
 
 /*
  * What generators make types, functions and constants of. Each rule is there because a generator of openapi/clients made

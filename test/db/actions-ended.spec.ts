@@ -1,5 +1,6 @@
 import type { Action } from '../../src/actions/action.js';
 import type { ActionChanged, ActionRecorder } from '../../src/actions/action-records.js';
+import type { Settings } from '../../src/platform/config/settings.js';
 import { ActionsRepository } from '../../src/actions/actions.repository.js';
 import { ActionEndings } from '../../src/actions/execution/action-endings.js';
 import { Clock } from '../../src/platform/clock.js';
@@ -12,8 +13,13 @@ describe('the ends of actions', () => {
   const recorder = {
     record: async (_, changes) => void recorded.push(...changes),
   } as Pick<ActionRecorder, 'record'>;
-  const actions = new ActionsRepository(statements);
-  const endings = new ActionEndings(recorder as ActionRecorder, actions, new Clock());
+  const actions = new ActionsRepository(statements, { approvalTtlMinutes: 0 } as Settings);
+  // Ends need no other parts.
+  const endings = Reflect.construct(ActionEndings, [
+    recorder,
+    actions,
+    new Clock(),
+  ]) as ActionEndings;
 
   beforeEach(() => void recorded.splice(0));
 

@@ -15,7 +15,7 @@ describe('the timeline of an incident', () => {
   let now = 0;
   const clock = { now: () => new Date(now) };
 
-  const timeline = new IncidentTimeline(statements, transactions, clock);
+  const timeline = new IncidentTimeline(statements, clock);
 
   beforeEach(async () => {
     const at = new Date();

@@ -77,7 +77,7 @@ export class Deliverer {
     const statements = new Statements(dataSource);
     this.rows = new WorkRepository(statements);
     this.transactions = new Transactions(dataSource);
-    const work = new Work(this.rows, this.transactions, loadSettings({}));
+    const work = new Work(statements, this.rows, this.transactions, loadSettings({}));
     this.deliveries = new DeliveriesRepository(statements, work);
     this.claimed = new DeliveryClaimsRepository(statements, work);
   }
@@ -90,16 +90,15 @@ export class Deliverer {
     const lanes = await this.dataSource.query<{ lane: string }[]>(
       `select lane from work_lanes where kind = 'notification'`,
     );
-    const rooms = lanes.map(({ lane }) => {
+    const requests = lanes.map(({ lane }) => {
       const n = busy.get(lane.slice('notification.'.length)) ?? 0;
       const free = Math.max(0, places - n);
       return { lane, free, places, busy: n, leaseMs: 30_000, takesLapsed: true, since: [] };
     });
-    await this.rows.look(this.worker, [], {}, undefined);
-    const { claimed } = await this.rows.look(this.worker, rooms, {}, undefined);
+    await this.rows.look(this.worker, []);
+    const { claimed } = await this.rows.look(this.worker, requests);
     for (const row of claimed) this.claims.set(row.ref, row);
-    const claims = claimed.map((row) => ({ ...row, attempt: row.attempts }));
-    const loaded = await this.transactions.run((tx) => this.claimed.messages(tx, claims));
+    const loaded = await this.transactions.run((tx) => this.claimed.messages(tx, claimed));
     const folded: FoldedDelivery[] = [];
     for (const { ref } of claimed) {
       const one = loaded.get(ref);

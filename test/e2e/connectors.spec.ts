@@ -2,7 +2,6 @@ import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CONNECTOR_TYPES, ConnectorRegistry } from '../../src/connectors/connector-registry.js';
 import { ConnectorsService } from '../../src/connectors/connectors.service.js';
-import { ConnectorChecks } from '../../src/connectors/connector-checks.js';
 import { Clock } from '../../src/platform/clock.js';
 import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import type { Gate } from '../../src/platform/net/outbound-request.js';
@@ -173,7 +172,7 @@ describe('/api/connectors', () => {
 
   it('records one event when a connector becomes unhealthy', async () => {
     await create(http());
-    const checks = app.nest.get(ConnectorChecks);
+    const checks = app.nest.get(ConnectorsService);
     const record = jest.spyOn(app.nest.get(DomainEvents), 'record');
     await checks.checkAll();
     vendor.behave('error-500');
@@ -206,7 +205,7 @@ describe('/api/connectors', () => {
 
   it('reports the recovery of an enabled connector, also after a change, but not of a disabled one', async () => {
     const { id } = (await create(http())).body.data;
-    const checks = app.nest.get(ConnectorChecks);
+    const checks = app.nest.get(ConnectorsService);
     const record = jest.spyOn(app.nest.get(DomainEvents), 'record');
     const enable = (enabled: boolean) => admin.put(`/api/connectors/${id}`, { enabled });
     const test = () => admin.post(`/api/connectors/${id}/test`);
@@ -235,7 +234,7 @@ describe('/api/connectors', () => {
     const hour = 3_600_000;
     const type: { checkedEveryMs?: number } = CONNECTOR_TYPES.find('http')!;
     type.checkedEveryMs = hour;
-    const checks = app.nest.get(ConnectorChecks);
+    const checks = app.nest.get(ConnectorsService);
     const checkAt = async (at: number): Promise<number> => {
       const clock = jest.spyOn(app.nest.get(Clock), 'now').mockReturnValue(new Date(at));
       const before = vendor.requests.length;
@@ -315,14 +314,14 @@ describe('/api/connectors', () => {
     const component = async () => (await viewer.get('/health/detailed')).body.components.connectors;
     const up = async () =>
       samplesWith(await scrape(app), 'connector_up', { connector: 'sandbox' }).length === 1;
-    await app.nest.get(ConnectorChecks).checkAll();
+    await app.nest.get(ConnectorsService).checkAll();
     expect(await health()).toMatchObject({ status: 'healthy' });
     await eventually(component, ({ status }) => status === 'healthy');
     await eventually(up, (is) => is);
 
     const { id } = (await create(http())).body.data;
     await admin.put(`/api/connectors/${id}`, { enabled: false });
-    await app.nest.get(ConnectorChecks).checkAll();
+    await app.nest.get(ConnectorsService).checkAll();
     expect(await health()).toMatchObject({
       status: 'disabled',
       message: 'It stands by: it serves actions only while no connector of another type exists.',

@@ -93,7 +93,7 @@ describe('later events about an incident', () => {
       expect.objectContaining({
         event: 'updated',
         actor: 'webhook:siem',
-        summary: `Changed severity from medium to high, title from "${harmless}" to "${raised}".`,
+        summary: `Changed title from "${harmless}" to "${raised}", severity from medium to high.`,
       }),
     );
     const body = { title: 'Mia tests her scripts' };

@@ -1,11 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { In } from 'typeorm';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { type Action, type ActionResult, executedBy, SYSTEM } from '../action.js';
 import { ActionRecorder } from '../action-records.js';
-import { ActionsRepository } from '../actions.repository.js';
-import { endOf } from './execution-rules.js';
+import { ActionsRepository, WAITING, type Withdrawal } from '../actions.repository.js';
+import { endOf, resultOfLoss } from './execution-rules.js';
 
 /** End of an action. */
 export interface Ending {
@@ -17,14 +19,38 @@ export interface Ending {
   readonly by?: string;
 }
 
-/** Ends actions and records their ends. */
+/**
+ * Ends actions and records their ends: with a result, by a rejection, or because they have not begun when held actions are
+ * discarded, an incident is deleted or closed with `pending: withdraw`, or a playbook run is cancelled.
+ */
 @Injectable()
-export class ActionEndings {
+export class ActionEndings implements OnModuleInit {
   constructor(
     private readonly recorder: ActionRecorder,
     private readonly actions: ActionsRepository,
     private readonly clock: Clock,
+    private readonly killSwitch: KillSwitch,
+    private readonly incidentChanges: IncidentsService,
   ) {}
+
+  onModuleInit(): void {
+    this.killSwitch.register('actions', {
+      inFlight: async () => (await this.actions.countWork()).in_flight,
+      count: async () => (await this.actions.countWork()).held,
+      discard: async (tx, { name }) => {
+        const reason = `Discarded by ${name}, who turned the kill switch off.`;
+        return await this.withdraw(tx, { sent: true }, SYSTEM, reason);
+      },
+    });
+    this.incidentChanges.registerEnding({
+      pending: 'actions',
+      count: (tx, incidentId) => this.actions.countWaitingOf(tx, incidentId),
+      end: async (tx, incident_id, by, reason) => {
+        const waiting = await this.reject(tx, { incident_id, ...WAITING }, by, reason);
+        return waiting.length + (await this.withdraw(tx, { incident_id }, by, reason));
+      },
+    });
+  }
 
   /** Returns the ended actions. */
   async endAll(tx: Tx, endings: readonly Ending[]): Promise<Action[]> {
@@ -58,5 +84,24 @@ export class ActionEndings {
     const changes = rejected.map((action) => ({ change: 'rejected', actor: by, action }) as const);
     await this.recorder.record(tx, changes);
     return rejected;
+  }
+
+  /**
+   * Rejects pending actions that have not begun, and fails those whose call may have been sent. Leaves the others. Returns the
+   * number of ended actions.
+   */
+  async withdraw(tx: Tx, which: Withdrawal, by: string, message: string): Promise<number> {
+    const withdrawn = await this.actions.withdraw(tx, which);
+    const idsOf = (isSent: boolean) =>
+      withdrawn.flatMap(({ id, sent }) => (sent === isSent ? [id] : []));
+    const unsent = idsOf(false);
+    if (unsent.length > 0) await this.reject(tx, { id: In(unsent) }, by, message);
+    const result = resultOfLoss({ kind: 'stopped', message, sent: true, idempotent: false });
+    const sent = await this.actions.lock(tx, idsOf(true));
+    await this.endAll(
+      tx,
+      sent.map((action) => ({ action, result, by: SYSTEM })),
+    );
+    return withdrawn.length;
   }
 }

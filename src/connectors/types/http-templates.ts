@@ -59,16 +59,8 @@ export function templateFault(
 
 const HEADER_SYNTAX = /[;,"\\]/;
 
-/** Limit for path, headers and body together. */
-export const MOST_RENDERED_BYTES = 1_048_576;
-
-/**
- * Fills the templates of one request: path, headers and body. A short template may repeat a long value many times, so
- * the bytes are counted before the parts are joined. Throws RefusedError if the values do not fit.
- */
+/** Fills the templates of one request: path, headers and body. Throws RefusedError if the values do not fit. */
 export class TemplateRenderer {
-  private bytes = 0;
-
   constructor(private readonly scope: Scope) {}
 
   /** A value becomes a path segment, or part of one. It can neither start another segment nor be `..`. */
@@ -121,9 +113,7 @@ export class TemplateRenderer {
     if (typeof value === 'string') {
       const [only, ...more] = parseTemplate(value);
       if (typeof only !== 'object' || more.length > 0) return this.filled(value, (text) => text);
-      const whole = this.valueOf(only);
-      this.count(JSON.stringify(whole ?? null));
-      return whole;
+      return this.valueOf(only);
     }
     if (Array.isArray(value)) {
       return value.map((item) => this.built(item)).filter((item) => item !== undefined);
@@ -134,24 +124,14 @@ export class TemplateRenderer {
 
   /** @param escape makes a value safe for its place */
   private filled(text: string, escape: (value: string, reference: Reference) => string): string {
-    const parts = parseTemplate(text).map((part) => {
-      const filled = typeof part === 'string' ? part : escape(textOf(this.valueOf(part)), part);
-      this.count(filled);
-      return filled;
-    });
+    const parts = parseTemplate(text).map((part) =>
+      typeof part === 'string' ? part : escape(textOf(this.valueOf(part)), part),
+    );
     return parts.join('');
   }
 
   private valueOf({ root, name }: Reference): unknown {
     return ownOf(this.scope[root], name);
-  }
-
-  private count(text: string): void {
-    this.bytes += Buffer.byteLength(text);
-    if (this.bytes <= MOST_RENDERED_BYTES) return;
-    throw new RefusedError(
-      `The request exceeds ${MOST_RENDERED_BYTES} bytes with the values of its templates.`,
-    );
   }
 }
 

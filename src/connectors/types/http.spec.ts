@@ -52,13 +52,6 @@ describe('HttpConnector', () => {
 
   afterAll(() => vendor.stop());
 
-  it('rejects a request that would be too large, and sends nothing', async () => {
-    const outcome = await execute({ body: { a: '{{action.id}}'.repeat(250_000) } });
-    expect(outcome).toEqual({ kind: 'refused', message: expect.stringContaining('1048576 bytes') });
-    expect(vendor.requests).toHaveLength(0);
-    expect(gate.left).toBe(0);
-  });
-
   it.each(BEHAVIOURS)(
     'has at most one effect if it is not idempotent and the vendor does this: %s',
     async (one) => {

@@ -1,4 +1,4 @@
-// SQL: events are inserted in the statement of the change that they report.
+// SQL: events are inserted in the statement of their change.
 import { newId } from '../ids.js';
 import { requireBounded } from './kind.js';
 
@@ -8,7 +8,7 @@ export interface EventSubject {
   readonly id: string;
 }
 
-/** Something that happened, named in the past tense: `incident.triaged`. */
+/** A change, named in the past tense: `incident.triaged`. */
 export interface DomainEvent<P extends object = object> {
   readonly id: string;
   readonly type: string;
@@ -18,8 +18,8 @@ export interface DomainEvent<P extends object = object> {
 }
 
 /**
- * An event as the author of a change writes it. The payload is small and has no secrets: it is copied into the work of
- * each handler and kept for weeks if a handler fails permanently.
+ * An event to record. The payload is small and has no secrets: it is copied into the work of each handler, and kept for
+ * weeks if a handler fails permanently.
  */
 export type NewEvent<P extends object = object> = Pick<
   DomainEvent<P>,
@@ -37,8 +37,8 @@ export function eventOf<P extends object>(
 }
 
 /**
- * SQL that inserts the events in a JSON array parameter (see eventRows). For a hot path that writes rows and events in
- * one statement: `with news as (${insertEvents('$7')}) insert into …`. The condition may use `subject_id`.
+ * SQL that inserts the events of a JSON array parameter (see eventRows), for a statement that writes rows and events:
+ * `with event as (${insertEvents('$7')}) insert into …`. The condition may use `subject_id`.
  */
 export function insertEvents(parameter: `$${number}`, where = ''): string {
   return `

@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { SYSTEM } from '../../actions/action.js';
-import { ActionWithdrawals } from '../../actions/action-withdrawals.js';
+import { ActionEndings } from '../../actions/execution/action-endings.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
-import { IncidentEndings } from '../../incidents/incidents.service.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
@@ -52,8 +52,8 @@ export class RunsService implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly playbooks: PlaybooksRepository,
     private readonly incidents: Incidents,
-    private readonly endings: IncidentEndings,
-    private readonly withdrawals: ActionWithdrawals,
+    private readonly incidentChanges: IncidentsService,
+    private readonly actionEndings: ActionEndings,
     private readonly samePerson: SamePerson,
     private readonly killSwitch: KillSwitch,
     private readonly work: Work,
@@ -76,7 +76,7 @@ export class RunsService implements OnModuleInit {
         cancel(tx, 'held', null, `Discarded by ${name}, who turned the kill switch off.`, SYSTEM),
     });
     // The module of actions has registered before, so waiting actions are rejected first.
-    this.endings.register({
+    this.incidentChanges.registerEnding({
       pending: 'runs',
       end: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
     });
@@ -205,9 +205,9 @@ export class RunsService implements OnModuleInit {
     if (status === 'pending_approval') {
       const hasStarted = await this.hasStarted(tx, caller, requested_by);
       if (!hasStarted) requireApprovalLevel(caller, approval_level ?? 'none');
-      await this.withdrawals.reject(tx, id, caller.name, CANCELLED);
+      await this.actionEndings.reject(tx, { id, status }, caller.name, CANCELLED);
     } else if (!approval_level) {
-      await this.withdrawals.withdraw(tx, id, caller.name, CANCELLED);
+      await this.actionEndings.withdraw(tx, { id }, caller.name, CANCELLED);
     }
   }
 

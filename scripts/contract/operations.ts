@@ -5,23 +5,24 @@ import type {
   ResponseObject,
   SchemaObject,
 } from '@nestjs/swagger';
-import { ACCESS_EXTENSION, type Access } from '../access/access.js';
-import { ROLES } from '../access/roles.js';
-import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
+import { ACCESS_EXTENSION, type Access } from '../../src/platform/access/access.js';
+import { ROLES } from '../../src/platform/access/roles.js';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../src/platform/errors/error-catalogue.js';
 import {
   ERROR_PAGES_EXTENSION,
   type ErrorMeanings,
   ERRORS_EXTENSION,
   MEANINGS_EXTENSION,
   SAME_KEY_UNDER_WAY,
-} from './answers.js';
+  TWINS_UNDER_API,
+} from '../../src/platform/openapi/answers.js';
 import {
   ERROR_HEADERS,
   RATE_LIMIT_HEADERS,
   REPLAYED_HEADER,
   REQUEST_ID_HEADER,
   UNDER_WAY_HEADER,
-} from './error-schemas.js';
+} from './shared-schemas.js';
 import { errorExamples } from './examples.js';
 
 type Operation = OperationObject & {
@@ -101,9 +102,6 @@ export function addLocation(
     },
   };
 }
-
-/** The tag of the operations that are at the root, too. */
-export const TWINS_UNDER_API = 'System under /api';
 
 /** Health and metrics exist twice; the ones under /api get ids of their own. */
 function uniqueId(operation: Operation, path: string, seen: Set<string>): string {

@@ -1,4 +1,4 @@
-import { Permit, PermitLapsed, type PermitTimes, PermitGate } from './kill-switch.js';
+import { Permit, PermitLapsed, type PermitTimes, PermitGate } from './permit.js';
 
 describe('Permit', () => {
   let now: PermitTimes;

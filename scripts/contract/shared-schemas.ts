@@ -1,8 +1,8 @@
 import type { HeadersObject, SchemaObject, SchemasObject } from '@nestjs/swagger';
-import { APPROVAL_LEVELS } from '../access/roles.js';
-import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
-import { LAST_PAGE, MOST_PER_PAGE } from '../paging/page.js';
-import { integer } from '../validation/fields.js';
+import { APPROVAL_LEVELS } from '../../src/platform/access/roles.js';
+import { ERROR_CATALOGUE } from '../../src/platform/errors/error-catalogue.js';
+import { LAST_PAGE, MOST_PER_PAGE } from '../../src/platform/paging/page.js';
+import { integer } from '../../src/platform/validation/fields.js';
 
 export const REQUEST_ID_HEADER: HeadersObject = {
   'X-Request-Id': {

@@ -1,5 +1,5 @@
 import type { MediaTypeObject, OpenAPIObject, OperationObject } from '@nestjs/swagger';
-import type { ErrorCode } from '../errors/error-catalogue.js';
+import type { ErrorCode } from '../../src/platform/errors/error-catalogue.js';
 
 /** A request and its answer, as the test that plays the story recorded them. */
 export interface RecordedExample {

@@ -1,55 +1,49 @@
 import { Injectable } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
-import { actionType, type ActionTypeName } from '../action-catalogue/action-types.js';
-import { OwnRequestError } from '../auth/auth.errors.js';
-import { requireApprovalLevel, SamePerson } from '../auth/authorisation.js';
-import type { Principal } from '../auth/principal.js';
-import type { Connector } from '../connectors/connector-type.js';
-import type { LockedIncident } from '../incidents/incident.js';
-import { Incidents } from '../incidents/incidents.js';
-import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
-import { Clock } from '../platform/clock.js';
-import { Settings } from '../platform/config/settings.js';
-import { mapConstraints } from '../platform/database/sqlstate.js';
+import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
+import { OwnRequestError } from '../../auth/auth.errors.js';
+import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
+import type { Principal } from '../../auth/principal.js';
+import type { Connector } from '../../connectors/connector-type.js';
+import { Incidents } from '../../incidents/incidents.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Permit } from '../../kill-switch/permit.js';
+import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
+import { mapConstraints } from '../../platform/database/sqlstate.js';
 import {
   afterCommit,
   type Participant,
   Transactions,
   type Tx,
-} from '../platform/database/transactions.js';
-import { AppError, NotFoundError } from '../platform/errors/app-error.js';
-import { ActionRecorder } from './action-records.js';
-import { ActionRequests } from './action-requests.js';
-import { type Action, askersOf, invalidState, type Parameters } from './action.js';
-import { ActionsRepository, WAITING } from './actions.repository.js';
+} from '../../platform/database/transactions.js';
+import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { ActionRecorder } from '../action-records.js';
+import { ActionRequests } from '../action-requests.js';
+import { type Action, askersOf, invalidState, type Parameters } from '../action.js';
+import { ActionsRepository, WAITING } from '../actions.repository.js';
 import { expiredReason } from './approval-expiry.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
-import type { ActionApprovalDto } from './actions.dto.js';
-import { ActionEndings } from './execution/action-endings.js';
-import { ActionWork, claimPermitLate } from './execution/action-work.js';
-import { ActionConnectors } from './execution/connector-calls.js';
-import { noConnector, simulatedResult } from './execution/execution-rules.js';
-import { higherLevel, RequiredLevels } from './required-levels.js';
-
-interface LockedAction {
-  readonly action: Action;
-  /** Absent for direct actions, and if the incident was deleted. */
-  readonly incident?: LockedIncident;
-}
+import type { ActionApprovalDto } from '../actions.dto.js';
+import { ActionEndings } from '../execution/action-endings.js';
+import { ActionWork, claimPermitLate } from '../execution/action-work.js';
+import { ConnectorCalls } from '../execution/connector-calls.js';
+import { noConnector, simulatedResult } from '../execution/execution-rules.js';
+import { higherLevel, RequiredLevels } from '../required-levels.js';
 
 /** Makes the decision in the transaction that has locked the action. Its last check is `requirePermit`. */
-type Decide = (tx: Tx, locked: LockedAction, requirePermit: () => void) => Promise<Action>;
+type Decide = (tx: Tx, action: Action, requirePermit: () => void) => Promise<Action>;
 
 /** Decisions of people on actions. The row lock lets one of several simultaneous decisions win. */
 @Injectable()
-export class ActionDecisions {
+export class ApprovalsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly killSwitch: KillSwitch,
     private readonly incidents: Incidents,
     private readonly actions: ActionsRepository,
-    private readonly connectors: ActionConnectors,
+    private readonly calls: ConnectorCalls,
     private readonly requests: ActionRequests,
     private readonly recorder: ActionRecorder,
     private readonly endings: ActionEndings,
@@ -70,11 +64,11 @@ export class ActionDecisions {
     idempotency: Participant<Action>,
   ): Promise<Action> {
     const found = await this.find(id);
-    const decide: Decide = async (tx, { action, incident }, requirePermit) => {
-      const level = this.guard.requireForApproval(caller, action, incident);
+    const decide: Decide = async (tx, action, requirePermit) => {
+      const level = this.guard.requireForApproval(caller, action);
       if (await this.isOwnRequest(tx, caller, action)) throw new OwnRequestError(caller);
       requireWaiting(action);
-      if (incident?.status === 'resolved' && !confirm_resolved) {
+      if (action.incident?.status === 'resolved' && !confirm_resolved) {
         const message =
           'The incident of the action is resolved. Send confirm_resolved: true to approve it all the same.';
         throw invalidState(message, { reason: 'incident_resolved' });
@@ -86,9 +80,8 @@ export class ActionDecisions {
         comment,
         approval_level: level === 'none' ? undefined : level,
       };
-      const ttl = this.settings.approvalTtlMinutes;
-      const after = await this.actions.approve(tx, id, approval, ttl);
-      if (!after) throw invalidState(expiredReason(ttl));
+      const after = await this.actions.approve(tx, id, approval);
+      if (!after) throw invalidState(expiredReason(this.settings.approvalTtlMinutes));
       const changed = { change: 'approved', actor: caller.name, action: after } as const;
       await this.recorder.record(tx, [changed]);
       return this.measured(tx, after);
@@ -96,7 +89,7 @@ export class ActionDecisions {
     return await this.decideAndRun(
       caller,
       found,
-      await this.connectors.of(found),
+      await this.calls.connectorOf(found),
       idempotency,
       decide,
     );
@@ -112,7 +105,7 @@ export class ActionDecisions {
     const found = await this.find(id);
     return await this.transactions.run<Action>(
       async (tx) => {
-        const { action } = await this.lock(tx, found);
+        const action = await this.lock(tx, found);
         this.guard.requireForRejection(caller, action);
         requireWaiting(action);
         const waiting = { id, ...WAITING };
@@ -133,12 +126,12 @@ export class ActionDecisions {
   ): Promise<Action> {
     const original = await this.find(id);
     const { inverse } = actionType(original.action_type);
-    const connector = inverse && (await this.connectors.ofRollback(original, inverse));
-    const decide: Decide = async (tx, { action, incident }, requirePermit) => {
-      const { action_type, parameters, approval_level: askedLevel } = action;
+    const connector = inverse && (await this.calls.connectorOfRollback(original, inverse));
+    const decide: Decide = async (tx, action, requirePermit) => {
+      const { action_type, parameters, approval_level = 'none', incident, incident_id } = action;
       const level = inverse
-        ? this.levels.forRequest({ action_type: inverse, parameters, incident, askedLevel })
-        : (askedLevel ?? 'none');
+        ? this.levels.forRequest({ ...action, action_type: inverse })
+        : approval_level;
       requireApprovalLevel(caller, level);
       if (!inverse) {
         throw new AppError('rollback_not_supported', `${action_type} cannot be rolled back.`);
@@ -155,7 +148,7 @@ export class ActionDecisions {
         connector,
         rollback_of: action.id,
         reason,
-        incident,
+        incident: incident && { ...incident, id: incident_id! },
         approval_level: waits ? higherLevel(level, 'analyst') : undefined,
       };
       return (await this.requests.createAll(tx, [wanted]))[0]!;
@@ -209,11 +202,11 @@ export class ActionDecisions {
   }
 
   /** Locks the incident and then the action. A deletion locks them in the same order, so that the two never wait for each other. */
-  private async lock(tx: Tx, { id, incident_id }: Action): Promise<LockedAction> {
-    const incident = incident_id ? await this.incidents.lockForShare(tx, incident_id) : undefined;
+  private async lock(tx: Tx, { id, incident_id }: Action): Promise<Action> {
+    if (incident_id) await this.incidents.lockForShare(tx, incident_id);
     const [action] = await this.actions.lock(tx, [id]);
     if (!action) throw new NotFoundError('Action');
-    return { action, incident };
+    return action;
   }
 
   /** Whether four eyes are required and the caller is a requester of the action. */

@@ -1,4 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import {
   DocumentBuilder,
   type OpenAPIObject,
@@ -7,22 +9,30 @@ import {
   type SchemaObject,
   SwaggerModule,
 } from '@nestjs/swagger';
-import { version } from '../config/process.js';
-import { EXAMPLE_EXTENSION, SCHEMAS_EXTENSION } from './answers.js';
-import { SHARED_SCHEMAS } from './error-schemas.js';
+import { readFileSync } from 'node:fs';
+import { format } from 'prettier';
+import { DataSource } from 'typeorm';
+import { parse, stringify } from 'yaml';
+import { AppModule } from '../../src/app.module.js';
+import { writeOrCheck } from '../../src/cli/generated-file.js';
+import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { version } from '../../src/platform/config/process.js';
+import { createRootLogger } from '../../src/platform/logging/logger.js';
+import { EXAMPLE_EXTENSION, SCHEMAS_EXTENSION } from '../../src/platform/openapi/answers.js';
+import { Descriptions, type DescriptionsFile } from './descriptions.js';
 import { Examples, type RecordedExamples } from './examples.js';
-import { describeByGlossary } from './glossary.js';
-import { describeTagsAndIds, type ModuleContract } from './module-contract.js';
 import { addLocation, complete } from './operations.js';
-import { nameTitled, nameWords } from './components.js';
 import {
   addEnvelopes,
   describeRequestBodies,
   leaveOutNul,
   nameSchemas,
+  nameTitled,
+  nameWords,
   operationsOf,
   sorted,
 } from './schemas.js';
+import { SHARED_SCHEMAS } from './shared-schemas.js';
 import { shareParts } from './sharing.js';
 
 const SESSION_DESCRIPTION = `A session from /login. Over https the cookie is named __Host-its_session.
@@ -43,11 +53,7 @@ both can be added at any time.
 The guide [Using the API](/docs/guides/api) has roles, lists and filters, limits, and what to do about each error.`;
 
 /** Builds the contract: the document that Nest generates from the handlers, with the parts that all handlers share. */
-export function buildDocument(
-  app: INestApplication,
-  recorded: RecordedExamples,
-  contracts: readonly ModuleContract[],
-): OpenAPIObject {
+function buildDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Incident Triage Service')
@@ -94,21 +100,28 @@ export function buildDocument(
   };
   for (const schema of Object.values(document.components.schemas!)) showExample(schema);
   const seen = new Set<string>();
-  const examples = new Examples(recorded);
+  const examples = new Examples(
+    JSON.parse(readFileSync('openapi/examples.json', 'utf8')) as RecordedExamples,
+  );
+  const descriptions = new Descriptions(
+    parse(readFileSync('openapi/descriptions.yaml', 'utf8')) as DescriptionsFile,
+  );
   for (const { path, method, operation } of operationsOf(document)) {
     addSchemas(document, operation);
     complete(operation, method, path, seen);
     addLocation(operation, path, document.paths);
     examples.addTo(operation);
   }
-  describeTagsAndIds(document, contracts);
+  descriptions.describeTags(document);
+  descriptions.describeParameters(document);
   nameTitled(document);
   nameWords(document);
   describeRequestBodies(document);
   leaveOutNul(document);
   addEnvelopes(document);
   const named = nameSchemas(document);
-  describeByGlossary(named, contracts);
+  descriptions.describeSchemas(named);
+  descriptions.refuseUnused();
   leaveOutFieldExamples(named);
   examples.finish(named);
   return sorted(shareParts(named));
@@ -138,3 +151,26 @@ function showExample(schema: WithExample | ReferenceObject): void {
   schema.example = schema[EXAMPLE_EXTENSION];
   delete schema[EXAMPLE_EXTENSION];
 }
+
+/** Writes the OpenAPI document, or with --check compares the committed one. Needs no database. */
+async function main(): Promise<void> {
+  const settings = loadSettings({ LOG_LEVEL: 'silent' });
+  const app = await NestFactory.create(
+    AppModule.on({
+      settings,
+      dataSource: new DataSource({ type: 'postgres' }),
+      logger: createRootLogger(settings),
+    }),
+    new FastifyAdapter(),
+    // In preview mode Nest creates no providers, so nothing connects.
+    { preview: true, abortOnError: false, logger: false },
+  );
+  const document = buildDocument(app);
+  // Indented by one space, because most of the document is indentation.
+  const layout = { parser: 'json', printWidth: 100, tabWidth: 1 };
+  const text = await format(JSON.stringify(document), layout);
+  writeOrCheck('openapi/openapi.json', text, 'npm run openapi');
+  writeOrCheck('openapi/openapi.yaml', stringify(document), 'npm run openapi');
+}
+
+void main();

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { requireApprovalLevel } from '../auth/authorisation.js';
-import type { Principal } from '../auth/principal.js';
-import type { LockedIncident } from '../incidents/incident.js';
-import type { ApprovalLevel } from '../platform/access/roles.js';
-import type { Action } from './action.js';
-import { RequiredLevels } from './required-levels.js';
+import { requireApprovalLevel } from '../../auth/authorisation.js';
+import type { Principal } from '../../auth/principal.js';
+import type { ApprovalLevel } from '../../platform/access/roles.js';
+import type { Action } from '../action.js';
+import { RequiredLevels } from '../required-levels.js';
 
 /**
  * Rejects a caller whose level is too low for a decision. It checks under the lock of the decision, because the level of an
@@ -15,12 +14,8 @@ export class ApprovalLevelGuard {
   constructor(private readonly levels: RequiredLevels) {}
 
   /** Returns the level that the action needs now. */
-  requireForApproval(
-    caller: Principal,
-    action: Action,
-    incident: LockedIncident | undefined,
-  ): ApprovalLevel {
-    const level = this.levels.forDecision(action, incident);
+  requireForApproval(caller: Principal, action: Action): ApprovalLevel {
+    const level = this.levels.forRequest(action);
     requireApprovalLevel(caller, level);
     return level;
   }

@@ -1,15 +1,15 @@
 // SQL: two gauges.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Clock } from '../platform/clock.js';
-import { Settings } from '../platform/config/settings.js';
-import { countOf } from '../platform/counting/counted-list.sql.js';
-import { type Statement, Statements } from '../platform/database/statements.js';
-import { Transactions, type Tx } from '../platform/database/transactions.js';
-import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
-import { Work } from '../platform/work/work.js';
-import { ActionRecorder } from './action-records.js';
-import { type Action, SYSTEM, withExpiry } from './action.js';
-import { ActionsRepository } from './actions.repository.js';
+import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
+import { countOf } from '../../platform/counting/counted-list.sql.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
+import { Work } from '../../platform/work/work.js';
+import { ActionRecorder } from '../action-records.js';
+import { type Action, SYSTEM } from '../action.js';
+import { ActionsRepository } from '../actions.repository.js';
 
 const EVERY_SECONDS = 30;
 const BATCH = 100;
@@ -56,14 +56,14 @@ export class ApprovalExpiry implements OnModuleInit {
 
   /** Rejects the actions that nobody decided on in time. */
   async expire(signal?: AbortSignal): Promise<void> {
-    await this.inBatches(signal, async (tx, ttl) => {
+    await this.inBatches(signal, async (tx) => {
       const rejection = {
         rejected_by: SYSTEM,
         rejected_at: this.clock.now(),
-        rejection_reason: expiredReason(ttl),
+        rejection_reason: expiredReason(this.settings.approvalTtlMinutes),
         rejection_code: 'expired',
       } as const;
-      const rejected = await this.actions.rejectExpired(tx, ttl, rejection, BATCH);
+      const rejected = await this.actions.rejectExpired(tx, rejection, BATCH);
       const change = { change: 'rejected', actor: SYSTEM } as const;
       await this.recorder.record(
         tx,
@@ -75,24 +75,18 @@ export class ApprovalExpiry implements OnModuleInit {
 
   /** Reminds of the actions that expire soon. */
   async remind(signal?: AbortSignal): Promise<void> {
-    await this.inBatches(signal, async (tx, ttl) => {
-      const expiring = await this.actions.remind(tx, ttl, BATCH);
-      await this.recorder.remind(
-        tx,
-        expiring.map((action) => withExpiry(action, ttl)),
-      );
+    await this.inBatches(signal, async (tx) => {
+      const expiring = await this.actions.remind(tx, BATCH);
+      await this.recorder.remind(tx, expiring);
       return expiring;
     });
   }
 
   private async inBatches(
     signal: AbortSignal | undefined,
-    work: (tx: Tx, ttlMinutes: number) => Promise<readonly Action[]>,
+    work: (tx: Tx) => Promise<readonly Action[]>,
   ): Promise<void> {
-    const ttl = this.settings.approvalTtlMinutes;
-    let done = ttl === 0 ? 0 : BATCH;
-    while (done === BATCH && !signal?.aborted) {
-      done = (await this.transactions.run((tx) => work(tx, ttl))).length;
-    }
+    let done = this.settings.approvalTtlMinutes === 0 ? 0 : BATCH;
+    while (done === BATCH && !signal?.aborted) done = (await this.transactions.run(work)).length;
   }
 }

@@ -1,53 +1,14 @@
 // SQL: claims and ends of many rows in one statement.
 import type { Statement } from '../database/statements.js';
 
-/** A row that was added again while it is worked on is worked on again afterwards. */
-const IN_WORK = '(work.worker is not null and not work.ready)';
-
-export const ADD: Statement = {
-  name: 'work_add',
-  text: `
-    with added as materialized (
-      select *, row_number() over (partition by line order by place) as in_line
-        from jsonb_to_recordset($2::jsonb) as added (
-          place int, ref uuid, lane text, line text, urgency smallint, data jsonb, due_at timestamptz)),
-    -- Holds the end of the last row of each line until this transaction ends, so that the end sees the added rows. Ends
-    -- lock their rows in the order of the ids, too.
-    before as materialized (
-      select line from work
-       where died_at is null and id = any(array(
-         select last.id
-           from (select distinct line from added where line is not null) as added
-          cross join lateral (
-            select id from work
-             where kind = $1 and line between added.line and added.line and died_at is null
-             order by line desc, id desc limit 1) as last))
-       order by id for key share)
-    insert into work (kind, ref, lane, line, urgency, data, traceparent, ready, due_at)
-    select $1, added.ref, coalesce(added.lane, $1), added.line, added.urgency, added.data, $3,
-           not waits and coalesce(added.due_at <= now(), true),
-           case when waits then 'infinity' else greatest(added.due_at, now()) end
-      from added left join before on before.line = added.line
-     cross join lateral (
-       select added.line is not null and (before.line is not null or added.in_line > 1) as waits) as turn
-     order by added.place
-    on conflict (kind, ref) do update set
-      data = excluded.data, traceparent = excluded.traceparent, died_at = null, dead_id = null,
-      attempts = case when work.died_at is null then work.attempts else 0 end,
-      added_at = case when work.died_at is null then work.added_at else now() end,
-      woken = ${IN_WORK},
-      ready = case when ${IN_WORK} then false when work.line is null then work.ready or excluded.ready
-                   else true end,
-      due_at = case when ${IN_WORK} then work.due_at when work.died_at is not null then excluded.due_at
-                    when work.line is null then least(work.due_at, excluded.due_at)
-                    else least(work.due_at, now()) end`,
-};
+/** The row is claimed by a worker. */
+export const IS_CLAIMED = '(work.worker is not null and not work.ready)';
 
 const ROW = `
-  work.id, work.kind, work.ref, work.lane, work.fence, work.attempts, work.data, work.state, work.traceparent,
+  work.id, work.kind, work.ref, work.lane, work.fence, work.attempts as attempt, work.data, work.state, work.traceparent,
   work.added_at`;
 
-/** Adds work that the worker has claimed. Work that is being done stays as it is. */
+/** Adds work that the worker claims. Does not change claimed work. */
 export const ADD_CLAIMED: Statement = {
   name: 'work_add_claimed',
   text: `
@@ -61,12 +22,12 @@ export const ADD_CLAIMED: Statement = {
       worker = excluded.worker, fence = work.fence + 1, woken = false,
       attempts = case when work.died_at is null then work.attempts + 1 else 1 end,
       died_at = null, dead_id = null
-     where not ${IN_WORK}
+     where not ${IS_CLAIMED}
     returning ${ROW}, false as lapsed, null as ready_at, null as urgency`,
 };
 
-/** The locks let transactions pass that add rows to the line (see ADD). */
-const LIFTED = `
+/** Makes due rows ready. The locks do not block transactions that add rows to the line (see ADD in work.ts). */
+const MAKE_READY = `
     update work set ready = true, due_at = now(),
            lane = case when worker is null then lane else coalesce($2::jsonb ->> kind, lane) end
      where id = any(array(
@@ -77,32 +38,32 @@ const LIFTED = `
 
 const LEVELS = `unnest(array[0, 1, 2, 3, 4]::smallint[]) as level (urgency)`;
 
-/** Statements find their rows by arrays of ids: a join may read the whole table if the statistics are old. */
+/** Rows to claim. Statements find rows by arrays of ids: a join may read the whole table if the statistics are old. */
 const NEXT = (since: string) => `
-    select head.id, room.lease_ms, false as lapsed, head.due_at as ready_at, head.urgency
-      from free as room
+    select head.id, request.lease_ms, false as lapsed, head.due_at as ready_at, head.urgency
+      from free as request
      cross join lateral (
        select one.id, one.due_at, level.urgency
          from ${LEVELS}
         cross join lateral (
           select id, due_at from work
-           where lane = room.lane and ready and urgency = level.urgency
-             and due_at >= ${since}[room.n][level.urgency + 1] and worker is null
+           where lane = request.lane and ready and urgency = level.urgency
+             and due_at >= ${since}[request.n][level.urgency + 1] and worker is null
              and (line is null or id = (
                select first.id from work first
                 where first.kind = work.kind and first.line between work.line and work.line
                   and first.died_at is null
                 order by first.line, first.id limit 1))
-           order by due_at, id limit room.free for no key update skip locked) as one
-        limit room.free) as head
+           order by due_at, id limit request.free for no key update skip locked) as one
+        limit request.free) as head
     union all
-    select lapsed.id, room.lease_ms, true, null, null
-      from free as room
+    select lapsed.id, request.lease_ms, true, null, null
+      from free as request
      cross join lateral (
        select id from work
-        where lane = room.lane and ready and worker is not null
+        where lane = request.lane and ready and worker is not null
         order by due_at, id limit 1 for no key update skip locked) as lapsed
-     where room.takes_lapsed and room.free > 0`;
+     where request.takes_lapsed and request.free > 0`;
 
 const CLAIMED = `
     update work set ready = false, woken = false, worker = $1, fence = fence + 1, attempts = attempts + 1,
@@ -111,32 +72,32 @@ const CLAIMED = `
      where work.id = any(array(select id from next)) and work.id = next.id
     returning ${ROW}, next.lapsed, next.ready_at, next.urgency`;
 
-const ROOMS = (first: number) => {
+const REQUESTS = (first: number) => {
   const types = ['text', 'int', 'int', 'bool', 'int', 'int'];
   const arrays = types.map((type, at) => `$${first + at}::${type}[]`).join(', ');
-  return `unnest(${arrays}) with ordinality as room (lane, free, lease_ms, takes_lapsed, places, busy, n)`;
+  return `unnest(${arrays}) with ordinality as request (lane, free, lease_ms, takes_lapsed, places, busy, n)`;
 };
 
-/** Rooms without the places that lanes of their own do not give now. */
+/** Free places, fewer if the row of the lane has fewer places, or is paused or narrow. */
 const FREE = (first: number) => `
     free as materialized (
-      select room.lane, room.lease_ms, room.takes_lapsed, room.places, room.n,
+      select request.lane, request.lease_ms, request.takes_lapsed, request.places, request.n,
              case when own.paused_until > now() then 0
-                  else greatest(0, least(room.free, own.places - room.busy,
-                                         case when own.narrow_until > now() then 1 end - room.busy)) end as free
-        from ${ROOMS(first)} left join work_lanes own on own.lane = room.lane)`;
+                  else greatest(0, least(request.free, own.places - request.busy,
+                                         case when own.narrow_until > now() then 1 end - request.busy)) end as free
+        from ${REQUESTS(first)} left join work_lanes own on own.lane = request.lane)`;
 
 const FREE_PLACES = `array(select free from free order by n) as free`;
 
-/** Makes due rows ready and claims ready rows. What it made ready is claimed by the next look. */
+/** Makes due rows ready and claims rows that were ready before. The next look claims the rows that became ready. */
 export const LOOK: Statement = {
   name: 'work_look',
   text: `
-    with lifted as materialized (${LIFTED}), ${FREE(4)},
+    with made_ready as materialized (${MAKE_READY}), ${FREE(4)},
          next as materialized (${NEXT('($10::timestamptz[])')}),
          claimed as materialized (${CLAIMED})
     select claimed.*, look.*
-      from (select count(*) > 0 as has_lifted, now() as at, ${FREE_PLACES},
+      from (select count(*) > 0 as made_ready, now() as at, ${FREE_PLACES},
                    (select coalesce(jsonb_agg(jsonb_build_object(
                              'lane', own.lane, 'kind', own.kind, 'places', own.places)), '[]')
                       from work_lanes own left join free on free.lane = own.lane
@@ -151,7 +112,7 @@ export const LOOK: Statement = {
                                     and due_at >= ($12::timestamptz[])[gated.n][level.urgency + 1] limit 1) as one)
                             and not exists (
                               select from work_lanes own where own.lane = gated.lane and own.paused_until > now())) as ready
-              from lifted) as look
+              from made_ready) as look
       left join claimed on true`,
 };
 
@@ -162,7 +123,7 @@ export const CLAIM: Statement = {
     select claimed.*, look.* from (select now() as at, ${FREE_PLACES}) as look left join claimed on true`,
 };
 
-/** Ends the claims that still count. Without its claim, a worker changes nothing. */
+/** Ends the claims that the worker still has. */
 export const END: Statement = {
   name: 'work_end',
   text: `
@@ -197,7 +158,7 @@ export const END: Statement = {
     select id, kind, case when outcome in ('done', 'dead') then line end as line from mine`,
 };
 
-/** The next row of each line may be claimed. A statement of its own, so that it sees rows of other transactions. */
+/** Makes the next row of each line ready. A separate statement, so that it sees rows of other transactions. */
 export const NEXT_IN_LINE: Statement = {
   name: 'work_next_in_line',
   text: `
@@ -210,68 +171,6 @@ export const NEXT_IN_LINE: Statement = {
            where kind = ended.kind and line between ended.line and ended.line and died_at is null
            order by line, id limit 1) as next
         where next.ready or next.due_at = 'infinity'))`,
-};
-
-/** A row that is always there, as of a timer. */
-export const ENSURE: Statement = {
-  name: 'work_ensure',
-  text: `
-    insert into work (kind, ref, lane, urgency, ready, due_at)
-    select kind, $2, kind, $3, true, now() from unnest($1::text[]) as wanted (kind)
-    on conflict (kind, ref) do nothing`,
-};
-
-export const ENSURE_LANES: Statement = {
-  name: 'work_ensure_lanes',
-  text: `
-    insert into work_lanes (lane, types, payload, kind)
-    select lane, coalesce(types, '{}'), payload, kind
-      from jsonb_to_recordset($1::jsonb) as wanted (lane text, types text[], payload text, kind text) order by lane
-    on conflict (lane) do update set types = excluded.types, payload = excluded.payload, kind = excluded.kind
-     where (work_lanes.types, work_lanes.payload, work_lanes.kind)
-        is distinct from (excluded.types, excluded.payload, excluded.kind)`,
-};
-
-export const SLOW_LANE: Statement = {
-  name: 'work_slow_lane',
-  text: `
-    insert into work_lanes (lane, paused_until, narrow_until, reason)
-    select $1, now() + nullif($2::float8, 0) * interval '1 ms',
-           case when $3::float8 = 'infinity' then 'infinity' else now() + nullif($3::float8, 0) * interval '1 ms' end,
-           $4::jsonb
-    on conflict (lane) do update set
-      paused_until = greatest(work_lanes.paused_until, excluded.paused_until),
-      narrow_until = greatest(work_lanes.narrow_until, excluded.narrow_until),
-      reason = coalesce(excluded.reason, work_lanes.reason)`,
-};
-
-export const RESUME_LANE: Statement = {
-  name: 'work_resume_lane',
-  text: `
-    update work_lanes
-       set paused_until = null, reason = null, narrow_until = case when $2 then null else narrow_until end
-     where lane = $1 and (paused_until is not null or $2 and narrow_until is not null)`,
-};
-
-export const HURRY_LANE: Statement = {
-  name: 'work_hurry_lane',
-  text: `
-    update work set ready = true, due_at = now()
-     where id = any(array(
-       select id from work
-        where not ready and died_at is null and due_at < 'infinity' and lane = $1 and worker is null
-        order by id for update))`,
-};
-
-export const HURRY: Statement = {
-  name: 'work_hurry',
-  text: `
-    update work set ready = $3::float8 = 0, due_at = now() + $3 * interval '1 ms'
-     where id = any(array(
-       select id from work
-        where kind = $1 and ref = any($2::uuid[]) and not ready and died_at is null and worker is null
-          and due_at > now() + $3 * interval '1 ms' and due_at < 'infinity'
-        order by id for update))`,
 };
 
 export const LIMIT_LOCK_WAITS: Statement = {
@@ -297,13 +196,4 @@ export const NOTE: Statement = {
      where work.id = any($2::bigint[]) and work.id = note.id and work.fence = note.fence
        and work.worker = $1 and not work.ready
     returning work.id`,
-};
-
-export const CANCEL: Statement = {
-  name: 'work_cancel',
-  text: `
-    delete from work
-     where id = any(array(select id from work where kind = $1 and ref = any($2::uuid[]) order by id for update))
-       and (not $3 or not ${IN_WORK})
-    returning id, kind, ref, line`,
 };

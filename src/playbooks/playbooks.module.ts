@@ -16,7 +16,6 @@ import { RunWork } from './runs/run.work.js';
 import { AllPlaybookRunsController, PlaybookRunsController } from './runs/runs.controller.js';
 import { RunsRepository } from './runs/runs.repository.js';
 import { RunsService } from './runs/runs.service.js';
-import { StepDecisions } from './runs/step-decisions.js';
 
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule, ActionsModule],
@@ -32,7 +31,6 @@ import { StepDecisions } from './runs/step-decisions.js';
     RunsRepository,
     RunsService,
     RunWork,
-    StepDecisions,
   ],
   exports: [PlaybooksService],
 })

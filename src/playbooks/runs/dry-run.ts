@@ -7,7 +7,7 @@ import type { PlaybookStep } from '../playbook.js';
 import { foreseenMoves, type StepDecider } from './next-move.js';
 import type { WantedRun } from './playbook-run.js';
 import type { DryRun, DryRunStepDto } from './runs.dto.js';
-import { StepDecisions } from './step-decisions.js';
+import { deciderOf, levelsOf, readsAny } from './step-decisions.js';
 
 type Told = Pick<DryRunStepDto, 'decision' | 'parameters' | 'error'>;
 
@@ -18,19 +18,16 @@ const UNKNOWN: ActionResult = { success: true, message: '' };
 @Injectable()
 export class DryRuns {
   constructor(
-    private readonly decisions: StepDecisions,
     private readonly levels: RequiredLevels,
     private readonly registry: ConnectorRegistry,
   ) {}
 
   async of(wanted: WantedRun): Promise<DryRun> {
     const { definition } = wanted.playbook;
-    const decider = await this.decisions.of(wanted);
+    const decider = await deciderOf(wanted);
     const told = await this.rehearse(definition.steps, decider);
     const available = await this.registry.availableTypes();
-    const automaticLevels = definition.auto_run
-      ? await this.decisions.levelsOf(definition, true)
-      : [];
+    const automaticLevels = definition.auto_run ? await levelsOf(definition, true) : [];
     const steps = definition.steps.map((step, position): DryRunStepDto => {
       const one = told[position] ?? { decision: 'not_reached' };
       const levelOf = (asked?: ApprovalLevel) => this.levelOf(step, one, asked, wanted);
@@ -53,12 +50,12 @@ export class DryRuns {
     const undecided = new Map<number, Told>();
     const decide: StepDecider['decide'] = async (position, outcomes) => {
       const step = steps[position]!;
-      if (!(await this.decisions.readsAny(step, begun))) {
+      if (!(await readsAny(step, begun))) {
         const decision = await decider.decide(position, outcomes);
         if (decision.kind === 'run') begun.add(step.name);
         return decision;
       }
-      const decision = (await this.decisions.readsAny({ ...step, condition: undefined }, begun))
+      const decision = (await readsAny({ ...step, condition: undefined }, begun))
         ? undefined
         : await decider.decide(position, outcomes, true);
       const parameters = decision?.kind === 'run' ? decision.parameters : undefined;

@@ -5,12 +5,11 @@ import { shownStart } from '../../platform/text.js';
 import type { Decision, Outcomes } from '../language/decide-step.js';
 import type { PlaybookStep } from '../playbook.js';
 import {
-  type EndedStatus,
   isOpen,
-  type OpenStatus,
+  type PlaybookRunStatus,
   type ReachedStep,
-  type SettledStep,
   type StepAction,
+  type StepChange,
 } from './playbook-run.js';
 
 /** Decides about the steps of one run, by their positions. */
@@ -21,26 +20,22 @@ export interface StepDecider {
   decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
 }
 
-/** A step that has begun. */
-export type TakenStep = Pick<ReachedStep, 'position' | 'name' | 'status' | 'error'> & {
-  readonly action?: StepAction | null;
-};
-
-type NextThing =
-  | {
-      readonly kind: 'act';
-      readonly position: number;
-      readonly step: PlaybookStep;
-      readonly parameters: Parameters;
-      readonly askedLevel: ApprovalLevel;
-    }
-  | { readonly kind: 'wait'; readonly status: OpenStatus }
-  | { readonly kind: 'end'; readonly status: EndedStatus; readonly error?: string };
-
 /** The steps that have ended since the last move, and what follows. */
 export interface Move {
-  readonly settled: readonly SettledStep[];
-  readonly next: NextThing;
+  readonly settled: readonly StepChange[];
+  readonly next:
+    | {
+        readonly kind: 'act';
+        readonly position: number;
+        readonly step: PlaybookStep;
+        readonly parameters: Parameters;
+        readonly askedLevel: ApprovalLevel;
+      }
+    | {
+        readonly kind: 'wait' | 'end';
+        readonly status: PlaybookRunStatus;
+        readonly error?: string;
+      };
 }
 
 /** The next moves, at least one. Each but the last begins an action. */
@@ -58,7 +53,7 @@ const MOST_FORESEEN = 10;
  */
 export async function foreseenMoves(
   steps: readonly PlaybookStep[],
-  reached: readonly TakenStep[],
+  reached: readonly ReachedStep[],
   decider: StepDecider,
   resultOf: (step: PlaybookStep) => ActionResult | undefined,
   most = MOST_FORESEEN,
@@ -67,12 +62,12 @@ export async function foreseenMoves(
   const takenAt = new Map(standing.map((one) => [one.position, one]));
   const outcomes = new Map<string, Outcomes[string]>();
   const moves: Move[] = [];
-  let settled: SettledStep[] = [];
-  const endingWith = (next: NextThing): ForeseenMoves => [...moves, { settled, next }];
+  let settled: StepChange[] = [];
+  const endingWith = (next: Move['next']): ForeseenMoves => [...moves, { settled, next }];
   for (const [position, step] of steps.entries()) {
     const { name, action: action_type } = step;
     let taken = takenAt.get(position);
-    let ended: SettledStep | undefined;
+    let ended: StepChange | undefined;
     if (!taken) {
       const decision = await decider.decide(position, Object.fromEntries(outcomes));
       if (decision.kind === 'run') {
@@ -113,13 +108,13 @@ export async function foreseenMoves(
  * A rejection for another incident does not apply to this incident, so the step requests an action of its own. An expired approval
  * does apply: otherwise one approval after the other would expire.
  */
-function isRefusedElsewhere({ action }: TakenStep): boolean {
+function isRefusedElsewhere({ action }: ReachedStep): boolean {
   if (action?.status !== 'rejected' || !action.borrowed) return false;
   return action.elsewhere && action.rejection_code !== 'expired';
 }
 
 /** `undefined` while the action of the step has not ended. */
-function settledBy({ position, name, action }: TakenStep): SettledStep | undefined {
+function settledBy({ position, name, action }: ReachedStep): StepChange | undefined {
   if (!action || !hasEnded(action)) return undefined;
   const ended = { position, name, action_id: action.id };
   if (action.status === 'completed') return { ...ended, status: 'completed' };
@@ -133,7 +128,7 @@ function settledBy({ position, name, action }: TakenStep): SettledStep | undefin
 
 /** A rejected action has no result, and neither has a step without an action. */
 function outcomeOf(
-  { status, error }: Pick<TakenStep, 'status' | 'error'>,
+  { status, error }: Pick<ReachedStep, 'status' | 'error'>,
   action?: StepAction | null,
 ): Outcomes[string] {
   if (status === 'skipped') return {};

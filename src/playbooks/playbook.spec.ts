@@ -27,12 +27,6 @@ describe('definitionAfter', () => {
     });
   });
 
-  it('names each of the triggers once', () => {
-    const triggers = { incident_types: ['a', 'b', 'a'], severities: ['high', 'high'], sources: [] };
-    const once = { incident_types: ['a', 'b'], severities: ['high'], sources: [] };
-    expect(content({ triggers } as Partial<PlaybookDefinition>).definition.triggers).toEqual(once);
-  });
-
   it('gives what JSON gives back as it was', () => {
     const definition = content({ variables: { a: null }, steps: [] }).definition;
     expect(JSON.parse(JSON.stringify(definition))).toStrictEqual(definition);

@@ -153,7 +153,7 @@ export function definitionAfter(
   const after: { readonly [K in keyof Required<PlaybookDefinition>]: PlaybookDefinition[K] } = {
     description: (change.description ?? before.description) || undefined,
     enabled: change.enabled ?? before.enabled,
-    triggers: change.triggers ? eachOnce(change.triggers) : before.triggers,
+    triggers: change.triggers ? eachTrigger(change.triggers) : before.triggers,
     auto_run: change.auto_run ?? before.auto_run,
     trust_verdict: change.trust_verdict ?? before.trust_verdict,
     instructions: (change.instructions ?? before.instructions) || undefined,
@@ -164,17 +164,12 @@ export function definitionAfter(
   return JSON.parse(JSON.stringify(after)) as PlaybookDefinition;
 }
 
-/** Repeated values create no new version. */
-function eachOnce({
+function eachTrigger({
   incident_types = [],
   severities = [],
   sources = [],
-}: Partial<PlaybookTriggers>): PlaybookTriggers {
-  return {
-    incident_types: [...new Set(incident_types)],
-    severities: [...new Set(severities)],
-    sources: [...new Set(sources)],
-  };
+}: Partial<PlaybookTriggers>) {
+  return { incident_types, severities, sources };
 }
 
 type Content = Pick<PlaybookVersion, 'name' | 'definition'>;

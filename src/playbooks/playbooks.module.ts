@@ -8,7 +8,6 @@ import { PlaybooksController } from './playbooks.controller.js';
 import { PlaybooksRepository } from './playbooks.repository.js';
 import { PlaybooksService } from './playbooks.service.js';
 import { AutoRuns } from './runs/auto-runs.js';
-import { AutoRunsRepository } from './runs/auto-runs.repository.js';
 import { DryRuns } from './runs/dry-run.js';
 import { PlaybookRunLists } from './runs/run-list.js';
 import { RunRecorder } from './runs/run-records.js';
@@ -22,7 +21,6 @@ import { RunsService } from './runs/runs.service.js';
   controllers: [PlaybooksController, PlaybookRunsController, AllPlaybookRunsController],
   providers: [
     AutoRuns,
-    AutoRunsRepository,
     DryRuns,
     PlaybookRunLists,
     PlaybooksRepository,

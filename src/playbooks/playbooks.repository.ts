@@ -84,11 +84,12 @@ export class PlaybooksRepository {
     return exists ? nameOrId : undefined;
   }
 
-  /** Returns the enabled playbooks with `auto_run`, by name. */
+  /** Returns the enabled playbooks with `auto_run`, locked, so that no two transactions give the same turn to their runs. */
   async autoRuns(tx: Tx): Promise<PlaybookEntity[]> {
     const repository = tx.getRepository(PlaybookEntity);
     const where = { auto_run: true, enabled: true, ...NOT_DELETED };
-    return await repository.find({ where, order: { name: 'asc' } });
+    const lock = { mode: 'for_no_key_update' } as const;
+    return await repository.find({ where, order: { id: 'asc' }, lock });
   }
 
   async versions(

@@ -11,7 +11,6 @@ import { DomainEvents } from '../../platform/work/domain-events.js';
 import { Work } from '../../platform/work/work.js';
 import { isTriggeredBy } from '../playbook.js';
 import { PlaybooksRepository } from '../playbooks.repository.js';
-import { AutoRunsRepository } from './auto-runs.repository.js';
 import { newRun, RUN_WORK } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
 import { RunsRepository } from './runs.repository.js';
@@ -24,7 +23,6 @@ export class AutoRuns implements OnModuleInit {
   constructor(
     private readonly playbooks: PlaybooksRepository,
     private readonly incidents: Incidents,
-    private readonly autoRuns: AutoRunsRepository,
     private readonly runs: RunsRepository,
     private readonly recorder: RunRecorder,
     private readonly events: DomainEvents,
@@ -53,9 +51,7 @@ export class AutoRuns implements OnModuleInit {
     );
     if (candidates.length === 0) return;
     const limit = this.settings.playbookRunsPerHour;
-    const ids = new Set(candidates.map(({ playbook }) => playbook.id));
-    if (limit > 0) await this.autoRuns.lockPlaybooks(tx, [...ids]);
-    const wanted = await this.autoRuns.worseThanBefore(tx, candidates);
+    const wanted = await this.runs.worseThanBefore(tx, candidates);
     if (wanted.length === 0) return;
     const now = this.clock.now();
     const created = wanted.map(({ playbook, incident }) => ({
@@ -68,7 +64,7 @@ export class AutoRuns implements OnModuleInit {
     const ofPlaybooks = limit > 0 ? Map.groupBy(inserted, (run) => run.playbook_id) : [];
     for (const [playbook, runs] of ofPlaybooks) {
       const newRuns = runs.map(({ id }) => id);
-      for (const turn of await this.autoRuns.giveTurns(tx, playbook, limit, newRuns, now)) {
+      for (const turn of await this.runs.giveTurns(tx, playbook, limit, newRuns, now)) {
         turns.set(turn.id, turn.starts_at);
       }
     }

@@ -1,15 +1,26 @@
 import { type ActionResult, hasEnded, type Parameters } from '../../actions/action.js';
 import { endOf } from '../../actions/execution/execution-rules.js';
+import { higherLevel } from '../../actions/required-levels.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
+import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { shownStart } from '../../platform/text.js';
-import type { Decision, Outcomes } from '../language/decide-step.js';
-import type { PlaybookStep } from '../playbook.js';
+import {
+  type Decision,
+  decideStep,
+  type Outcomes,
+  type Values,
+  valuesOf,
+  withOutcomes,
+} from '../language/decide-step.js';
+import { stepsUnderVerdict } from '../language/expression.js';
+import type { PlaybookDefinition, PlaybookStep } from '../playbook.js';
 import {
   isOpen,
   type PlaybookRunStatus,
   type ReachedStep,
   type StepAction,
   type StepChange,
+  type WantedRun,
 } from './playbook-run.js';
 
 /** Decides about the steps of one run, by their positions. */
@@ -47,7 +58,7 @@ const MOST_FORESEEN = 10;
 
 /**
  * Returns the next moves of a run that has reached these steps, as far as they are certain if no action is borrowed and none needs
- * an approval. A dry run uses it as well.
+ * an approval.
  *
  * @param resultOf result of an action that its connector only simulates
  */
@@ -56,7 +67,6 @@ export async function foreseenMoves(
   reached: readonly ReachedStep[],
   decider: StepDecider,
   resultOf: (step: PlaybookStep) => ActionResult | undefined,
-  most = MOST_FORESEEN,
 ): Promise<ForeseenMoves> {
   const standing = reached.filter((one) => !(isOpen(one) && isRefusedElsewhere(one)));
   const takenAt = new Map(standing.map((one) => [one.position, one]));
@@ -75,7 +85,7 @@ export async function foreseenMoves(
         const askedLevel = decider.askedLevels[position]!;
         const next = { kind: 'act', position, step, parameters, askedLevel } as const;
         const result = resultOf(step);
-        if (!result || moves.length === most) return endingWith(next);
+        if (!result || moves.length === MOST_FORESEEN) return endingWith(next);
         moves.push({ settled, next });
         settled = [];
         const own = { id: '', borrowed: false, elsewhere: false, status: endOf(result) };
@@ -133,4 +143,40 @@ function outcomeOf(
 ): Outcomes[string] {
   if (status === 'skipped') return {};
   return { result: action?.result ?? { success: false, message: error ?? '' } };
+}
+
+/** Dry runs and real runs take turns, so that they do not block the event loop. */
+const turns = new LoopTurns();
+
+export async function deciderOf(
+  { playbook, ...input }: WantedRun,
+  automatic = false,
+): Promise<StepDecider> {
+  const { steps } = playbook.definition;
+  let values: Values | undefined;
+  return {
+    askedLevels: await levelsOf(playbook.definition, automatic),
+    decide: (position, outcomes, ignoresCondition) =>
+      turns.run(() => {
+        values ??= valuesOf(input);
+        return decideStep(steps, position, withOutcomes(values, outcomes), ignoresCondition);
+      }),
+  };
+}
+
+/**
+ * Returns the minimum approval level of each step, by its position. In an automatic run, a step that depends on the verdict of a
+ * model needs an approval, unless a manager trusts the verdict.
+ */
+export async function levelsOf(
+  { steps, trust_verdict: trusted }: PlaybookDefinition,
+  automatic: boolean,
+): Promise<ApprovalLevel[]> {
+  return await turns.run<ApprovalLevel[]>(() => {
+    const doubted = automatic && !trusted ? stepsUnderVerdict(steps) : new Set<string>();
+    return steps.map(({ name, approval_level }) => {
+      const asked = approval_level ?? 'none';
+      return doubted.has(name) ? higherLevel(asked, 'analyst') : asked;
+    });
+  });
 }

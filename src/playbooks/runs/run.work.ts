@@ -12,11 +12,10 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import type { Again, Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import { foreseenMoves, type ForeseenMoves } from './next-move.js';
+import { deciderOf, foreseenMoves, type ForeseenMoves } from './next-move.js';
 import { isOpen, progressAfter, RUN_WORK, waitsForTurn } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
 import { type OpenRun, type RunMove, RunsRepository } from './runs.repository.js';
-import { deciderOf } from './step-decisions.js';
 
 /** Runs that continue in one transaction. */
 const SET_SIZE = 32;

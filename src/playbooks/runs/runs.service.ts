@@ -26,18 +26,15 @@ import {
   type PlaybookRunWithSteps,
   RUN_WORK,
   type StepAction,
+  variableErrors,
   type WantedRun,
 } from './playbook-run.js';
 import { type AllPlaybookRunsQueryDto, PlaybookRunLists } from './run-list.js';
 import { RunRecorder } from './run-records.js';
-import { variableErrors } from './run-variables.js';
-import type { DryRun } from './runs.dto.js';
+import type { DryRun, PlaybookRunRequestDto } from './runs.dto.js';
 import { RunsRepository } from './runs.repository.js';
 
-interface RunRequest {
-  readonly incident_id?: string;
-  readonly variables?: Readonly<Record<string, unknown>>;
-}
+type RunRequest = Pick<PlaybookRunRequestDto, 'incident_id' | 'variables'>;
 
 /** Time for the transactions of a request besides its wait. */
 const GRACE_MS = 5_000;
@@ -111,7 +108,23 @@ export class RunsService implements OnModuleInit {
       const message = `The playbook ${name} is disabled: it starts no run.`;
       throw new AppError('invalid_state', message, { details: { reason: 'playbook_disabled' } });
     }
-    const { started, attempt } = await this.start(caller, wanted, idempotency);
+    let attempt: Promise<void> | undefined;
+    const started = await this.transactions.run<PlaybookRunWithSteps>(
+      async (tx) => {
+        await this.killSwitch.claimPermit(tx);
+        const { playbook: version, incident } = wanted;
+        if (incident && !(await this.incidents.lockForShare(tx, incident.id))) {
+          throw new NotFoundError('Incident');
+        }
+        const run = newRun(wanted, caller.name, this.clock.now());
+        await this.runs.insert(tx, [run]);
+        await this.recorder.started(tx, run);
+        attempt = (await this.work.addClaimed(tx, RUN_WORK, [{ ref: run.id }])).get(run.id);
+        return { ...run, playbook: version, steps: [] };
+      },
+      caller,
+      idempotency,
+    );
     try {
       return await this.rested(started.id, attempt);
     } catch (error) {
@@ -175,32 +188,6 @@ export class RunsService implements OnModuleInit {
       caller,
       idempotency,
     );
-  }
-
-  private async start(
-    caller: Principal,
-    wanted: WantedRun,
-    idempotency: Participant<PlaybookRunWithSteps>,
-  ): Promise<{ readonly started: PlaybookRunWithSteps; readonly attempt?: Promise<void> }> {
-    let attempt: Promise<void> | undefined;
-    const started = await this.transactions.run<PlaybookRunWithSteps>(
-      async (tx) => {
-        await this.killSwitch.claimPermit(tx);
-        const { playbook, incident } = wanted;
-        if (incident && !(await this.incidents.lockForShare(tx, incident.id))) {
-          throw new NotFoundError('Incident');
-        }
-        const run = newRun(wanted, caller.name, this.clock.now());
-        await this.runs.insert(tx, [run]);
-        await this.recorder.started(tx, run);
-        const attempts = await this.work.addClaimed(tx, RUN_WORK, [{ ref: run.id }]);
-        attempt = attempts.get(run.id);
-        return { ...run, playbook, steps: [] };
-      },
-      caller,
-      idempotency,
-    );
-    return { started, attempt };
   }
 
   /** Waits until the run has ended, or waits for an approval or for an action of others, but at most `ACTION_WAIT_MS`. */

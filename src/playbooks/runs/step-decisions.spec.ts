@@ -1,7 +1,7 @@
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import type { Incident } from '../../incidents/incident.js';
 import { DEFAULT_DEFINITION, type PlaybookDefinition, type PlaybookStep } from '../playbook.js';
-import { deciderOf, levelsOf } from './step-decisions.js';
+import { deciderOf, levelsOf } from './next-move.js';
 
 const BY_VERDICT = 'verdict.classification == "malicious"';
 

@@ -12,5 +12,5 @@ alter default privileges in schema public grant usage, select on sequences to in
 
 -- Rows that the service only adds.
 revoke update, delete on audit_log, audit_seals, playbook_versions from incidents_service;
-revoke delete on audit_chain, audit_attestations from incidents_service;
+revoke delete on audit_chain, audit_retired_keys from incidents_service;
 revoke insert, update, delete on schema_migrations from incidents_service;

@@ -2,7 +2,7 @@
  * All entities, and nothing else. test/db/entities.spec.ts lists the tables without an entity, with reasons.
  */
 export { ActionEntity } from './actions/action.js';
-export * from './attention/attention-mark.entity.js';
+export { AttentionMarkEntity } from './attention/attention.service.js';
 export * from './audit/audit.entity.js';
 export { ApiKeyEntity } from './auth/keys/api-key.entity.js';
 export { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entity.js';

@@ -4,10 +4,11 @@ import { LoggerModule } from 'nestjs-pino';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { ActionsModule } from './actions/actions.module.js';
+import { ApprovalsModule } from './actions/approvals/approvals.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { AuthenticationGuard, RoleGuard } from './auth/guards/authentication.guard.js';
+import { AuthenticationGuard, RoleGuard } from './auth/authentication/authentication.js';
 import { SameOriginGuard } from './auth/guards/same-origin.guard.js';
 import {
   PlatformModule,
@@ -69,6 +70,7 @@ export class AppModule {
         KillSwitchModule,
         ConnectorsModule,
         ActionsModule,
+        ApprovalsModule,
         PlaybooksModule,
         TriageModule,
         WebhooksModule,

@@ -1,4 +1,5 @@
 import * as entities from './app.entities.js';
+import { RETIRED_AUDIT_KEYS } from './audit/chain/audit-chain.js';
 import { CONNECTOR_SECRETS } from './targets/target-secrets.js';
 import { FirstSchema1796000000000 } from './migrations/1796000000000-first-schema.js';
 import { CHANNEL_SECRETS } from './notifications/sealed-channels.js';
@@ -21,5 +22,6 @@ export const sealedColumns: readonly SealedColumn[] = [
   CONNECTOR_SECRETS,
   ...CHANNEL_SECRETS,
   REMEMBERED_SECRETS,
+  RETIRED_AUDIT_KEYS,
   ...WEBHOOK_SECRETS,
 ];

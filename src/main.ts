@@ -6,7 +6,6 @@ import { WhoCanLogIn } from './auth/bootstrap/bootstrap.service.js';
 import { createRootLogger, changeLevelOnSignal } from './platform/logging/logger.js';
 import { PortClaim } from './platform/http/port-claim.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
-import { inOneSentence } from './start-failure.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
 import type { Logger } from 'pino';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -119,6 +118,7 @@ async function stop(service: Service, settings: Settings, logger: Logger): Promi
 
 main().catch((error: unknown) => {
   // One line for the operator, without the stack.
-  process.stderr.write(`Not started: ${inOneSentence(error)}\n`);
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`Not started: ${reason}\n`);
   process.exit(1);
 });

@@ -2,14 +2,16 @@ import type { ApprovalLevel } from '../platform/access/roles.js';
 import type { ActionParameter, ParameterFormat } from './parameters.js';
 import type { TargetKind } from './protected-targets.js';
 
+type Category =
+  'email' | 'endpoint' | 'identity' | 'network' | 'intelligence' | 'ticketing' | 'notification';
+
 interface Description {
   readonly description: string;
-  readonly category:
-    'email' | 'endpoint' | 'identity' | 'network' | 'intelligence' | 'ticketing' | 'notification';
+  readonly category: Category;
   /** Requests and connector templates are validated against them. */
   readonly parameters: readonly ActionParameter[];
-  /** Default approval level; without one the action runs without approval. */
-  readonly defaultLevel?: Exclude<ApprovalLevel, 'none'>;
+  /** Default approval level. */
+  readonly level: ApprovalLevel;
   /** Name of the type that undoes this action. */
   readonly inverse?: string;
   /** The effect does not last: a later login, for example, needs the action again. */
@@ -18,182 +20,78 @@ interface Description {
   readonly target?: { readonly parameter: string; readonly kind: TargetKind };
 }
 
-const string = (name: string, required: boolean, format?: ParameterFormat): ActionParameter => ({
-  name,
-  type: 'string',
-  required,
-  format,
-});
-const required = (name: string, format?: ParameterFormat) => string(name, true, format);
-const optional = (name: string) => string(name, false);
+const required = (name: string, format?: ParameterFormat) =>
+  ({ name, type: 'string', required: true, format }) as const;
+const optional = (name: string, values?: readonly string[]) =>
+  ({ name, type: 'string', required: false, values }) as const;
 const prose = (parameter: ActionParameter) => ({ ...parameter, forPeople: true as const });
 
 const REASON = optional('reason');
+const HOST = required('host_id');
 const IP = required('ip', 'ip');
 const DOMAIN = required('domain', 'domain');
 
-const ON_EMAIL = {
-  category: 'email',
-  parameters: [required('message_id'), optional('recipient'), REASON],
-} as const;
-const ON_SENDER = {
-  category: 'email',
-  parameters: [required('sender', 'email'), REASON],
-  target: { parameter: 'sender', kind: 'sender' },
-} as const;
-const ON_HOST = {
-  category: 'endpoint',
-  parameters: [required('host_id'), REASON],
-  target: { parameter: 'host_id', kind: 'host' },
-} as const;
-const ON_USER = {
-  category: 'identity',
-  parameters: [required('user'), REASON],
-  target: { parameter: 'user', kind: 'user' },
-} as const;
-const ON_IP = {
-  category: 'network',
-  parameters: [IP, REASON],
-  target: { parameter: 'ip', kind: 'ip' },
-} as const;
-const ON_DOMAIN = {
-  category: 'network',
-  parameters: [DOMAIN, REASON],
-  target: { parameter: 'domain', kind: 'zone' },
-} as const;
+/** Describes types of one category with the same parameters. The first parameter is the target if targets have a kind. */
+function of(category: Category, kind: TargetKind | undefined, ...parameters: ActionParameter[]) {
+  const target = kind && { parameter: parameters[0]!.name, kind };
+  return (
+    description: string,
+    level: ApprovalLevel = 'none',
+    more: Pick<Description, 'inverse' | 'momentary'> = {},
+  ): Description => ({ description, category, parameters, target, level, ...more });
+}
+
+const onEmail = of('email', undefined, required('message_id'), optional('recipient'), REASON);
+const onSender = of('email', 'sender', required('sender', 'email'), REASON);
+const onHost = of('endpoint', 'host', HOST, REASON);
+const scan = of('endpoint', 'host', HOST, optional('scan_type', ['quick', 'full']));
+const onUser = of('identity', 'user', required('user'), REASON);
+const MINUTES = { name: 'duration_minutes', type: 'integer', required: false } as const;
+const block = of('network', 'ip', IP, MINUTES, REASON);
+const unblock = of('network', 'ip', IP, REASON);
+const onDomain = of('network', 'zone', DOMAIN, REASON);
+const lookUp = (parameter: ActionParameter, kind?: TargetKind) =>
+  of('intelligence', kind, parameter);
+const ticket = [prose(required('title')), prose(optional('description')), optional('priority')];
+const message = prose(required('message'));
+const toUser = [required('recipient'), prose(required('subject')), message];
 
 /**
  * All response actions. The API, validation, approval policy and documentation read them from here. A new action needs
  * only an entry (tests and documents: see CONTRIBUTING).
  */
 const CATALOGUE = {
-  quarantine_email: {
-    ...ON_EMAIL,
-    description: 'Moves an email out of its mailbox into quarantine.',
+  quarantine_email: onEmail('Moves an email out of its mailbox into quarantine.', 'none', {
     inverse: 'release_email',
-  },
-  release_email: {
-    ...ON_EMAIL,
-    description: 'Returns a quarantined email to its mailbox.',
-    defaultLevel: 'analyst',
-  },
-  delete_email: {
-    ...ON_EMAIL,
-    description: 'Deletes an email permanently.',
-    defaultLevel: 'senior',
-  },
-  block_sender: {
-    ...ON_SENDER,
-    description: 'Blocks mail from a sender.',
-    inverse: 'unblock_sender',
-  },
-  unblock_sender: {
-    ...ON_SENDER,
-    description: 'Unblocks mail from a sender.',
-    defaultLevel: 'analyst',
-  },
-  isolate_host: {
-    ...ON_HOST,
-    description: 'Cuts a host off the network.',
-    defaultLevel: 'senior',
-    inverse: 'unisolate_host',
-  },
-  unisolate_host: {
-    ...ON_HOST,
-    description: 'Reconnects an isolated host to the network.',
-    defaultLevel: 'senior',
-  },
-  scan_host: {
-    momentary: true,
-    ...ON_HOST,
-    description: 'Starts a malware scan on a host.',
-    parameters: [required('host_id'), { ...optional('scan_type'), values: ['quick', 'full'] }],
-  },
-  disable_user: {
-    ...ON_USER,
-    description: "Disables a user's account.",
-    defaultLevel: 'senior',
-    inverse: 'enable_user',
-  },
-  enable_user: {
-    ...ON_USER,
-    description: "Enables a user's account again.",
-    defaultLevel: 'senior',
-  },
-  revoke_sessions: {
-    momentary: true,
-    ...ON_USER,
-    description: 'Ends all sessions of a user.',
-    defaultLevel: 'analyst',
-  },
-  reset_password: {
-    momentary: true,
-    ...ON_USER,
-    description: 'Forces a user to choose a new password.',
-    defaultLevel: 'senior',
-  },
-  block_ip: {
-    ...ON_IP,
-    description: 'Blocks an address.',
-    parameters: [IP, { name: 'duration_minutes', type: 'integer', required: false }, REASON],
-    defaultLevel: 'analyst',
-    inverse: 'unblock_ip',
-  },
-  unblock_ip: {
-    ...ON_IP,
-    description: 'Unblocks an address.',
-    defaultLevel: 'analyst',
-  },
-  block_domain: {
-    ...ON_DOMAIN,
-    description: 'Blocks a domain.',
-    defaultLevel: 'analyst',
-    inverse: 'unblock_domain',
-  },
-  unblock_domain: {
-    ...ON_DOMAIN,
-    description: 'Unblocks a domain.',
-    defaultLevel: 'analyst',
-  },
-  lookup_url: {
-    category: 'intelligence',
-    description: 'Looks up the reputation of a URL.',
-    parameters: [required('url', 'url')],
-    target: { parameter: 'url', kind: 'url' },
-  },
-  lookup_domain: {
-    category: 'intelligence',
-    description: 'Looks up the reputation of a domain.',
-    parameters: [DOMAIN],
-    target: { parameter: 'domain', kind: 'domain' },
-  },
-  lookup_ip: {
-    category: 'intelligence',
-    description: 'Looks up the reputation of an address.',
-    parameters: [IP],
-    target: { parameter: 'ip', kind: 'ip' },
-  },
-  lookup_hash: {
-    category: 'intelligence',
-    description: 'Looks up the reputation of a file by its hash.',
-    parameters: [required('hash')],
-  },
-  create_ticket: {
-    category: 'ticketing',
-    description: 'Opens a ticket.',
-    parameters: [prose(required('title')), prose(optional('description')), optional('priority')],
-  },
-  notify_user: {
-    category: 'notification',
-    description: 'Sends a message to a person.',
-    parameters: [required('recipient'), prose(required('subject')), prose(required('message'))],
-  },
-  notify_channel: {
-    category: 'notification',
-    description: 'Posts a message to a channel.',
-    parameters: [required('channel'), prose(required('message'))],
-  },
-} as const satisfies Record<string, Description>;
+  }),
+  release_email: onEmail('Returns a quarantined email to its mailbox.', 'analyst'),
+  delete_email: onEmail('Deletes an email permanently.', 'senior'),
+  block_sender: onSender('Blocks mail from a sender.', 'none', { inverse: 'unblock_sender' }),
+  unblock_sender: onSender('Unblocks mail from a sender.', 'analyst'),
+  isolate_host: onHost('Cuts a host off the network.', 'senior', { inverse: 'unisolate_host' }),
+  unisolate_host: onHost('Reconnects an isolated host to the network.', 'senior'),
+  scan_host: scan('Starts a malware scan on a host.', 'none', { momentary: true }),
+  disable_user: onUser("Disables a user's account.", 'senior', { inverse: 'enable_user' }),
+  enable_user: onUser("Enables a user's account again.", 'senior'),
+  revoke_sessions: onUser('Ends all sessions of a user.', 'analyst', { momentary: true }),
+  reset_password: onUser('Forces a user to choose a new password.', 'senior', { momentary: true }),
+  block_ip: block('Blocks an address.', 'analyst', { inverse: 'unblock_ip' }),
+  unblock_ip: unblock('Unblocks an address.', 'analyst'),
+  block_domain: onDomain('Blocks a domain.', 'analyst', { inverse: 'unblock_domain' }),
+  unblock_domain: onDomain('Unblocks a domain.', 'analyst'),
+  lookup_url: lookUp(required('url', 'url'), 'url')('Looks up the reputation of a URL.'),
+  lookup_domain: lookUp(DOMAIN, 'domain')('Looks up the reputation of a domain.'),
+  lookup_ip: lookUp(IP, 'ip')('Looks up the reputation of an address.'),
+  lookup_hash: lookUp(required('hash'))('Looks up the reputation of a file by its hash.'),
+  create_ticket: of('ticketing', undefined, ...ticket)('Opens a ticket.'),
+  notify_user: of('notification', undefined, ...toUser)('Sends a message to a person.'),
+  notify_channel: of(
+    'notification',
+    undefined,
+    required('channel'),
+    message,
+  )('Posts a message to a channel.'),
+} satisfies Record<string, Description>;
 
 export type ActionTypeName = keyof typeof CATALOGUE;
 
@@ -205,7 +103,7 @@ export interface ActionType extends Description {
 export const ACTION_TYPES = Object.keys(CATALOGUE) as readonly ActionTypeName[];
 
 const TYPES: ReadonlyMap<string, ActionType> = new Map(
-  ACTION_TYPES.map((name) => [name, { name, ...CATALOGUE[name] }]),
+  ACTION_TYPES.map((name) => [name, { name, ...CATALOGUE[name] } as ActionType]),
 );
 
 /** Look-ups, tickets and messages: a second request with the same parameters is no mistake. */

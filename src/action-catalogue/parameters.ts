@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { SchemaObject } from '@nestjs/swagger';
 import { SAYS_SOMETHING, shownName } from '../platform/text.js';
-import { hasFormatCharacter } from './target-forms.js';
 
 export interface ActionParameter {
   readonly name: string;
@@ -29,6 +28,21 @@ const DOMAIN_PATTERN = `(${LABEL}\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?`;
 const MAILBOX = '[^\\x00-\\x20\\x7f@"(),:;<>\\[\\]\\\\]{1,64}';
 const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';
 const IPV4 = `(${OCTET}\\.){3}${OCTET}`;
+
+/** Invisible characters: control characters, zero-width characters and direction marks. */
+const FORMAT_CHARACTER = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/u;
+const ALL_FORMAT_CHARACTERS = new RegExp(FORMAT_CHARACTER, 'gu');
+
+export function hasFormatCharacter(text: string): boolean {
+  return FORMAT_CHARACTER.test(text);
+}
+
+/** For messages: quoted, on one line, with invisible characters escaped. */
+export function visible(text: string): string {
+  const escape = (character: string): string =>
+    `\\u{${character.codePointAt(0)!.toString(16).padStart(4, '0')}}`;
+  return JSON.stringify(text).replace(ALL_FORMAT_CHARACTERS, escape);
+}
 
 interface Format {
   /** For error messages and the contract. */

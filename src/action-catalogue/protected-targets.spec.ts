@@ -1,11 +1,11 @@
 import { cost, LINEAR } from '../../test/support/cost.js';
 import fc from 'fast-check';
 import {
+  matches,
   ProtectedTargets,
   type ProtectedTargetsSetting,
   type TargetKind,
 } from './protected-targets.js';
-import { matches } from './target-forms.js';
 
 const protects = (setting: ProtectedTargetsSetting, kind: TargetKind, value: string): boolean =>
   new ProtectedTargets(setting).protects({ kind, value });
@@ -123,6 +123,7 @@ describe('a protected address', () => {
     ['10.0.*', '10.0.3.4'],
     ['10.*.0.1', '10.7.0.1'],
     ['10.0.0.1*', '10.0.0.17'],
+    ['*00', '10.0.0.100'],
     ['*', '2001:db8::1'],
   ])('protects by %s the address %s', (pattern, ip) => {
     expect(protects({ ips: [pattern] }, 'ip', ip)).toBe(true);

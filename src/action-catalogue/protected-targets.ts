@@ -1,16 +1,13 @@
-import { domainToASCII } from 'node:url';
-import { hasFormat } from './parameters.js';
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import {
-  addressPattern,
-  type AddressPattern,
-  hasFormatCharacter,
-  isOnlyWildcards,
-  matches,
-  normalForm,
-} from './target-forms.js';
-import { isIP } from 'node:net';
-import { readIpAddress } from '../platform/addresses/ip-address.js';
+  type IpAddress,
+  type IpRange,
+  readIpAddress,
+  readIpRange,
+} from '../platform/addresses/ip-address.js';
 import { nfkc } from '../platform/text.js';
+import { hasFormat, hasFormatCharacter } from './parameters.js';
 
 /** Returns why no target can match the pattern; `undefined` if one can. */
 export function patternProblem(list: ProtectedList, pattern: string): string | undefined {
@@ -24,10 +21,10 @@ export function patternProblem(list: ProtectedList, pattern: string): string | u
 const EXPECTED: Readonly<Record<ProtectedList, readonly [string, (pattern: string) => boolean]>> = {
   hosts: ['the name of a host', isName],
   users: ['the name of a user', isName],
-  senders: ['an email address', (pattern) => sendersOf(normalForm(pattern)).some(isSender)],
+  senders: ['an email address', (pattern) => canBeSender(normalForm(pattern))],
   domains: [
     'a domain name of two or more labels',
-    (pattern) => isDomain(filled(domainPattern(pattern))),
+    (pattern) => hasFormat('domain', domainToASCII(filled(domainPattern(pattern)))),
   ],
   ips: [
     'an IPv4 or IPv6 address, a range as CIDR, or such as 10.0.* or 2001:db8:*',
@@ -39,31 +36,22 @@ function isName(pattern: string): boolean {
   return normalForm(pattern) !== '';
 }
 
-function isDomain(name: string): boolean {
-  return hasFormat('domain', domainToASCII(name));
-}
-
-function isSender(address: string): boolean {
-  const at = address.lastIndexOf('@');
-  const domain = domainToASCII(address.slice(at + 1));
-  return at > 0 && hasFormat('email', `${address.slice(0, at)}@${domain}`);
-}
-
 /** A domain that the pattern matches. A wildcard may stand for several labels. */
 function filled(pattern: string): string {
   return pattern.replaceAll('*', 'a.a');
 }
 
-/** Example addresses for a pattern. If the pattern has no @, one of its wildcards stands for it. */
-function sendersOf(pattern: string): string[] {
-  if (pattern.includes('@')) {
-    const at = pattern.lastIndexOf('@');
-    return [`${pattern.slice(0, at).replaceAll('*', 'a')}@${filled(pattern.slice(at + 1))}`];
-  }
-  const parts = pattern.split('*');
-  return parts.slice(1).map((_, at) => {
-    const [before, after] = [parts.slice(0, at + 1), parts.slice(at + 1)];
-    return `${before.join('a')}a@a.a${after.join('a.a')}`;
+/** If the pattern has no @, one of its wildcards stands for it. */
+function canBeSender(pattern: string): boolean {
+  const addresses = pattern.includes('@')
+    ? [pattern]
+    : [...pattern.matchAll(/\*/g)].map(
+        ({ index: at }) => `${pattern.slice(0, at)}*@${pattern.slice(at)}`,
+      );
+  return addresses.some((address) => {
+    const at = address.lastIndexOf('@');
+    const domain = domainToASCII(filled(address.slice(at + 1)));
+    return hasFormat('email', `${address.slice(0, at).replaceAll('*', 'a')}@${domain}`);
   });
 }
 
@@ -216,4 +204,110 @@ function addressOf(sender: string): string {
   const from = sender.lastIndexOf('<');
   const to = sender.indexOf('>', from);
   return from < 0 || to < 0 ? sender : sender.slice(from + 1, to);
+}
+
+const IDEOGRAPHIC_FULL_STOP = '\u3002';
+const ENCODED_LABEL = /^xn--[a-z0-9-]+$/;
+
+/**
+ * Normal form of targets and patterns, equal for all spellings of a name: NFKC letters, dots for every full stop,
+ * decoded labels (`xn--…`), no dots or spaces at the end. Upper case, because only there `ß` equals `ss`.
+ */
+export function normalForm(text: string): string {
+  const plain = nfkc(text).replaceAll(IDEOGRAPHIC_FULL_STOP, '.').toLowerCase();
+  const labels = withoutEnd(plain.trimStart()).split(/([.@\\])/);
+  return labels.map(decoded).join('').toUpperCase();
+}
+
+function decoded(label: string): string {
+  return ENCODED_LABEL.test(label) ? domainToUnicode(label) || label : label;
+}
+
+/** Removes dots and spaces at the end. A regular expression would take quadratic time for a long row of dots. */
+function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && /[.\s]/.test(text[end - 1]!)) end -= 1;
+  return text.slice(0, end);
+}
+
+/** Whether the text matches the pattern, in which `*` stands for any characters. Takes linear time for any pattern. */
+export function matches(pattern: string, text: string): boolean {
+  const wanted = pattern.split('*');
+  const first = wanted[0]!;
+  const last = wanted.at(-1)!;
+  if (wanted.length === 1) return text === first;
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) {
+    return false;
+  }
+  let at = first.length;
+  const end = text.length - last.length;
+  for (const part of wanted.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found < 0 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+/** Whether the pattern matches everything. */
+function isOnlyWildcards(pattern: string): boolean {
+  return /^\*+$/.test(pattern);
+}
+
+type AddressPattern = (address: IpAddress) => boolean;
+
+/** `::ffff:10.0.0.0/104` is another way to write `10.0.0.0/8`. */
+const MAPPED_BITS = 96;
+const LONGEST_IPV4 = '255.255.255.255'.length;
+
+/** Parses an address, a CIDR range, or a pattern such as `10.0.*`; `undefined` if no address can match it. */
+function addressPattern(text: string): AddressPattern | undefined {
+  const pattern = text.trim().toLowerCase();
+  if (isOnlyWildcards(pattern)) return () => true;
+  if (!pattern.includes('*')) return network(pattern);
+  return pattern.includes(':') ? leadingGroups(pattern) : dotted(pattern);
+}
+
+function network(pattern: string): AddressPattern | undefined {
+  const range = pattern.includes('%') ? undefined : readIpRange(pattern);
+  const address = range && readIpAddress(range.text)?.address;
+  if (!address) return undefined;
+  const isMapped = address.family !== range.family;
+  return subnet({
+    ...address,
+    bits: isMapped ? Math.max(0, range.bits - MAPPED_BITS) : range.bits,
+  });
+}
+
+function subnet({ family, text, bits }: IpRange): AddressPattern {
+  const list = new BlockList();
+  list.addSubnet(text, bits, family);
+  return (address) => address.family === family && list.check(address.text, family);
+}
+
+/** `10.0.*`, `10.*.0.1` or `10.0.0.1*`: matches the address as text. */
+function dotted(pattern: string): AddressPattern | undefined {
+  if (!matchesSomeIpv4(pattern.replace(/\*+/g, '*'))) return undefined;
+  return ({ family, text }) => family === 'ipv4' && matches(pattern, text);
+}
+
+/** Texts of which one fits for each wildcard, if any text does: up to three dots with `1` around them, which is an octet and begins one. */
+const FILLS = ['', '.', '.1.', '.1.1.'].flatMap((dots) =>
+  dots === '' ? ['', '1'] : [dots, `1${dots}`, `${dots}1`, `1${dots}1`],
+);
+
+function matchesSomeIpv4(pattern: string): boolean {
+  if (!pattern.includes('*')) return isIPv4(pattern);
+  const isTooLong = pattern.replaceAll('*', '').length > LONGEST_IPV4;
+  if (isTooLong || pattern.split('.').length > 4) return false;
+  return FILLS.some((text) => matchesSomeIpv4(pattern.replace('*', text)));
+}
+
+/** `2001:db8:*`: whole groups at the beginning, then anything. */
+function leadingGroups(pattern: string): AddressPattern | undefined {
+  const groups = /^((?:[0-9a-f]{1,4}:){1,7}):?\*(?::\*)*$/.exec(pattern)?.[1];
+  if (groups === undefined) return undefined;
+  const count = groups.split(':').length - 1;
+  const text = count === 7 ? `${groups}0` : `${groups}:`;
+  return subnet({ family: 'ipv6', text, bits: 16 * count });
 }

@@ -11,13 +11,17 @@ import {
   type NewTimelineEntry,
   type TimelineDetails,
 } from '../incidents/timeline/incident-timeline.js';
-import { type DomainEvent, eventOf, eventRows } from '../platform/work/domain-event.js';
-import { DomainEvents } from '../platform/work/domain-events.js';
-import { type Action, FAILURE_CODES, hasEnded, withShownIds } from './action.js';
+import {
+  type DomainEvent,
+  DomainEvents,
+  eventOf,
+  eventRows,
+} from '../platform/work/domain-events.js';
+import { type Action, type ActionChange, FAILURE_CODES, hasEnded, withShownIds } from './action.js';
 import { ACTION_TYPES, actionType } from '../action-catalogue/action-types.js';
 import { RequiredLevels } from './required-levels.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
-import { insertRecords } from './action-rows.js';
+import { INSERT_RECORDS } from './action-rows.js';
 import { shortened, titleLine } from '../incidents/raw-data-text.js';
 import { shownStart, storable } from '../platform/text.js';
 
@@ -32,8 +36,6 @@ export const ACTION_EVENTS = {
   rejected: 'action.rejected',
 } as const;
 
-export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
-
 export interface ActionChanged {
   readonly change: ActionChange;
   readonly actor: string;
@@ -42,11 +44,6 @@ export interface ActionChanged {
   /** The action ends in the transaction that creates it. */
   readonly atOnce?: true;
 }
-
-const INSERT_RECORDS: Statement = {
-  name: 'action_records_insert',
-  text: `with ${insertRecords(1)} select`,
-};
 
 /**
  * Records each change of actions in the transaction of the change: an audit record, a timeline entry of the incident, and the
@@ -72,17 +69,31 @@ export class ActionRecorder implements OnModuleInit {
     beginAtZero(this.failures, { action_type: ACTION_TYPES, code: FAILURE_CODES });
   }
 
-  /** Records one change of many actions, in one statement. */
+  /** Records the changes in one statement, which may also insert the actions. */
   async record(
     tx: Tx,
-    change: ActionChange,
-    actor: string,
-    actions: readonly Action[],
+    changes: readonly ActionChanged[],
+    statement: Statement = INSERT_RECORDS,
+    values: readonly unknown[] = [],
   ): Promise<void> {
-    if (actions.length === 0) return;
-    const changes = actions.map((action) => ({ change, actor, action }));
-    await this.write(tx, INSERT_RECORDS, [], changes);
-    this.count(tx, changes);
+    if (changes.length === 0) return;
+    const shown = changes.map((one) => ({ ...one, action: withShownIds(one.action) }));
+    const events = shown.flatMap((one) => this.eventsOf(one));
+    if (events.length > 0) afterCommit(tx, () => this.events.wake());
+    await this.statements.rowsIn(tx, statement, [
+      ...values,
+      ...this.audit.valuesOfAll(shown.map(auditEntryOf)),
+      ...this.timeline.valuesOf(shown.flatMap(timelineOf)),
+      eventRows(events),
+    ]);
+    afterCommit(tx, () => {
+      for (const { change, action } of changes) {
+        if (change !== 'completed' && change !== 'failed') continue;
+        const { action_type, status, result } = action;
+        this.executed.inc({ action_type, status });
+        if (result?.code) this.failures.inc({ action_type, code: result.code });
+      }
+    });
   }
 
   /** Sends the event that the actions expire soon. The actions did not change, so there is nothing else to record. */
@@ -92,36 +103,6 @@ export class ActionRecorder implements OnModuleInit {
       const payload = this.payloadOf(type, action);
       await this.events.record(tx, { type, subject: subjectOf(action), payload });
     }
-  }
-
-  /** Runs the statement of the changes, which also inserts their records: see insertRecords. */
-  async write<Row extends object>(
-    tx: Tx,
-    statement: Statement,
-    values: readonly unknown[],
-    changes: readonly ActionChanged[],
-  ): Promise<Row[]> {
-    const shown = changes.map((one) => ({ ...one, action: withShownIds(one.action) }));
-    const events = shown.flatMap((one) => this.eventsOf(one));
-    if (events.length > 0) afterCommit(tx, () => this.events.wake());
-    return await this.statements.rowsIn<Row>(tx, statement, [
-      ...values,
-      ...this.audit.valuesOfAll(shown.map(auditEntryOf)),
-      ...this.timeline.valuesOf(shown.flatMap(timelineOf)),
-      eventRows(events),
-    ]);
-  }
-
-  /** Counts the changes that a statement has made, after the commit. */
-  count(tx: Tx, changes: readonly ActionChanged[]): void {
-    afterCommit(tx, () => {
-      for (const { change, action } of changes) {
-        if (change !== 'completed' && change !== 'failed') continue;
-        const { action_type, status, result } = action;
-        this.executed.inc({ action_type, status });
-        if (result?.code) this.failures.inc({ action_type, code: result.code });
-      }
-    });
   }
 
   private eventsOf({ change, action, atOnce }: ActionChanged): DomainEvent[] {

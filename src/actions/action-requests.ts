@@ -1,33 +1,34 @@
 import { Injectable } from '@nestjs/common';
+import { actionType } from '../action-catalogue/action-types.js';
+import { parameterErrors } from '../action-catalogue/parameters.js';
+import type { Principal } from '../auth/principal.js';
+import { ConnectorRegistry } from '../connectors/connector-registry.js';
+import type { Connector } from '../connectors/connector-type.js';
+import type { LockedIncident } from '../incidents/incident.js';
+import { Incidents } from '../incidents/incidents.js';
+import { KillSwitch } from '../kill-switch/kill-switch.js';
+import { type ApprovalLevel, levelReaches } from '../platform/access/roles.js';
 import { Clock } from '../platform/clock.js';
+import { Batcher } from '../platform/concurrency/batcher.js';
 import { Settings } from '../platform/config/settings.js';
 import {
-  type Tx,
   type Participant,
   takesPart,
   Transactions,
+  type Tx,
 } from '../platform/database/transactions.js';
-import { newId, isUuid, timeOfId } from '../platform/ids.js';
-import { type ApprovalLevel, levelReaches } from '../platform/access/roles.js';
-import { actionType } from '../action-catalogue/action-types.js';
-import type { LockedIncident } from '../incidents/incident.js';
-import { type Action, executedBy, withExpiry, isPerson } from './action.js';
+import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
+import { isUuid, newId, timeOfId } from '../platform/ids.js';
+import { presentSpan, type Span } from '../platform/tracing/tracing.js';
+import { type ActionChanged, ActionRecorder } from './action-records.js';
+import { INSERT_ACTIONS, newActionValues } from './action-rows.js';
+import { type Action, executedBy, isPerson, withExpiry } from './action.js';
+import type { ActionRequestDto } from './actions.dto.js';
+import { ActionsRepository } from './actions.repository.js';
+import { DuplicateActionError, DuplicateActions, EARLIER, type Twin } from './duplicate-actions.js';
 import { ActionWork, claimPermitLate, type StartedAction } from './execution/action-work.js';
 import { endOf, noConnector, simulatedResult } from './execution/execution-rules.js';
 import { RequiredLevels } from './required-levels.js';
-import { type ActionChanged, ActionRecorder } from './action-records.js';
-import { INSERT_ACTIONS, newActionValues } from './action-rows.js';
-import { ActionsRepository } from './actions.repository.js';
-import type { Principal } from '../auth/principal.js';
-import { Batcher } from '../platform/concurrency/batcher.js';
-import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
-import { ConnectorRegistry } from '../connectors/connector-registry.js';
-import type { Connector } from '../connectors/connector-type.js';
-import { Incidents } from '../incidents/incidents.js';
-import { presentSpan, type Span } from '../platform/tracing/tracing.js';
-import { KillSwitch } from '../kill-switch/kill-switch.js';
-import { parameterErrors } from '../action-catalogue/parameters.js';
-import { DuplicateActionError, EARLIER, type Twin, DuplicateActions } from './duplicate-actions.js';
 
 /** An action that a person, a step of a playbook run or a rollback requests. */
 export interface ActionToCreate extends Pick<
@@ -51,92 +52,6 @@ export interface ActionToCreate extends Pick<
   readonly repeat?: boolean;
 }
 
-/** Judges the level of new actions, and inserts them with their records. */
-@Injectable()
-export class ActionCreation {
-  constructor(
-    private readonly levels: RequiredLevels,
-    private readonly recorder: ActionRecorder,
-    private readonly clock: Clock,
-    private readonly settings: Settings,
-  ) {}
-
-  /**
-   * Returns the actions in the order of `wanted`. An action with a level waits for approval. An action whose connector only
-   * simulates has ended. The caller adds the work of the others.
-   */
-  async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
-    if (wanted.length === 0) return [];
-    const actions = wanted.map((one) => this.actionOf(one));
-    const changes = actions.flatMap(changesOf);
-    await this.recorder.write(tx, INSERT_ACTIONS, newActionValues(actions), changes);
-    this.recorder.count(tx, changes);
-    return actions;
-  }
-
-  levelFor(wanted: ActionToCreate): ApprovalLevel {
-    const { rollback_of, approval_level: askedLevel = 'none' } = wanted;
-    return rollback_of ? askedLevel : this.levels.forRequest({ ...wanted, askedLevel });
-  }
-
-  /** Whether the action ends with its creation: its connector only computes the result, and nobody has to approve it. */
-  endsAtOnce(wanted: ActionToCreate): boolean {
-    return this.actionOf(wanted).executed_at !== undefined;
-  }
-
-  private actionOf(wanted: ActionToCreate): Action {
-    const action = newAction(wanted, this.levelFor(wanted), this.clock.now());
-    return withExpiry(action, this.settings.approvalTtlMinutes);
-  }
-}
-
-function newAction(
-  { connector, repeat: _, ...wanted }: ActionToCreate,
-  level: ApprovalLevel,
-  requested_at: Date,
-): Action {
-  const waits = level !== 'none';
-  // The decision on a rollback ends it.
-  const isInstant = !waits && wanted.rollback_of === undefined;
-  const simulated = isInstant ? simulatedResult(connector, wanted.action_type) : undefined;
-  const status = waits ? 'pending_approval' : simulated ? endOf(simulated) : 'pending';
-  return {
-    ...wanted,
-    id: newId(requested_at.getTime()),
-    incident_id: wanted.incident?.id,
-    approval_level: waits ? level : undefined,
-    requested_at,
-    updated_at: requested_at,
-    status: connector ? status : 'failed',
-    result: connector ? simulated : noConnector(wanted),
-    ...(simulated && {
-      connector_id: connector!.identity.id,
-      executed_by: executedBy(wanted),
-      executed_at: requested_at,
-    }),
-  };
-}
-
-/** An action without a connector has failed, and a simulated action has ended, so each has two changes. */
-function changesOf(action: Action): ActionChanged[] {
-  const { status, requested_by, executed_at, executed_by: by = requested_by } = action;
-  const asRequested = executed_at ? { ...action, status: 'pending' as const } : action;
-  const requested = { change: 'requested', actor: requested_by, action: asRequested } as const;
-  if (status !== 'failed' && status !== 'completed') return [requested];
-  return [requested, { change: status, actor: by, action, atOnce: true }];
-}
-
-export type WantedAction = Pick<ActionToCreate, 'action_type' | 'parameters' | 'repeat'> & {
-  readonly incident_id?: string;
-};
-
-/** An action after the transaction that created it. */
-interface RequestedAction {
-  readonly action: Action;
-  /** The action after its first attempt, if it has begun. */
-  readonly ended?: Promise<Action>;
-}
-
 interface ActionRequest {
   readonly caller: Principal;
   readonly span: Span | undefined;
@@ -144,108 +59,146 @@ interface ActionRequest {
   readonly wanted: ActionToCreate;
 }
 
-type Requested = RequestedAction | DuplicateActionError;
+/** An action after the transaction that created it. */
+interface Requested {
+  readonly action: Action;
+  /** The action after its first attempt, if it has begun. */
+  readonly ended?: Promise<Action>;
+}
 
 /** Creates actions, and the work of those that may run. */
 @Injectable()
 export class ActionRequests {
-  private readonly batches = new Batcher<ActionRequest, Requested | undefined>((requests) =>
-    this.transactions.run((tx) => this.requestAll(tx, requests)),
-  );
+  /** If a request of a batch fails, its requests are repeated one by one. */
+  private readonly batches = new Batcher<ActionRequest, Requested | undefined>((requests) => {
+    const callers = new Map(requests.map(({ caller }) => [caller.sessionId ?? caller.id, caller]));
+    return this.transactions.run(
+      async (tx) => {
+        const lock = (ids: readonly string[]) => this.actions.lockFreeIncidents(tx, ids);
+        return await this.requestAll(tx, requests, lock);
+      },
+      ...callers.values(),
+    );
+  });
 
   constructor(
     private readonly transactions: Transactions,
     private readonly incidents: Incidents,
     private readonly killSwitch: KillSwitch,
     private readonly registry: ConnectorRegistry,
-    private readonly creation: ActionCreation,
+    private readonly levels: RequiredLevels,
     private readonly duplicates: DuplicateActions,
     private readonly actions: ActionsRepository,
+    private readonly recorder: ActionRecorder,
     private readonly work: ActionWork,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
   ) {}
 
   /**
    * Creates an action, and runs it unless it needs approval. An action that may run at once is claimed by the transaction that
    * creates it, which has read the kill switch anyway. Requests that arrive together share a transaction. A request with an
-   * Idempotency-Key has its own, and so has a request that the shared transaction leaves out.
+   * Idempotency-Key has its own, and so has a request whose incident another transaction is changing.
    */
   async execute(
     caller: Principal,
-    { incident_id, ...wanted }: WantedAction,
+    { action: action_type, parameters = {}, repeat }: ActionRequestDto,
+    incident_id: string | undefined,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const errors = parameterErrors(actionType(wanted.action_type), wanted.parameters);
+    const errors = parameterErrors(actionType(action_type), parameters);
     if (errors.length > 0) throw new ValidationError(errors);
-    const connector = await this.registry.providerOf(wanted.action_type);
-    const request = {
-      caller,
-      span: presentSpan(),
-      incident_id,
-      wanted: { ...wanted, requested_by: caller.name, connector },
-    };
+    const connector = await this.registry.providerOf(action_type);
+    const wanted = { action_type, parameters, repeat, requested_by: caller.name, connector };
+    const request = { caller, span: presentSpan(), incident_id, wanted };
     let requested = takesPart(idempotency) ? undefined : await this.batches.submit(request);
     if (!requested) {
-      const work = async (tx: Tx): Promise<Action> => {
-        [requested] = await this.requestAll(tx, [request], true);
+      const create = async (tx: Tx): Promise<Action> => {
+        const lock = (ids: readonly string[]) => this.incidents.lockAllForShare(tx, ids);
+        [requested] = await this.requestAll(tx, [request], lock);
         if (!requested) throw new NotFoundError('Incident');
-        return outcomeOf(requested).action;
+        return requested.action;
       };
-      await this.transactions.run<Action>(work, caller, idempotency);
+      await this.transactions.run<Action>(create, caller, idempotency);
     }
-    const { action, ended } = outcomeOf(requested!);
+    const { action, ended } = requested!;
     return await this.work.wait(action, ended);
   }
 
-  /**
-   * Undefined for a request whose incident does not exist. In a batch also for a request whose incident another transaction is
-   * changing, for a request that repeats an earlier one, and for all requests if a credential has ended.
-   */
+  /** `undefined` for a request whose incident was not locked. */
   private async requestAll(
     tx: Tx,
     requests: readonly ActionRequest[],
-    isLone = false,
+    lock: (ids: readonly string[]) => Promise<ReadonlyMap<string, LockedIncident>>,
   ): Promise<(Requested | undefined)[]> {
     const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-    const incidents = await this.lockIncidents(tx, requests, isLone);
+    const incidents = await lock(
+      requests.flatMap(({ incident_id }) => incident_id ?? []).filter(isUuid),
+    );
     const incidentOf = ({ incident_id = '' }: ActionRequest) =>
-      incidents?.get(incident_id.toLowerCase());
+      incidents.get(incident_id.toLowerCase());
     const known = requests.filter(
-      (request) => incidents && (request.incident_id === undefined || incidentOf(request)),
+      (request) => request.incident_id === undefined || incidentOf(request),
     );
     if (known.length === 0) return requests.map(() => undefined);
     const permit = claimedPermit();
     const wanted = known.map((request) => ({ ...request.wanted, incident: incidentOf(request) }));
-    const twins = await this.duplicates.of(tx, wanted);
-    const fresh = wanted.filter((_, at) => twins[at] === undefined);
-    const actions = await this.creation.createAll(tx, fresh);
+    for (const twin of await this.duplicates.of(tx, wanted)) {
+      if (twin === EARLIER) throw new Error('A batch has two requests for one action.');
+      if (twin) throw new DuplicateActionError(twin);
+    }
+    const actions = await this.createAll(tx, wanted);
     const started = actions.flatMap((action, at) => {
-      const { wanted: of, span } = known[wanted.indexOf(fresh[at]!)]!;
+      const { wanted: of, span } = known[at]!;
       return action.status === 'pending' ? [{ action, connector: of.connector!, span }] : [];
     });
     const ends = await this.work.begin(tx, started, permit);
     return requests.map((request) => {
-      const at = known.indexOf(request);
-      const twin = twins[at];
-      if (at < 0 || twin === EARLIER) return undefined;
-      if (twin) return new DuplicateActionError(twin);
-      const action = actions[fresh.indexOf(wanted[at]!)]!;
-      return { action, ended: ends.get(action.id) };
+      const action = actions[known.indexOf(request)];
+      return action && { action, ended: ends.get(action.id) };
     });
   }
 
-  /** Undefined if the credential of a caller has ended. A lone request waits for its incident; its caller was checked before. */
-  private async lockIncidents(
-    tx: Tx,
-    requests: readonly ActionRequest[],
-    isLone: boolean,
-  ): Promise<ReadonlyMap<string, LockedIncident> | undefined> {
-    const ids = requests.flatMap(({ incident_id }) => incident_id ?? []).filter(isUuid);
-    if (!isLone) {
-      const callers = requests.map(({ caller }) => caller);
-      return await this.actions.enter(tx, callers, ids);
-    }
-    const incident = ids[0] && (await this.incidents.lockForShare(tx, ids[0]));
-    return new Map(incident ? [[incident.id, incident]] : []);
+  /**
+   * Returns the actions in the order of `wanted`. An action with a level waits for approval. An action whose connector only
+   * simulates has ended. The caller adds the work of the others.
+   */
+  async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
+    const actions = wanted.map((one) => this.newAction(one));
+    const changes = actions.flatMap(changesOf);
+    await this.recorder.record(tx, changes, INSERT_ACTIONS, newActionValues(actions));
+    return actions;
+  }
+
+  private newAction({ connector, repeat: _, ...wanted }: ActionToCreate): Action {
+    const level = this.levelFor(wanted);
+    const requested_at = this.clock.now();
+    const waits = level !== 'none';
+    // The decision on a rollback ends it.
+    const isInstant = !waits && wanted.rollback_of === undefined;
+    const simulated = isInstant ? simulatedResult(connector, wanted.action_type) : undefined;
+    const status = waits ? 'pending_approval' : simulated ? endOf(simulated) : 'pending';
+    const action: Action = {
+      ...wanted,
+      id: newId(requested_at.getTime()),
+      incident_id: wanted.incident?.id,
+      approval_level: waits ? level : undefined,
+      requested_at,
+      updated_at: requested_at,
+      status: connector ? status : 'failed',
+      result: connector ? simulated : noConnector(wanted),
+      ...(simulated && {
+        connector_id: connector!.identity.id,
+        executed_by: executedBy(wanted),
+        executed_at: requested_at,
+      }),
+    };
+    return withExpiry(action, this.settings.approvalTtlMinutes);
+  }
+
+  private levelFor(wanted: ActionToCreate): ApprovalLevel {
+    const { rollback_of, approval_level = 'none' } = wanted;
+    return rollback_of ? approval_level : this.levels.forRequest(wanted);
   }
 
   /**
@@ -268,7 +221,7 @@ export class ActionRequests {
         return twin === undefined || (twin !== EARLIER && !this.satisfiesStep(twin, one));
       };
       const fresh = open.flatMap((steps) => this.creatable(steps, isNew));
-      const created = await this.creation.createAll(tx, fresh);
+      const created = await this.createAll(tx, fresh);
       for (const [at, action] of created.entries()) {
         const { connector } = fresh[at]!;
         answers.set(fresh[at]!, action);
@@ -277,7 +230,7 @@ export class ActionRequests {
       for (const [first] of open) {
         const twin = twinOf.get(first!);
         if (twin === undefined || twin === EARLIER || answers.has(first!)) continue;
-        const action = await this.actions.lockById(tx, twin.id);
+        const [action] = await this.actions.lock(tx, [twin.id]);
         if (action?.status === twin.status) answers.set(first!, action);
       }
       // A request that repeats another request of this set finds its action in the next round.
@@ -292,10 +245,9 @@ export class ActionRequests {
     steps: readonly ActionToCreate[],
     isNew: (one: ActionToCreate) => boolean,
   ): readonly ActionToCreate[] {
-    const borrowed = steps.findIndex((one) => !isNew(one));
-    const first = borrowed < 0 ? steps : steps.slice(0, borrowed);
-    const lasting = first.findIndex((one) => !this.creation.endsAtOnce(one));
-    return lasting < 0 ? first : first.slice(0, lasting + 1);
+    const end = steps.findIndex((one) => !isNew(one) || !this.newAction(one).executed_at);
+    if (end < 0) return steps;
+    return steps.slice(0, isNew(steps[end]!) ? end + 1 : end);
   }
 
   /**
@@ -311,11 +263,15 @@ export class ActionRequests {
     if (isOver && actionType(wanted.action_type).momentary) return false;
     // A person who requests actions is at least an analyst.
     const level = approval_level ?? (isPerson(requested_by) ? 'analyst' : 'none');
-    return levelReaches(level, this.creation.levelFor(wanted));
+    return levelReaches(level, this.levelFor(wanted));
   }
 }
 
-function outcomeOf(requested: Requested): RequestedAction {
-  if (requested instanceof DuplicateActionError) throw requested;
-  return requested;
+/** An action without a connector has failed, and a simulated action has ended, so each has two changes. */
+function changesOf(action: Action): ActionChanged[] {
+  const { status, requested_by, executed_at, executed_by: by = requested_by } = action;
+  const asRequested = executed_at ? { ...action, status: 'pending' as const } : action;
+  const requested = { change: 'requested', actor: requested_by, action: asRequested } as const;
+  if (status !== 'failed' && status !== 'completed') return [requested];
+  return [requested, { change: status, actor: by, action, atOnce: true }];
 }

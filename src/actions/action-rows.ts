@@ -1,9 +1,17 @@
-// SQL: each read of an action, the insert of new actions, and all records of a change in one statement.
+// SQL: the columns and lists of actions, the insert of new actions, and all records of a change in one statement.
 import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-log.js';
 import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/incident-timeline.js';
+import {
+  after,
+  countedList,
+  createdAfter,
+  createdBefore,
+  equal,
+} from '../platform/counting/counted-list.js';
+import { BY_ID } from '../platform/counting/counted-list.sql.js';
 import { columnsOf } from '../platform/database/columns.js';
 import { RowInsert, type Statement } from '../platform/database/statements.js';
-import { insertEvents } from '../platform/work/domain-event.js';
+import { insertEvents } from '../platform/work/domain-events.js';
 import { type Action, ActionEntity, reportedSender } from './action.js';
 import { targetHash } from './duplicate-actions.js';
 
@@ -17,23 +25,56 @@ export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).jo
                             'incident_type', incidents.incident_type,
                             'title', incidents.title, 'severity', incidents.severity,
                             'status', incidents.status,
-                            'message_id', incidents.fields->'message_id', 'sender', incidents.fields->'sender')
+                            'message_id', incidents.fields->>'message_id', 'sender', incidents.fields->>'sender')
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
-/** Columns without a value are null in a row, and absent in an action. */
-export function withoutNulls<Row extends object>(row: Row): Row {
-  const present = Object.entries(row).filter(([, value]) => value !== null);
-  return Object.fromEntries(present) as Row;
-}
+const ACTION_SORTS = {
+  requested_at: BY_ID,
+  created_at: BY_ID,
+  updated_at: { column: 'updated_at' },
+  executed_at: { column: 'executed_at', nullable: true },
+  status: { column: 'status' },
+  action_type: { column: 'action_type' },
+} as const;
+export const SORT_FIELDS = Object.keys(ACTION_SORTS) as (keyof typeof ACTION_SORTS)[];
+
+/** The list of actions. Filters have the names of the query parameters. */
+export const actionList = countedList({
+  table: 'actions',
+  columns: ACTION_COLUMNS,
+  counts: 'action',
+  counted: {
+    status: { filter: 'status', type: 'text' },
+    action_type: { filter: 'action_type', type: 'text' },
+    approval_level: { filter: 'approval_level', type: 'text' },
+  },
+  indexes: [['status'], ['action_type'], ['approval_level']],
+  filters: {
+    incident_id: equal('incident_id', 'uuid'),
+    requested_by: equal('requested_by', 'text'),
+    approved_by: equal('approved_by', 'text'),
+    created_after: createdAfter,
+    created_before: createdBefore,
+    executed_after: after('executed_at'),
+    updated_after: after('updated_at'),
+  },
+  sorts: ACTION_SORTS,
+});
+export type ActionListRequest = Parameters<typeof actionList>[0];
 
 /** Inserts the records of changes in the statement of the changes, whose last parameters they are: see ActionRecorder. */
-export function insertRecords(firstParameter: number, where = '', payload?: string): string {
+function insertRecords(firstParameter: number): string {
   const timeline = firstParameter + AUDIT_PARAMETERS;
   return `
-    record as (${insertAuditRows(firstParameter)} ${where}),
-    entry as (${insertTimeline(timeline)} ${where}),
-    event as (${insertEvents(`$${timeline + TIMELINE_PARAMETERS}`, payload)} ${where})`;
+    record as (${insertAuditRows(firstParameter)}),
+    entry as (${insertTimeline(timeline)}),
+    event as (${insertEvents(`$${timeline + TIMELINE_PARAMETERS}`)})`;
 }
+
+export const INSERT_RECORDS: Statement = {
+  name: 'action_records_insert',
+  text: `with ${insertRecords(1)} select`,
+};
 
 const ROWS = new RowInsert(ActionEntity, [
   'id',

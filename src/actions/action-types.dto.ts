@@ -17,8 +17,7 @@ import {
 } from '../platform/validation/fields.js';
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, type SchemaObject } from '@nestjs/swagger';
-import { ApiSchemas } from '../platform/openapi/answers.js';
-import { pascal, ref } from '../platform/openapi/schemas.js';
+import { ApiSchemas, pascal, ref } from '../platform/openapi/answers.js';
 import { REPEAT } from './actions.dto.js';
 
 class ActionParameterDto {

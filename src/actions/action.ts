@@ -22,6 +22,10 @@ export const ACTION_STATUSES = [
 ] as const;
 export type ActionStatus = (typeof ACTION_STATUSES)[number];
 
+const CHANGES = ['requested', 'approved', 'rejected', 'completed', 'failed'] as const;
+export type ActionChange = (typeof CHANGES)[number];
+export const ACTION_FEED_EVENTS = CHANGES.map((change) => `action.${change}` as const);
+
 export const REQUIRED_LEVELS = ['analyst', 'senior', 'manager'] as const;
 export type RequiredLevel = (typeof REQUIRED_LEVELS)[number];
 
@@ -272,7 +276,7 @@ export function askersOf({ requested_by, on_behalf_of, authors = [] }: Action): 
 }
 
 /** Adds the end of the approval window, if the action waits for approval. */
-export function withExpiry(action: Action, ttlMinutes: number): Action {
+export function withExpiry<A extends Action>(action: A, ttlMinutes: number): A {
   if (action.status !== 'pending_approval' || ttlMinutes === 0) return action;
   return { ...action, expires_at: new Date(action.requested_at.getTime() + ttlMinutes * 60_000) };
 }

@@ -21,20 +21,17 @@ import { present } from '../platform/validation/present.js';
 import type { Participant } from '../platform/database/transactions.js';
 import { type Action, actionIdOf, responseStatusOf } from './action.js';
 import { ActionRequests } from './action-requests.js';
-import { ActionsService, RollbackService } from './actions.service.js';
+import { ActionsService } from './actions.service.js';
 import {
   ActionChangesDto,
   ActionDto,
   ActionSummaryDto,
   ActionQueryDto,
   ActionRequestDto,
-  ActionRollbackDto,
   ExecutedActionDto,
   IncidentActionsQueryDto,
-  RolledBackActionDto,
   presentChanges,
   presentExecuted,
-  presentRollback,
   presentSummary,
 } from './actions.dto.js';
 import { ActionTypeDto, ApiActionRequest } from './action-types.dto.js';
@@ -45,8 +42,22 @@ import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
 
 const presentType = present(ActionTypeDto);
 
+/** Answers 202 with an action that goes on after the answer. */
+export async function answer<T>(
+  { answeredWithinMs: provisionalForMs }: ActionWork,
+  idempotency: Idempotency,
+  reply: FastifyReply,
+  shown: (action: Action) => T,
+  run: (remember: Participant<Action>) => Promise<Action>,
+): Promise<T> {
+  const options = { status: responseStatusOf, provisionalForMs };
+  const action = await run(idempotency.remember(shown, options));
+  void reply.status(responseStatusOf(action));
+  return shown(action);
+}
+
 /** Documents the answers with an action that may go on after the answer. */
-const ApiOutcome = (type: Type, ended: string, unfinished: string): MethodDecorator =>
+export const ApiOutcome = (type: Type, ended: string, unfinished: string): MethodDecorator =>
   applyDecorators(
     ApiAnswer({ status: 200, description: ended, type }),
     ApiAnswer({ status: 202, description: unfinished, type }),
@@ -79,7 +90,6 @@ export class ActionsController {
     private readonly actions: ActionsService,
     private readonly requests: ActionRequests,
     private readonly work: ActionWork,
-    private readonly rollbacks: RollbackService,
   ) {}
 
   @Get('actions')
@@ -95,7 +105,7 @@ export class ActionsController {
     list: true,
   })
   async list(@Query(IncidentIdPipe) query: ActionQueryDto): Promise<ListAnswer<ActionSummaryDto>> {
-    const page = await this.actions.list(ActionQueryDto.toRequest(query));
+    const page = await this.actions.list(query);
     return ListAnswer.of(page, query, presentSummary);
   }
 
@@ -130,8 +140,8 @@ export class ActionsController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExecutedActionDto> {
-    return await this.answer(idempotency, reply, presentExecuted, (remember) =>
-      this.requests.execute(caller, ActionRequestDto.toWanted(body), remember),
+    return await answer(this.work, idempotency, reply, presentExecuted, (remember) =>
+      this.requests.execute(caller, body, undefined, remember),
     );
   }
 
@@ -156,46 +166,6 @@ export class ActionsController {
     return presentSummary(await this.actions.get(actionIdOf(id)));
   }
 
-  @Post('actions/:id/rollback')
-  @HttpCode(200)
-  @Requires('analyst')
-  @Operation(
-    'rollBackAction',
-    'Undo an action with its inverse',
-    'The caller needs the higher of the levels of the action and its inverse. The rollback runs at once. With `APPROVAL_FOUR_EYES`, a rollback requested by the person who requested the action waits for the approval of another person.',
-  )
-  @ApiOutcome(
-    RolledBackActionDto,
-    'The rollback has ended: completed or failed.',
-    'The rollback waits for approval, or has not ended within `ACTION_WAIT_MS`.',
-  )
-  @ApiErrors(
-    'insufficient_approval_level',
-    'rollback_not_supported',
-    'invalid_state',
-    'kill_switch_active',
-  )
-  @ApiErrorMeanings({
-    insufficient_approval_level:
-      'The level of the caller is below the level of the action or of its inverse.',
-    kill_switch_active:
-      'The kill switch is on: nothing was rolled back. Try again after it is turned off.',
-    invalid_state:
-      'The action is not completed, it was rolled back before, or its rollback runs or waits for approval.',
-  })
-  async rollBack(
-    @Param('id') id: string,
-    @Body() { reason }: ActionRollbackDto,
-    @CurrentPrincipal() caller: Principal,
-    @Idempotent() idempotency: Idempotency,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RolledBackActionDto> {
-    const original = actionIdOf(id);
-    return await this.answer(idempotency, reply, presentRollback, (remember) =>
-      this.rollbacks.rollBack(caller, original, reason, remember),
-    );
-  }
-
   @Post('incidents/:id/actions')
   @HttpCode(200)
   @Requires('analyst')
@@ -212,9 +182,8 @@ export class ActionsController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExecutedActionDto> {
-    const wanted = { ...ActionRequestDto.toWanted(body), incident_id: incidentId };
-    return await this.answer(idempotency, reply, presentExecuted, (remember) =>
-      this.requests.execute(caller, wanted, remember),
+    return await answer(this.work, idempotency, reply, presentExecuted, (remember) =>
+      this.requests.execute(caller, body, incidentId, remember),
     );
   }
 
@@ -234,22 +203,7 @@ export class ActionsController {
     @Param('id', IncidentIdPipe) incidentId: string,
     @Query() query: IncidentActionsQueryDto,
   ): Promise<ListAnswer<ActionSummaryDto>> {
-    const request = ActionQueryDto.toRequest(query);
-    const page = await this.actions.listOfIncident(incidentId, request);
+    const page = await this.actions.list(query, incidentId);
     return ListAnswer.of(page, query, presentSummary);
-  }
-
-  private async answer<T>(
-    idempotency: Idempotency,
-    reply: FastifyReply,
-    shown: (action: Action) => T,
-    run: (remember: Participant<Action>) => Promise<Action>,
-  ): Promise<T> {
-    const provisionalForMs = this.work.answeredWithinMs;
-    const action = await run(
-      idempotency.remember(shown, { status: responseStatusOf, provisionalForMs }),
-    );
-    void reply.status(responseStatusOf(action));
-    return shown(action);
   }
 }

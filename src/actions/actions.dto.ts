@@ -14,6 +14,7 @@ import {
 } from '../platform/validation/fields.js';
 import {
   type Action,
+  ACTION_FEED_EVENTS,
   ActionPreviewDto,
   ActionResultDto,
   withShownIds,
@@ -25,12 +26,11 @@ import {
   shownActionId,
 } from './action.js';
 import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
-import type { WantedAction } from './action-requests.js';
 import { IncidentReference } from '../incidents/incident-reference.js';
 import { SortWords, PageQueryDto } from '../platform/paging/page-query.dto.js';
-import { sortsOf, sortWords } from '../platform/paging/page.js';
+import { sortWords } from '../platform/paging/page.js';
 import { Words } from '../platform/validation/query-fields.js';
-import { type ActionListRequest, SORT_FIELDS } from './action-list.js';
+import { SORT_FIELDS } from './action-rows.js';
 import {
   INCIDENT_STATUSES,
   type IncidentStatus,
@@ -39,7 +39,6 @@ import {
 } from '../incidents/incident.js';
 import type { FeedPage } from '../audit/changes/change-feed.js';
 import { ChangeOf, ChangesPageDto } from '../audit/changes/feed-api.js';
-import { ACTION_FEED_EVENTS } from './actions.service.js';
 
 export const REPEAT =
   'Requests the action even if the same action waits, runs, or was completed within `ACTION_REPEAT_MINUTES`.';
@@ -54,10 +53,6 @@ export class ActionRequestDto {
 
   @Flag({ optional: true, description: REPEAT })
   readonly repeat?: boolean;
-
-  static toWanted(this: void, body: ActionRequestDto): WantedAction {
-    return { action_type: body.action, parameters: body.parameters ?? {}, repeat: body.repeat };
-  }
 }
 
 const When = (description?: string) => Instant({ optional: true, description });
@@ -220,9 +215,47 @@ export function presentRollback(rollback: Action): RolledBackActionDto {
   return presentRolledBack({ ...rollback, rollback_action_id, original_action_id });
 }
 
+const LONGEST_TEXT = 2_000;
+
 export class ActionRollbackDto {
-  @Reason({ max: 2_000 })
+  @Reason({ max: LONGEST_TEXT })
   readonly reason: string;
+}
+
+export class ActionApprovalDto {
+  @Text({ optional: true, max: LONGEST_TEXT })
+  readonly comment?: string;
+
+  @Flag({
+    optional: true,
+    default: false,
+    description: 'Approves the action even if its incident is resolved.',
+  })
+  readonly confirm_resolved?: boolean;
+}
+
+export class ActionRejectionDto {
+  @Reason({ max: LONGEST_TEXT })
+  readonly reason: string;
+}
+
+export class ApprovedActionDto extends PickType(ActionSummaryDto, ['id', 'status', 'result']) {
+  @Text()
+  readonly approved_by: string;
+
+  @Instant()
+  readonly approved_at: Date;
+}
+
+export class RejectedActionDto extends PickType(ActionSummaryDto, ['id', 'status']) {
+  @Text()
+  readonly rejected_by: string;
+
+  @Instant()
+  readonly rejected_at: Date;
+
+  @Text()
+  readonly rejection_reason: string;
 }
 
 const SORTS = sortWords(...SORT_FIELDS);
@@ -275,10 +308,6 @@ export class ActionQueryDto extends IncidentActionsQueryDto {
     description: 'Only actions of this incident: its id or its number.',
   })
   readonly incident_id?: string;
-
-  static toRequest(this: void, query: ActionQueryDto): ActionListRequest {
-    return { ...query, sort: sortsOf(query.sort) };
-  }
 }
 
 class ActionChangeDto extends ChangeOf('Action', ACTION_FEED_EVENTS) {

@@ -7,30 +7,19 @@ import { RequiredLevels } from './required-levels.js';
 import { ActionRecorder } from './action-records.js';
 import { ActionsRepository } from './actions.repository.js';
 import { ActionPreviews } from './action-previews.js';
-import { ActionRequests, ActionCreation } from './action-requests.js';
+import { ActionRequests } from './action-requests.js';
 import { DuplicateActions } from './duplicate-actions.js';
 import { ActionsController } from './actions.controller.js';
-import { ApprovalLevelGuard } from './approval-level.guard.js';
-import { ApprovalsController } from './approvals.controller.js';
-import { ApprovalExpiry, ApprovalsService } from './approvals.service.js';
-import { ActionsService, RollbackService } from './actions.service.js';
-import { ActionDecisions } from './action-decisions.js';
+import { ActionsService } from './actions.service.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
-import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js';
-import { ApprovalGauges } from './action-list.js';
+import { ConnectorCalls } from './execution/connector-calls.js';
 
-/** Requests, approvals, rollbacks and lists of actions. `execution/` runs them. */
+/** Requests and lists of actions. `execution/` runs them; `approvals/` decides on them. */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
-  controllers: [ActionsController, ApprovalsController],
+  controllers: [ActionsController],
   providers: [
-    ActionConnectors,
-    ApprovalExpiry,
-    ApprovalGauges,
-    ApprovalLevelGuard,
-    ApprovalsService,
-    ActionCreation,
     ActionEndings,
     RequiredLevels,
     ActionPreviews,
@@ -40,10 +29,17 @@ import { ApprovalGauges } from './action-list.js';
     ActionsService,
     ActionsRepository,
     ConnectorCalls,
-    ActionDecisions,
-    RollbackService,
     DuplicateActions,
   ],
-  exports: [ActionConnectors, ActionDecisions, ActionRequests, ActionsService, RequiredLevels],
+  exports: [
+    ActionEndings,
+    ActionRecorder,
+    ActionRequests,
+    ActionsRepository,
+    ActionsService,
+    ActionWork,
+    ConnectorCalls,
+    RequiredLevels,
+  ],
 })
 export class ActionsModule {}

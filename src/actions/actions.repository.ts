@@ -1,42 +1,26 @@
 // SQL: reads and locks of hot paths. The other changes use TypeORM.
 import { Injectable } from '@nestjs/common';
-import { Any, type FindOptionsWhere, In, Raw } from 'typeorm';
+import { Any, type FindOptionsWhere, In } from 'typeorm';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import type { Principal } from '../auth/principal.js';
-import {
-  credentialsStillValid,
-  credentialsStillValidValues,
-} from '../auth/principals/credentials-still-valid.js';
 import { LOCKED_COLUMNS, type LockedIncident } from '../incidents/incident.js';
 import { pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
-import { type Action, ActionEntity, type ActionPreview } from './action.js';
-import { actionList, type ActionListRequest } from './action-list.js';
-import { ACTION_COLUMNS, withoutNulls } from './action-rows.js';
-
-/** An incident that another transaction is changing is skipped, so that one request waits for that change and not the batch. */
-const ENTER: Statement = {
-  name: 'actions_enter_together',
-  text: `
-    with incident as materialized (
-      select ${LOCKED_COLUMNS} from incidents
-       where id = any($1::uuid[]) and deleted_at is null order by id for share skip locked)
-    select caller.valid, incident.*
-      from (select ${credentialsStillValid(2)} as valid) as caller left join incident on true`,
-};
-
-type EnteredRow = { readonly valid: boolean } & (LockedIncident | { readonly id: null });
+import { type Action, ActionEntity, type ActionPreview, withExpiry } from './action.js';
+import { Settings } from '../platform/config/settings.js';
+import { ACTION_COLUMNS, actionList, type ActionListRequest } from './action-rows.js';
 
 const FIND: Statement = {
   name: 'actions_find',
-  text: `select ${ACTION_COLUMNS} from actions where actions.id = $1`,
+  text: `select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])`,
 };
 
-const FIND_ALL: Statement = {
-  name: 'actions_find_all',
-  text: `select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])`,
+const LOCK_FREE_INCIDENTS: Statement = {
+  name: 'actions_lock_free_incidents',
+  text: `
+    select ${LOCKED_COLUMNS} from incidents
+     where id = any($1::uuid[]) and deleted_at is null order by id for share skip locked`,
 };
 
 const LIST_AFTER: Statement = {
@@ -49,6 +33,16 @@ const LOCK: Statement = {
   text: `
     select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])
      order by actions.id for no key update of actions`,
+};
+
+const END: Statement = {
+  name: 'actions_end',
+  text: `
+    update actions set status = run.status, result = run.result, executed_at = run.at, executed_by = run.by,
+                       connector_id = coalesce(run.connector_id, actions.connector_id)
+      from unnest($1::uuid[], $2::text[], $3::json[], $4::timestamptz[], $5::text[], $6::text[])
+        as run (id, status, result, at, by, connector_id)
+     where actions.id = run.id and actions.status = 'pending' returning ${ACTION_COLUMNS}`,
 };
 
 type Where = FindOptionsWhere<ActionEntity>;
@@ -81,6 +75,8 @@ const WITHDRAW: Statement = {
     returning work.ref as id, work.state ->> 'sent_to' is not null as sent`,
 };
 
+type End = Pick<Action, 'id' | 'status' | 'result' | 'executed_by' | 'connector_id'>;
+
 /** Actions whose work is withdrawn: one, those of an incident, or all. */
 export interface Withdrawal {
   readonly id?: string;
@@ -90,67 +86,55 @@ export interface Withdrawal {
 }
 
 /** Whether the approval window is over. Uses the clock of the database when the row is locked, because clocks of replicas differ. */
-const isLate = (requestedAt: string): string =>
-  `${requestedAt} + :ttlMinutes * interval '1 minute' <= clock_timestamp()`;
+const IS_LATE = `requested_at + :approvalTtlMinutes * interval '1 minute' <= clock_timestamp()`;
 
 /** Shares of the approval window after which approvers are reminded, once each. */
 const REMINDED_AFTER = [0.5, 0.9];
 
 const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
-  const at = `requested_at + ${share} * :ttlMinutes * interval '1 minute'`;
+  const at = `requested_at + ${share} * :approvalTtlMinutes * interval '1 minute'`;
   return `${at} <= clock_timestamp() and (reminded_at is null or reminded_at < ${at})`;
 }).join(' or ');
 
-/**
- * Reads actions, and makes every change of a status outside the execution (see ActionEndings). Each change is
- * conditional on the earlier status.
- */
+/** Reads actions, and makes every change of a status. Each change is conditional on the earlier status. */
 @Injectable()
 export class ActionsRepository {
-  constructor(private readonly statements: Statements) {}
+  constructor(
+    private readonly statements: Statements,
+    private readonly settings: Settings,
+  ) {}
 
-  /**
-   * Locks the incidents that exist and that no transaction is changing. `undefined` if the credential of a caller has ended.
-   */
-  async enter(
+  /** Locks incidents that no transaction is changing, so that one request waits for a change and not its batch. */
+  async lockFreeIncidents(
     tx: Tx,
-    callers: readonly Principal[],
-    incidentIds: readonly string[],
-  ): Promise<ReadonlyMap<string, LockedIncident> | undefined> {
-    const rows = await this.statements.rowsIn<EnteredRow>(tx, ENTER, [
-      incidentIds,
-      ...credentialsStillValidValues(callers),
-    ]);
-    if (!rows.every(({ valid }) => valid)) return undefined;
-    return new Map(rows.flatMap((row) => (row.id === null ? [] : [[row.id, row]])));
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, LockedIncident>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.statements.rowsIn<LockedIncident>(tx, LOCK_FREE_INCIDENTS, [ids]);
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   async findById(id: string): Promise<Action | undefined> {
-    const [row] = await this.statements.rows<Action>(FIND, [id]);
-    return row && withoutNulls(row);
+    return (await this.findAll([id]))[0];
+  }
+
+  async findAll(ids: readonly string[]): Promise<Action[]> {
+    return await this.rows(undefined, FIND, [ids]);
   }
 
   async list(request: ActionListRequest): Promise<Page<Action>> {
     const { statement, values } = actionList(request);
-    return pageOf(await this.statements.rows<Action & WithTotal>(statement, values), withoutNulls);
+    const rows = await this.statements.rows<Action & WithTotal>(statement, values);
+    return pageOf(rows, (row) => this.actionOf(row));
   }
 
   /** Actions after the given id, oldest first. */
   async listAfter(id: string | null, limit: number): Promise<Action[]> {
-    const rows = await this.statements.rows<Action>(LIST_AFTER, [id ?? firstIdAt(0), limit]);
-    return rows.map(withoutNulls);
+    return await this.rows(undefined, LIST_AFTER, [id ?? firstIdAt(0), limit]);
   }
 
-  async findAll(ids: readonly string[]): Promise<Action[]> {
-    return (await this.statements.rows<Action>(FIND_ALL, [ids])).map(withoutNulls);
-  }
-
-  async lockById(tx: Tx, id: string): Promise<Action | undefined> {
-    return (await this.lockAll(tx, [id]))[0];
-  }
-
-  async lockAll(tx: Tx, ids: readonly string[]): Promise<Action[]> {
-    return (await this.statements.rowsIn<Action>(tx, LOCK, [ids])).map(withoutNulls);
+  async lock(tx: Tx, ids: readonly string[]): Promise<Action[]> {
+    return await this.rows(tx, LOCK, [ids]);
   }
 
   /** Counts the pending actions that have not begun, and those that a replica or a vendor works on. */
@@ -174,25 +158,23 @@ export class ActionsRepository {
     });
   }
 
-  /**
-   * `undefined` if the action does not wait for approval, or waited too long. The window has no end if `ttlMinutes` is 0.
-   */
+  /** `undefined` if the action does not wait for approval, or waited too long. */
   async approve(
     tx: Tx,
     id: string,
     approval: Pick<Action, 'approved_by' | 'approved_at' | 'comment' | 'approval_level'>,
-    ttlMinutes: number,
   ): Promise<Action | undefined> {
     const update = updateOf(tx)
       .set({ status: 'pending', ...approval })
       .where({ id, ...WAITING });
-    if (ttlMinutes > 0) update.andWhere(`not (${isLate('requested_at')})`, { ttlMinutes });
-    return (await changedBy(update))[0];
+    const { approvalTtlMinutes } = this.settings;
+    if (approvalTtlMinutes > 0) update.andWhere(`not (${IS_LATE})`, { approvalTtlMinutes });
+    return (await this.changedBy(update))[0];
   }
 
   /** @param where actions that wait for approval, or whose work this transaction ends */
   async reject(tx: Tx, where: Where, rejection: Rejection): Promise<Action[]> {
-    return await changedBy(
+    return await this.changedBy(
       updateOf(tx)
         .set({ status: 'rejected', ...rejection })
         .where(where),
@@ -207,52 +189,71 @@ export class ActionsRepository {
     return await this.statements.rowsIn(tx, WITHDRAW, [id, incident_id, sent ?? false]);
   }
 
+  /** Stores results of pending actions. Returns the changed actions. */
+  async end(tx: Tx, ends: readonly End[], at: Date): Promise<Action[]> {
+    if (ends.length === 0) return [];
+    return await this.rows(tx, END, [
+      ends.map(({ id }) => id),
+      ends.map(({ status }) => status),
+      ends.map(({ result }) => JSON.stringify(result)),
+      ends.map(() => at.toISOString()),
+      ends.map(({ executed_by }) => executed_by),
+      ends.map(({ connector_id }) => connector_id),
+    ]);
+  }
+
   /** Rejects at most `limit` actions that waited too long. Skips actions on which another transaction decides. */
-  async rejectExpired(
-    tx: Tx,
-    ttlMinutes: number,
-    rejection: Rejection,
-    limit: number,
-  ): Promise<Action[]> {
-    const late = await tx.getRepository(ActionEntity).find({
-      select: { id: true },
-      where: { ...WAITING, requested_at: Raw(isLate, { ttlMinutes }) },
-      order: { id: 'asc' },
-      take: limit,
-      lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
-    });
-    if (late.length === 0) return [];
-    return await this.reject(tx, { id: In(late.map(({ id }) => id)), ...WAITING }, rejection);
+  async rejectExpired(tx: Tx, rejection: Rejection, limit: number): Promise<Action[]> {
+    const ids = await this.lockWaiting(tx, IS_LATE, limit);
+    return ids.length > 0 ? await this.reject(tx, { id: In(ids) }, rejection) : [];
   }
 
   /** Marks at most `limit` actions whose reminder is due, and returns them. */
-  async remind(tx: Tx, ttlMinutes: number, limit: number): Promise<Action[]> {
-    const due = await tx
-      .createQueryBuilder(ActionEntity, 'actions')
-      .select('actions.id')
-      .where(WAITING)
-      .andWhere(`(${IS_REMINDER_DUE}) and not (${isLate('requested_at')})`, { ttlMinutes })
-      .orderBy('actions.id')
-      .limit(limit)
-      .setLock('pessimistic_write')
-      .setOnLocked('skip_locked')
-      .getMany();
-    if (due.length === 0) return [];
+  async remind(tx: Tx, limit: number): Promise<Action[]> {
+    const isDue = `(${IS_REMINDER_DUE}) and not (${IS_LATE})`;
+    const ids = await this.lockWaiting(tx, isDue, limit);
     const update = updateOf(tx).set({ reminded_at: () => 'clock_timestamp()' });
-    return await changedBy(update.where({ id: In(due.map(({ id }) => id)) }));
+    return ids.length > 0 ? await this.changedBy(update.where({ id: In(ids) })) : [];
   }
 
   async keepPreview(tx: Tx, id: string, preview: ActionPreview): Promise<void> {
     await tx.getRepository(ActionEntity).update({ id, ...WAITING }, { preview });
   }
+
+  private async lockWaiting(tx: Tx, where: string, limit: number): Promise<string[]> {
+    const { approvalTtlMinutes } = this.settings;
+    const locked = await tx
+      .createQueryBuilder(ActionEntity, 'actions')
+      .select('actions.id')
+      .where(WAITING)
+      .andWhere(where, { approvalTtlMinutes })
+      .orderBy('actions.id')
+      .limit(limit)
+      .setLock('pessimistic_write')
+      .setOnLocked('skip_locked')
+      .getMany();
+    return locked.map(({ id }) => id);
+  }
+
+  private async rows(tx: Tx | undefined, statement: Statement, values: unknown[]) {
+    return (await this.statements.rowsIn<Action>(tx, statement, values)).map((row) =>
+      this.actionOf(row),
+    );
+  }
+
+  /** Returns the actions after the update. */
+  private async changedBy(update: ReturnType<typeof updateOf>): Promise<Action[]> {
+    const result = await update.returning(ACTION_COLUMNS).execute();
+    return (result.raw as Action[]).map((row) => this.actionOf(row));
+  }
+
+  /** Columns without a value are null in a row, and absent in an action. */
+  private actionOf<Row extends Action>(row: Row): Row {
+    const present = Object.entries(row).filter(([, value]) => value !== null);
+    return withExpiry(Object.fromEntries(present) as Row, this.settings.approvalTtlMinutes);
+  }
 }
 
 function updateOf(tx: Tx) {
   return tx.getRepository(ActionEntity).createQueryBuilder().update();
-}
-
-/** Returns the actions after the update. */
-async function changedBy(update: ReturnType<typeof updateOf>): Promise<Action[]> {
-  const result = await update.returning(ACTION_COLUMNS).execute();
-  return (result.raw as Action[]).map(withoutNulls);
 }

@@ -10,7 +10,7 @@ import {
   undoneBy,
 } from '../action-catalogue/action-types.js';
 import { bareMessageId, mailAddressIn } from '../action-catalogue/parameters.js';
-import { normalForm } from '../action-catalogue/target-forms.js';
+import { normalForm } from '../action-catalogue/protected-targets.js';
 import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
@@ -19,20 +19,17 @@ import { AppError } from '../platform/errors/app-error.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { type Action, type Parameters, reportedSender, shownActionId } from './action.js';
 
-interface TwinRow {
-  /** Position of the request, from 1. */
+/** An action of the same type on the same target as a requested one, recent enough that the request repeats it. */
+export interface Twin {
+  /** Position of the request. */
   readonly n: number;
+  readonly action_type: ActionTypeName;
   readonly id: string;
   readonly status: 'pending' | 'pending_approval' | 'completed';
   readonly approval_level: NonNullable<Action['approval_level']> | null;
   readonly requested_by: string;
   readonly requested_at: Date;
   readonly executed_at: Date | null;
-}
-
-/** An action of the same type on the same target as a requested one, recent enough that the request repeats it. */
-export interface Twin extends TwinRow {
-  readonly action_type: ActionTypeName;
 }
 
 /** An earlier request of the same batch is the twin. */
@@ -69,9 +66,11 @@ interface PossibleRepeat extends Pick<Action, 'action_type' | 'parameters' | 'pl
   readonly repeat?: boolean;
 }
 
+/** Sorted, so that transactions with several targets do not deadlock. */
 const LOCK: Statement = {
   name: 'actions_lock_targets',
-  text: `select pg_advisory_xact_lock(target) from unnest($1::bigint[]) as target`,
+  text: `select pg_advisory_xact_lock(target)
+    from (select distinct target from unnest($1::bigint[]) as target order by target) as sorted`,
 };
 
 /**
@@ -82,22 +81,22 @@ const LOCK: Statement = {
 const FIND: Statement = {
   name: 'actions_find_twins',
   text: `
-    select wanted.n::integer, twin.*
-      from unnest($1::bytea[], $2::text[], $3::text[], $4::uuid[], $7::float8[], $8::boolean[], $9::bytea[])
-             with ordinality
-             as wanted (target_hash, action_type, opposite, run_id, minutes, is_full_scan, unbound_hash, n)
+    select wanted.n, wanted.action_type, twin.*
+      from jsonb_to_recordset($1::jsonb)
+             as wanted (n integer, action_type text, target_hash bytea, unbound_hash bytea, opposite text, run_id uuid,
+                        minutes float8, is_full_scan boolean)
      cross join lateral (
        select id, status, approval_level, requested_by, requested_at, executed_at
          from actions
         cross join lateral (select coalesce((parameters ->> 'duration_minutes')::float8, 'infinity')) as lasts (minutes)
         where target_hash = wanted.target_hash and action_type = wanted.action_type
-          and lasts.minutes >= wanted.minutes
+          and lasts.minutes >= coalesce(wanted.minutes, 'infinity')
           and (not wanted.is_full_scan or parameters ->> 'scan_type' = 'full')
           and (wanted.run_id is null or playbook_run_id is distinct from wanted.run_id)
           and (status = 'pending'
                or status = 'pending_approval'
-                  and ($6 = 0 or requested_at + $6 * interval '1 minute' > clock_timestamp())
-               or status = 'completed' and executed_at > $5::timestamptz
+                  and ($3 = 0 or requested_at + $3 * interval '1 minute' > clock_timestamp())
+               or status = 'completed' and executed_at > $2::timestamptz
                   and extract(epoch from clock_timestamp() - executed_at) < lasts.minutes * 60
                   and (result ->> 'simulated' is null or not exists (
                        select from connectors where type <> 'sandbox' and deleted_at is null))
@@ -133,60 +132,43 @@ export class DuplicateActions {
     const twins = wanted.map((): Twin | typeof EARLIER | undefined => undefined);
     const searched = actionRepeatMinutes === 0 ? [] : wanted.flatMap(searchFor);
     if (searched.length === 0) return twins;
-    const column = (name: keyof Search) => searched.map((search) => search[name]);
-    await this.statements.rowsIn(tx, LOCK, [locksOf(searched)]);
-    const rows = await this.statements.rowsIn<TwinRow>(tx, FIND, [
-      column('hash'),
-      column('action_type'),
-      column('opposite'),
-      column('runId'),
-      new Date(this.clock.now().getTime() - actionRepeatMinutes * MINUTE),
-      approvalTtlMinutes,
-      column('minutes'),
-      column('isFullScan'),
-      column('unboundHash'),
-    ]);
-    const found = new Map(rows.map((row) => [row.n - 1, row]));
-    const seen = new Set<string>();
-    for (const [n, { at, action_type, hash }] of searched.entries()) {
-      const same = `${action_type} ${hash.toString('hex')}`;
-      const row = found.get(n);
-      twins[at] = row ? { ...row, action_type } : seen.has(same) ? EARLIER : undefined;
-      seen.add(same);
-    }
+    await this.statements.rowsIn(tx, LOCK, [searched.map(({ lock }) => lock)]);
+    const since = new Date(this.clock.now().getTime() - actionRepeatMinutes * MINUTE);
+    const values = [JSON.stringify(searched), since, approvalTtlMinutes];
+    const found = await this.statements.rowsIn<Twin>(tx, FIND, values);
+    const keyOf = ({ action_type, target_hash }: Search) => `${action_type} ${target_hash}`;
+    const first = new Map(searched.toReversed().map((search) => [keyOf(search), search.n]));
+    for (const search of searched)
+      if (first.get(keyOf(search)) !== search.n) twins[search.n] = EARLIER;
+    for (const twin of found) twins[twin.n] = twin;
     return twins;
   }
 }
 
-/** The search for the twin of the request at position `at`; none if the action may be repeated. */
-function searchFor(wanted: PossibleRepeat, at: number) {
-  const { action_type, parameters, repeat, playbook_run_id: runId = null } = wanted;
+/** The search for the twin of the request at position `n`; none if the action may be repeated. */
+function searchFor(wanted: PossibleRepeat, n: number) {
+  const { action_type, parameters, repeat, playbook_run_id: run_id } = wanted;
   if (repeat || REPEATABLE_TYPES.includes(action_type)) return [];
-  const sender = reportedSender(wanted);
-  const unboundHash = targetHash(action_type, parameters);
+  const hash = targetHash(action_type, parameters, reportedSender(wanted));
   const search = {
-    at,
+    n,
     action_type,
-    opposite: actionType(action_type).inverse ?? undoneBy(action_type) ?? null,
-    runId,
-    hash: sender ? targetHash(action_type, parameters, sender) : unboundHash,
+    opposite: actionType(action_type).inverse ?? undoneBy(action_type),
+    run_id,
+    lock: String(hash.readBigInt64BE()),
+    target_hash: byteaOf(hash),
     /** Hash of the target for an action that is bound to no sender. */
-    unboundHash,
-    /** Infinite for a permanent effect. */
-    minutes: Number(parameters['duration_minutes'] ?? Infinity),
-    isFullScan: parameters['scan_type'] === 'full',
+    unbound_hash: byteaOf(targetHash(action_type, parameters)),
+    /** Absent for a permanent effect. */
+    minutes: parameters['duration_minutes'],
+    is_full_scan: parameters['scan_type'] === 'full',
   };
   return [search];
 }
 
 type Search = ReturnType<typeof searchFor>[number];
 
-/** Sorted, so that transactions with several targets do not deadlock. */
-function locksOf(searched: readonly Search[]): string[] {
-  return [...new Set(searched.map(({ hash }) => hash.readBigInt64BE()))]
-    .sort((a, b) => (a < b ? -1 : 1))
-    .map(String);
-}
+const byteaOf = (bytes: Buffer) => `\\x${bytes.toString('hex')}`;
 
 /**
  * Identifies the target of an action, equal for all spellings: the target parameter in normal form, or all parameters

@@ -144,10 +144,10 @@ describe('the required level of an action', () => {
 
   it('can be raised by the level of a playbook step, never lowered', () => {
     expect(
-      plain.forRequest({ action_type: 'isolate_host', parameters: {}, askedLevel: 'analyst' }),
+      plain.forRequest({ action_type: 'isolate_host', parameters: {}, approval_level: 'analyst' }),
     ).toBe('senior');
     expect(
-      plain.forRequest({ action_type: 'block_sender', parameters: {}, askedLevel: 'manager' }),
+      plain.forRequest({ action_type: 'block_sender', parameters: {}, approval_level: 'manager' }),
     ).toBe('manager');
   });
 });

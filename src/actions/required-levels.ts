@@ -8,8 +8,8 @@ import type { Action } from './action.js';
 
 interface LevelQuestion extends Pick<Action, 'action_type' | 'parameters'> {
   readonly incident?: { readonly severity: Severity };
-  /** Minimum level of the playbook step. It can raise the level, and never lowers it. */
-  readonly askedLevel?: ApprovalLevel;
+  /** Level of a playbook step, or at the request. It can raise the level, and never lowers it. */
+  readonly approval_level?: ApprovalLevel;
 }
 
 const RAISED: Readonly<Record<ApprovalLevel, ApprovalLevel>> = {
@@ -33,27 +33,16 @@ export class RequiredLevels {
   }
 
   /** Returns the level of the type, before the incident or the target raises it. */
-  byDefault({ name, defaultLevel }: ActionType): ApprovalLevel {
-    return this.settings.approvalLevels[name] ?? defaultLevel ?? 'none';
+  byDefault({ name, level }: ActionType): ApprovalLevel {
+    return this.settings.approvalLevels[name] ?? level;
   }
 
+  /** For a request, and again for its decision, because the incident or the site may require more then. */
   forRequest(question: LevelQuestion): ApprovalLevel {
     const level = this.byDefault(actionType(question.action_type));
     const raised = this.isRaised(question) ? RAISED[level] : level;
     const judged = this.protectedTarget(question) === undefined ? raised : 'manager';
-    return higherLevel(judged, question.askedLevel ?? 'none');
-  }
-
-  /**
-   * Returns the level for a decision. The incident or the site may require more since the request. The level never falls
-   * below the level at the request.
-   */
-  forDecision(
-    action: Action,
-    incident: LevelQuestion['incident'] = action.incident,
-  ): ApprovalLevel {
-    const { action_type, parameters, approval_level: askedLevel } = action;
-    return this.forRequest({ action_type, parameters, incident, askedLevel });
+    return higherLevel(judged, question.approval_level ?? 'none');
   }
 
   /** Returns why an action needs a higher level than its type; `undefined` if it does not. */
@@ -72,7 +61,7 @@ export class RequiredLevels {
   mayTarget({ action_type, parameters, approval_level }: Action, name = '*'): boolean {
     const { target } = actionType(action_type);
     if (!target) return true;
-    const had = this.forRequest({ action_type, parameters, askedLevel: approval_level });
+    const had = this.forRequest({ action_type, parameters, approval_level });
     const found = { ...parameters, [target.parameter]: name };
     return levelReaches(had, this.forRequest({ action_type, parameters: found }));
   }

@@ -27,7 +27,6 @@ interface Kind {
 export const MOST_OF_A_KIND = 1_000;
 
 export const ATTENTION_SORTS = sortWords('urgency', 'at', 'created_at', 'name');
-export type AttentionSort = (typeof ATTENTION_SORTS)[number];
 
 /** Number of items of each kind that the order by urgency puts first, so that no kind hides the others. */
 export const FIRST_OF_A_KIND = 3;

@@ -14,8 +14,7 @@ import {
   AttentionQueryDto,
   DoneAttentionItemDto,
 } from './attention.dto.js';
-import { LISTED_DAYS } from './attention.repository.js';
-import { AttentionService } from './attention.service.js';
+import { AttentionService, LISTED_DAYS } from './attention.service.js';
 
 const presentAttention = present(AttentionDto);
 const presentDone = present(DoneAttentionItemDto);
@@ -40,7 +39,7 @@ export class AttentionController {
     @CurrentPrincipal() caller: Principal,
   ): Promise<PagedAnswer<AttentionDto>> {
     const { page, limit, per_page = limit } = query;
-    const found = await this.attention.list(caller, { ...query, per_page });
+    const found = await this.attention.list(caller, query);
     return new PagedAnswer(presentAttention(found), { page, per_page, total: found.total });
   }
 

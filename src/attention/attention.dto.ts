@@ -2,7 +2,6 @@ import type { SchemaObject } from '@nestjs/swagger';
 import { INCIDENT_STATUSES, SEVERITIES } from '../incidents/incident.js';
 import type { IncidentStatus, Severity } from '../incidents/incident.js';
 import { ROLES, type Role } from '../platform/access/roles.js';
-import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import { LAST_PAGE } from '../platform/paging/page.js';
 import {
   Choice,
@@ -20,7 +19,6 @@ import {
   ATTENTION_KINDS,
   ATTENTION_SORTS,
   type AttentionKind,
-  type AttentionSort,
   FIRST_OF_A_KIND,
   MOST_OF_A_KIND,
 } from './attention-kinds.sql.js';
@@ -67,7 +65,7 @@ export class AttentionQueryDto {
     default: '-urgency',
     description: `\`-urgency\`: the ${FIRST_OF_A_KIND} most urgent items of each kind first, then the others; both by the severity of their incident, then the newest first. An item without an incident ranks like one of a high incident. \`created_at\` is another name for \`at\`.`,
   })
-  readonly sort: AttentionSort = '-urgency';
+  readonly sort: (typeof ATTENTION_SORTS)[number] = '-urgency';
 }
 
 export class AttentionIncidentDto {
@@ -178,24 +176,3 @@ export class DoneAttentionItemDto {
   @Text()
   readonly reason: string;
 }
-
-export const ATTENTION_CONTRACT: ModuleContract = {
-  tags: {
-    Attention:
-      'Expected results that silently failed to appear, until they are fixed or marked as done.',
-  },
-  ids: { attention: { what: 'item', schema: 'AttentionItemId' } },
-  schemas: {
-    Attention: 'Items that need attention, and their number by kind.',
-    AttentionCount: 'Number of items of a kind.',
-    AttentionDone: 'Reason to mark an item as done.',
-    AttentionIncident: 'Incident of an item.',
-    AttentionItem: 'An expected result that silently failed to appear.',
-    AttentionMeta: 'Position of the page in the list of items.',
-    AttentionSort: 'Order of the items.',
-    DoneAttentionItem: 'Who marked an item as done, and why.',
-    IncidentStatus:
-      'open: not judged yet. triaged: it has a verdict. resolved: closed. Any status may follow any other.',
-    Severity: 'Severity, from low to critical.',
-  },
-};

@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
 import { AttentionController } from './attention.controller.js';
-import { AttentionRepository } from './attention.repository.js';
 import { AttentionService } from './attention.service.js';
 import { FlowLag } from './flow-lag.js';
 
 @Module({
   controllers: [AttentionController],
-  providers: [AttentionRepository, AttentionService, FlowLag],
+  providers: [AttentionService, FlowLag],
 })
 export class AttentionModule {}

@@ -4,30 +4,25 @@ import { HealthComponents } from '../platform/health-components.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 
+/** The first ready work of a lane. */
+const firstIn = (lane: string): string =>
+  `select due_at from work where work.lane = ${lane} and ready order by urgency, due_at, id limit 1`;
+
 /** Queues from the receipt of an event to its last notification, in order. */
 const FIRST_OF = {
   receipts: `select received_at from webhook_events where status = 'queued' order by id limit 1`,
   events: `
-    select min(first.due_at) from work_lanes cross join lateral (
-      select due_at from work
-       where lane = work_lanes.lane and ready order by urgency, due_at, id limit 1) as first
+    select min(first.due_at) from work_lanes cross join lateral (${firstIn('work_lanes.lane')}) as first
      where types <> '{}'`,
   triage: `
-    select due_at from work
-     where lane = 'triage' and ready
-       and not exists (select from work_lanes where lane = 'triage' and paused_until > now())
-     order by urgency, due_at, id limit 1`,
-  playbooks: `
-    select due_at from work
-     where lane = 'playbook-run' and ready order by urgency, due_at, id limit 1`,
-  actions: `
-    select min(due_at) from work where kind = 'action' and ready`,
+    select due_at from (${firstIn(`'triage'`)}) as first
+     where not exists (select from work_lanes where lane = 'triage' and paused_until > now())`,
+  playbooks: firstIn(`'playbook-run'`),
+  actions: `select min(due_at) from work where kind = 'action' and ready`,
   notifications: `
     select min(first.due_at) from notification_channels channel
       join work_lanes on lane = 'notification.' || channel.id
-     cross join lateral (
-      select due_at from work
-       where work.lane = work_lanes.lane and ready order by urgency, due_at, id limit 1) as first
+     cross join lateral (${firstIn('work_lanes.lane')}) as first
      where channel.enabled and channel.failures = 0 and (paused_until is null or paused_until <= now())`,
 } as const;
 

@@ -1,5 +1,4 @@
 import { PickType, type SchemaObject } from '@nestjs/swagger';
-import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import { sortWords } from '../platform/paging/page.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import {
@@ -11,7 +10,6 @@ import {
   Nested,
   Text,
   WholeNumber,
-  integer,
 } from '../platform/validation/fields.js';
 import { AUDIT_ACTIONS, type AuditAction } from './audit-entry.js';
 
@@ -109,75 +107,13 @@ export class AuditVerificationDto {
 
 export class AuditExportQueryDto extends PickType(AuditQueryDto, ['from', 'to']) {}
 
-const text: SchemaObject = { type: 'string' };
-const time: SchemaObject = { type: 'string', format: 'date-time' };
-const number: SchemaObject = { type: 'string', pattern: '^[0-9]+$' };
-const hash: SchemaObject = { type: 'string', pattern: '^[0-9a-f]{64}$' };
-const count: SchemaObject = integer(0);
-const point = objectOf({ seq: number, hash });
-const seal = objectOf({ seq: number, hash, key_id: text });
-
-const attestation = objectOf({ key_id: text, mac: hash });
-
-type Properties = Record<string, SchemaObject>;
-
-function objectOf(always: Properties, sometimes: Properties = {}): SchemaObject {
-  return {
-    type: 'object',
-    properties: { ...always, ...sometimes },
-    required: Object.keys(always),
-  };
-}
-
-function lineOf(type: string, always: Properties, sometimes?: Properties): SchemaObject {
-  return objectOf({ type: { type: 'string', enum: [type] }, ...always }, sometimes);
-}
-
-const LINES: readonly SchemaObject[] = [
-  lineOf(
-    'export',
-    { at: time, previous: point, head: point, last_seq: number, key_id: text, mac: hash },
-    { from: time, to: time },
-  ),
-  lineOf(
-    'entry',
-    {
-      id: { type: 'string', format: 'uuid' },
-      at: time,
-      actor: text,
-      action: text,
-      subject_type: text,
-      subject_id: text,
-      details: { type: 'string', description: 'JSON as text: the MAC covers its bytes.' },
-      key_id: text,
-      mac: hash,
-    },
-    { seal, attestation },
-  ),
-  lineOf('removed', { id: { type: 'string', format: 'uuid' }, seal }),
-  lineOf('end', { sealed: count, unsealed: count, key_id: text, mac: hash }),
-];
-
-/** OpenAPI cannot describe each line of a text, so an extension holds the schemas of the lines. */
-export const EXPORT_SCHEMA = {
+/** OpenAPI cannot describe each line of a text. */
+export const EXPORT_SCHEMA: SchemaObject = {
   type: 'string',
   format: 'binary',
-  description:
-    'One JSON object per line, distinguished by `type`; see x-line. `head` is the end of the whole chain, `previous` the seal before the first.',
-  'x-line': { oneOf: LINES },
-} as SchemaObject;
-
-/** Descriptions of this module in the OpenAPI document. */
-export const AUDIT_CONTRACT: ModuleContract = {
-  tags: { Audit: 'Who did what. Later changes of the trail are detected.' },
-  schemas: {
-    AuditAction: 'Kind of an audit record.',
-    AuditRecord: 'An entry of the audit trail.',
-    AuditSubject: 'Subject of an entry.',
-    AuditVerification: 'Result of the verification of the whole audit trail.',
-  },
-  fields: {
-    'AuditRecord.action': 'Kind of the record, such as `incident.created`. An open set.',
-    'AuditSubject.id': 'Id of the subject, or its name if it has no id.',
-  },
+  description: `One JSON object per line, distinguished by \`type\`:
+- \`export\`: \`at\`, \`from\` and \`to\` if given, \`head\` (\`seq\` and \`hash\` of the end of the whole chain), \`previous\` (the seal before the first), \`last_seq\`, \`retired_keys\`
+- \`entry\`: \`id\`, \`at\`, \`actor\`, \`action\`, \`subject_type\`, \`subject_id\`, \`details\` (JSON as text), \`key_id\`, \`mac\`, \`seal\` (\`seq\`, \`hash\`, \`key_id\`)
+- \`removed\`: \`id\` and \`seal\` of an entry that was removed from the database
+- \`end\`: \`sealed\` and \`unsealed\` (numbers of entries), \`key_id\`, \`mac\``,
 };

@@ -106,24 +106,12 @@ export class AuditChainEntity {
   readonly found_invalid_at: Date | null;
 }
 
-/** Attestation of a range of seals by a later key. */
-@Entity('audit_attestations')
-@Check('ck_audit_attestations_macs', `octet_length(macs) = 32 * (last_seq - first_seq + 1)`)
-export class AuditAttestationEntity {
-  @PrimaryColumn({
-    type: 'bigint',
-    transformer: AS_BIGINT,
-    primaryKeyConstraintName: 'pk_audit_attestations',
-  })
-  readonly first_seq: bigint;
-
-  @Column({ type: 'bigint', transformer: AS_BIGINT })
-  readonly last_seq: bigint;
-
-  /** One MAC per seal of the range, concatenated in order. */
-  @Column({ type: 'bytea' })
-  readonly macs: Buffer;
+/** An older key of rows and seals, encrypted with the first key of SECRETS_KEY, and the number of its last seal. */
+@Entity('audit_retired_keys')
+export class AuditRetiredKeyEntity {
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_audit_retired_keys' })
+  readonly key_id: string;
 
   @Column({ type: 'text' })
-  readonly key_id: string;
+  readonly sealed: string;
 }

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { ChangeFeed, RecordedChanges } from './changes/change-feed.js';
+import { ChangeFeed } from './changes/change-feed.js';
 import { VersionHistory } from './changes/version-history.js';
 import { AuditSealer, AuditSealingLoop } from './chain/audit-sealer.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
@@ -8,7 +8,7 @@ import { AuditKeys } from './chain/audit-chain.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditLog } from './audit-log.js';
 import { AuditVerifier } from './chain/audit-verifier.js';
-import { AuditAnchor, AuditWitness } from './chain/audit-witness.js';
+import { AuditWitness } from './chain/audit-witness.js';
 import { AuditController } from './audit.controller.js';
 import { AuditService, AuditSignals } from './audit.service.js';
 
@@ -19,7 +19,6 @@ import { AuditService, AuditSignals } from './audit.service.js';
     AuditKeys,
     AuditLog,
     AuditWitness,
-    AuditAnchor,
     AuditChainRepository,
     AuditSealer,
     AuditSealingLoop,
@@ -29,7 +28,6 @@ import { AuditService, AuditSignals } from './audit.service.js';
     AuditExport,
     AuditService,
     ChangeFeed,
-    RecordedChanges,
     VersionHistory,
   ],
   exports: [AuditLog, ChangeFeed, VersionHistory],

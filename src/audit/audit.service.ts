@@ -9,7 +9,7 @@ import { AuditRepository } from './audit.repository.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
 import { AuditSealingLoop } from './chain/audit-sealer.js';
 import { AuditVerifier } from './chain/audit-verifier.js';
-import { AuditAnchor, AuditWitness } from './chain/audit-witness.js';
+import { AuditWitness } from './chain/audit-witness.js';
 
 @Injectable()
 export class AuditService {
@@ -53,7 +53,6 @@ export class AuditSignals implements OnModuleInit {
     private readonly sealing: AuditSealingLoop,
     private readonly witness: AuditWitness,
     private readonly verifier: AuditVerifier,
-    private readonly anchor: AuditAnchor,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
   ) {}
@@ -88,7 +87,7 @@ export class AuditSignals implements OnModuleInit {
     const damage = await this.damage();
     if (damage !== undefined) return { status: 'unhealthy', message: damage, ...backlog };
     const message =
-      age > LATE_SECONDS ? `the oldest unsealed audit entry is ${age} s old` : this.anchor.fault;
+      age > LATE_SECONDS ? `the oldest unsealed audit entry is ${age} s old` : this.witness.fault;
     if (message !== undefined) return { status: 'degraded', message, ...backlog };
     return { status: 'healthy', ...backlog };
   }

@@ -1,5 +1,4 @@
 import type { AuditAction, AuditSubject } from '../audit/audit-entry.js';
-import { type ApprovalLevel, type Role, ROLES } from '../platform/access/roles.js';
 import { AppError, type ErrorExtras } from '../platform/errors/app-error.js';
 import type { Caller } from '../platform/http/caller.js';
 
@@ -28,30 +27,12 @@ export interface StrangerRefusal {
 }
 
 /** RefusalFilter writes `refusal` into the audit trail and responds with the error `told`. */
-export abstract class StrangerRefusedError extends AppError {
-  protected constructor(
+export class StrangerRefusedError extends AppError {
+  constructor(
     readonly refusal: StrangerRefusal,
     told: AppError,
   ) {
     super(told.code, told.message, told.extras);
-  }
-}
-
-/** The key or token does not exist. */
-export class UnknownKeyError extends StrangerRefusedError {
-  constructor(told: UnauthorizedError | TooManyFailuresError) {
-    super({ action: 'auth.key_refused' }, told);
-  }
-}
-
-/** Used both for unknown user names and for wrong current passwords. */
-export class AccountThrottledError extends AppError {
-  constructor(retryAfterSeconds: number) {
-    super(
-      'rate_limited',
-      'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.',
-      { headers: { 'retry-after': String(retryAfterSeconds) } },
-    );
   }
 }
 
@@ -66,26 +47,13 @@ export class WeakPasswordError extends AppError {
 }
 
 export class InvalidCredentialsError extends AppError {
-  constructor(message = 'The user name or the password is wrong.') {
-    super('invalid_credentials', message);
+  constructor(what = 'The user name or the password') {
+    super('invalid_credentials', `${what} is wrong.`);
   }
 }
 
-/** A logged-in user sends no user name, so the message names only the password. */
-export class WrongCurrentPasswordError extends InvalidCredentialsError {
-  constructor() {
-    super('The current password is wrong.');
-  }
-}
-
-const FROM_ANOTHER_SITE = 'The request comes from another site, or does not name its origin.';
-
-/** Prevents a page of another site from logging its visitor in or out. */
-export class CrossOriginError extends AppError {
-  constructor() {
-    super('forbidden', FROM_ANOTHER_SITE);
-  }
-}
+export const FROM_ANOTHER_SITE =
+  'The request comes from another site, or does not name its origin.';
 
 /** Audit record of a refused caller. RefusalFilter adds route and address. */
 export interface CallerRefusal {
@@ -95,46 +63,14 @@ export interface CallerRefusal {
 }
 
 /** A known caller lacks a permission. RefusalFilter records it in the audit trail. */
-export abstract class CallerRefusedError extends AppError {
-  protected constructor(
+export class CallerRefusedError extends AppError {
+  constructor(
     readonly refusal: CallerRefusal,
     code: AppError['code'],
     message: string,
     extras?: ErrorExtras,
   ) {
     super(code, message, extras);
-  }
-}
-
-/** `an analyst, a senior, a manager or an admin` */
-function inWords(roles: readonly Role[]): string {
-  const named = roles.map((role) => `${role.startsWith('a') ? 'an' : 'a'} ${role}`);
-  return named.join(', ').replace(/, ([^,]*)$/, ' or $1');
-}
-
-export class RoleTooLowError extends CallerRefusedError {
-  constructor({ name, role }: Pick<Caller, 'name' | 'role'>, required: Role) {
-    super(
-      { action: 'auth.role_refused', actor: name, details: { role, required_role: required } },
-      'forbidden',
-      `Only ${inWords(ROLES.slice(ROLES.indexOf(required)))} may do this.`,
-      { details: { required_role: required } },
-    );
-  }
-}
-
-export class InsufficientApprovalLevelError extends CallerRefusedError {
-  constructor(
-    { name, role }: Pick<Caller, 'name' | 'role'>,
-    own: ApprovalLevel,
-    required: ApprovalLevel,
-  ) {
-    super(
-      { action: 'auth.level_refused', actor: name, details: { role, required_level: required } },
-      'insufficient_approval_level',
-      `This needs approval level ${required}; yours is ${own}.`,
-      { fields: { required_level: required, your_level: own } },
-    );
   }
 }
 
@@ -149,24 +85,8 @@ export class OwnRequestError extends CallerRefusedError {
   }
 }
 
-/** Prevents a page of another site from using the session of its visitor. */
-export class CrossOriginSessionError extends CallerRefusedError {
-  constructor(username: string) {
-    super({ action: 'auth.cross_origin_refused', actor: username }, 'forbidden', FROM_ANOTHER_SITE);
-  }
-}
-
 export class NameTakenError extends AppError {
   constructor(name: string) {
     super('conflict', `The name ${name} is in use, or was used before.`);
-  }
-}
-
-export class LastAdminError extends AppError {
-  constructor() {
-    super(
-      'invalid_state',
-      'This is the last enabled admin. It cannot be deleted, disabled or given another role.',
-    );
   }
 }

@@ -1,24 +1,20 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Bootstrap, WhoCanLogIn } from './bootstrap/bootstrap.service.js';
-import { Authentication, MetricsToken } from './authentication/authentication.js';
+import { Authentication } from './authentication/authentication.js';
 import { DeclaredAccess } from '../platform/access/access.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
 import { ApiKeysRepository } from './keys/api-keys.repository.js';
 import { ApiKeysService } from './keys/api-keys.service.js';
-import {
-  LoginController,
-  LogoutController,
-  PasswordPageController,
-} from './login/login.controller.js';
+import { LoginController } from './login/login.controller.js';
 import { MeController } from './me/me.controller.js';
 import { PasswordThrottle } from './passwords/password-throttle.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { Passwords } from './passwords/passwords.js';
-import { LastUseWriter, CredentialVerification } from './authentication/credential-verification.js';
+import { CredentialVerification } from './authentication/credential-verification.js';
 import { SamePerson } from './authorisation.js';
 import { PrincipalsRepository } from './principals/principals.repository.js';
-import { RefusalLog, Refusals } from './refusals/refusals.js';
+import { Refusals } from './refusals/refusals.js';
 import { SessionsRepository } from './sessions/sessions.repository.js';
 import { UsersController } from './users/users.controller.js';
 import { UsersRepository } from './users/users.repository.js';
@@ -26,24 +22,14 @@ import { UsersService } from './users/users.service.js';
 
 @Module({
   imports: [DiscoveryModule],
-  controllers: [
-    ApiKeysController,
-    UsersController,
-    MeController,
-    LoginController,
-    LogoutController,
-    PasswordPageController,
-  ],
+  controllers: [ApiKeysController, UsersController, MeController, LoginController],
   providers: [
     PrincipalsRepository,
     SamePerson,
-    LastUseWriter,
     CredentialVerification,
-    RefusalLog,
     Refusals,
     Authentication,
     DeclaredAccess,
-    MetricsToken,
     ApiKeysRepository,
     ApiKeysService,
     Passwords,
@@ -56,6 +42,6 @@ import { UsersService } from './users/users.service.js';
     UsersService,
   ],
   // The global guards use these, and modules that compare persons.
-  exports: [Authentication, DeclaredAccess, MetricsToken, SamePerson, Refusals, WhoCanLogIn],
+  exports: [Authentication, DeclaredAccess, SamePerson, Refusals, WhoCanLogIn],
 })
 export class AuthModule {}

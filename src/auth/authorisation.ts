@@ -5,8 +5,9 @@ import {
   levelReaches,
   type Role,
   roleReaches,
+  ROLES,
 } from '../platform/access/roles.js';
-import { InsufficientApprovalLevelError, RoleTooLowError } from './auth.errors.js';
+import { CallerRefusedError } from './auth.errors.js';
 import type { Principal } from './principal.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { PrincipalsRepository } from './principals/principals.repository.js';
@@ -19,13 +20,32 @@ import { PrincipalsRepository } from './principals/principals.repository.js';
 
 type Caller = Pick<Principal, 'name' | 'role'>;
 
-export function requireRole(caller: Caller, required: Role): void {
-  if (!roleReaches(caller.role, required)) throw new RoleTooLowError(caller, required);
+export function requireRole({ name, role }: Caller, required: Role): void {
+  if (roleReaches(role, required)) return;
+  const details = { role, required_role: required };
+  throw new CallerRefusedError(
+    { action: 'auth.role_refused', actor: name, details },
+    'forbidden',
+    `Only ${inWords(ROLES.slice(ROLES.indexOf(required)))} may do this.`,
+    { details: { required_role: required } },
+  );
 }
 
-export function requireApprovalLevel(caller: Caller, required: ApprovalLevel): void {
-  const own = approvalLevelOf(caller.role);
-  if (!levelReaches(own, required)) throw new InsufficientApprovalLevelError(caller, own, required);
+/** `an analyst, a senior, a manager or an admin` */
+function inWords(roles: readonly Role[]): string {
+  const named = roles.map((role) => `${role.startsWith('a') ? 'an' : 'a'} ${role}`);
+  return named.join(', ').replace(/, ([^,]*)$/, ' or $1');
+}
+
+export function requireApprovalLevel({ name, role }: Caller, required: ApprovalLevel): void {
+  const own = approvalLevelOf(role);
+  if (levelReaches(own, required)) return;
+  throw new CallerRefusedError(
+    { action: 'auth.level_refused', actor: name, details: { role, required_level: required } },
+    'insufficient_approval_level',
+    `This needs approval level ${required}; yours is ${own}.`,
+    { fields: { required_level: required, your_level: own } },
+  );
 }
 
 /** Compares persons for the four-eyes check. */
@@ -34,26 +54,15 @@ export class SamePerson {
   constructor(private readonly repository: PrincipalsRepository) {}
 
   /**
-   * Whether the caller and `name` are the same person: the same name, a user and one of their keys, or two keys that
-   * one user created. Names are never reused, so this also holds for old records.
+   * Whether one of the names belongs to the person of the caller: the same name, a user and one of their keys, or two keys
+   * that one user created. Names are never reused, so this also holds for old records.
    */
-  async isSamePerson(
-    tx: Tx,
-    caller: Pick<Principal, 'name' | 'person'>,
-    name: string,
-  ): Promise<boolean> {
-    if (caller.name === name || caller.person === name) return true;
-    return await this.repository.areSamePerson(tx, caller.name, name);
-  }
-
   async isAmong(
     tx: Tx,
-    caller: Pick<Principal, 'name' | 'person'>,
+    { name, person }: Pick<Principal, 'name' | 'person'>,
     names: readonly string[],
   ): Promise<boolean> {
-    for (const name of names) {
-      if (await this.isSamePerson(tx, caller, name)) return true;
-    }
-    return false;
+    if (names.includes(name) || names.includes(person)) return true;
+    return names.length > 0 && (await this.repository.isAmong(tx, name, names));
   }
 }

@@ -1,11 +1,10 @@
 import { type OpenWithKeys, openWithKeys } from '../app.database.js';
 import type { Settings } from '../platform/config/settings.js';
-import { inOneSentence } from '../start-failure.js';
 
 /** Runs a command. Shows an error to the operator as one line. */
 export function runCommand(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
-    process.stderr.write(`${inOneSentence(error)}\n`);
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;
   });
 }

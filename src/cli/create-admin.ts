@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { logOfCommand } from '../audit/audit-log.js';
-import { AdminAccount } from '../auth/bootstrap/bootstrap.service.js';
+import { ensureAdmin } from '../auth/bootstrap/bootstrap.service.js';
 import { hasPermittedLength } from '../auth/passwords/password-requirements.js';
 import { isUsername } from '../auth/users/user.entity.js';
 import { loadSettings } from '../platform/config/load-settings.js';
@@ -27,17 +27,12 @@ async function main(): Promise<void> {
     ? (await text(process.stdin)).replace(/\r?\n$/, '')
     : randomBytes(PASSWORD_BYTES).toString('base64url');
   if (!hasPermittedLength(password)) throw new Error('The password must be 12 to 256 characters.');
-  const outcome = await ensureAdmin(username, password);
+  const outcome = await withDatabase(loadSettings(), ({ database: { dataSource }, keys }) =>
+    ensureAdmin(dataSource, logOfCommand(dataSource, new AuditKeys(keys)), username, password),
+  );
   if (!outcome) throw new Error(`${username} was deleted, and names are never reused.`);
   const made = readsPassword ? '' : ` Its password is ${password}`;
   say(`The admin ${username} was ${outcome}.${made}`);
-}
-
-async function ensureAdmin(username: string, password: string) {
-  return await withDatabase(loadSettings(), async ({ database: { dataSource }, keys }) => {
-    const log = logOfCommand(dataSource, new AuditKeys(keys));
-    return await new AdminAccount(dataSource, log).ensure(username, password);
-  });
 }
 
 runCommand(main);

@@ -1,7 +1,6 @@
 import { sealedColumns } from '../app.schema.js';
-import { anchorFileOf, signAnchorAgain } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
-import { AuditResealing } from '../audit/chain/audit-resealing.js';
+import { resealTrail } from '../audit/chain/audit-resealing.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Transactions } from '../platform/database/transactions.js';
@@ -13,7 +12,7 @@ import { withLongStatements, runCommand, say, withDatabase } from './command.js'
 const USAGE = `Usage: npm run reseal
 
 Run it after you put a new key first in SECRETS_KEY and restarted every replica. Encrypts every stored secret with it, verifies the audit trail, and
-attests it with the new key. Then the older keys can be removed. The service may be running; an interrupted run can be
+encrypts the older keys of the trail with it. Then the older keys can be removed. The service may be running; an interrupted run can be
 repeated.`;
 
 async function main(): Promise<void> {
@@ -27,20 +26,17 @@ async function main(): Promise<void> {
     const secrets = await values.reseal(new SecretBox(keys), first);
     say(`${secrets} secrets are now encrypted with the key ${first}.`);
     const auditKeys = new AuditKeys(keys);
-    const attested = await new AuditResealing(dataSource, auditKeys).run();
-    say(
-      `${attested} entries of the audit trail of older keys are now attested by the key ${first}.`,
-    );
+    const entries = await resealTrail(dataSource, auditKeys, settings);
+    say(`${entries} entries of the audit trail are verified, and need only the key ${first}.`);
     if (older.length === 0) return say('No older key is needed.');
 
-    await signAnchorAgain(anchorFileOf(settings), auditKeys);
     await new Transactions(dataSource).run(async (tx) => {
       await repository.retire(tx, older);
       await logOfCommand(dataSource, auditKeys).record(tx, {
         actor: 'system',
         action: 'secrets.resealed',
         subject: { type: 'secret_key', id: first },
-        details: { retired: older, secrets, entries: attested },
+        details: { retired: older, secrets, entries },
       });
     });
     say(

@@ -1,5 +1,9 @@
 // SQL: a backup reads in its own snapshot, on its own connection.
-import { type ActiveSwitch, KillSwitchRepository } from '../kill-switch/kill-switch.repository.js';
+import {
+  type ActiveSwitch,
+  findActiveSwitch,
+  keepSwitchActive,
+} from '../kill-switch/kill-switch.js';
 import type { Settings } from '../platform/config/settings.js';
 import type { BackupPlan, RestorePlan } from '../platform/database/backup/backup-format.js';
 import type { SecretKeys } from '../platform/secrets/secret-box.js';
@@ -21,7 +25,6 @@ import { recordAcceptance } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
-import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import {
   type SecretKeyEntity,
@@ -97,7 +100,7 @@ export class ServiceRestorePlan implements RestorePlan {
 
   async remember(tx: Tx, inUse: boolean): Promise<void> {
     if (!this.asItWas) {
-      this.switchBefore = await killSwitchOf(tx).findActive(tx);
+      this.switchBefore = await findActiveSwitch(tx);
       await noteAccessBeforeRestore(tx);
       await noteSourcesBeforeRestore(tx);
     }
@@ -106,9 +109,8 @@ export class ServiceRestorePlan implements RestorePlan {
   }
 
   async rebuild(tx: Tx): Promise<void> {
-    const killSwitch = killSwitchOf(tx);
-    if (this.switchBefore) await killSwitch.keepActive(tx, this.switchBefore);
-    this.switchNow = await killSwitch.findActive(tx);
+    if (this.switchBefore) await keepSwitchActive(tx, this.switchBefore);
+    this.switchNow = await findActiveSwitch(tx);
     if (!this.asItWas) {
       const keys = this.withoutKey ? undefined : givenSecretKeys(this.settings);
       this.authority = await carryAllAuthority(tx, keys);
@@ -197,10 +199,6 @@ export class ServiceRestorePlan implements RestorePlan {
 async function neededKeys(tx: Tx): Promise<SecretKeyEntity[]> {
   const known = await new SecretKeysRepository(tx.dataSource).list(tx);
   return known.filter(({ retired_at }) => !retired_at);
-}
-
-function killSwitchOf({ dataSource }: Tx): KillSwitchRepository {
-  return new KillSwitchRepository(new Statements(dataSource));
 }
 
 function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { configProblems, originsOf, plainTextProblems } from '../targets/target-check.js';
+import { targetsIn } from '../../test/support/vendors/vendor-site.js';
+import { addressProblems, configProblems, originsOf } from '../targets/target-check.js';
 import { type Config, splitConfig } from '../targets/target-config.js';
 import { CONNECTOR_TYPES } from './connector-registry.js';
 import type { ConnectorType } from './connector-type.js';
@@ -21,14 +22,14 @@ const JIRA = {
   project_key: 'SEC',
 };
 
-interface Least {
+interface SmallestConfig {
   readonly type: ConnectorType;
   readonly config: Config;
   readonly secret: string;
   readonly origin: string;
 }
 
-describe.each<Least>([
+describe.each<SmallestConfig>([
   {
     type: virusTotal,
     config: { api_key: 'a-secret' },
@@ -43,16 +44,16 @@ describe.each<Least>([
   },
   { type: jira, config: JIRA, secret: 'api_token', origin: JIRA.base_url },
 ])('the configuration of $type.name', ({ type, config, secret, origin }) => {
-  it('needs no more than this, and knows where the secret goes', () => {
+  it('is complete, and names the origin that receives the secret', () => {
     expect(configProblems(type.config, config)).toEqual([]);
     expect(originsOf(type.config, config)).toEqual([origin]);
   });
 
-  it('keeps the secret, and only that, out of what may be read', () => {
+  it('has one secret field', () => {
     expect(splitConfig(type.config, config).secrets).toEqual({ [secret]: 'a-secret' });
   });
 
-  it('takes no secret that is too short to be masked safely', () => {
+  it('rejects a secret of fewer than 8 characters', () => {
     const short = { ...config, [secret]: '4831483' };
     expect(configProblems(type.config, short)).toMatchObject([
       {
@@ -63,16 +64,18 @@ describe.each<Least>([
     ]);
   });
 
-  it('takes no secret that would end a header', () => {
+  it('rejects a secret with a line break', () => {
     const broken = { ...config, [secret]: 'secret\r\nx: y' };
     expect(configProblems(type.config, broken)).toMatchObject([
       { field: `config.${secret}`, code: 'matches' },
     ]);
   });
 
-  it('sends the secret through the internet only encrypted', () => {
+  it('rejects a public address without TLS', () => {
     const plain = { ...config, base_url: 'http://vendor.example.com' };
-    expect(plainTextProblems(type.config, plain)).toMatchObject([{ code: 'https_required' }]);
+    expect(addressProblems(type.config, plain, targetsIn([]))).toMatchObject([
+      { code: 'https_required' },
+    ]);
   });
 });
 
@@ -82,7 +85,7 @@ it.each([
   { project_key: 'SEC" OR project = "HR' },
   { project_key: '../SEC' },
   { issue_type: '' },
-])('takes no jira configuration with %j', (change) => {
+])('rejects a jira configuration with %j', (change) => {
   const config = { ...JIRA, ...change };
   const [name] = Object.keys(change);
   expect(configProblems(jira.config, config)).toMatchObject([{ field: `config.${name}` }]);

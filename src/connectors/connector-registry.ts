@@ -5,7 +5,7 @@ import type { Tx } from '../platform/database/transactions.js';
 import { UnreachableError } from '../platform/net/net.errors.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
 import { OutboundSmtp } from '../platform/net/outbound-smtp.js';
-import { plainTextProblems, TypesByName } from '../targets/target-check.js';
+import { TypesByName } from '../targets/target-check.js';
 import { SealedConfig } from '../targets/target-secrets.js';
 import type { ConnectorEntity } from './connector.entity.js';
 import { actionsOf, type Connector, connectorOf, type ConnectorType } from './connector-type.js';
@@ -13,7 +13,6 @@ import { ConnectorsRepository } from './connectors.repository.js';
 
 const UNREADABLE = 'The secrets of the connector cannot be decrypted; see the log.';
 
-/** All types of connectors. */
 export const CONNECTOR_TYPES = new TypesByName<ConnectorType>(join(__dirname, 'types'));
 
 type Typed = Pick<ConnectorEntity, 'type'>;
@@ -87,7 +86,6 @@ export class ConnectorRegistry {
     return row ? this.connectorOf(row) : undefined;
   }
 
-  /** Action types that an enabled connector provides. */
   async availableTypes(): Promise<ReadonlySet<ActionTypeName>> {
     return new Set((await this.serving()).flatMap(provides));
   }
@@ -108,7 +106,6 @@ export class ConnectorRegistry {
     };
   }
 
-  /** Connectors for actions, by priority. */
   private async serving(tx?: Tx): Promise<ConnectorEntity[]> {
     const rows = await this.rows.all(tx);
     const ids = new Set(rows.map(({ id }) => id));
@@ -123,19 +120,13 @@ export class ConnectorRegistry {
     const identity = { id, name, type: typeName };
     const outbound = { http: this.http, smtp: this.smtp };
     try {
-      const opened = this.configs.open(id, row);
-      const [unsafe] = plainTextProblems(type.config, opened);
-      // The API rejects such an address, so it was written into the database directly.
-      if (unsafe) throw unusable(unsafe.message);
-      return connectorOf(type, identity, opened, outbound);
+      return connectorOf(type, identity, this.configs.open(id, row), outbound);
     } catch (err) {
       this.logger.error({ err, connector: name }, 'A connector cannot be used');
       const fail = () => {
-        throw err instanceof UnreachableError ? err : unusable(UNREADABLE);
+        throw new UnreachableError(UNREADABLE, { temporary: false });
       };
       return connectorOf({ ...type, connect: () => fail }, identity, config, outbound);
     }
   }
 }
-
-const unusable = (reason: string) => new UnreachableError(reason, { temporary: false });

@@ -1,8 +1,7 @@
 import { type ActionTypeName, isActionType } from '../action-catalogue/action-types.js';
-import type { FieldError } from '../platform/errors/app-error.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
 import type { Gate } from '../platform/net/outbound-request.js';
-import type { Targets } from '../platform/net/targets.js';
+import type { TargetType } from '../targets/target-check.js';
 import {
   type Config,
   type ConfigOf,
@@ -16,7 +15,6 @@ import type { TargetRow } from '../targets/target-rows.js';
 import { RefusedError } from './calls/vendor-answers.js';
 import type { Outbound } from './calls/vendor-calls.js';
 
-/** Call of an action. */
 export interface ActionCall {
   /** The same for every attempt. Sent as the idempotency key if the vendor supports it. */
   readonly actionId: string;
@@ -37,7 +35,6 @@ export interface ActionCall {
   readonly undoes?: Readonly<Record<string, unknown>>;
 }
 
-/** Outcome of an attempt. */
 export type Outcome = {
   /** The action had no external effect. Its result shows this. */
   readonly simulated?: true;
@@ -74,47 +71,12 @@ export type TestResult = TargetTest;
 export type ConnectorIdentity = Pick<TargetRow, 'id' | 'name' | 'type'>;
 
 /**
- * One configured connector. UnreachableError means that nothing was sent, OutcomeUnknownError that something was sent.
- * Errors of the gate are passed on: the request sent nothing.
- */
-export interface Connector {
-  readonly identity: ConnectorIdentity;
-  /** Whether all results are simulated. */
-  readonly simulates?: boolean;
-
-  /** Whether a call with an unknown outcome may be repeated without a second effect. */
-  idempotent(type: ActionTypeName): boolean;
-
-  /** Retries only safe requests. Each attempt passes the gate. */
-  execute(call: ActionCall, gate: Gate): Promise<Outcome>;
-
-  /** Outcome of a simulated action; `undefined` if it must be executed. */
-  simulate?(type: ActionTypeName): Ended | undefined;
-
-  /**
-   * Looks up the effect of an action without changing anything. `undefined` for types without a preview. Throws like
-   * `execute`.
-   */
-  preview?(call: ActionCall, gate: Gate): Promise<Preview | undefined>;
-
-  /** Progress of an accepted operation. Not gated. */
-  poll?(handle: Record<string, unknown>, call: ActionCall): Promise<Outcome>;
-
-  /** Reads the current state at the vendor to resolve an unknown outcome. Not gated. */
-  probe?(call: ActionCall): Promise<Outcome | 'unknown'>;
-
-  /** Checks that the vendor answers and accepts the credentials. Not gated, without effect. */
-  test(): Promise<TestResult>;
-}
-
-/**
  * One action type. `vendor` is a client that `connect` returned, with the gate of the call for `send` and `preview`. A
  * RefusedError means that nothing happened.
  */
 export interface ActionDefinition<Vendor> {
   /** A repetition has no second effect. */
   readonly idempotent?: true;
-  /** Executes the action. */
   send(vendor: Vendor, call: ActionCall): Promise<Outcome>;
   /** Reads the state at the vendor if the outcome of `send` is unknown. */
   ask?(vendor: Vendor, call: ActionCall): Promise<Outcome | 'unknown'>;
@@ -124,10 +86,10 @@ export interface ActionDefinition<Vendor> {
 }
 
 /** A connector type. Each file of `types/` defines one. */
-export interface ConnectorType<Schema extends ConfigSchema = ConfigSchema, Vendor = unknown> {
-  readonly name: string;
-  readonly description: string;
-  readonly config: Schema;
+export interface ConnectorType<
+  Schema extends ConfigSchema = ConfigSchema,
+  Vendor = unknown,
+> extends TargetType<Schema> {
   /**
    * Minimum interval between health checks. Some vendors count them against the rate limit. Checks run at most once per
    * minute.
@@ -135,8 +97,6 @@ export interface ConnectorType<Schema extends ConfigSchema = ConfigSchema, Vendo
   readonly checkedEveryMs?: number;
   /** Its connectors serve only if no connector of another type exists, enabled or not. */
   readonly servesOnlyAlone?: true;
-  /** Rules that the schema cannot express. */
-  problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
   /**
    * Returns a function that makes a client of the vendor, used until the configuration changes. All requests of the
    * client pass the gate. A client without a gate only reads.
@@ -158,18 +118,24 @@ export function defineConnector<const Schema extends ConfigSchema, Vendor>(
   return type;
 }
 
-/** Action types that connectors of this type can provide. */
 export function actionsOf({ actions }: ConnectorType): ActionTypeName[] {
   return Object.keys(actions).filter(isActionType);
 }
 
-/** @param given valid configuration, including secrets */
+export type Connector = ReturnType<typeof connectorOf>;
+
+/**
+ * One configured connector. UnreachableError means that nothing was sent, OutcomeUnknownError that something was sent.
+ * Errors of the gate are passed on: the request sent nothing.
+ *
+ * @param given valid configuration, including secrets
+ */
 export function connectorOf(
   type: ConnectorType,
   identity: ConnectorIdentity,
   given: Config,
   outbound: Omit<Outbound, 'secrets'>,
-): Connector {
+) {
   const config = withDefaults(type.config, given);
   const secrets = secretTexts(splitConfig(type.config, config).secrets);
   const client = type.connect(config, { ...outbound, secrets });
@@ -182,31 +148,37 @@ export function connectorOf(
   return {
     identity,
     simulates: type.simulate !== undefined,
-    idempotent: (name) =>
+    /** Outcome of a simulated action; `undefined` if it must be executed. */
+    simulate: (name: ActionTypeName) => type.simulate?.(config, name),
+    /** Whether a call with an unknown outcome may be repeated without a second effect. */
+    idempotent: (name: ActionTypeName): boolean =>
       type.idempotent?.(config, name) ?? type.actions[name]?.idempotent ?? false,
-    execute: (call, gate) =>
+    /** Retries only safe requests. Each attempt passes the gate. */
+    execute: (call: ActionCall, gate: Gate): Promise<Outcome> =>
       unlessRefused(
         async () => await action(call).send(client(gate), call),
-        (message): Outcome => ({ kind: 'refused', message }),
+        (message) => ({ kind: 'refused', message }),
       ),
-    simulate: (name) => type.simulate?.(config, name),
-    preview: (call, gate) =>
+    /** Looks up the effect of an action without changing anything; `undefined` for types without a preview. */
+    preview: (call: ActionCall, gate: Gate): Promise<Preview | undefined> =>
       unlessRefused(
         async () => await type.actions[call.type]?.preview?.(client(gate), call),
         (message) => ({ message }),
       ),
-    // Their presence says that the vendor can be asked.
+    // Absent if the vendor cannot be asked. The kill switch does not stop questions.
     ...(has('poll') && {
-      poll: async (handle: Record<string, unknown>, call: ActionCall) =>
+      poll: async (handle: Record<string, unknown>, call: ActionCall): Promise<Outcome> =>
         marked(await action(call).poll!(client(), handle, call), handle['changed']),
     }),
     ...(has('ask') && {
-      probe: (call: ActionCall) =>
+      /** Reads the state at the vendor if the outcome of an action is unknown. */
+      probe: (call: ActionCall): Promise<Outcome | 'unknown'> =>
         unlessRefused(
           async () => (await type.actions[call.type]?.ask?.(client(), call)) ?? 'unknown',
-          () => 'unknown' as const,
+          () => 'unknown',
         ),
     }),
+    /** Checks without effect that the vendor answers and accepts the credentials. */
     test: () => measuredTest(async () => await type.test(client())),
   };
 }

@@ -1,50 +1,54 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { Requires } from '../platform/access/access.js';
-import { ApiAnswer, ApiErrorMeanings, Operation } from '../platform/openapi/answers.js';
+import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
+import { shownType, targetRoutes } from '../targets/target-contract.js';
+import { CONNECTOR_TYPES } from './connector-registry.js';
+import { actionsOf, type TestResult } from './connector-type.js';
 import {
+  CONNECTOR_REQUEST,
   ConnectorDto,
   ConnectorHealthDto,
-  ConnectorQueryDto,
   ConnectorInputDto,
-  ConnectorUpdateDto,
-  CONNECTOR_REQUEST,
+  ConnectorQueryDto,
   ConnectorTestDto,
   ConnectorTypeDto,
+  ConnectorUpdateDto,
   shownConnector,
   shownHealth,
 } from './connectors.dto.js';
-import { ApiRequestByType, shownType } from '../targets/target-contract.js';
-import { ConnectorChecks } from './connector-checks.js';
-import { CONNECTOR_TYPES } from './connector-registry.js';
-import { actionsOf, type TestResult } from './connector-type.js';
+import { ConnectorsRepository } from './connectors.repository.js';
 import { ConnectorsService } from './connectors.service.js';
+
+const routes = targetRoutes({
+  name: 'Connector',
+  requests: CONNECTOR_REQUEST,
+  shown: ConnectorDto,
+  test: ConnectorTestDto,
+  type: ConnectorTypeDto,
+  effects: {
+    create:
+      'Creating a connector sends nothing. The sandbox serves only while no connector of another type exists, enabled or not: then actions that no real connector provides fail with `no_connector`.',
+    update: 'If secrets would be sent to another host, they must be given again.',
+    delete: 'Actions that only this connector provides fail from now on.',
+    test: 'The kill switch does not stop a test, because it has no effect.',
+  },
+});
 
 @ApiTags('Connectors')
 @Controller('api/connectors')
 export class ConnectorsController {
   constructor(
+    private readonly rows: ConnectorsRepository,
     private readonly connectors: ConnectorsService,
-    private readonly checks: ConnectorChecks,
   ) {}
 
-  @Get('types')
+  @routes.types
   @Requires('viewer')
-  @Operation(
-    'listConnectorTypes',
-    'List the types of connectors',
-    'Lists the configuration and the actions of each type.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'All types, with the schema of their configuration and their actions.',
-    type: ConnectorTypeDto,
-    catalogue: true,
-  })
   listTypes(): ConnectorTypeDto[] {
     return CONNECTOR_TYPES.all.map((type) => ({ ...shownType(type), actions: actionsOf(type) }));
   }
@@ -63,57 +67,29 @@ export class ConnectorsController {
     catalogue: true,
   })
   async health(): Promise<ConnectorHealthDto[]> {
-    const rows = await this.connectors.all();
+    const rows = await this.rows.all();
     return rows.map((row) => shownHealth(row, rows));
   }
 
-  @Post(':id/test')
-  @HttpCode(200)
+  @routes.test
   @Requires('admin')
-  @Operation(
-    'testConnector',
-    'Test a connector',
-    'The kill switch does not stop a test, because it has no effect.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'Result of the test: `success` says whether the connector answers.',
-    type: ConnectorTestDto,
-  })
   test(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<ConnectorTestDto> {
-    return this.checks.test(
-      caller,
-      id,
-      idempotency.remember((result: TestResult) => result),
-    );
+    const remember = idempotency.remember((result: TestResult) => result);
+    return this.connectors.test(caller, id, remember);
   }
 
-  @Get()
+  @routes.list
   @Requires('viewer')
-  @Operation('listConnectors', 'List the connectors', 'Newest first, without their secrets.')
-  @ApiAnswer({ status: 200, description: 'The connectors.', type: ConnectorDto, list: true })
   async list(@Query() query: ConnectorQueryDto): Promise<ListAnswer<ConnectorDto>> {
-    return ListAnswer.of(await this.connectors.list(query, query.sort), query, shownConnector);
+    return ListAnswer.of(await this.rows.list(query, query.sort), query, shownConnector);
   }
 
-  @Post()
+  @routes.create
   @Requires('admin')
-  @Operation(
-    'createConnector',
-    'Set up a connector',
-    '`GET /api/connectors/types` describes the `config` of each type. Creating a connector sends nothing: `POST /api/connectors/{id}/test` tests it, enabled or not.\n\n' +
-      'The sandbox serves only while no connector of another type exists, enabled or not. After that, actions that no real connector provides fail with `no_connector`.',
-  )
-  @ApiRequestByType(CONNECTOR_REQUEST)
-  @ApiAnswer({ status: 201, description: 'The connector.', type: ConnectorDto })
-  @ApiErrorMeanings({
-    conflict:
-      'A connector of that name exists, or a request with the same Idempotency-Key is in progress.',
-  })
   async create(
     @Body() body: ConnectorInputDto,
     @CurrentPrincipal() caller: Principal,
@@ -123,27 +99,14 @@ export class ConnectorsController {
     return shownConnector(await this.connectors.create(caller, body, remember));
   }
 
-  @Get(':id')
+  @routes.get
   @Requires('viewer')
-  @Operation(
-    'getConnector',
-    'Read a connector',
-    'Secrets are never returned: `secrets_set` lists their names.',
-  )
-  @ApiAnswer({ status: 200, description: 'The connector.', type: ConnectorDto })
   async get(@Param('id') id: string): Promise<ConnectorDto> {
-    return shownConnector(await this.connectors.get(id));
+    return shownConnector(await this.rows.get(id));
   }
 
-  @Put(':id')
+  @routes.update
   @Requires('admin')
-  @Operation(
-    'updateConnector',
-    'Change a connector',
-    'Absent fields do not change, including secrets. If secrets would be sent to another host, they must be given again.',
-  )
-  @ApiAnswer({ status: 200, description: 'The connector after the change.', type: ConnectorDto })
-  @ApiErrorMeanings({ conflict: 'Another connector of that name exists.' })
   async update(
     @Param('id') id: string,
     @Body() body: ConnectorUpdateDto,
@@ -152,18 +115,8 @@ export class ConnectorsController {
     return shownConnector(await this.connectors.update(caller, id, body));
   }
 
-  @Delete(':id')
+  @routes.delete
   @Requires('admin')
-  @Operation(
-    'deleteConnector',
-    'Delete a connector',
-    'Actions that only this connector provides fail from now on.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'The connector and its secrets are deleted.',
-    type: DeletedResourceDto,
-  })
   async delete(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,

@@ -4,18 +4,10 @@ import { ConnectorRegistry } from './connector-registry.js';
 import { ConnectorsController } from './connectors.controller.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 import { ConnectorsService } from './connectors.service.js';
-import { ConnectorChecks, ConnectorSignals } from './connector-checks.js';
 
 @Module({
   controllers: [ConnectorsController],
-  providers: [
-    SealedConfig,
-    ConnectorsRepository,
-    ConnectorsService,
-    ConnectorRegistry,
-    ConnectorChecks,
-    ConnectorSignals,
-  ],
+  providers: [SealedConfig, ConnectorsRepository, ConnectorsService, ConnectorRegistry],
   exports: [ConnectorRegistry],
 })
 export class ConnectorsModule {}

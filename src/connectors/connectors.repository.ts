@@ -1,6 +1,5 @@
-// SQL for the read of all connectors, which every action request needs, and for lanes of work.
+// SQL for the read of all connectors, which every action request needs.
 import { Injectable } from '@nestjs/common';
-import { isDeepStrictEqual } from 'node:util';
 import { DataSource } from 'typeorm';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
@@ -10,12 +9,10 @@ import { SECRETS_LOST } from '../targets/target-secrets.js';
 import type { TestResult } from './connector-type.js';
 import { type CheckedStatus, ConnectorEntity } from './connector.entity.js';
 
-/** Fields that a caller sets. */
-type ConnectorContent = Pick<
+type Content = Pick<
   ConnectorEntity,
   'name' | 'enabled' | 'priority' | 'config' | 'secrets' | 'secret_names'
 >;
-export type NewConnector = ConnectorContent & Pick<ConnectorEntity, 'id' | 'type'>;
 
 const NOT_CHECKED_YET = {
   health: null,
@@ -60,27 +57,15 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
     return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
   }
 
-  /** Removes the lanes of deleted connectors. An action that was requested before the deletion ends within an hour. */
-  async removeLanesOfDeleted(): Promise<void> {
-    await this.dataSource.query(`
-      delete from work_lanes lane using connectors gone
-       where gone.deleted_at < now() - interval '1 hour' and lane.lane in ('action.' || gone.id, 'ask.' || gone.id)
-         and not exists (select from work where work.lane = lane.lane)`);
-  }
-
   /** Whether a connector exists or existed: deleted connectors stay as rows. */
   async hasEverBeenOne(tx: Tx): Promise<boolean> {
     return await this.rows(tx).exists();
   }
 
   /** Changes a locked connector. Check results of another configuration are discarded. */
-  async update(
-    tx: Tx,
-    { id, config, secrets }: ConnectorEntity,
-    content: ConnectorContent,
-  ): Promise<ConnectorEntity> {
-    const isSameConfig = secrets === content.secrets && isDeepStrictEqual(config, content.config);
-    return await this.change(tx, id, { ...content, ...(isSameConfig ? {} : NOT_CHECKED_YET) });
+  async update(tx: Tx, before: ConnectorEntity, content: Content): Promise<ConnectorEntity> {
+    const isSame = content.config === before.config;
+    return await this.change(tx, before.id, { ...content, ...(!isSame && NOT_CHECKED_YET) });
   }
 
   /**

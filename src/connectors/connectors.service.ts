@@ -1,28 +1,63 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
+import { Clock } from '../platform/clock.js';
+import { Semaphore } from '../platform/concurrency/semaphore.js';
 import { Settings } from '../platform/config/settings.js';
-import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../platform/database/transactions.js';
 import { ValidationError } from '../platform/errors/app-error.js';
+import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import type { Caller } from '../platform/http/caller.js';
 import { newId } from '../platform/ids.js';
-import type { Page, PageRequest } from '../platform/paging/page.js';
-import type { TargetSort } from '../targets/target-rows.js';
+import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
+import { Work } from '../platform/work/work.js';
 import { SealedConfig } from '../targets/target-secrets.js';
-import { CONNECTOR_TYPES } from './connector-registry.js';
+import { shownMessage } from './calls/vendor-answers.js';
+import { CONNECTOR_TYPES, ConnectorRegistry, servingOf } from './connector-registry.js';
+import type { TestResult } from './connector-type.js';
 import { type ConnectorEntity, DEFAULT_PRIORITY } from './connector.entity.js';
 import type { ConnectorInputDto, ConnectorUpdateDto } from './connectors.dto.js';
-import { ConnectorsRepository, type NewConnector } from './connectors.repository.js';
+import { ConnectorsRepository } from './connectors.repository.js';
 
+const PERIOD_SECONDS = 60;
+const AT_ONCE = 4;
+/** A slower answer makes the connector degraded. */
+const SLOW_MS = 3_000;
+
+/** Changes connectors, and checks them: regularly on one replica at a time, and on request. */
 @Injectable()
-export class ConnectorsService implements OnApplicationBootstrap {
+export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
+  private readonly logger = new Logger(ConnectorsService.name);
+
   constructor(
     private readonly transactions: Transactions,
     private readonly connectors: ConnectorsRepository,
+    private readonly registry: ConnectorRegistry,
     private readonly configs: SealedConfig,
     private readonly audit: AuditLog,
     private readonly settings: Settings,
+    private readonly events: DomainEvents,
+    private readonly work: Work,
+    private readonly clock: Clock,
+    private readonly components: HealthComponents,
+    private readonly gauges: ScrapedGauges,
   ) {}
+
+  onModuleInit(): void {
+    this.work.every('check-connectors', PERIOD_SECONDS, () => this.checkAll());
+    this.components.register('connectors', () => this.health());
+    this.gauges.register('connector_up', async () => {
+      const { serving } = servingOf(await this.connectors.all());
+      const checked = serving.filter(({ health }) => health);
+      return checked.map(({ name, health }) => [{ connector: name }, +(health !== 'unhealthy')]);
+    });
+  }
 
   async onApplicationBootstrap(): Promise<void> {
     if (this.settings.databaseUrl === undefined) await this.createFirstSandbox();
@@ -33,25 +68,11 @@ export class ConnectorsService implements OnApplicationBootstrap {
    * database: an operator with an own database sets up connectors.
    */
   async createFirstSandbox(): Promise<void> {
-    const row = {
-      ...{ id: newId(), name: 'sandbox', type: 'sandbox', enabled: true },
-      ...{ priority: DEFAULT_PRIORITY, config: {}, secrets: null, secret_names: [] },
-    };
+    const kind = { name: 'sandbox', type: 'sandbox', config: {} };
+    const row = { id: newId(), ...kind, enabled: true, priority: DEFAULT_PRIORITY };
     await this.transactions.run(async (tx) => {
-      if (!(await this.connectors.hasEverBeenOne(tx))) await this.insert(tx, 'system', row, {});
+      if (!(await this.connectors.hasEverBeenOne(tx))) await this.insert(tx, 'system', row);
     });
-  }
-
-  list(request: PageRequest, sort: readonly TargetSort[]): Promise<Page<ConnectorEntity>> {
-    return this.connectors.list(request, sort);
-  }
-
-  all(): Promise<readonly ConnectorEntity[]> {
-    return this.connectors.all();
-  }
-
-  get(id: string): Promise<ConnectorEntity> {
-    return this.connectors.get(id);
   }
 
   async create(
@@ -60,12 +81,11 @@ export class ConnectorsService implements OnApplicationBootstrap {
     idempotency: Participant<ConnectorEntity>,
   ): Promise<ConnectorEntity> {
     const { enabled = true, priority = DEFAULT_PRIORITY } = wanted;
-    const type = CONNECTOR_TYPES.named(typeName);
     const id = newId();
-    const stored = this.configs.checkAndSeal(type, id, config);
+    const { stored, details } = this.configs.create(CONNECTOR_TYPES.named(typeName), id, config);
     const row = { id, name, type: typeName, enabled, priority, ...stored };
     return await this.transactions.run<ConnectorEntity>(
-      (tx) => this.insert(tx, caller.name, row, { enabled, priority }),
+      (tx) => this.insert(tx, caller.name, row, details),
       caller,
       idempotency,
     );
@@ -79,17 +99,14 @@ export class ConnectorsService implements OnApplicationBootstrap {
       const before = await this.connectors.get(id, tx);
       const { name = before.name, enabled = before.enabled, priority = before.priority } = change;
       const type = CONNECTOR_TYPES.named(before.type);
-      const changed = change.config && this.configs.change(type, before.id, before, change.config);
-      const { config, secrets, secret_names } = changed ?? before;
+      const changed = change.config && this.configs.change(type, id, before, change.config);
+      const { config, secrets, secret_names } = changed?.stored ?? before;
       const content = { name, enabled, priority, config, secrets, secret_names };
       const after = await this.connectors.update(tx, before, content);
       await this.record(tx, caller.name, 'connector.updated', after, {
-        enabled,
-        priority,
         name_before: before.name === name ? undefined : before.name,
         config_fields: change.config && Object.keys(change.config),
-        origins_before: changed?.moved?.from,
-        origins: changed?.moved?.to,
+        ...changed?.details,
       });
       return after;
     }, caller);
@@ -99,25 +116,112 @@ export class ConnectorsService implements OnApplicationBootstrap {
     await this.transactions.run(async (tx) => {
       const row = await this.connectors.get(id, tx);
       await this.connectors.markDeleted(tx, id);
-      await this.record(tx, caller.name, 'connector.deleted', row, {});
+      await this.record(tx, caller.name, 'connector.deleted', row);
     }, caller);
   }
 
-  private async insert(tx: Tx, actor: string, row: NewConnector, details: object) {
+  /** Tests a connector on request, enabled or not. The result is stored like that of a regular check. */
+  async test(
+    caller: Caller,
+    id: string,
+    idempotency: Participant<TestResult>,
+  ): Promise<TestResult> {
+    const row = await this.connectors.get(id);
+    const result = await this.tested(row);
+    return await this.transactions.run<TestResult>(
+      async (tx) => {
+        await this.store(tx, row, result);
+        const { success } = result;
+        await this.record(tx, caller.name, 'connector.tested', row, { success });
+        return result;
+      },
+      caller,
+      idempotency,
+    );
+  }
+
+  async checkAll(): Promise<void> {
+    const due = (await this.connectors.all()).filter((row) => row.enabled && this.isDue(row));
+    const places = new Semaphore(AT_ONCE);
+    await Promise.all(due.map((row) => places.run(() => this.check(row))));
+  }
+
+  private async insert(
+    tx: Tx,
+    actor: string,
+    row: Parameters<ConnectorsRepository['insert']>[1],
+    more = {},
+  ): Promise<ConnectorEntity> {
     const made = await this.connectors.insert(tx, row);
-    await this.record(tx, actor, 'connector.created', made, details);
+    await this.record(tx, actor, 'connector.created', made, more);
     return made;
   }
 
-  /** Details contain field names and origins only, because any other value may be a secret. */
+  /** Details contain field names and destinations only, because any other value may be a secret. */
   private async record(
     tx: Tx,
     actor: string,
     action: Extract<AuditAction, `connector.${string}`>,
-    { id, name, type }: ConnectorEntity,
-    details: object,
+    { id, name, type, enabled, priority }: ConnectorEntity,
+    more = {},
   ): Promise<void> {
     const subject = { type: 'connector', id };
-    await this.audit.record(tx, { actor, action, subject, details: { name, type, ...details } });
+    const details = { name, type, enabled, priority, ...more };
+    await this.audit.record(tx, { actor, action, subject, details });
+  }
+
+  private async tested(row: ConnectorEntity): Promise<TestResult> {
+    const result = await this.registry.connectorOf(row).test();
+    return { ...result, message: shownMessage(result.message) };
+  }
+
+  private isDue({ type, last_checked_at }: ConnectorEntity): boolean {
+    const checkedEveryMs = CONNECTOR_TYPES.find(type)?.checkedEveryMs ?? 0;
+    const lastCheck = last_checked_at?.getTime() ?? -Infinity;
+    return this.clock.now().getTime() - lastCheck >= checkedEveryMs;
+  }
+
+  private async check(row: ConnectorEntity): Promise<void> {
+    try {
+      const result = await this.tested(row);
+      await this.transactions.run((tx) => this.store(tx, row, result));
+    } catch (err) {
+      // A failure here must not stop the checks of other connectors.
+      this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
+    }
+  }
+
+  private async store(tx: Tx, row: ConnectorEntity, result: TestResult): Promise<void> {
+    const { success, message, latency_ms } = result;
+    const health = !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy';
+    const turn = await this.connectors.recordCheck(tx, row, health, result);
+    if (!turn) return;
+    const { id, name, type } = row;
+    await this.events.record(tx, {
+      type: turn.isUnhealthy ? 'connector.unhealthy' : 'connector.recovered',
+      subject: { type: 'connector', id },
+      payload: { name, type, message, unhealthy_since: turn.since?.toISOString() },
+    });
+    // Once, on the replica that stored the change.
+    const about = { connector: name, type, reason: message };
+    afterCommit(tx, () => {
+      if (turn.isUnhealthy) this.logger.warn(about, 'A connector is unhealthy');
+      else this.logger.log(about, 'A connector is healthy again');
+    });
+  }
+
+  private async health(): Promise<ComponentHealth> {
+    const { serving, isStandingBy } = servingOf(await this.connectors.all());
+    const total = serving.length;
+    if (total === 0) {
+      const message = isStandingBy
+        ? 'No enabled connector provides actions: the sandbox stands by while a connector of another type exists.'
+        : 'No connector is enabled.';
+      return { status: 'disabled', message, total };
+    }
+    const down = serving.filter(({ health }) => health === 'unhealthy').map(({ name }) => name);
+    if (down.length === 0) return { status: 'healthy', total };
+    const message = `${down.length} of ${total} connectors ${down.length === 1 ? 'does' : 'do'} not answer.`;
+    return { status: 'degraded', message, total, unhealthy: down };
   }
 }

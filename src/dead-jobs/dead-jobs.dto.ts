@@ -1,4 +1,3 @@
-import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import { sortWords } from '../platform/paging/page.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import {
@@ -47,15 +46,3 @@ export class RequeuedJobDto {
   @AlwaysTrue()
   readonly requeued: true;
 }
-
-export const DEAD_JOBS_CONTRACT: ModuleContract = {
-  ids: { dead: { what: 'job', schema: 'DeadJobId' } },
-  schemas: {
-    DeadJob: 'A background job whose attempts all failed.',
-    RequeuedJob: 'Confirms that the job is in its queue again.',
-  },
-  fields: {
-    enqueued_at: 'Time when the job entered its queue.',
-    queue: 'Kind of job.',
-  },
-};

@@ -18,20 +18,20 @@ import { type DatabaseObstacle, OBSTACLES } from './health.dto.js';
 const EVERY_MS = 10_000;
 /** Older measurements are ignored. */
 const MEASURED_WITHIN_MS = 60_000;
-/** Clocks that are synchronised with NTP agree within some hundredths of a second. */
-const LOGGED_FROM_MS = 1_000;
 /** Such an offset impairs other parts: certificates, tokens of vendors, times in the log. */
 const DEGRADED_FROM_MS = 30_000;
 
 /** Compares the clock of this machine with the clock of the database. */
 @Injectable()
 export class ClockWatch implements OnModuleInit, OnModuleDestroy {
-  private readonly logger = new Logger('Clock');
   private readonly loop = new BackgroundLoop(
-    { task: 'Comparing the clock with the database', log: this.logger, pauseMs: EVERY_MS },
+    {
+      task: 'Comparing the clock with the database',
+      log: new Logger('Clock'),
+      pauseMs: EVERY_MS,
+    },
     () => this.compare(),
   );
-  private isLogged = false;
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -48,16 +48,8 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
       await followDatabaseTime(this.dataSource);
     } catch (error) {
       // Health and other users of the database report the outage.
-      if (isDatabaseUnavailable(error)) return;
-      throw error;
+      if (!isDatabaseUnavailable(error)) throw error;
     }
-    const aheadMs = clockAheadMs() ?? 0;
-    const isWrong = Math.abs(aheadMs) >= LOGGED_FROM_MS;
-    if (isWrong && !this.isLogged) this.logger.warn(clockMessage(aheadMs));
-    if (!isWrong && this.isLogged) {
-      this.logger.log('The clock of this machine agrees with the database again.');
-    }
-    this.isLogged = isWrong;
   }
 }
 

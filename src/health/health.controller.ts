@@ -8,12 +8,11 @@ import {
   ReadinessDto,
   UnreadinessDto,
 } from './health.dto.js';
-import { TWINS_UNDER_API } from '../platform/openapi/operations.js';
 import { HealthService } from './health.service.js';
 import { type Access, Allow } from '../platform/access/access.js';
 import { RawAnswer } from '../platform/http/answering-adapter.js';
 import { AnyQuery } from '../platform/http/handler-options.js';
-import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
+import { ApiAnswer, Operation, TWINS_UNDER_API } from '../platform/openapi/answers.js';
 
 /** Declares a health operation, with its answers by status. */
 const HealthRead = (

@@ -6,7 +6,6 @@ import {
   COMPONENTS,
   type ComponentStatus,
 } from '../platform/health-components.js';
-import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import {
   Choice,
   Decimal,
@@ -177,29 +176,3 @@ export class UnreadinessDto {
   })
   readonly checks: Obstacles;
 }
-
-export const HEALTH_CONTRACT: ModuleContract = {
-  schemas: {
-    NotificationsComponent: 'Health of notifications.',
-    AccessComponent: 'Health of keys and passwords.',
-    AuditComponent: 'Health of the audit trail.',
-    ComponentHealth: 'Health of a component.',
-    ConnectorsComponent: 'Health of the connectors.',
-    DatabaseComponent: 'Health of PostgreSQL.',
-    DetailedHealth: 'Health of the service by component.',
-    Health: 'The health of the service.',
-    HealthComponents: 'Components of the service.',
-    HealthStatus:
-      'healthy: everything works. degraded: some components are impaired. unhealthy: the service does not work.',
-    JobsComponent: 'Health of background jobs.',
-    KillSwitchComponent: 'Health of the kill switch.',
-    Liveness: 'Response of a process that is alive.',
-    LivenessStatus: 'The process answers.',
-    LlmComponent: 'Health of triage.',
-    LlmFailure: 'Last failure of the triage provider.',
-    Readiness: 'Response of a service that accepts requests.',
-    ReadinessStatus: 'The service accepts requests.',
-    Unreadiness: 'Response of a service that does not accept requests now.',
-    UnreadinessStatus: 'The service does not accept requests now.',
-  },
-};

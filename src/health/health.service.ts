@@ -11,6 +11,7 @@ import {
   type ComponentName,
   HealthComponents,
 } from '../platform/health-components.js';
+import { within } from '../platform/concurrency/within.js';
 import { Draining } from '../platform/http/draining.js';
 import { version } from '../platform/config/process.js';
 import type {
@@ -32,7 +33,7 @@ export class HealthService {
   private readonly startedAt = performance.now();
   private readonly recent = new Map<
     ComponentName,
-    { readonly found: Promise<ComponentHealth>; readonly until: number }
+    { readonly found: Promise<HealthIndicatorResult>; readonly until: number }
   >();
 
   constructor(
@@ -77,31 +78,26 @@ export class HealthService {
     }
   }
 
-  /** The service is unhealthy only without a database. Without any other component it is degraded. */
-  private async indicate(name: ComponentName): Promise<HealthIndicatorResult> {
-    const indicator = this.indicators.check(name);
-    const component = await this.healthOf(name);
-    if (component.status === 'healthy' || component.status === 'disabled') {
-      return indicator.up({ component });
-    }
-    const isFatal = name === 'database' && component.status === 'unhealthy';
-    return isFatal ? indicator.down({ component }) : indicator.degraded({ component });
-  }
-
   /** The cache of Terminus uses the wall clock: if that is set back by an hour, entries last an hour longer. */
-  private healthOf(name: ComponentName): Promise<ComponentHealth> {
+  private indicate(name: ComponentName): Promise<HealthIndicatorResult> {
     const latest = this.recent.get(name);
     if (latest && performance.now() < latest.until) return latest.found;
-    const check = { found: this.attempt(name), until: Infinity };
+    const check = { found: this.examine(name), until: Infinity };
     this.recent.set(name, check);
     void check.found.finally(() => (check.until = performance.now() + CHECK_CACHE_MS));
     return check.found;
   }
 
-  private async attempt(name: ComponentName): Promise<ComponentHealth> {
-    const check = async () => ({ component: await this.components.check(name) });
-    const result = await this.indicators.check(name).attempt(check).withTimeout(CHECK_TIMEOUT_MS);
-    return (result[name]['component'] as ComponentHealth | undefined) ?? FAILED;
+  /** The service is unhealthy only without a database. Without any other component it is degraded. */
+  private async examine(name: ComponentName): Promise<HealthIndicatorResult> {
+    const check = this.components.check(name).catch(() => FAILED);
+    const component = await within(CHECK_TIMEOUT_MS, check, () => FAILED);
+    const indicator = this.indicators.check(name);
+    if (component.status === 'healthy' || component.status === 'disabled') {
+      return indicator.up({ component });
+    }
+    const isFatal = name === 'database' && component.status === 'unhealthy';
+    return isFatal ? indicator.down({ component }) : indicator.degraded({ component });
   }
 }
 

@@ -1,20 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { AuditEntry } from '../audit/audit-entry.js';
-import type { NewEvent } from '../platform/work/domain-event.js';
+import type { NewEvent } from '../platform/work/domain-events.js';
 import { shownStart } from '../platform/text.js';
 import type { Incident, NewIncident, Verdict } from './incident.js';
-import {
-  type ChangedField,
-  changesBetween,
-  CHOICE_FIELDS,
-  type FieldChange,
-  isNoLongerCritical,
-  isReopened,
-  TIMELINE_FIELDS,
-  wasResolved,
-  isResolutionReplaced,
-  wasTriaged,
-} from './incident-changes.js';
+import { changesBetween, CHOICE_FIELDS, effectsOf, type FieldChange } from './incident-changes.js';
 import { shortened } from './raw-data-text.js';
 import type {
   NewTimelineEntry,
@@ -58,10 +46,10 @@ export interface TriageWantedPayload {
 
 export function incidentEvent(
   type: string,
-  { id, ...incident }: IncidentEventPayload & { readonly id: string },
+  incident: IncidentEventPayload & { readonly id: string },
   more: object,
 ): NewEvent {
-  const { incident_type, severity, status, source, title } = incident;
+  const { id, incident_type, severity, status, source, title } = incident;
   return {
     type,
     subject: { type: 'incident', id },
@@ -89,20 +77,20 @@ export function eventsOfCreation(
 export function eventsOfChange(
   before: Incident,
   after: Incident,
-  changes: readonly FieldChange<ChangedField>[],
+  changes: readonly FieldChange[],
   askedBy: string,
   because?: string,
 ): NewEvent[] {
   const events: NewEvent[] = [];
   const add = (type: string, more: object) => events.push(incidentEvent(type, after, more));
-  const reopened = isReopened(before, after);
+  const { isReopened, isTriaged, isResolved } = effectsOf(before, after);
   const previous = after.severity === before.severity ? undefined : before.severity;
   add(INCIDENT_EVENTS.updated, {
     updated_by: askedBy,
     changed: changes.map(({ field }) => field),
   });
   // The reopening comes first, so that a receiver reopens its alert before it handles the triage.
-  if (reopened) {
+  if (isReopened) {
     add(INCIDENT_EVENTS.reopened, {
       reopened_by: askedBy,
       previous_severity: previous,
@@ -118,10 +106,10 @@ export function eventsOfChange(
       changed_by: askedBy,
       because,
       // The message about the reopening names the severity, too.
-      reopened: reopened || undefined,
+      reopened: isReopened || undefined,
     });
   }
-  if (wasTriaged(before, after)) {
+  if (isTriaged) {
     add(INCIDENT_EVENTS.triaged, {
       triaged_by: askedBy,
       verdict: after.verdict ? shortVerdict(after.verdict) : undefined,
@@ -129,7 +117,7 @@ export function eventsOfChange(
       ...(becomesMalicious(before, after) && { becomes_malicious: true }),
     });
   }
-  if (wasResolved(before, after)) {
+  if (isResolved) {
     add(INCIDENT_EVENTS.resolved, {
       resolved_by: askedBy,
       resolution: startOf(after.resolution),
@@ -154,61 +142,37 @@ function becomesMalicious({ verdict: before }: Incident, after: Incident): boole
   return wasCalm && !after.verdict_by_person && after.verdict?.classification === 'malicious';
 }
 
+/** The audit trail outlives deleted incidents, so its entries contain no free text. */
 export function auditOfChange(
   before: Incident,
   after: Incident,
-  changes: readonly FieldChange<ChangedField>[],
+  changes: readonly FieldChange[],
   actor: string,
 ): AuditEntry[] {
   const about = { actor, subject: { type: 'incident', id: after.id } };
+  const changed = changes.map(({ field }) => field);
   const details = {
     version: after.version,
-    changed: changes.map(({ field }) => field),
-    ...Object.fromEntries(changes.map((change) => audited(change, after))),
+    changed,
+    ...Object.fromEntries(
+      changes.flatMap(({ field, from, to }) =>
+        CHOICE_FIELDS.has(field) ? [[field, { from, to }]] : [],
+      ),
+    ),
+    ...(changed.includes('verdict') && after.verdict && { verdict: shortVerdict(after.verdict) }),
   };
   const entries: AuditEntry[] = [{ ...about, action: INCIDENT_EVENTS.updated, details }];
-  if (isNoLongerCritical(before, after)) {
+  if (effectsOf(before, after).isNoLongerCritical) {
     const severity = { from: before.severity, to: after.severity };
     entries.push({ ...about, action: 'incident.severity_lowered', details: { severity } });
   }
   return entries;
 }
 
-/** The audit trail outlives deleted incidents, so its entries contain digests instead of text. */
-function audited(
-  { field, from, to }: FieldChange<ChangedField>,
-  { verdict, fields }: Incident,
-): [name: string, value: unknown] {
-  if (field === 'verdict') return [field, verdict && auditedVerdict(verdict)];
-  if (field === 'fields') {
-    const added = Object.keys(fields).filter((name) => !Object.hasOwn(from as object, name));
-    // VersionHistory reads `fields` as the list of changed fields.
-    return ['added_fields', added];
-  }
-  if (field === 'recommended_actions' || field === 'source_status') return [field, to];
-  if (CHOICE_FIELDS.has(field)) return [field, { from, to }];
-  return [field, { from: digestOf(from), to: digestOf(to) }];
-}
-
-function digestOf(text: unknown): { sha256: string; length: number } | undefined {
-  if (typeof text !== 'string') return undefined;
-  return { sha256: createHash('sha256').update(text).digest('hex'), length: text.length };
-}
-
-function auditedVerdict({ indicators, evidence, ...verdict }: Verdict): Record<string, unknown> {
-  const { model, triage_id, mitre_techniques, reasoning } = verdict;
-  return {
-    ...shortVerdict(verdict),
-    ...{ model, triage_id, mitre_techniques },
-    reasoning: digestOf(reasoning),
-    indicators: indicators?.length,
-    evidence: evidence?.length,
-  };
-}
-
 export function timelineOfChange(
   before: Incident,
   after: Incident,
+  changes: readonly FieldChange[],
   actor: string,
   subject?: TimelineSubject,
 ): NewTimelineEntry[] {
@@ -218,35 +182,32 @@ export function timelineOfChange(
     entries.push({ incidentId: after.id, actor, subject, event, summary, details });
     told.push(...fields);
   };
-  const told: string[] = [];
+  const told = ['verdict', 'source_status', 'fields'];
+  const did = effectsOf(before, after);
   const resolution = after.resolution ?? undefined;
-  const resolutionChanges = () =>
-    changesBetween(before, after, ['status', 'resolution', 'resolved_by']);
   // The incident is reopened before the verdict.
-  if (isReopened(before, after)) {
+  if (did.isReopened) {
     const now = resolution ? ` New resolution: ${quoted(resolution)}.` : '';
     const summary = `Reopened, status ${after.status}.${now} ${earlierResolution(before)}`;
-    add('reopened', summary, ['status', 'resolution'], { changes: resolutionChanges() });
+    const ended = changesBetween(before, after, ['status', 'resolution', 'resolved_by']);
+    add('reopened', summary, ['status', 'resolution'], { changes: ended });
   }
-  if (wasTriaged(before, after)) {
+  if (did.isTriaged) {
     add('triaged', verdictInWords(after), after.status === 'triaged' ? ['status'] : []);
   }
-  if (wasResolved(before, after)) {
+  if (did.isResolved) {
     const summary = resolution ? `Resolved: ${shortened(resolution, LONGEST_TOLD)}` : 'Resolved.';
     add('resolved', summary, ['status', 'resolution'], resolution ? { resolution } : undefined);
   }
-  if (isResolutionReplaced(before, after)) {
-    const summary = `Replaced the resolution with ${quoted(resolution)}. ${earlierResolution(before)}`;
-    add('resolved', summary, ['resolution'], { resolution, changes: resolutionChanges() });
-  }
-  if (isNoLongerCritical(before, after)) {
+  if (did.isNoLongerCritical) {
     const summary = `Lowered the severity from ${before.severity} to ${after.severity}.`;
-    const changes = changesBetween(before, after, ['severity']);
-    add('severity_lowered', summary, ['severity'], { changes });
+    const lowered = changesBetween(before, after, ['severity']);
+    add('severity_lowered', summary, ['severity'], { changes: lowered });
   }
-  const untold = TIMELINE_FIELDS.filter((field) => !told.includes(field));
-  const changes = changesBetween(before, after, untold);
-  if (changes.length > 0) add('updated', changesInWords(changes), [], { changes });
+  const untold = changes.filter(({ field }) => !told.includes(field));
+  if (untold.length > 0) {
+    add('updated', `Changed ${untold.map(changeInWords).join(', ')}.`, [], { changes: untold });
+  }
   return entries;
 }
 
@@ -263,22 +224,12 @@ function verdictInWords({ verdict }: Incident): string {
   return `Triaged as ${classification}${category ? ` (${category})` : ''}.`;
 }
 
-function changesInWords(changes: readonly FieldChange[]): string {
-  const lost = changes.find(({ field, to }) => field === 'resolution' && to === undefined);
-  const words = changes.filter((change) => change !== lost).map(changeInWords);
-  const changed = `Changed ${words.join(', ')}.`;
-  if (!lost) return changed;
-  const was = shortened(String(lost.from), LONGEST_TOLD);
-  return words.length > 0
-    ? `${changed} The previous resolution was: ${was}`
-    : `Removed the resolution: ${was}`;
-}
-
 function changeInWords({ field, from, to }: FieldChange): string {
   if (field === 'recommended_actions') return 'the recommended actions';
   const shown = CHOICE_FIELDS.has(field) ? String : quoted;
   const before = from === undefined ? '' : ` from ${shown(from)}`;
-  return `${field.replace('incident_', '')}${before} to ${shown(to)}`;
+  const after = to === undefined ? 'nothing' : shown(to);
+  return `${field.replace('incident_', '')}${before} to ${after}`;
 }
 
 const quoted = (text: unknown) => JSON.stringify(shortened(String(text), LONGEST_TOLD));

@@ -1,10 +1,5 @@
 import { incidentWith } from '../../test/support/playbooks/incident-with.js';
-import {
-  applyChange,
-  CHANGED_FIELDS,
-  type ChangedField,
-  changesBetween,
-} from './incident-changes.js';
+import { applyChange, CHANGED_FIELDS, changesBetween } from './incident-changes.js';
 import {
   auditOfChange,
   eventsOfChange,
@@ -155,9 +150,11 @@ describe('applyChange', () => {
 describe('the events and timeline entries of a change', () => {
   const eventsOf = (from: Incident, to: Incident, by: string) =>
     eventsOfChange(from, to, changesBetween(from, to, CHANGED_FIELDS), by);
+  const timelineOf = (from: Incident, to: Incident, by: string) =>
+    timelineOfChange(from, to, changesBetween(from, to, CHANGED_FIELDS), by);
   const recordsOf = (from: Incident, to: Incident) => ({
     events: eventsOf(from, to, 'alice').map(({ type }) => type),
-    timeline: timelineOfChange(from, to, 'alice').map(({ event }) => event),
+    timeline: timelineOf(from, to, 'alice').map(({ event }) => event),
   });
 
   it('records triage and resolution with one event and one entry each', () => {
@@ -263,7 +260,7 @@ describe('the events and timeline entries of a change', () => {
       updated_by: 'alice',
       changed: ['title'],
     });
-    expect(timelineOfChange(before, after, 'alice')[0]?.summary).toBe(
+    expect(timelineOf(before, after, 'alice')[0]?.summary).toBe(
       `Changed title from ${JSON.stringify(before.title)} to "The invoice".`,
     );
     expect(applyChange(after, { incident_type: 'bec' }, person).title).toBe('The invoice');
@@ -272,18 +269,18 @@ describe('the events and timeline entries of a change', () => {
   it('keep the text of a resolution in the timeline, whole in the details', () => {
     const resolution = 'Blocked. '.repeat(1_000);
     const resolved = applyChange(before, { status: 'resolved', resolution }, person);
-    const [told] = timelineOfChange(before, resolved, 'alice');
+    const [told] = timelineOf(before, resolved, 'alice');
     expect(told).toMatchObject({ event: 'resolved', details: { resolution } });
     expect(told!.summary).toMatch(/^Resolved: Blocked\. .{900,1000}…$/);
     const same = applyChange(before, { status: 'resolved' }, person);
-    expect(timelineOfChange(before, same, 'alice')[0]).toMatchObject({ summary: 'Resolved.' });
+    expect(timelineOf(before, same, 'alice')[0]).toMatchObject({ summary: 'Resolved.' });
   });
 
   it.each(['open', 'triaged'] as const)(
     'tell the previous resolution if the incident becomes %s',
     (status) => {
       const resolved = applyChange(before, { status: 'resolved', resolution: 'Done.' }, person);
-      const entry = timelineOfChange(resolved, applyChange(resolved, { status }, person), 'alice');
+      const entry = timelineOf(resolved, applyChange(resolved, { status }, person), 'alice');
       expect(entry[0]).toMatchObject({
         event: 'reopened',
         summary: `Reopened, status ${status}. It was resolved by alice at ${resolved.resolved_at!.toISOString()}: Done.`,
@@ -307,13 +304,9 @@ describe('the events and timeline entries of a change', () => {
 });
 
 describe('the audit record of a change', () => {
-  it('has a digest instead of the text of a field, also of a field that is new', () => {
-    const change = { field: 'note' as ChangedField, from: 'first', to: 'secret' };
+  it('contains no text of a free field, also of a field that is new', () => {
+    const change = { field: 'note', from: 'first', to: 'secret' };
     const [record] = auditOfChange(before, before, [change], 'alice');
-    expect(record?.details).toMatchObject({
-      changed: ['note'],
-      note: { from: { length: 5 }, to: { length: 6 } },
-    });
-    expect(JSON.stringify(record)).not.toContain('secret');
+    expect(record?.details).toEqual({ version: 1, changed: ['note'] });
   });
 });

@@ -17,22 +17,14 @@ export const CHANGED_FIELDS = [
 ] as const;
 export type ChangedField = (typeof CHANGED_FIELDS)[number];
 
-/** Fields with values from a fixed set. Text of any other field is free: a digest in the audit trail, quoted in the timeline. */
+/** Fields with values from fixed sets. Text of the other fields is free: not in the audit trail, quoted in the timeline. */
 export const CHOICE_FIELDS: ReadonlySet<string> = new Set<ChangedField>([
   'severity',
   'status',
   'incident_type',
-]);
-
-/** Fields whose values the timeline shows, in its order. */
-export const TIMELINE_FIELDS = [
-  'severity',
-  'status',
-  'incident_type',
-  'title',
-  'resolution',
   'recommended_actions',
-] as const satisfies readonly ChangedField[];
+  'source_status',
+]);
 
 /**
  * Requested changes. An absent field keeps its value. An empty resolution is removed. `fields` are added, and existing
@@ -63,23 +55,24 @@ export interface ChangeOrigin {
 export function applyChange(
   before: Incident,
   wanted: IncidentChange,
-  { by, at, byPerson }: ChangeOrigin,
+  origin: ChangeOrigin,
 ): Incident {
+  const { at, byPerson } = origin;
   // Reopening is not a verdict.
   const confirmed = wanted.status === 'triaged' && before.status !== 'resolved';
-  const triaged = wanted.verdict !== undefined || confirmed;
-  const decided = triaged ? decidedVerdict(before, wanted.verdict, byPerson) : undefined;
-  const status = statusAfter(before, wanted, triaged);
+  const isTriaged = wanted.verdict !== undefined || confirmed;
+  const verdict = verdictAfter(before, wanted, isTriaged, origin);
+  const status = statusAfter(before, wanted, isTriaged);
   const given = CHANGED_FIELDS.filter((field) => wanted[field] !== undefined);
   return {
     ...before,
     ...Object.fromEntries(given.map((field) => [field, wanted[field]])),
     fields: { ...wanted.fields, ...before.fields },
     status,
-    ...resolutionAfter(before, wanted.resolution, status, { by, at }),
-    triaged_at: triaged ? at : before.triaged_at,
-    verdict: decided ? { ...decided, decided_by: by } : withProposed(before, wanted.proposed),
-    verdict_by_person: decided ? byPerson : before.verdict_by_person,
+    ...resolutionAfter(before, wanted.resolution, status, origin),
+    triaged_at: isTriaged ? at : before.triaged_at,
+    verdict,
+    verdict_by_person: isTriaged && verdict ? byPerson : before.verdict_by_person,
     version: before.version + 1,
     // The clocks of replicas differ, but the time of the last change never decreases.
     updated_at: before.updated_at > at ? before.updated_at : at,
@@ -89,11 +82,11 @@ export function applyChange(
 function statusAfter(
   before: Incident,
   { status, reopen }: IncidentChange,
-  triaged: boolean,
+  isTriaged: boolean,
 ): IncidentStatus {
   if (status) return status;
   if (reopen && before.status === 'resolved') return before.triaged_at ? 'triaged' : 'open';
-  return triaged && before.status === 'open' ? 'triaged' : before.status;
+  return isTriaged && before.status === 'open' ? 'triaged' : before.status;
 }
 
 /** Throws if a status leaves `resolved` without `reopen` or If-Match: the caller may not know of the resolution. */
@@ -102,8 +95,8 @@ export function requireExplicitReopening(
   wanted: IncidentChange,
   condition: IfMatchCondition,
 ): void {
-  const leaves = wanted.status !== undefined && isReopened(before, { status: wanted.status });
-  if (!leaves || wanted.reopen || condition !== undefined) return;
+  const { status = before.status, reopen } = wanted;
+  if (!leavesResolved(before, status) || reopen || condition !== undefined) return;
   const by = before.resolved_by ?? undefined;
   const at = before.resolved_at?.toISOString();
   throw new AppError(
@@ -117,39 +110,26 @@ export function requireExplicitReopening(
  * A person who sets the status to triaged confirms the current verdict. A verdict of a person keeps the evidence,
  * indicators and techniques that it does not give, and keeps the verdict of the run as `proposed`.
  */
-function decidedVerdict(
+function verdictAfter(
   { verdict, verdict_by_person }: Incident,
-  given: GivenVerdict | undefined,
-  byPerson: boolean,
-): Omit<Verdict, 'decided_by'> | null {
-  if (!verdict || !byPerson) return given ?? verdict;
-  const { evidence, indicators, mitre_techniques } = verdict;
-  const proposed = verdict_by_person ? verdict.proposed : proposedBy(verdict);
-  if (!given) return { ...verdict, proposed };
-  return {
-    ...given,
-    evidence: given.evidence ?? evidence,
-    indicators: given.indicators ?? indicators,
-    mitre_techniques: given.mitre_techniques ?? mitre_techniques,
-    proposed,
-  };
-}
-
-function withProposed(
-  { verdict, verdict_by_person }: Incident,
-  proposed: MachineVerdict | undefined,
+  { verdict: given, proposed }: IncidentChange,
+  isTriaged: boolean,
+  { by, byPerson }: ChangeOrigin,
 ): Verdict | null {
-  return verdict && verdict_by_person && proposed ? { ...verdict, proposed } : verdict;
-}
-
-function proposedBy({
-  classification,
-  confidence,
-  category,
-  reasoning,
-  triage_id,
-}: Verdict): MachineVerdict {
-  return { classification, confidence, category, reasoning, triage_id };
+  if (!isTriaged)
+    return verdict && verdict_by_person && proposed ? { ...verdict, proposed } : verdict;
+  const decided = given ?? verdict;
+  if (!decided || !verdict || !byPerson) return decided && { ...decided, decided_by: by };
+  const { classification, confidence, category, reasoning, triage_id } = verdict;
+  const said = { classification, confidence, category, reasoning, triage_id };
+  return {
+    ...decided,
+    evidence: decided.evidence ?? verdict.evidence,
+    indicators: decided.indicators ?? verdict.indicators,
+    mitre_techniques: decided.mitre_techniques ?? verdict.mitre_techniques,
+    decided_by: by,
+    proposed: verdict_by_person ? verdict.proposed : said,
+  };
 }
 
 /** Leaving `resolved` removes resolution, time and author. */
@@ -157,39 +137,32 @@ function resolutionAfter(
   before: Incident,
   given: string | undefined,
   status: IncidentStatus,
-  { by, at }: Pick<ChangeOrigin, 'by' | 'at'>,
+  { by, at }: ChangeOrigin,
 ): Pick<Incident, 'resolution' | 'resolved_at' | 'resolved_by'> {
   const { resolved_at, resolved_by } = before;
-  if (isReopened(before, { status })) {
+  if (leavesResolved(before, status)) {
     return { resolution: given || null, resolved_at: null, resolved_by: null };
   }
   const resolution = (given ?? before.resolution) || null;
   // A resolution by another person must not appear under the name of the colleague who resolved the incident.
-  const isReplaced =
-    before.status === 'resolved' && resolved_by !== by && given && given !== before.resolution;
-  return isReplaced || wasResolved(before, { status })
+  const isReplaced = resolved_by !== by && given && given !== before.resolution;
+  return status === 'resolved' && (isReplaced || before.status !== 'resolved')
     ? { resolution, resolved_at: at, resolved_by: by }
     : { resolution, resolved_at, resolved_by };
 }
 
-type WithStatus = Pick<Incident, 'status'>;
-
-export function wasTriaged(before: Incident, after: Incident): boolean {
-  return after.triaged_at !== before.triaged_at;
+function leavesResolved(before: Incident, status: IncidentStatus): boolean {
+  return before.status === 'resolved' && status !== 'resolved';
 }
 
-export function wasResolved(before: WithStatus, after: WithStatus): boolean {
-  return after.status === 'resolved' && before.status !== 'resolved';
-}
-
-/** Whether another person has replaced the resolution of a resolved incident. */
-export function isResolutionReplaced(before: Incident, after: Incident): boolean {
-  const stays = before.status === 'resolved' && after.status === 'resolved';
-  return stays && after.resolved_at !== before.resolved_at;
-}
-
-export function isReopened(before: WithStatus, after: WithStatus): boolean {
-  return before.status === 'resolved' && after.status !== 'resolved';
+/** Effects of a change that its records name. */
+export function effectsOf(before: Incident, after: Incident) {
+  return {
+    isTriaged: after.triaged_at !== before.triaged_at,
+    isReopened: leavesResolved(before, after.status),
+    isResolved: leavesResolved(after, before.status),
+    isNoLongerCritical: isNoLongerCritical(before, after),
+  };
 }
 
 /**
@@ -204,18 +177,18 @@ export function isNoLongerCritical(
 }
 
 /** Previous and current value of a field; `undefined` stands for no value. */
-export interface FieldChange<Field = string> {
-  readonly field: Field;
+export interface FieldChange {
+  readonly field: string;
   readonly from?: unknown;
   readonly to?: unknown;
 }
 
 /** The fields that differ, in the order of `fields`. */
-export function changesBetween<Field extends keyof Incident>(
+export function changesBetween(
   before: Incident,
   after: Incident,
-  fields: readonly Field[],
-): FieldChange<Field>[] {
+  fields: readonly (keyof Incident)[],
+): FieldChange[] {
   return fields
     .map((field) => ({
       field,
@@ -227,8 +200,3 @@ export function changesBetween<Field extends keyof Incident>(
 
 /** A given verdict has undefined fields and keys in any order. Equal values are equal when they are stored. */
 const stored = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
-
-/** Setting the status to triaged without a verdict may change only `triaged_at`. */
-export function isFirstTriage(before: Incident, after: Incident): boolean {
-  return before.triaged_at === null && after.triaged_at !== null;
-}

@@ -21,8 +21,7 @@ import {
 } from '../platform/database/transactions.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { beginAtZero } from '../platform/metrics/metrics.js';
-import { eventOf, eventRows, insertEvents } from '../platform/work/domain-event.js';
-import { DomainEvents } from '../platform/work/domain-events.js';
+import { DomainEvents, eventOf, eventRows, insertEvents } from '../platform/work/domain-events.js';
 import { eventsOfCreation, INCIDENT_EVENTS } from './change-records.js';
 import {
   type CreatedIncident,
@@ -68,7 +67,7 @@ export function insertIncidents(
     incident as (
       ${INCIDENT_ROWS.text(firstParameter)} ${condition('id')}
       returning id, incident_number),
-    event as (${insertEvents(`$${events}`)} ${condition('subject_id::uuid')}),
+    event as (${insertEvents(`$${events}`, condition('subject_id::uuid'))}),
     audit_record as (${insertAuditRows(events + 1)} ${condition('subject_id::uuid')})`;
 }
 

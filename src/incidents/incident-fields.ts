@@ -46,21 +46,6 @@ const DIGESTS = ['sha256', 'sha1', 'md5'] as const;
 
 /** Words of tools for an unknown value. */
 export const NO_VALUE = new Set(['-', '--', 'n/a', 'na', 'none', 'null', 'undefined', 'unknown']);
-/** Kinds of things, and names that every machine has. */
-const MEANINGLESS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  Object.entries({
-    host: new Set(['computer', 'mobile', 'tablet', 'localhost', '127.0.0.1', '::1']),
-    user: new Set([
-      'system',
-      'nt authority\\system',
-      'localsystem',
-      'anonymous',
-      'github',
-      'dependabot[bot]',
-    ]),
-  }),
-);
-
 /** Reads the well-known keys at the top level of raw data of an incident that was created by the API. */
 export function fieldsOfRawData(rawData: RawData): IncidentFields {
   const own = [...Object.keys(INCIDENT_FIELDS), ...DIGESTS].filter((name) =>
@@ -84,9 +69,9 @@ export function fieldsFrom(values: readonly (readonly [string, unknown])[]): Inc
 /** Text of the field; `undefined` if the value is meaningless, such as the host `Computer`, or has the wrong shape. */
 export function fieldValue(name: string, value: unknown): string | undefined {
   const text = fieldText(value);
-  if (text === undefined || MEANINGLESS.get(name)?.has(text.toLowerCase())) return undefined;
-  const normal = NORMAL.get(name)?.(text) ?? text;
-  return SHAPES.get(name)?.(normal) === false ? undefined : normal;
+  const { meaningless = [], normal = String, shape = /^/ } = RULES.get(name) ?? {};
+  if (text === undefined || meaningless.includes(text.toLowerCase())) return undefined;
+  return shape.test(normal(text)) ? normal(text) : undefined;
 }
 
 /**
@@ -124,9 +109,6 @@ export function addressList(values: readonly unknown[]): string | undefined {
   return list.length > 1 ? list.join(', ') : undefined;
 }
 
-/** `db-1:9100` is a process on the host `db-1`. */
-const hostIn = (place: string): string => place.replace(/^([^\s:]+):\d{1,5}$/, '$1');
-
 /** Words of tools for the three outcomes. */
 const OUTCOMES: readonly (readonly [string, RegExp])[] = [
   ['succeeded', /^succe(?:ss(?:ful)?|eded)$/i],
@@ -137,34 +119,36 @@ export const OUTCOME_WORD = /^(?:succeeded|failed|blocked)$/;
 const outcomeIn = (word: string): string =>
   OUTCOMES.find(([, words]) => words.test(word))?.[0] ?? word;
 
-const NORMAL: ReadonlyMap<string, (text: string) => string> = new Map(
-  Object.entries({
-    sender: addressIn,
-    recipient: addressIn,
-    host: hostIn,
-    outcome: outcomeIn,
-  }),
-);
+interface Rule {
+  /** Kinds of things, and names that every machine has. */
+  readonly meaningless?: readonly string[];
+  readonly normal?: (text: string) => string;
+  /** Shape of values that playbooks act on. Attackers choose the texts, so each check takes linear time. */
+  readonly shape?: RegExp;
+}
 
-/** Whether a dot has text on both sides. */
-const hasInnerDot = (text: string): boolean => text.slice(1, -1).includes('.');
-
-/** Shapes of values that playbooks act on. Attackers choose the texts, so each check takes linear time. */
-const SHAPES: ReadonlyMap<string, (text: string) => boolean> = new Map(
-  Object.entries({
-    host: (text: string) => /^[^@/]+$/.test(text),
-    ip: (text: string) =>
-      /^[\d.]{7,15}$/.test(text) || (/^[\da-f:.]+$/i.test(text) && text.includes(':')),
-    url: (text: string) => {
-      if (/^[a-z][a-z\d+.-]*:\/\/\S+$/i.test(text)) return true;
-      const [host = '', ...path] = text.split('/');
-      return path.length > 0 && hasInnerDot(host) && !/[\s@]/.test(host) && !/\s/.test(text);
+const RULES: ReadonlyMap<string, Rule> = new Map(
+  Object.entries<Rule>({
+    sender: { normal: addressIn },
+    recipient: { normal: addressIn },
+    host: {
+      meaningless: ['computer', 'mobile', 'tablet', 'localhost', '127.0.0.1', '::1'],
+      // `db-1:9100` is a process on the host `db-1`.
+      normal: (place) => place.replace(/^([^\s:]+):\d{1,5}$/, '$1'),
+      shape: /^[^@/]+$/,
     },
-    domain: (text: string) => hasInnerDot(text) && !/[\s@/:]/.test(text),
-    hash: (text: string) => /^[\da-f]{32,128}$/i.test(text),
-    outcome: (text: string) => OUTCOME_WORD.test(text),
+    user: {
+      meaningless: `system|nt authority\\system|localsystem|anonymous|github|dependabot[bot]`.split(
+        '|',
+      ),
+    },
+    ip: { shape: /^(?:[\d.]{7,15}|[\da-f.]*:[\da-f:.]*)$/i },
+    url: { shape: /^(?:[a-z][a-z\d+.-]*:\/\/\S+|[^\s@/][^\s@/.]*\.[^\s@/]+\/\S*)$/i },
+    domain: { shape: /^[^\s@/:][^\s@/:.]*\.[^\s@/:]+$/ },
+    hash: { shape: /^[\da-f]{32,128}$/i },
+    outcome: { normal: outcomeIn, shape: OUTCOME_WORD },
     // Mail bodies and connections are not files.
-    file: (text: string) => !/^text\.(?:html|txt|plain)$/i.test(text) && !/^.*->/.test(text),
+    file: { shape: /^(?!text\.(?:html|txt|plain)$|.*->)/i },
   }),
 );
 

@@ -76,7 +76,7 @@ export class IncidentEntity {
   @Column({ type: 'bigint', default: () => `nextval('incident_number')` })
   readonly number: string;
 
-  /** `INC-<year of creation in UTC>-<number>`, written by a trigger. */
+  /** `INC-<year of creation in UTC>-<number>`, generated. */
   @Column({ type: 'text', collation: 'C', insert: false, update: false })
   readonly incident_number: string;
 
@@ -115,7 +115,7 @@ export class IncidentEntity {
   @Column({ type: 'json', nullable: true })
   readonly verdict: VerdictDto | null;
 
-  /** Classification of the verdict, written by a trigger. */
+  /** Classification of the verdict, generated. */
   @Column({ type: 'text', collation: 'C', nullable: true, insert: false, update: false })
   readonly classification: Classification | null;
 
@@ -198,6 +198,13 @@ export interface NewIncident extends Pick<
 
 export const CREATED_COLUMNS = ['id', 'incident_number', 'status', 'created_at'] as const;
 export type CreatedIncident = Pick<IncidentEntity, (typeof CREATED_COLUMNS)[number]>;
+
+/** Audit actions that the feed of changes returns. */
+export const INCIDENT_FEED_EVENTS = [
+  'incident.created',
+  'incident.updated',
+  'incident.deleted',
+] as const;
 
 /** Current state of an incident for a message, which may be later than the event. */
 export const STATE_COLUMNS = [

@@ -22,10 +22,16 @@ import {
   ApiIfMatch,
   ETAG_HEADER,
 } from '../platform/openapi/answers.js';
+import { ChangeFeed } from '../audit/changes/change-feed.js';
 import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
 import { IncidentsService } from './incidents.service.js';
-import { IncidentChangesDto, IncidentReportDto, presentChanges } from './dto/history.dto.js';
-import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
+import {
+  IncidentChangesDto,
+  IncidentReportDto,
+  presentChanges,
+  TimelineEntryDto,
+  TimelineQueryDto,
+} from './dto/history.dto.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { present } from '../platform/validation/present.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
@@ -45,6 +51,8 @@ import {
 import { IncidentQueryDto } from './incident-list.js';
 import { Incidents } from './incidents.js';
 import { IncidentIdPipe } from './incident-reference.js';
+import { IncidentReports } from './reports/incident-reports.js';
+import { IncidentTimeline } from './timeline/incident-timeline.js';
 
 @ApiTags('Incidents')
 @Controller('api/incidents')
@@ -53,6 +61,9 @@ export class IncidentsController {
   constructor(
     private readonly incidents: IncidentsService,
     private readonly records: Incidents,
+    private readonly feed: ChangeFeed,
+    private readonly histories: IncidentTimeline,
+    private readonly laterEvents: IncidentReports,
   ) {}
 
   @Post()
@@ -97,7 +108,7 @@ export class IncidentsController {
     @CurrentPrincipal() caller: Principal,
     @ClientLeft() left: AbortSignal,
   ): Promise<IncidentChangesDto> {
-    return presentChanges(await this.incidents.changes(query, caller, left));
+    return presentChanges(await this.feed.page(this.records, query, caller, left));
   }
 
   @Get(':id')
@@ -198,7 +209,8 @@ export class IncidentsController {
     @Param('id', IncidentIdPipe) id: string,
     @Query() query: PageQueryDto,
   ): Promise<string> {
-    return IncidentReportDto.listOf(await this.incidents.reportsOf(id, query), query);
+    const incident = await this.records.get(id);
+    return IncidentReportDto.listOf(await this.laterEvents.page(incident.id, query), query);
   }
 
   @Get(':id/timeline')
@@ -217,7 +229,7 @@ export class IncidentsController {
     @Param('id', IncidentIdPipe) id: string,
     @Query() query: TimelineQueryDto,
   ): Promise<ListAnswer<TimelineEntryDto>> {
-    const page = await this.incidents.timelineOf(id, query, query.sort.startsWith('-'));
+    const page = await this.histories.page(id, query, query.sort.startsWith('-'));
     return ListAnswer.of(page, query, present(TimelineEntryDto));
   }
 }

@@ -1,18 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
-import { ChangeFeed, type FeedPage } from '../audit/changes/change-feed.js';
-import type { ChangesQueryDto } from '../audit/changes/feed-api.js';
 import { VersionHistory } from '../audit/changes/version-history.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
 import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
+import { ValidationError } from '../platform/errors/app-error.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
-import { isUuid } from '../platform/ids.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
-import type { Page, PageRequest } from '../platform/paging/page.js';
 import {
   auditOfChange,
   deletionEvent,
@@ -21,112 +17,66 @@ import {
   timelineOfChange,
 } from './change-records.js';
 import type { IncidentDto, IncidentInputDto } from './dto/incident.dto.js';
-import type { CreatedIncident, Incident, ListedIncident, PendingChoice } from './incident.js';
+import type { CreatedIncident, Incident, PendingChoice } from './incident.js';
 import {
   applyChange,
   CHANGED_FIELDS,
   type ChangeOrigin,
   changesBetween,
   type IncidentChange,
-  isFirstTriage,
   isNoLongerCritical,
   requireExplicitReopening,
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
 import { fieldsOfRawData } from './incident-fields.js';
-import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
+import { rawDataErrors } from './raw-data-rules.js';
 import { oneLine } from './raw-data-text.js';
 import { Incidents, requireFound } from './incidents.js';
-import { type IncidentReportEntity, IncidentReports } from './reports/incident-reports.js';
-import {
-  IncidentTimeline,
-  type TimelineEntry,
-  type TimelineSubject,
-} from './timeline/incident-timeline.js';
+import { IncidentTimeline, type TimelineSubject } from './timeline/incident-timeline.js';
 import { incidentTitle } from './titles.js';
 
-export const INCIDENT_FEED_EVENTS = [
-  'incident.created',
-  'incident.updated',
-  'incident.deleted',
-] as const;
-
-/** Work of another module in the transaction that ends an incident, such as rejecting its waiting actions. */
+/** Work of another module that ends with an incident, in the transaction that deletes or closes it. */
 interface EndingParticipant {
-  readonly onDeleted: (tx: Tx, incidentId: string) => Promise<void>;
-  /** Pending work of a closed incident, by its name in the response. */
-  readonly pending?: {
-    readonly name: 'actions' | 'runs';
-    /** Number of pieces of work that wait for a person. */
-    readonly count?: (tx: Tx, incidentId: string) => Promise<number>;
-    /** Returns the number of withdrawn pieces. */
-    readonly withdraw: (tx: Tx, incidentId: string, by: string, reason: string) => Promise<number>;
-  };
+  /** Returns the number of ended pieces. */
+  readonly end: (tx: Tx, incidentId: string, by: string, reason: string) => Promise<number>;
+  /** Name of the work in the response to a change that closes the incident. Absent: the work ends only with a deletion. */
+  readonly pending?: 'actions' | 'runs';
+  /** Number of pieces that wait for a person. */
+  readonly count?: (tx: Tx, incidentId: string) => Promise<number>;
 }
 
 type SettledPending = Pick<IncidentDto, 'pending_actions' | 'withdrawn'>;
 
-/**
- * Modules on higher floors register in `onModuleInit`. The incident is locked for update. Claims and decisions of its
- * actions lock it too, so they wait or come first.
- */
-@Injectable()
-export class IncidentEndings {
-  private readonly participants: EndingParticipant[] = [];
-
-  register(participant: EndingParticipant): void {
-    this.participants.push(participant);
-  }
-
-  async delete(tx: Tx, incidentId: string): Promise<void> {
-    for (const { onDeleted } of this.participants) await onDeleted(tx, incidentId);
-  }
-
-  /**
-   * Withdraws or counts pending work of a closed incident. Rejecting needs no approval level. Participants are called in
-   * the order of registration: actions are rejected before the runs that wait for them are cancelled.
-   */
-  async settle(
-    tx: Tx,
-    { id, incident_number }: Incident,
-    by: string,
-    choice: PendingChoice,
-  ): Promise<SettledPending> {
-    const withdrawn = { actions: 0, runs: 0 };
-    let waiting = 0;
-    for (const { pending } of this.participants) {
-      if (pending && choice === 'withdraw') {
-        const reason = `${by} closed ${incident_number}.`;
-        withdrawn[pending.name] = await pending.withdraw(tx, id, by, reason);
-      } else waiting += (await pending?.count?.(tx, id)) ?? 0;
-    }
-    return choice === 'keep' ? { pending_actions: waiting || undefined } : { withdrawn };
-  }
-}
-
 @Injectable()
 export class IncidentsService {
+  private readonly endings: EndingParticipant[] = [];
+
   constructor(
     private readonly transactions: Transactions,
     private readonly creation: IncidentCreation,
     private readonly incidents: Incidents,
     private readonly timeline: IncidentTimeline,
-    private readonly reports: IncidentReports,
-    private readonly endings: IncidentEndings,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
     private readonly clock: Clock,
     private readonly settings: Settings,
     private readonly history: VersionHistory,
-    private readonly feed: ChangeFeed,
   ) {}
+
+  /**
+   * For modules on higher floors, in `onModuleInit`. The incident is locked for update. Claims and decisions of its
+   * actions lock it too, so they wait or come first.
+   */
+  registerEnding(participant: EndingParticipant): void {
+    this.endings.push(participant);
+  }
 
   async create(
     caller: Principal,
     wanted: IncidentInputDto,
     idempotency: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
-    const raw_data = rawDataJson(wanted.raw_data);
+    const raw_data = JSON.stringify(wanted.raw_data);
     const errors = rawDataErrors(wanted.incident_type, wanted.raw_data, raw_data);
     if (errors.length > 0) throw new ValidationError(errors);
     const { incident_type, source } = wanted;
@@ -136,35 +86,6 @@ export class IncidentsService {
         : oneLine(wanted.title);
     const fields = fieldsOfRawData(wanted.raw_data);
     return await this.creation.create(caller, { ...wanted, raw_data, fields, title }, idempotency);
-  }
-
-  async timelineOf(
-    id: string,
-    request: PageRequest,
-    newestFirst: boolean,
-  ): Promise<Page<TimelineEntry>> {
-    if (!isUuid(id)) throw new NotFoundError('Incident');
-    return await this.timeline.page(id, request, newestFirst);
-  }
-
-  /** Returns a page of the feed of all changes, for programs that keep a copy of the incidents. */
-  async changes(
-    query: ChangesQueryDto,
-    caller: Principal,
-    left: AbortSignal,
-  ): Promise<FeedPage<ListedIncident>> {
-    const source = {
-      type: 'incident',
-      events: INCIDENT_FEED_EVENTS,
-      listAfter: (id: string | null, limit: number) => this.incidents.listAfter(id, limit),
-      findBySubject: (ids: readonly string[]) => this.incidents.listedOf(ids),
-    } as const;
-    return await this.feed.page(source, query, caller, left);
-  }
-
-  async reportsOf(id: string, request: PageRequest): Promise<Page<IncidentReportEntity>> {
-    const incident = await this.incidents.get(id);
-    return await this.reports.page(incident.id, request);
   }
 
   async update(
@@ -184,7 +105,7 @@ export class IncidentsService {
       }
       const incident = await this.change(tx, before, wanted, { by: caller.name, byPerson: true });
       if (wanted.status !== 'resolved') return incident;
-      return { ...incident, ...(await this.endings.settle(tx, incident, caller.name, pending)) };
+      return { ...incident, ...(await this.settle(tx, incident, caller.name, pending)) };
     }, caller);
   }
 
@@ -193,7 +114,7 @@ export class IncidentsService {
       const incident = requireFound(await this.incidents.lockForUpdate(tx, given));
       const { id } = incident;
       await this.requireMatch(tx, condition, incident);
-      await this.endings.delete(tx, id);
+      for (const { end } of this.endings) await end(tx, id, 'system', 'Its incident was deleted.');
       await this.incidents.hide(tx, id, this.clock.now());
       await this.audit.record(tx, {
         actor: caller.name,
@@ -203,6 +124,26 @@ export class IncidentsService {
       });
       await this.events.record(tx, deletionEvent(incident, caller.name));
     }, caller);
+  }
+
+  /**
+   * Withdraws or counts pending work of a closed incident. Rejecting needs no approval level. Modules are called in the
+   * order of registration: actions are rejected before the runs that wait for them are cancelled.
+   */
+  private async settle(
+    tx: Tx,
+    { id, incident_number }: Incident,
+    by: string,
+    choice: PendingChoice,
+  ): Promise<SettledPending> {
+    const withdrawn = { actions: 0, runs: 0 };
+    let waiting = 0;
+    for (const { end, pending, count } of this.endings) {
+      if (pending && choice === 'withdraw') {
+        withdrawn[pending] = await end(tx, id, by, `${by} closed ${incident_number}.`);
+      } else waiting += (await count?.(tx, id)) ?? 0;
+    }
+    return choice === 'keep' ? { pending_actions: waiting || undefined } : { withdrawn };
   }
 
   private async requireMatch(
@@ -244,9 +185,11 @@ export class IncidentsService {
     const { by, askedBy = by, byPerson, about, because } = origin;
     const after = applyChange(before, wanted, { by, byPerson, at: this.clock.now() });
     const changes = changesBetween(before, after, CHANGED_FIELDS);
+    // The status triaged without a verdict may change only the time of triage.
+    const isFirstTriage = before.triaged_at === null && after.triaged_at !== null;
     // A report of a tool is recorded even if it changes no field.
-    if (byPerson && changes.length === 0 && !isFirstTriage(before, after)) return before;
-    await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, about));
+    if (byPerson && changes.length === 0 && !isFirstTriage) return before;
+    await this.timeline.add(tx, ...timelineOfChange(before, after, changes, askedBy, about));
     await this.audit.record(tx, ...auditOfChange(before, after, changes, by));
     await this.events.record(tx, ...eventsOfChange(before, after, changes, askedBy, because));
     return after;

@@ -1,6 +1,5 @@
 // SQL: reads and changes of each request and action are hot paths.
 import { Injectable } from '@nestjs/common';
-import { Any } from 'typeorm';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
@@ -10,6 +9,7 @@ import {
   CHANGEABLE_COLUMNS,
   type Incident,
   INCIDENT_COLUMNS,
+  INCIDENT_FEED_EVENTS,
   IncidentEntity,
   LISTED_COLUMNS,
   LOCKED_COLUMNS,
@@ -24,8 +24,6 @@ import type { Page } from '../platform/paging/page.js';
 import { incidentList, type IncidentListRequest } from './incident-list.js';
 
 const LISTED = LISTED_COLUMNS.join(', ');
-const selected = (columns: readonly (keyof IncidentEntity)[]) =>
-  Object.fromEntries(columns.map((name) => [name, true]));
 const ALL = INCIDENT_COLUMNS.map((name) =>
   name === 'raw_data' ? 'raw_data::text as raw_data' : name,
 ).join(', ');
@@ -36,28 +34,15 @@ const LIST_AFTER: Statement = {
           where deleted_at is null and id > $1 order by id limit $2`,
 };
 
-const LISTED_OF: Statement = {
-  name: 'incidents_listed_of',
-  text: `select ${LISTED} from incidents where id = any($1::uuid[]) and deleted_at is null`,
-};
-
-/** Rows are locked in the order of ids, which prevents deadlocks. */
-const BY_IDS = `from incidents where id = any($1::uuid[]) and deleted_at is null order by id`;
-
-const FIND_ALL: Statement = {
-  name: 'incidents_find_all',
-  text: `select ${ALL} from incidents where id = any($1::uuid[]) and deleted_at is null`,
-};
-
-const LOCK_FOR_UPDATE: Statement = {
-  name: 'incidents_lock_update',
-  text: `select ${ALL} ${BY_IDS} for no key update`,
-};
-
-const LOCK_FOR_SHARE: Statement = {
-  name: 'incidents_lock_share',
-  text: `select ${LOCKED_COLUMNS} ${BY_IDS} for share`,
-};
+/** Rows are read and locked in the order of ids, which prevents deadlocks. */
+const byIds = (name: string, columns: string, lock = ''): Statement => ({
+  name: `incidents_${name}`,
+  text: `select ${columns} from incidents where id = any($1::uuid[]) and deleted_at is null order by id ${lock}`,
+});
+const LISTED_OF = byIds('listed_of', LISTED);
+const FIND_ALL = byIds('find_all', ALL);
+const LOCK_FOR_UPDATE = byIds('lock_update', ALL, 'for no key update');
+const LOCK_FOR_SHARE = byIds('lock_share', LOCKED_COLUMNS, 'for share');
 
 const UPDATE: Statement = {
   name: 'incidents_update',
@@ -73,12 +58,19 @@ const FIND_BY_NUMBER: Statement = {
   text: `select id from incidents where number = $1::bigint and incident_number = $2 and deleted_at is null`,
 };
 
+const STATES: Statement = {
+  name: 'incidents_states',
+  text: `select ${STATE_COLUMNS.join(', ')} from incidents where id = any($1::uuid[])`,
+};
+
 /** Small, because raw data may be large. */
 const MOST_AT_ONCE = 32;
 
-/** Reads, locks and stores incidents. IncidentsService records their changes. */
+/** Reads, locks and stores incidents, and is the source of their feed. IncidentsService records their changes. */
 @Injectable()
 export class Incidents {
+  readonly type = 'incident';
+  readonly events = INCIDENT_FEED_EVENTS;
   /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
   private readonly finds = new Batcher<string, Incident | undefined>(async (ids) => {
     const found = await this.findAll(ids);
@@ -110,7 +102,10 @@ export class Incidents {
   }
 
   /** By id, without deleted incidents. */
-  async listedOf(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, ListedIncident>> {
+  async findBySubject(
+    ids: readonly string[],
+    tx?: Tx,
+  ): Promise<ReadonlyMap<string, ListedIncident>> {
     return byId(await this.statements.rowsIn<ListedIncident>(tx, LISTED_OF, [ids]));
   }
 
@@ -148,10 +143,7 @@ export class Incidents {
 
   /** By id, including deleted incidents. */
   async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
-    const incidents = tx.getRepository(IncidentEntity);
-    return byId(
-      await incidents.find({ select: selected(STATE_COLUMNS), where: { id: Any([...ids]) } }),
-    );
+    return byId(await this.statements.rowsIn<IncidentState>(tx, STATES, [ids]));
   }
 
   async hide(tx: Tx, id: string, at: Date): Promise<void> {

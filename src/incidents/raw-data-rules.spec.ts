@@ -1,5 +1,4 @@
-import fc from 'fast-check';
-import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
+import { rawDataErrors } from './raw-data-rules.js';
 
 const codes = (type: string, rawData: Record<string, unknown>): string[] =>
   rawDataErrors(type, rawData, JSON.stringify(rawData)).map(
@@ -25,35 +24,5 @@ describe('rawDataErrors', () => {
 
   it('ignores inherited keys', () => {
     expect(codes('phishing', Object.create({ sender: 7 }) as Record<string, unknown>)).toEqual([]);
-  });
-});
-
-describe('rawDataJson', () => {
-  it('preserves every number, and the sign of zeros', () => {
-    const number = fc.oneof(
-      fc.constantFrom(0, -0, 10, 0.5, -1),
-      fc.double({ noNaN: true, noDefaultInfinity: true }),
-    );
-    const { value } = fc.letrec((tie) => ({
-      value: fc.oneof(
-        { maxDepth: 4 },
-        number,
-        fc.constantFrom('0', ':0,', '-0', null, true),
-        fc.array(tie('value'), { maxLength: 4 }),
-        fc.dictionary(fc.string({ maxLength: 4 }), tie('value'), { maxKeys: 4 }),
-      ),
-    }));
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), value), (rawData) => {
-        fc.pre(!JSON.stringify(rawData).includes('__proto__'));
-        expect(JSON.parse(rawDataJson(rawData))).toEqual(rawData);
-      }),
-    );
-  });
-
-  it('writes everything except negative zeros like JSON.stringify', () => {
-    expect(rawDataJson({ a: 0, b: [-0, '-0'], '-0': { c: -0 } })).toBe(
-      '{"a":0,"b":[-0,"-0"],"-0":{"c":-0}}',
-    );
   });
 });

@@ -32,26 +32,13 @@ export function shortened(text: string, most: number): string {
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
 }
 
-/** A location in raw data: a key, or a path of keys separated by dots. */
-interface Spot {
-  /** Some tools write a path as one key, such as `host.name`. */
-  readonly key: string;
-  readonly path: readonly string[];
-}
-
-/** Locations in order of priority. */
-export type Spots = readonly Spot[];
-
-/** Objects in which locations are searched. */
-export type Roots = readonly RawData[];
+/** Locations in order of priority: keys, or paths of keys separated by dots. */
+export type Spots = readonly string[];
 
 /** Parses locations in snake case and adds the other spellings of tools. */
 function spots(names: string): Spots {
-  const keys = names.trim().split(/\s+/).flatMap(spellings);
-  return [...new Set(keys)].map((key) => ({ key, path: key.split('.') }));
+  return [...new Set(names.trim().split(/\s+/).flatMap(spellings))];
 }
-
-export const together = (...lists: readonly Spots[]): Spots => lists.flat();
 
 /** `source_ip` is also written as `sourceIp`, `sourceIP`, `SourceIp` and `SourceIP`. */
 function spellings(name: string): string[] {
@@ -75,13 +62,10 @@ export const AT = {
     computer_name endpoint endpoint_name machine machine_name asset asset_name agent agent_name dvc dest_host
     agent_realtime_info.agent_computer_name host.name agent.name instance instance_id pod container resource
     repository`),
-  user: spots(`user username user_name user_principal_name upn account_name
-    account_upn target_user email user_email login principal user_id actor.alternate_id actor actor.user
-    user.name user.email identity`),
-  // Not in user: in clouds it is a tenant, and "for" would make it look like a person. In takeovers, or with an @, it
-  // is a person.
-  account: spots('account'),
-  accountName: spots('account_name'),
+  user: spots(`user username user_name user_principal_name upn account_upn target_user email
+    user_email login principal user_id actor.alternate_id actor actor.user user.name user.email identity`),
+  // Not in user: in clouds it is a tenant, and "for" would make it look like a person. In takeovers it is a person.
+  account: spots('account account_name'),
   address: spots(`source_ip src_ip ip ip_address client_ip remote_ip caller_ip_address
     source_ip_address source_address src_address src sourceIPAddress source.ip client.ip client.ip_address
     src_endpoint.ip remote_address`),
@@ -91,8 +75,6 @@ export const AT = {
   outcome: spots('outcome'),
   file: spots(`file_name file file_path filename file.name file.path process_name process
     process.name path object_name sha256 file_hash hash package`),
-  hash: spots(`sha256 file_sha256 file_hash hash file.hash.sha256 file.sha256 hashes.sha256
-    process.hash.sha256 sha1 md5`),
   destination: spots(`destination destination_domain destination_host dest_domain
     destination_url destination_ip dest_ip dst_ip dest dst destination.domain destination.ip dst_endpoint.ip url
     domain remote_host bucket`),
@@ -105,43 +87,25 @@ export const AT = {
     rule_id category`),
 };
 
-/** Keys of objects that wrap the event. */
-const WRAPPERS = spots(`data event alert result detail details properties attributes payload email
-  mail message headers labels annotations`);
-
 /** Keys with the name of an object, as in `{"user": {"name": "ada"}}`. */
 const NAMES = spots(`email email_address name display_name user_name hostname title signature
   address rule_name threat_name description path ip value`);
-/** Last, and not of an object with a link to itself: its id is for programs, as in `{"id": "PLH1HKV", "self": "https://…"}`. */
-const NAMES_AND_IDS = together(NAMES, spots('id uid'));
-const LINKS = ['self', 'html_url', 'href'];
 
-/** Limits the number of wrappers, because wrappers may be nested. */
-const MOST_ROOTS = 24;
-
-/** Raw data and its wrapped objects, up to two levels: `{"data": {"details": {"host": "WS-7"}}}`. */
-export function rootsOf(rawData: RawData): Roots {
-  const wrapped = wrappedIn(rawData);
-  return [rawData, ...wrapped, ...wrapped.flatMap(wrappedIn)].slice(0, MOST_ROOTS);
+/** The first text at the locations, as one line of at most `most` characters. */
+export function firstText(rawData: RawData, places: Spots, most: number): string | undefined {
+  return firstOf(places, (spot) => textOf(at(rawData, spot), most, MOST_LEVELS));
 }
 
-const wrappedIn = (root: RawData): RawData[] =>
-  WRAPPERS.map((spot) => at(root, spot)).filter(isObject);
-
-/** First text at the first location in all objects, then at the second, and so on, as one line of at most `most` characters. */
-export function firstText(roots: Roots, places: Spots, most: number): string | undefined {
-  return firstOf(places, (spot) =>
-    firstOf(roots, (root) => textOf(at(root, spot), most, MOST_LEVELS)),
-  );
-}
-
-function at(root: RawData, { key, path }: Spot): unknown {
-  if (Object.hasOwn(root, key)) return root[key];
-  if (path.length === 1) return undefined;
-  return path.reduce<unknown>(
-    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
-    root,
-  );
+/** Some tools write a path as one key, such as `host.name`. */
+function at(root: RawData, spot: string): unknown {
+  if (Object.hasOwn(root, spot)) return root[spot];
+  if (!spot.includes('.')) return undefined;
+  return spot
+    .split('.')
+    .reduce<unknown>(
+      (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+      root,
+    );
 }
 
 function isObject(value: unknown): value is RawData {
@@ -161,8 +125,7 @@ function textOf(value: unknown, most: number, levels: number): string | undefine
   if (levels === 0) return undefined;
   if (Array.isArray(value)) return textOf(value[0], most, levels - 1);
   if (!isObject(value)) return undefined;
-  const names = LINKS.some((key) => Object.hasOwn(value, key)) ? NAMES : NAMES_AND_IDS;
-  return firstOf(names, (spot) => textOf(at(value, spot), most, levels - 1));
+  return firstOf(NAMES, (spot) => textOf(at(value, spot), most, levels - 1));
 }
 
 function firstOf<T>(items: readonly T[], textIn: (item: T) => string | undefined) {

@@ -11,12 +11,12 @@ const THIRTY = Array.from({ length: 30 }, (_, n) => n);
 const FACTS: readonly [string, (n: number) => RawData][] = [
   ['the user', (n) => ({ user: `user${n}` })],
   ['the host', (n) => ({ hostname: `WS-${n}` })],
-  ['the subject', (n) => ({ message: { subject: `Invoice "${n}"` } })],
+  ['the subject', (n) => ({ subject: `Invoice "${n}"` })],
   ['the sender', (n) => ({ from: `Support <s${n}@example.net>` })],
   ['the recipient', (n) => ({ to: [`r${n}@example.com`] })],
   ['the address', (n) => ({ sourceIPAddress: `203.0.113.${n}` })],
   ['the file', (n) => ({ file_name: `invoice-${n}.exe` })],
-  ['the destination', (n) => ({ data: { details: { destination_domain: `d${n}.example.net` } } })],
+  ['the destination', (n) => ({ destination_domain: `d${n}.example.net` })],
 ];
 
 /** Equal in all facts that identify their type. */
@@ -40,11 +40,6 @@ const ALIKE: readonly [string, string, (n: number) => RawData][] = [
     'bec',
     'the reply address',
     (n) => ({ from: 'ceo@example.com', to: 'a@example.com', reply_to: `x${n}@example.net` }),
-  ],
-  [
-    'malware',
-    'the hash',
-    (n) => ({ file_name: 'a.exe', sha256: `${n}`.padStart(2, '0').repeat(32) }),
   ],
   [
     'account_takeover',
@@ -73,11 +68,9 @@ describe('incidentTitle', () => {
     [
       'bec',
       {
-        email: {
-          subject: 'Are you at your desk?',
-          from: { emailAddress: { name: 'CEO', address: 'ceo@example.net' } },
-          to: [{ emailAddress: { name: 'Finance' } }],
-        },
+        subject: 'Are you at your desk?',
+        from: { emailAddress: { name: 'CEO', address: 'ceo@example.net' } },
+        to: [{ emailAddress: { name: 'Finance' } }],
       },
       'BEC: "Are you at your desk?" from ceo@example.net to Finance',
     ],
@@ -89,7 +82,7 @@ describe('incidentTitle', () => {
     ],
     [
       'malware',
-      { event: { DetectName: 'NGAV', ComputerName: 'WS-7', FileName: 'a.exe', UserName: 'ada' } },
+      { DetectName: 'NGAV', ComputerName: 'WS-7', FileName: 'a.exe', UserName: 'ada' },
       'Malware: NGAV in a.exe on WS-7 for ada',
     ],
     ['ransomware', { hostName: 'FS-01', family: 'LockBit' }, 'Ransomware: LockBit on FS-01'],
@@ -125,18 +118,13 @@ describe('incidentTitle', () => {
     ],
     [
       'other',
-      { search_name: 'Many failures', result: { host: 'web-01', src: '203.0.113.7' } },
+      { search_name: 'Many failures', host: 'web-01', src: '203.0.113.7' },
       'Many failures on web-01 from 203.0.113.7',
     ],
     [
       'suspicious_login',
       { rule: 'Odd login', account: 'tenant-7', ip: '203.0.113.7' },
       'Suspicious login: Odd login from 203.0.113.7',
-    ],
-    [
-      'suspicious_login',
-      { rule: 'Odd login', account: 'ada@example.com', ip: '203.0.113.7' },
-      'Suspicious login: Odd login for ada@example.com from 203.0.113.7',
     ],
     [
       'policy_violation',
@@ -163,7 +151,7 @@ describe('incidentTitle', () => {
       { subject: 'Win', from: 'win@example.net', source_ip: '203.0.113.7' },
       'Spam: "Win" from win@example.net (203.0.113.7)',
     ],
-    ['spam', { ip: '203.0.113.7', user: 'ada', host: 'MX' }, 'Spam (203.0.113.7) for ada on MX'],
+    ['spam', { ip: '203.0.113.7', user: 'ada' }, 'Spam (203.0.113.7)'],
     [
       'bec',
       { From: 'CEO <ceo@example.com>', To: 'a@example.com', 'Reply-To': 'CEO <x@example.net>' },
@@ -174,17 +162,6 @@ describe('incidentTitle', () => {
       { from: 'ceo@example.com', replyTo: 'The CEO <CEO@example.com>' },
       'BEC from ceo@example.com',
     ],
-    [
-      'malware',
-      { file_name: 'a.exe', sha256: 'a1b2c3d4e5f6'.padEnd(64, '0') },
-      'Malware in a.exe (a1b2c3d4e5f6)',
-    ],
-    [
-      'malware',
-      { file: { name: 'a.exe', hash: { sha256: 'a1b2c3d4e5f6'.padEnd(64, '0') } }, host: 'WS-7' },
-      'Malware in a.exe on WS-7',
-    ],
-    ['malware', { file_name: 'a.exe', hash: '\u{1f600}'.repeat(40) }, 'Malware in a.exe'],
     ['malware', { sha256: 'f'.repeat(64) }, `Malware in ${'f'.repeat(59)}…`],
     [
       'dns_tunnel',
@@ -237,19 +214,6 @@ describe('incidentTitle', () => {
     );
     expect(incidentTitle('malware', { subject: 'Invoice', to: 'a@example.com' }, 'edr')).toBe(
       'Malware: "Invoice" to a@example.com',
-    );
-  });
-
-  it('finds values in two levels of wrappers, in a limited number of wrappers', () => {
-    const details = { username: 'ada', src_ip: '203.0.113.7' };
-    expect(incidentTitle('suspicious_login', { event: { details } }, 'vpn')).toBe(
-      'Suspicious login for ada from 203.0.113.7',
-    );
-    const wrappers = ['data', 'event', 'alert', 'result', 'detail', 'details', 'payload'];
-    const wide = (inner: object) => Object.fromEntries(wrappers.map((name) => [name, inner]));
-    expect(incidentTitle('malware', wide(wide({ host: 'WS-7' })), 'edr')).toBe('Malware on WS-7');
-    expect(incidentTitle('malware', { event: { details: { data: details } } }, 'edr')).toBe(
-      'Malware from edr',
     );
   });
 
@@ -332,7 +296,7 @@ describe('titleOfTool', () => {
     [
       'malware',
       'Known Malware: xmrig (linux-build-2, jenkins)',
-      { event: { FileName: 'xmrig', HostnameField: 'linux-build-2', UserName: 'jenkins' } },
+      { FileName: 'xmrig', Hostname: 'linux-build-2', UserName: 'jenkins' },
       'Known Malware: xmrig (linux-build-2, jenkins)',
     ],
     [
@@ -341,13 +305,7 @@ describe('titleOfTool', () => {
       { subject: 'Invoice', sender: 'The CEO <x@example.net>', recipient: 'a@example.com' },
       'Email messages removed after delivery from x@example.net to a@example.com',
     ],
-    [
-      'phishing',
-      'Removed - x@example.net is safe',
-      { subject: 'x@example.net is safe', sender: 'x@example.net' },
-      'Removed - x@example.net is safe from x@example.net',
-    ],
-    ['other', 'Disk full on DB-1', { labels: { instance: 'db-1' } }, 'Disk full on DB-1'],
+    ['other', 'Disk full on DB-1', { instance: 'db-1' }, 'Disk full on DB-1'],
     ['phishing', 'Reported', { subject: 'Say "hi"' }, `Reported "Say 'hi'"`],
     ['other', 'Disk full', {}, 'Disk full'],
     [
@@ -361,7 +319,7 @@ describe('titleOfTool', () => {
       'malware',
       'CredentialDumping - WS-7',
       { host: 'WS-7', user: 'ada', file: String.raw`C:\Windows\rundll32.exe` },
-      'CredentialDumping - WS-7 for ada in rundll32.exe',
+      'CredentialDumping - WS-7 in rundll32.exe for ada',
     ],
     ['other', 'Keys were used elsewhere.', { user: 'ada' }, 'Keys were used elsewhere for ada'],
   ])(
@@ -378,17 +336,11 @@ describe('titleOfTool', () => {
     expect(title('Access policy changed - pay-keys')).toBe('Access policy changed - pay-keys');
   });
 
-  it('shows no id of an object that has a link to itself', () => {
-    const agent = { id: 'PLH1HKV', self: 'https://api.example.com/users/PLH1HKV' };
-    expect(titleOfTool('other', 'Impossible travel', { agent })).toBe('Impossible travel');
-    expect(titleOfTool('other', 'Beacon', { agent: { id: '007' } })).toBe('Beacon on 007');
-  });
-
-  it('shows no cloud account as a person', () => {
-    const account = 'Example';
-    const raw = { account, account_name: account };
-    expect(titleOfTool('intrusion', 'DDoS', raw)).toBe('DDoS');
-    expect(titleOfTool('intrusion', 'DDoS', { ...raw, account: '4711' })).toBe('DDoS for Example');
+  it('shows no id of an object without a name, and no cloud account as a person', () => {
+    expect(titleOfTool('other', 'Impossible travel', { agent: { id: 'PLH1HKV' } })).toBe(
+      'Impossible travel',
+    );
+    expect(titleOfTool('intrusion', 'DDoS', { account_name: 'Example' })).toBe('DDoS');
   });
 
   it('keeps room for facts after long words, and recognises long values that the words contain', () => {

@@ -1,17 +1,7 @@
 import { createHash } from 'node:crypto';
-import { addressIn, OUTCOME_WORD } from './incident-fields.js';
+import { addressIn, OUTCOME_WORD, type RawData } from './incident-fields.js';
 import type { NewIncident } from './incident.js';
-import {
-  AT,
-  firstText,
-  LONGEST_TITLE,
-  type Roots,
-  rootsOf,
-  shortened,
-  type Spots,
-  titleLine,
-  together,
-} from './raw-data-text.js';
+import { AT, firstText, LONGEST_TITLE, shortened, type Spots, titleLine } from './raw-data-text.js';
 
 const LONGEST_DETAIL = 60;
 /**
@@ -27,14 +17,8 @@ interface Detail {
   readonly after?: string;
   /** Part of the value that the title shows. */
   readonly shown?: (text: string) => string;
-  /** Shows only the first characters. */
-  readonly most?: number;
   /** Ignores values of another form. */
   readonly shape?: RegExp;
-  /** Used only if these locations had no value. */
-  readonly without?: Spots;
-  /** Distinguishes otherwise equal incidents. If it is the only fact, facts of other types are added. */
-  readonly isBeside?: true;
 }
 
 interface Recipe {
@@ -57,127 +41,65 @@ export const inQuotes = (words: string): string => `"${withoutQuotes(words)}"`;
 
 const from: Detail = { before: ' from ', at: AT.sender, shown: addressIn };
 const to: Detail = { before: ' to ', at: AT.recipient, shown: addressIn };
-const replyTo: Detail = {
-  before: ' (reply to ',
-  at: AT.replyTo,
-  after: ')',
-  shown: addressIn,
-  isBeside: true,
-};
+const replyTo: Detail = { before: ' (reply to ', at: AT.replyTo, after: ')', shown: addressIn };
 const user: Detail = { before: ' for ', at: AT.user };
-const mailOfUser: Detail = { before: ' for ', at: AT.account, shape: /@/, without: AT.user };
-const userOrAccount: Detail = { before: ' for ', at: together(AT.user, AT.account) };
+const userOrAccount: Detail = { before: ' for ', at: [...AT.user, ...AT.account] };
 const host: Detail = { before: ' on ', at: AT.host, shown: hostName };
 /** Distinguishes failed from successful logins. */
-const outcome: Detail = {
-  before: ' (',
-  at: AT.outcome,
-  after: ')',
-  shape: OUTCOME_WORD,
-  isBeside: true,
-};
+const outcome: Detail = { before: ' (', at: AT.outcome, after: ')', shape: OUTCOME_WORD };
 const file: Detail = { before: ' in ', at: AT.file, shown: fileName };
-const hash: Detail = {
-  before: ' (',
-  at: AT.hash,
-  after: ')',
-  shape: /^[0-9a-f]{32,}$/i,
-  most: 12,
-  without: AT.host,
-};
 const address: Detail = { before: ' from ', at: AT.address };
-const sourceBeside: Detail = { ...address, isBeside: true };
-const serverBeside: Detail = { before: ' (', at: AT.address, after: ')', isBeside: true };
+const server: Detail = { before: ' (', at: AT.address, after: ')' };
 const country: Detail = { before: ' (', at: AT.country, after: ')' };
 const destination: Detail = { before: ' to ', at: AT.destination };
 const subject: Detail = { before: ' "', at: AT.subject, after: '"', shown: withoutQuotes };
 
 const MAIL: Recipe = { quoted: AT.subject, what: AT.rule, details: [from, to] };
-const MALWARE: Recipe = {
-  what: together(AT.detection, AT.rule),
-  details: [file, host, hash, user, mailOfUser],
-};
-const LOGIN: Recipe = {
-  what: AT.rule,
-  details: [outcome, user, mailOfUser, host, address, country],
-};
+const MALWARE: Recipe = { what: [...AT.detection, ...AT.rule], details: [file, host, user] };
+const LOGIN: Recipe = { what: AT.rule, details: [outcome, user, host, address, country] };
 const ANY: Recipe = {
-  what: together(AT.rule, AT.detection),
-  details: [host, user, mailOfUser, address, destination],
+  what: [...AT.rule, ...AT.detection],
+  details: [host, user, address, destination],
 };
 
 /** Recipes by incident type. Other types use ANY. */
 const RECIPES: Readonly<Record<string, Recipe>> = {
   phishing: MAIL,
-  spam: { ...MAIL, details: [from, to, serverBeside] },
+  spam: { ...MAIL, details: [from, to, server] },
   bec: { ...MAIL, details: [from, replyTo, to] },
   malware: MALWARE,
   ransomware: MALWARE,
   suspicious_login: LOGIN,
   brute_force: LOGIN,
   account_takeover: { ...LOGIN, details: [outcome, userOrAccount, host, address, country] },
-  data_exfiltration: {
-    what: AT.rule,
-    details: [file, user, mailOfUser, host, sourceBeside, destination],
-  },
-  policy_violation: { what: AT.rule, details: [file, user, mailOfUser, host, sourceBeside] },
+  data_exfiltration: { what: AT.rule, details: [file, user, host, address, destination] },
+  policy_violation: { what: AT.rule, details: [file, user, host, address] },
 };
 
-/** Facts for any type, used if the facts of the type are missing. */
-const OTHERS = [subject, from, to, user, mailOfUser, host, address, file, destination, country];
+/** Facts for any type, used if the incident has no fact of its type. */
+const OTHERS = [subject, from, to, user, host, address, file, destination, country];
 const MOST_OTHERS = 2;
 
-/** Facts appended to a title: facts of its recipe, or of other types if it has none. */
-function factsBehind(title: string, details: readonly Detail[], roots: Roots): string {
-  const found = new Facts(title, roots);
-  for (const detail of details) found.add(detail);
-  if (found.known > 0) return found.words;
-  for (const detail of OTHERS) {
-    if (found.known < MOST_OTHERS && !details.includes(detail)) found.add(detail);
+/** Facts that the title does not contain yet: those of its type, or of other types if it has none. */
+function factsBehind(title: string, details: readonly Detail[], rawData: RawData): string {
+  const own = factsOf(details, rawData);
+  const facts = own.length > 0 ? own : factsOf(OTHERS, rawData).slice(0, MOST_OTHERS);
+  let words = '';
+  for (const { value, before, after = '', shown } of facts) {
+    // An address of the mail is added even if the quoted subject mentions it.
+    const told = (shown === addressIn ? title.replace(/"[^"]*"/, ' ') : title) + words;
+    // Many rules contain the name of the host or user.
+    if (!hasWord(told, value)) words += before + shortened(value, LONGEST_DETAIL) + after;
   }
-  return found.words;
+  return words;
 }
 
-/** Facts of the raw data that the title does not contain yet. */
-class Facts {
-  words = '';
-  /** Number of facts, including those in the title. */
-  known = 0;
-  /** Locations that had a value. */
-  private readonly found = new Set<Spots>();
-
-  constructor(
-    private readonly title: string,
-    private readonly roots: Roots,
-  ) {}
-
-  add({ before, at, after = '', shown, most, shape, without, isBeside }: Detail): void {
-    if (without && this.found.has(without)) return;
-    const text = this.textAt(at);
-    if (text === undefined || (shape && !shape.test(text))) return;
-    // A cloud account is not a person: "for Example" would make it look like one.
-    if (at === AT.user && [AT.account, AT.accountName].every((it) => this.textAt(it) === text)) {
-      return;
-    }
-    this.found.add(at);
-    if (!isBeside) this.known += 1;
-    const value = (shown ? shown(text) : text).slice(0, most);
-    // An address of the mail is added even if the subject mentions it.
-    const told = (shown === addressIn ? this.withoutSubject() : this.title) + this.words;
-    // Many rules contain the name of the host or user.
-    if (most ? told.includes(value) : hasWord(told, value)) return;
-    this.words += `${before}${shortened(value, LONGEST_DETAIL)}${after}`;
-  }
-
-  private textAt(spots: Spots): string | undefined {
-    return firstText(this.roots, spots, LONGEST_VALUE);
-  }
-
-  private withoutSubject(): string {
-    const words = this.title.replace(/"[^"]*"/, ' ');
-    const mail = this.textAt(AT.subject);
-    return mail ? words.replaceAll(mail, ' ') : words;
-  }
+function factsOf(details: readonly Detail[], rawData: RawData) {
+  return details.flatMap((detail) => {
+    const { at, shape = /^/, shown = (text) => text } = detail;
+    const text = firstText(rawData, at, LONGEST_VALUE);
+    return text !== undefined && shape.test(text) ? [{ ...detail, value: shown(text) }] : [];
+  });
 }
 
 const LETTER = /[\p{L}\p{N}]/u;
@@ -193,31 +115,22 @@ function hasWord(text: string, word: string): boolean {
 const recipeFor = (incidentType: string): Recipe =>
   Object.hasOwn(RECIPES, incidentType) ? RECIPES[incidentType]! : ANY;
 
-/** After the words of a tool, the file comes last: `in a.exe for ada` would sound like a file of ada. */
-const fileLast = ({ details }: Recipe): readonly Detail[] =>
-  details.includes(file) ? [...details.filter((detail) => detail !== file), file] : details;
-
 const LONGEST_WHAT = 100;
 
 /**
  * Title of one line for a list: what happened, and to whom or where, such as `Malware: Emotet in invoice.exe on
  * FIN-LT-204`. Never empty. Takes bounded time for any raw data.
  */
-export function incidentTitle(
-  incidentType: string,
-  rawData: Readonly<Record<string, unknown>>,
-  source: string,
-): string {
-  const roots = rootsOf(rawData);
+export function incidentTitle(incidentType: string, rawData: RawData, source: string): string {
   const { quoted, what: named, details } = recipeFor(incidentType);
-  const textAt = (spots: Spots) => firstText(roots, spots, LONGEST_WHAT);
+  const textAt = (spots: Spots) => firstText(rawData, spots, LONGEST_WHAT);
   const quotedAt = (spots: Spots) => {
     const text = textAt(spots);
     return text && inQuotes(text);
   };
   const what = (quoted && quotedAt(quoted)) ?? textAt(named) ?? quotedAt(AT.subject);
   const begun = beginning(incidentType, what);
-  const facts = factsBehind(begun, details, roots);
+  const facts = factsBehind(begun, details, rawData);
   if (!what && facts === '') return titleWithoutDetails(incidentType, source);
   return shortened(begun + facts, LONGEST_TITLE);
 }
@@ -229,11 +142,11 @@ export function incidentTitle(
 export function titleOfTool(
   incidentType: string,
   words: string,
-  rawData: Readonly<Record<string, unknown>>,
+  rawData: RawData,
 ): string | undefined {
   const said = titleLine(words)?.replace(/(?<=\w)\.$/, '');
   if (said === undefined) return undefined;
-  const facts = factsBehind(said, fileLast(recipeFor(incidentType)), rootsOf(rawData));
+  const facts = factsBehind(said, recipeFor(incidentType).details, rawData);
   const room = Math.max(LONGEST_TITLE - facts.length, LONGEST_WHAT);
   return shortened(shortened(said, room) + facts, LONGEST_TITLE);
 }

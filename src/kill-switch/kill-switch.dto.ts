@@ -1,4 +1,3 @@
-import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import {
   Choice,
   Flag,
@@ -83,17 +82,3 @@ export class KillSwitchDeactivationDto extends KillSwitchDto {
   })
   readonly discarded?: HeldWorkDto;
 }
-
-export const KILL_SWITCH_CONTRACT: ModuleContract = {
-  tags: { 'Kill switch': 'Stops every external effect until it is turned off.' },
-  schemas: {
-    HeldWork: 'Work that waits until the kill switch is turned off.',
-    KillSwitchActivation: 'The switch after an activation.',
-    KillSwitchActivationRequest: 'The reason of an activation.',
-    KillSwitchDeactivation: 'The switch after a deactivation.',
-    KillSwitchDeactivationRequest:
-      'The reason of a deactivation, and the handling of waiting work.',
-    KillSwitchStatus: 'The switch, and the waiting work.',
-  },
-  fields: { active: 'Whether the switch is on.' },
-};

@@ -1,36 +1,33 @@
+// SQL: the read of every claim of an action, the advisory lock, and a read of a database that may be older.
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditLog } from '../audit/audit-log.js';
 import { within } from '../platform/concurrency/within.js';
+import { AdvisoryLock } from '../platform/database/advisory-locks.js';
+import { columnsOf } from '../platform/database/columns.js';
 import { ReservedConnections } from '../platform/database/reserved-connections.js';
+import { SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
 import { type Participant, type Tx, Transactions } from '../platform/database/transactions.js';
 import { AppError } from '../platform/errors/app-error.js';
 import type { Caller } from '../platform/http/caller.js';
-import { DomainEvents } from '../platform/work/domain-events.js';
-import type { Departure, Gate } from '../platform/net/outbound-request.js';
 import type { RowOf } from '../platform/validation/present.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
 import type {
   HeldWorkDto,
   KillSwitchActivationDto,
   KillSwitchDeactivationDto,
 } from './kill-switch.dto.js';
-import { KillSwitchRepository, type KillSwitchState } from './kill-switch.repository.js';
+import { KillSwitchEntity } from './kill-switch.entity.js';
+import { Permit, PERMIT_MS, type Reclaim } from './permit.js';
 
-class KillSwitchActiveError extends AppError {
-  constructor({ reason, activated_by, activated_at }: KillSwitchState) {
-    super('kill_switch_active', 'The kill switch is on: automation and actions are stopped.', {
-      details: { reason, activated_by, activated_at },
-    });
-  }
-}
+/** The switch and its last changes. */
+type KillSwitchState = Omit<KillSwitchEntity, 'only_row'>;
 
 /** Whether the work was rejected because the switch is on or cannot be read. */
 export function isKillSwitchActive(error: unknown): boolean {
   return error instanceof AppError && error.code === 'kill_switch_active';
 }
-
-const KILL_SWITCH_ACTIVATED = 'kill_switch.activated';
-const KILL_SWITCH_DEACTIVATED = 'kill_switch.deactivated';
 
 /** Work of a module that the switch stops. */
 interface HeldWork {
@@ -45,104 +42,32 @@ interface HeldWork {
 /** Condition for statements that claim work without a permit. Null, which is not off, if there is no switch. */
 export const IS_KILL_SWITCH_ON = '(select active from kill_switch)';
 
-/** Validity of a permit: time after the read of the switch in which a gated request may leave. */
-export const PERMIT_MS = 1_000;
+const COLUMNS = columnsOf(KillSwitchEntity, ['only_row']).join(', ');
 
-export interface PermitTimes {
-  /** Cannot be set, but stops while the machine sleeps. */
-  readonly monotonic: number;
-  /** Continues while the machine sleeps, but can be set. */
-  readonly wall: number;
-}
+const READ: Statement = { name: 'kill_switch_read', text: `select ${COLUMNS} from kill_switch` };
 
-const presentTimes = (): PermitTimes => ({ monotonic: performance.now(), wall: Date.now() });
+const ACTIVATE: Statement = {
+  name: 'kill_switch_activate',
+  text: `update kill_switch set active = true, reason = $1, activated_by = $2, activated_at = clock_timestamp(),
+      deactivated_by = null, deactivated_at = null, deactivation_reason = null
+    where not active returning ${COLUMNS}`,
+};
 
-/** The permit expired before the request left. Nothing was sent, and the switch must be read again. */
-export class PermitLapsed extends Error {
-  constructor() {
-    super(`The permit expired: more than ${PERMIT_MS} ms passed since the kill switch was read.`);
-    this.name = new.target.name;
-  }
-}
+const DEACTIVATE: Statement = {
+  name: 'kill_switch_deactivate',
+  text: `update kill_switch set active = false, deactivation_reason = $1, deactivated_by = $2,
+      deactivated_at = clock_timestamp()
+    where active returning ${COLUMNS}`,
+};
 
-/** Proof that the kill switch was off at a time. The permit expires PERMIT_MS later. */
-export class Permit {
-  /** @param since taken before the switch was read */
-  constructor(
-    private readonly since: PermitTimes,
-    private readonly now: () => PermitTimes = presentTimes,
-  ) {}
+/** An advisory lock, because shared locks of the row would starve changes of the switch. */
+const LOCK_SHARED: Statement = {
+  name: 'kill_switch_lock_shared',
+  text: `select pg_advisory_xact_lock_shared(${AdvisoryLock.KillSwitch})`,
+};
 
-  get fresh(): boolean {
-    const { monotonic, wall } = this.now();
-    return (
-      monotonic - this.since.monotonic < PERMIT_MS && Math.abs(wall - this.since.wall) < PERMIT_MS
-    );
-  }
-
-  /** Call it immediately before the bytes of a gated request leave. */
-  assertFresh(): void {
-    if (!this.fresh) throw new PermitLapsed();
-  }
-}
-
-/** Joins the transaction that renews a permit. Throws if the claim is lost. */
-type Reclaim = (tx: Tx) => Promise<void>;
-
-/** Hooks of the owner of a claim, called before its requests leave. */
-interface ClaimSteps {
-  /** Called before the first request leaves: records that a request may have left. Nothing leaves if it throws. */
-  readonly noteSending?: () => Promise<void>;
-  readonly reclaim?: Reclaim;
-}
-
-/**
- * Gate for the requests of one claim. The first request may use the permit of the claim. Every further request, a late
- * first request, or the first request of a claim without a permit reads the switch again and confirms the claim.
- */
-export class PermitGate implements Gate {
-  private noted = false;
-  private used = false;
-
-  constructor(
-    private readonly killSwitch: Pick<KillSwitch, 'renewPermit'>,
-    private permit: Permit | undefined,
-    private readonly signal: AbortSignal,
-    private readonly claim: ClaimSteps = {},
-  ) {}
-
-  /** Whether a request has left, so that the claim may have had an effect. */
-  get opened(): boolean {
-    return this.used;
-  }
-
-  async send<T>(request: (departure: Departure) => Promise<T>): Promise<T> {
-    let asked = false;
-    const leave = async (): Promise<void> => {
-      asked = true;
-      await this.leave();
-    };
-    const answer = await request({ signal: this.signal, leave });
-    if (asked) return answer;
-    // The request may have had its effect, whatever is thrown here.
-    this.used = true;
-    throw new Error(
-      'The request was sent without a check of the kill switch: departure.leave() was not called.',
-    );
-  }
-
-  private async leave(): Promise<void> {
-    if (!this.noted) await this.claim.noteSending?.();
-    this.noted = true;
-    this.signal.throwIfAborted();
-    if (this.used || !this.permit?.fresh) {
-      this.permit = await this.killSwitch.renewPermit(this.claim.reclaim);
-    }
-    this.signal.throwIfAborted();
-    this.permit.assertFresh();
-    this.used = true;
-  }
-}
+/** Maximum wait for claims, because a hanging process could hold the lock for long. */
+const LOCK_PATIENCE_MS = 400;
 
 /** An activation must respond soon, if necessary without the number of calls in progress. */
 const COUNT_PATIENCE_MS = 250;
@@ -163,13 +88,13 @@ type Deactivated = RowOf<KillSwitchDeactivationDto>;
 @Injectable()
 export class KillSwitch {
   private readonly logger = new Logger(KillSwitch.name);
-  /** Times at which transactions read the switch. Their lock prevents an activation before they end. */
-  private readonly claimedIn = new WeakMap<Tx, Promise<PermitTimes>>();
+  /** Permits of transactions. Their lock prevents an activation before they end. */
+  private readonly claimedIn = new WeakMap<Tx, Promise<Permit>>();
   private readonly held = new Map<keyof HeldCounts, HeldWork>();
 
   constructor(
     private readonly transactions: Transactions,
-    private readonly repository: KillSwitchRepository,
+    private readonly statements: Statements,
     private readonly connections: ReservedConnections,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
@@ -182,7 +107,7 @@ export class KillSwitch {
   async claimPermit(tx: Tx): Promise<Permit> {
     const claimed = this.claimedIn.get(tx) ?? this.readOff(tx);
     this.claimedIn.set(tx, claimed);
-    return new Permit(await claimed);
+    return await claimed;
   }
 
   /** For the gate of a kind of work: `undefined` if the switch is on. */
@@ -208,10 +133,7 @@ export class KillSwitch {
   }
 
   async readWithHeld(): Promise<KillSwitchState & { readonly held: HeldCounts }> {
-    const [state, held] = await Promise.all([
-      this.repository.read(),
-      this.sumHeld((work) => work.count()),
-    ]);
+    const [state, held] = await Promise.all([this.read(), this.sumHeld((work) => work.count())]);
     return { ...state, held };
   }
 
@@ -227,9 +149,9 @@ export class KillSwitch {
     const state = await this.connections.run<KillSwitchState>(
       async (tx) => {
         await this.lock(tx);
-        const changed = await this.repository.activate(tx, reason, caller.name);
-        if (!changed) return await this.repository.read(tx);
-        await this.record(tx, caller, KILL_SWITCH_ACTIVATED, { reason });
+        const changed = await this.change(tx, ACTIVATE, reason, caller);
+        if (!changed) return await this.read(tx);
+        await this.record(tx, caller, 'kill_switch.activated', { reason });
         return changed;
       },
       caller,
@@ -248,12 +170,12 @@ export class KillSwitch {
     return await this.connections.run<Deactivated>(
       async (tx) => {
         await this.lock(tx);
-        const changed = await this.repository.deactivate(tx, reason, caller.name);
-        if (!changed) return await this.repository.read(tx);
+        const changed = await this.change(tx, DEACTIVATE, reason, caller);
+        if (!changed) return await this.read(tx);
         const discarded = discard
           ? await this.sumHeld((work) => work.discard(tx, caller))
           : undefined;
-        await this.record(tx, caller, KILL_SWITCH_DEACTIVATED, { reason, discarded });
+        await this.record(tx, caller, 'kill_switch.deactivated', { reason, discarded });
         return { ...changed, discarded };
       },
       caller,
@@ -263,23 +185,55 @@ export class KillSwitch {
 
   /** `undefined` if the switch cannot be read. */
   async readIfPossible(): Promise<KillSwitchState | undefined> {
-    return await this.repository.read().catch(() => undefined);
+    return await this.read().catch(() => undefined);
   }
 
-  private async readOff(tx: Tx): Promise<PermitTimes> {
-    await this.repository.lockShared(tx);
-    const since = presentTimes();
+  private async readOff(tx: Tx): Promise<Permit> {
+    await this.statements.rowsIn(tx, LOCK_SHARED);
+    const permit = new Permit();
     // A separate statement, so that it sees commits during the wait for the lock.
-    const state = await this.repository.read(tx);
-    if (state.active) throw new KillSwitchActiveError(state);
-    return since;
+    const { active, reason, activated_by, activated_at } = await this.read(tx);
+    if (!active) return permit;
+    throw new AppError(
+      'kill_switch_active',
+      'The kill switch is on: automation and actions are stopped.',
+      { details: { reason, activated_by, activated_at } },
+    );
   }
 
-  private async lock(tx: Tx): Promise<void> {
-    if (await this.repository.lockExclusively(tx)) return;
-    this.logger.warn(
-      'A claim still holds the lock of the kill switch. The switch changes without the lock.',
-    );
+  /** A switch that cannot be read counts as active. */
+  private async read(tx?: Tx): Promise<KillSwitchState> {
+    const [row] = await this.statements.rowsIn<KillSwitchState>(tx, READ);
+    if (row) return row;
+    const message = 'The kill switch cannot be read and therefore counts as on.';
+    throw new AppError('kill_switch_active', message);
+  }
+
+  /** `undefined` if the switch has that state already. */
+  private async change(tx: Tx, statement: Statement, reason: string, { name }: Caller) {
+    const [row] = await this.statements.rowsIn<KillSwitchState>(tx, statement, [reason, name]);
+    return row;
+  }
+
+  /**
+   * Waits for claims in progress for a limited time, and otherwise changes the switch without the lock. Such claims cannot send
+   * anything after their permits expire, so the promise of an activation still holds.
+   */
+  private async lock(tx: Tx): Promise<boolean> {
+    await tx.query('savepoint before_switch_lock');
+    try {
+      await tx.query(`set local lock_timeout = ${LOCK_PATIENCE_MS}`);
+      await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.KillSwitch})`);
+      await tx.query('set local lock_timeout = default');
+      return true;
+    } catch (error) {
+      if (sqlStateOf(error) !== SQLSTATE.lockNotAvailable) throw error;
+      await tx.query('rollback to savepoint before_switch_lock');
+      this.logger.warn(
+        'A claim still holds the lock of the kill switch. The switch changes without the lock.',
+      );
+      return false;
+    }
   }
 
   /** The end of all claims proves nothing: a hanging replica may not have noticed that it lost its claim. */
@@ -290,7 +244,7 @@ export class KillSwitch {
   private async record(
     tx: Tx,
     { name }: Caller,
-    type: typeof KILL_SWITCH_ACTIVATED | typeof KILL_SWITCH_DEACTIVATED,
+    type: 'kill_switch.activated' | 'kill_switch.deactivated',
     details: Record<string, unknown>,
   ): Promise<void> {
     await this.audit.record(tx, { actor: name, action: type, subject: SUBJECT, details });
@@ -312,4 +266,22 @@ export class KillSwitch {
     for (const [name, work] of this.held) counts[name] = await ask(work);
     return counts;
   }
+}
+
+/** Activation that a restore keeps. */
+export type ActiveSwitch = Pick<KillSwitchEntity, 'reason' | 'activated_by' | 'activated_at'>;
+
+/** For a restore: the current database may be empty. */
+export async function findActiveSwitch(tx: Tx): Promise<ActiveSwitch | undefined> {
+  if (!(await tx.queryRunner!.hasTable('kill_switch'))) return undefined;
+  const [active] = await tx.query<ActiveSwitch[]>(
+    `select reason, activated_by, activated_at from kill_switch where active`,
+  );
+  return active;
+}
+
+/** For a restore: an active switch stays active, with its reason. */
+export async function keepSwitchActive(tx: Tx, activation: ActiveSwitch): Promise<void> {
+  const never = { deactivated_by: null, deactivated_at: null, deactivation_reason: null };
+  await tx.update(KillSwitchEntity, { only_row: true }, { active: true, ...activation, ...never });
 }

@@ -1,5 +1,4 @@
 import { presentTime } from '../platform/clock.js';
-import type { FieldError } from '../platform/errors/app-error.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
 import type { OutboundHttp } from '../platform/net/outbound-http.js';
 import {
@@ -8,7 +7,7 @@ import {
   retryAfterMs,
 } from '../platform/net/outbound-request.js';
 import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
-import type { Targets } from '../platform/net/targets.js';
+import type { TargetType } from '../targets/target-check.js';
 import {
   address,
   type Config,
@@ -19,7 +18,6 @@ import {
 import type { Delivery } from './delivery.entity.js';
 import type { Message, NotifiedEvent } from './notification.js';
 
-/** The receiver has the message. */
 interface Delivered {
   readonly kind: 'delivered';
 }
@@ -55,7 +53,6 @@ export const isReached = (outcome: Outcome): boolean =>
 
 export type PartlySent = Pick<Delivery, 'holders' | 'partial_attempts'>;
 
-/** One attempt to send a message to one channel. */
 export interface Attempt<SetConfig = Config> {
   /** With secrets and defaults. */
   readonly config: SetConfig;
@@ -69,28 +66,24 @@ export interface Attempt<SetConfig = Config> {
   readonly smtp: OutboundSmtp;
 }
 
+/**
+ * Readers of the messages, stored with each channel: SQL decides by it. People get one message about similar events. A pager has an
+ * alert for each incident, and one for the approvals of a playbook. Programs get each event, and by default all new incidents.
+ */
+export type Audience = 'people' | 'pager' | 'programs';
+
 /** A type of channels. Each file of `types/` defines one. */
-export interface ChannelType<Schema extends ConfigSchema = ConfigSchema> {
-  readonly name: string;
-  readonly description: string;
-  readonly config: Schema;
-  /** Schema in requests, if the service can generate a field. */
-  readonly requestConfig?: ConfigSchema;
-  /** The secrets sign messages and are never sent, so a new address does not require them again. */
-  readonly signsOnly?: true;
+export interface ChannelType<
+  Schema extends ConfigSchema = ConfigSchema,
+> extends TargetType<Schema> {
   /**
    * Secret that the service generates if a request has none, and shows once. Its previous value stays valid for a day, because the
    * receiver has to learn the new one first.
    */
   readonly rotates?: { readonly field: string; newSecret(): string };
-  /** Programs read the messages, not people: they get all new incidents by default. */
-  readonly isForPrograms?: true;
+  readonly audience: Audience;
   /** Default of `events`. Default: the events that people have to act on. */
   readonly defaultEvents?: readonly NotifiedEvent[];
-  /** Rules that the schema cannot express. */
-  problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
-  /** Names destinations beside the addresses for the audit trail. */
-  sentTo?(config: Config): readonly string[];
   /** Makes one attempt, without retries. After an abort the outcome is ignored. An exception counts as `failed`. */
   send(attempt: Attempt<ConfigOf<Schema>>): Promise<Outcome>;
 }
@@ -119,7 +112,6 @@ interface JsonPost extends Pick<Attempt, 'http' | 'signal'> {
   readonly withoutBody?: boolean;
 }
 
-/** Posts JSON once and interprets the response. */
 export async function postJson(
   { http, url, headers, body, ...request }: JsonPost,
   read: (answer: OutboundAnswer) => Outcome = outcomeOf,

@@ -8,9 +8,8 @@ import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { Work } from '../platform/work/work.js';
 import type { TargetTest } from '../targets/target-contract.js';
+import { ChannelAttempts } from './channel-attempts.js';
 import { DeliveriesRepository, type DeliveryListRequest } from './deliveries.repository.js';
-import { DeliveryAttempts } from './delivery-attempts.js';
-import { DeliveryEndings } from './delivery-endings.js';
 import { type Delivery, laneOf } from './delivery.entity.js';
 import { ATTEMPT_MS } from './delivery-rules.js';
 import { messageOf } from './notification.js';
@@ -38,8 +37,7 @@ export class DeliveriesService {
     private readonly transactions: Transactions,
     private readonly channels: NotificationChannelsService,
     private readonly deliveries: DeliveriesRepository,
-    private readonly attempts: DeliveryAttempts,
-    private readonly endings: DeliveryEndings,
+    private readonly attempts: ChannelAttempts,
     private readonly work: Work,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
@@ -70,7 +68,7 @@ export class DeliveriesService {
     const latency_ms = Math.round(performance.now() - begun);
     return await this.transactions.run<TargetTest>(
       async (tx) => {
-        if (success) await this.endings.resume(tx, channel.id);
+        if (success) await this.attempts.resume(tx, channel.id);
         await this.channels.record(tx, caller, 'notification_channel.tested', channel, { success });
         return { success, message, latency_ms };
       },

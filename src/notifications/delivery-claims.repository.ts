@@ -5,18 +5,22 @@ import type { Tx } from '../platform/database/transactions.js';
 import type { Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
 import { shownStart } from '../platform/text.js';
-import { isReached, type Outcome } from './channel-type.js';
-import { type Delivery, deliveryColumns, NOTIFICATION, workOf } from './delivery.entity.js';
+import type { Outcome } from './channel-type.js';
+import {
+  type Delivery,
+  deliveryColumns,
+  MAX_ERROR,
+  NOTIFICATION,
+  workOf,
+} from './delivery.entity.js';
 import type { Ending } from './delivery-rules.js';
 
 const MAX_CARRIED = 500;
-export const MAX_ERROR = 500;
 /** A carrier looks at this number of waiting deliveries, so that a flood does not make each message slow. */
 const MAX_CANDIDATES = 2_000;
-const KIND = { name: NOTIFICATION };
 const COLUMNS = deliveryColumns('delivery');
 
-/** A held delivery waits while more of its group arrive, so that a wave is one message; critical ones do not. */
+/** A held delivery that is not critical waits while its group grows, so that a wave is one message. */
 const heldUntil = (row: string) => `
            greatest(${row}.held_until, case when ${row}.group_key is not null and ${row}.payload ->> 'severity' is distinct from 'critical'
              then least(${row}.occurred_at + wave_limit(${row}.type), (
@@ -27,7 +31,7 @@ const heldUntil = (row: string) => `
                     and later.carried_by is null
                   order by later.occurred_at desc limit 20) as latest)) end)`;
 
-/** Only claims that still count, which no other replica takes over before the end of the transaction. */
+/** Deliveries of claims that this replica still has, and keeps until the end of the transaction. */
 const LOAD: Statement = {
   name: 'notification_deliveries_load',
   text: `
@@ -40,7 +44,7 @@ const LOAD: Statement = {
            case when held_until is not null and attempts = 0 then (
              select extract(epoch from min(case when wanted.held_until is null then now() else ${heldUntil('wanted')} end) - now()) * 1000
                from work later join notification_deliveries wanted on wanted.id = later.ref
-              where later.kind = '${NOTIFICATION}' and later.line between claimed.line and claimed.line
+              where later.kind = '${NOTIFICATION.name}' and later.line between claimed.line and claimed.line
                 and later.id >= claimed.id and later.died_at is null)::float8 end as held_ms,
            exists (select from notification_deliveries other where other.carried_by = delivery.id) as has_carried
       from claimed
@@ -54,10 +58,10 @@ const isFree = (work: string): string =>
   `(${work}.worker is null or ${work}.ref = any($2::uuid[]))`;
 
 /**
- * A carrier takes waiting new incidents of its source, held ones too. A critical carrier takes critical ones of its group only.
- * Other carriers take deliveries of their group, such as approvals for one playbook. A carrier takes them in its first attempt, so
- * that each attempt sends the same message. It takes no delivery that waits for an earlier one of its incident, unless that joins,
- * too. The work of taken deliveries stays, so that later events of these incidents wait for the message.
+ * Adds waiting deliveries to the message of a carrier: new incidents of its source, also held ones, but for a critical carrier only
+ * critical ones of its group; otherwise deliveries of its group, such as approvals for one playbook. This happens in the first attempt
+ * only, so that each attempt sends the same message. A delivery behind an earlier delivery about its incident joins only with it. The
+ * work of carried deliveries stays, so that later events of these incidents wait for the message.
  */
 const FOLD: Statement = {
   name: 'notification_deliveries_fold',
@@ -76,12 +80,12 @@ const FOLD: Statement = {
           order by id limit ${MAX_CANDIDATES}) as alike
        cross join lateral (
          select id, line from work
-          where kind = '${NOTIFICATION}' and ref = alike.id and ${isFree('work')} limit 1) as waiting
+          where kind = '${NOTIFICATION.name}' and ref = alike.id and ${isFree('work')} limit 1) as waiting
        where carrier.id = $1 and carrier.group_key is not null and carrier.attempts = 0
          -- A scalar subquery with the order of an index: a join may read all work for each candidate.
          and (select earlier.id from work earlier
                 join notification_deliveries other on other.id = earlier.ref
-               where earlier.kind = '${NOTIFICATION}' and earlier.line between waiting.line and waiting.line
+               where earlier.kind = '${NOTIFICATION.name}' and earlier.line between waiting.line and waiting.line
                  and earlier.died_at is null and earlier.id < waiting.id and earlier.ref <> carrier.id
                  and not (other.group_key is not distinct from alike.group_key and ${canJoin('other')} and ${isFree('earlier')})
                order by earlier.line, earlier.id limit 1) is null
@@ -107,13 +111,6 @@ const FOLD: Statement = {
     select ${COLUMNS} from notification_deliveries delivery where carried_by = $1 and status = 'pending'`,
 };
 
-const COUNT_ALIKE: Statement = {
-  name: 'notification_deliveries_alike',
-  text: `
-    select count(*)::integer as n from notification_deliveries
-     where channel_id = $1 and group_key = $2 and occurred_at > now() - interval '10 minutes'`,
-};
-
 /** The carrier and the carried deliveries of the message that requested the approval of the event's action. */
 const WAVES: Statement = {
   name: 'notification_deliveries_waves',
@@ -134,33 +131,20 @@ export const NO_HOLDERS = `holders = '{}', partial_attempts = 0`;
 const LOCK: Statement = {
   name: 'notification_deliveries_lock',
   text: `
-    select from work
-     where kind = '${NOTIFICATION}' and ref = any(array(
-       select unnest($1::uuid[]) union all select id from notification_deliveries where carried_by = any($1::uuid[])))
-     order by id for update`,
+    select from work where kind = '${NOTIFICATION.name}' and ref = any($1::uuid[]) order by id for update`,
 };
 
+/** A delivery that was redelivered meanwhile is no longer in the message of its carrier. */
 const END: Statement = {
   name: 'notification_deliveries_end',
   text: `
     update notification_deliveries delivery
        set status = ended.status, ended_at = now(), last_error = ended.error, attempts = ended.attempts, ${NO_HOLDERS}
-      from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[]) as ended (id, status, error, attempts)
-     where delivery.id = any($1::uuid[]) and delivery.id = ended.id and delivery.status = 'pending'`,
-};
-
-const END_CARRIED: Statement = {
-  name: 'notification_deliveries_end_carried',
-  text: `
-    update notification_deliveries set status = 'delivered', ended_at = now(), last_error = null
-     where carried_by = any($1::uuid[]) and status = 'pending' returning id`,
-};
-
-const FREE_CARRIED: Statement = {
-  name: 'notification_deliveries_free_carried',
-  text: `
-    update notification_deliveries delivery set carried_by = null
-     where carried_by = any($1::uuid[]) and status = 'pending' returning ${COLUMNS}`,
+      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::integer[])
+           as ended (id, carrier, status, error, attempts)
+     where delivery.id = any($1::uuid[]) and delivery.id = ended.id and delivery.status = 'pending'
+       and delivery.carried_by is not distinct from ended.carrier
+    returning delivery.id, delivery.carried_by`,
 };
 
 const UNFOLD: Statement = {
@@ -184,8 +168,6 @@ const AGAIN: Statement = {
 export interface FoldedDelivery {
   readonly delivery: Delivery & Pick<LoadedDelivery, 'left_ms'>;
   readonly carried: readonly Delivery[];
-  /** New incidents of its group in the last 10 minutes, or in its message. */
-  readonly alike: number;
 }
 
 /** The delivery waits for deliveries of its group. */
@@ -206,7 +188,7 @@ export interface EndedAttempt extends FoldedDelivery {
   readonly ending: Ending;
 }
 
-type Claim = Pick<Claimed, 'id' | 'ref' | 'fence' | 'attempt'>;
+type Claim = Pick<Claimed, 'id' | 'fence'>;
 
 /** Reads and changes deliveries whose work this replica has claimed. */
 @Injectable()
@@ -216,12 +198,11 @@ export class DeliveryClaimsRepository {
     private readonly work: Work,
   ) {}
 
-  /** Loads claimed deliveries that have to be sent, each with those that its message contains. */
+  /** Loads claimed deliveries, each with the deliveries that its message carries. */
   async messages(
     tx: Tx,
     claims: readonly Claim[],
   ): Promise<ReadonlyMap<string, FoldedDelivery | Held>> {
-    const attempts = new Map(claims.map(({ ref, attempt }) => [ref, attempt]));
     const messages = new Map<string, FoldedDelivery | Held>();
     const waiting = new Map<string, LoadedDelivery>();
     for (const row of await this.load(tx, claims)) {
@@ -230,22 +211,16 @@ export class DeliveryClaimsRepository {
     }
     for (const row of waiting.values()) {
       waiting.delete(row.id);
-      const { id, type, channel_id, group_key } = row;
-      const isAlone = group_key === null && !row.has_carried;
+      const { id, group_key, has_carried } = row;
+      const isAlone = group_key === null && !has_carried;
       const carried = isAlone ? [] : await this.fold(tx, id, [...waiting.keys()]);
       for (const one of carried) waiting.delete(one.id);
-      const group = [channel_id, group_key];
-      const [counted] =
-        group_key !== null && type === 'incident.created'
-          ? await this.statements.rowsIn<{ n: number }>(tx, COUNT_ALIKE, group)
-          : [];
-      const delivery = { ...row, attempts: attempts.get(id)! };
-      messages.set(id, { delivery, carried, alike: counted?.n ?? 1 + carried.length });
+      messages.set(id, { delivery: row, carried });
     }
     return messages;
   }
 
-  /** Reads pending deliveries whose claims still count, and holds these claims. */
+  /** Reads pending deliveries of claims that this replica still has, and keeps the claims. */
   async load(tx: Tx, claims: readonly Claim[]): Promise<LoadedDelivery[]> {
     const values = [claims.map(({ id }) => id), claims.map(({ fence }) => fence)];
     return await this.statements.rowsIn(tx, LOAD, values);
@@ -266,65 +241,66 @@ export class DeliveryClaimsRepository {
     return new Map(rows.map(({ id, wave }) => [id, wave]));
   }
 
-  /** Ends outdated deliveries without sending them, with their work. @param why by id */
-  async drop(tx: Tx, why: ReadonlyMap<string, string>): Promise<void> {
+  /** Ends deliveries without sending their message, with their work. */
+  async drop(tx: Tx, dropped: readonly FoldedDelivery[], error: string): Promise<void> {
+    const rows = dropped.flatMap(membersOf);
+    if (rows.length === 0) return;
+    const ended = { status: 'delivered', attempts: 0, last_error: error } as const;
     await this.end(
       tx,
-      [...why].map(([id, error]) => ({ id, status: 'delivered', error, attempts: 0 })),
+      rows.map((row) => ({ ...row, ...ended })),
     );
-    if (why.size > 0) await this.work.cancel(tx, KIND, [...why.keys()]);
+    await this.work.cancel(
+      tx,
+      NOTIFICATION,
+      rows.map(({ id }) => id),
+    );
   }
 
   /** Stores the results of attempts. The work of the carriers ends later in the transaction. */
   async write(tx: Tx, attempts: readonly EndedAttempt[]): Promise<void> {
-    const carriers = attempts.filter(({ carried }) => carried.length > 0);
-    const ids = attempts.map(({ delivery }) => delivery.id);
-    if (carriers.length > 0) await this.statements.rowsIn(tx, LOCK, [ids]);
-    const ended: EndedDelivery[] = [];
-    for (const { delivery, ending, outcome } of attempts) {
-      const { id, attempts: n } = delivery;
-      const error = ending.error && shownStart(ending.error, MAX_ERROR);
+    if (attempts.some(({ carried }) => carried.length > 0)) {
+      const ids = attempts.flatMap(membersOf).map(({ id }) => id);
+      await this.statements.rowsIn(tx, LOCK, [ids]);
+    }
+    const ended: Delivery[] = [];
+    for (const { delivery, carried, ending, outcome } of attempts) {
+      const { id } = delivery;
+      const last_error = ending.error === undefined ? null : shownStart(ending.error, MAX_ERROR);
       if (ending.kind === 'unfolded') {
-        // Only one of the deliveries may be the cause of the refusal.
-        const rows = await this.statements.rowsIn<Delivery>(tx, UNFOLD, [id, error]);
-        await this.work.add(tx, KIND, ...rows.filter((row) => row.id !== id).map(workOf));
+        // Only one of the deliveries may be the cause of the failure.
+        const rows = await this.statements.rowsIn<Delivery>(tx, UNFOLD, [id, last_error]);
+        await this.work.add(tx, NOTIFICATION, ...rows.filter((row) => row.id !== id).map(workOf));
       } else if (ending.kind === 'again') {
         const holders = outcome.kind === 'failed' ? outcome.holders : undefined;
-        await this.statements.rowsIn(tx, AGAIN, [id, error, holders ?? null]);
-      } else ended.push({ id, status: ending.kind, error, attempts: n });
+        await this.statements.rowsIn(tx, AGAIN, [id, last_error, holders ?? null]);
+      } else {
+        ended.push({ ...delivery, status: ending.kind, last_error });
+        // The message has arrived, even if it is dead because one of several recipients refused it.
+        for (const row of carried) {
+          ended.push({ ...row, status: 'delivered', attempts: 0, last_error: null });
+        }
+      }
     }
-    await this.end(tx, ended);
-    const over = carriers.filter(({ ending: { kind } }) => kind === 'delivered' || kind === 'dead');
-    const carriersOf = (some: typeof over) => [some.map(({ delivery }) => delivery.id)];
-    const { reached, lost } = Object.groupBy(over, ({ outcome }) =>
-      isReached(outcome) ? 'reached' : 'lost',
-    );
-    if (reached) {
-      const values = carriersOf(reached);
-      const rows = await this.statements.rowsIn<{ id: string }>(tx, END_CARRIED, values);
-      const carried = rows.map(({ id }) => id);
-      await this.work.cancel(tx, KIND, carried);
-    }
-    if (lost) {
-      const rows = await this.statements.rowsIn<Delivery>(tx, FREE_CARRIED, carriersOf(lost));
-      await this.work.add(tx, KIND, ...rows.map(workOf));
-    }
+    const rows = await this.end(tx, ended);
+    const arrived = rows.flatMap(({ id, carried_by }) => (carried_by === null ? [] : [id]));
+    await this.work.cancel(tx, NOTIFICATION, arrived);
   }
 
-  private async end(tx: Tx, ended: readonly EndedDelivery[]): Promise<void> {
-    if (ended.length === 0) return;
-    await this.statements.rowsIn(tx, END, [
+  /** Returns the deliveries that were pending. */
+  private async end(
+    tx: Tx,
+    ended: readonly Delivery[],
+  ): Promise<Pick<Delivery, 'id' | 'carried_by'>[]> {
+    if (ended.length === 0) return [];
+    return await this.statements.rowsIn(tx, END, [
       ended.map(({ id }) => id),
+      ended.map(({ carried_by }) => carried_by),
       ended.map(({ status }) => status),
-      ended.map(({ error }) => error),
+      ended.map(({ last_error }) => last_error),
       ended.map(({ attempts }) => attempts),
     ]);
   }
 }
 
-interface EndedDelivery {
-  readonly id: string;
-  readonly status: 'delivered' | 'dead';
-  readonly error?: string;
-  readonly attempts: number;
-}
+const membersOf = ({ delivery, carried }: FoldedDelivery): Delivery[] => [delivery, ...carried];

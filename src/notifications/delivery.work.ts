@@ -1,23 +1,25 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Counter } from 'prom-client';
 import { ActionsService } from '../actions/actions.service.js';
 import { Incidents } from '../incidents/incidents.js';
 import { Clock } from '../platform/clock.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { Settings } from '../platform/config/settings.js';
-import { Transactions, type Tx } from '../platform/database/transactions.js';
+import { afterCommit, Transactions, type Tx } from '../platform/database/transactions.js';
 import { firstIdAt } from '../platform/ids.js';
 import { traced } from '../platform/tracing/tracing.js';
 import { AgainOutcome, type Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
+import { ChannelAttempts } from './channel-attempts.js';
 import type { Outcome } from './channel-type.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
-import { DeliveryAttempts } from './delivery-attempts.js';
 import {
   DeliveryClaimsRepository,
+  type EndedAttempt,
   type FoldedDelivery,
   type Held,
 } from './delivery-claims.repository.js';
-import { type Attempt, DeliveryEndings } from './delivery-endings.js';
 import { endingOf } from './delivery-rules.js';
 import { type Delivery, NOTIFICATION } from './delivery.entity.js';
 import { foldedMessage, type PresentState } from './messages/folded-message.js';
@@ -33,8 +35,7 @@ const CLEAN_UP_SIZE = 5_000;
 
 const REQUESTS_APPROVAL = ['action.pending_approval', 'action.expiring'];
 const MAY_END_A_WAVE = ['action.expiring', 'action.completed', 'action.failed', 'action.rejected'];
-const DECIDED = 'Not sent: all approvals that it requests were decided before.';
-const IN_REOPENING = 'Not sent: the message about the reopening contains the severity.';
+const DECIDED = 'Not sent: all requested approvals were decided before.';
 
 /** A delivery that is about to be sent. */
 interface Ready extends FoldedDelivery {
@@ -42,11 +43,16 @@ interface Ready extends FoldedDelivery {
   readonly present: PresentState;
 }
 
+interface Attempt extends EndedAttempt {
+  readonly channel: NotificationChannelEntity;
+}
+
 /** Sends deliveries. No database connection is held during an attempt. */
 @Injectable()
 export class DeliveryWork implements OnModuleInit {
+  private readonly log = new Logger('Notifications');
   private readonly publicUrl: string | undefined;
-  /** Undefined for a delivery that ended or is in another message. */
+  /** Returns undefined for a delivery that has ended or is carried by another message. */
   private readonly prepared = new Batcher<Claimed, Ready | Held | undefined>(
     (claims) => this.transactions.run((tx) => this.prepare(tx, claims)),
     100,
@@ -60,10 +66,12 @@ export class DeliveryWork implements OnModuleInit {
     private readonly channels: NotificationChannelsRepository,
     private readonly incidents: Incidents,
     private readonly actions: ActionsService,
-    private readonly attempts: DeliveryAttempts,
-    private readonly endings: DeliveryEndings,
+    private readonly attempts: ChannelAttempts,
     private readonly work: Work,
     private readonly clock: Clock,
+    @InjectMetric('notification_attempts_total')
+    private readonly attemptCount: Counter<'type' | 'outcome'>,
+    @InjectMetric('notification_deliveries_dead_total') private readonly deadCount: Counter<'type'>,
     { publicUrl }: Settings,
   ) {
     this.publicUrl = publicUrl?.replace(/\/+$/, '');
@@ -71,25 +79,26 @@ export class DeliveryWork implements OnModuleInit {
 
   onModuleInit(): void {
     this.work.define<unknown, Attempt | undefined>({
-      name: NOTIFICATION,
+      ...NOTIFICATION,
       hasLanes: true,
       mostAttempts: Infinity,
       one: (claim) => this.deliver(claim),
-      write: (tx, ended) => {
-        const attempts = ended.flatMap(({ result }) => result ?? []);
-        return this.endings.write(tx, attempts);
-      },
+      write: (tx, ended) =>
+        this.write(
+          tx,
+          ended.flatMap(({ result }) => result ?? []),
+        ),
     });
     this.work.every('clean-up-notifications', CLEAN_UP_SECONDS, () => this.cleanUp());
     this.work.every('report-unhealthy-channels', UNHEALTHY_CHECK_SECONDS, () =>
-      this.endings.reportUnhealthy(),
+      this.attempts.reportUnhealthy(),
     );
   }
 
-  /** Ends deliveries that could not be attempted for a day, and removes ended ones 30 days after their event. */
+  /** Ends expired deliveries, and removes ended deliveries 30 days after their event. */
   async cleanUp(): Promise<void> {
     const before = firstIdAt(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
-    while ((await this.endings.expire(CLEAN_UP_SIZE)) === CLEAN_UP_SIZE);
+    while ((await this.expire()) === CLEAN_UP_SIZE);
     while ((await this.deliveries.prune(before, CLEAN_UP_SIZE)) === CLEAN_UP_SIZE);
   }
 
@@ -105,11 +114,45 @@ export class DeliveryWork implements OnModuleInit {
     const ending = endingOf(outcome, prepared, Math.random());
     const attempt = { ...prepared, outcome, ending };
     if (ending.kind === 'delivered' || ending.kind === 'dead') return attempt;
-    return new AgainOutcome({ inMs: ending.waitMs, why: ending.error }, attempt);
+    return new AgainOutcome({ inMs: ending.waitMs ?? 0, why: ending.error }, attempt);
+  }
+
+  /** Runs in the transaction that ends the claims, so lost claims change nothing. */
+  private async write(tx: Tx, attempts: readonly Attempt[]): Promise<void> {
+    await this.attempts.store(tx, attempts);
+    await this.claims.write(tx, attempts);
+    afterCommit(tx, () => {
+      for (const { channel, outcome, ending, delivery } of attempts) {
+        this.attemptCount.inc({ type: channel.type, outcome: outcome.kind });
+        if (ending.kind !== 'dead') continue;
+        this.deadCount.inc({ type: channel.type });
+        const about = { channel: channel.name, delivery: delivery.id, event: delivery.type };
+        this.log.warn(about, `A notification is dead: ${ending.error}`);
+      }
+    });
+  }
+
+  /** Returns the number of ended deliveries. */
+  private async expire(): Promise<number> {
+    return await this.transactions.run(async (tx) => {
+      const expired = await this.deliveries.expire(tx, CLEAN_UP_SIZE);
+      afterCommit(tx, () => {
+        for (const [channel, dead] of Map.groupBy(expired, ({ name }) => name)) {
+          // A deleted channel reports nothing.
+          if (channel === null) continue;
+          this.deadCount.inc({ type: dead[0]!.type! }, dead.length);
+          this.log.warn(
+            { channel, n: dead.length },
+            'Notifications are dead: they expired after 24 hours.',
+          );
+        }
+      });
+      return expired.length;
+    });
   }
 
   private async send(
-    { channel, delivery, carried, alike, present }: Ready,
+    { channel, delivery, carried, present }: Ready,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { id, type, incident_id } = delivery;
@@ -120,7 +163,7 @@ export class DeliveryWork implements OnModuleInit {
       return messageOf(type, { ...one, incident_number, public_url: this.publicUrl });
     };
     const message = () =>
-      foldedMessage([messageFor(delivery), ...carried.map(messageFor)], alike, present);
+      foldedMessage([messageFor(delivery), ...carried.map(messageFor)], present);
     const attributes = {
       'delivery.id': id,
       'event.type': type,
@@ -137,8 +180,8 @@ export class DeliveryWork implements OnModuleInit {
   }
 
   /**
-   * Adds the current state, because a message may have waited for its wave or for its channel. Ends messages to people that
-   * have become pointless.
+   * Loads the deliveries with the current state of their incidents and actions, because a message may have waited for its wave or its
+   * channel. Ends requests for approvals that were all decided meanwhile, except for programs.
    */
   private async prepare(tx: Tx, claims: readonly Claimed[]): Promise<(Ready | Held | undefined)[]> {
     const messages = await this.claims.messages(tx, claims);
@@ -146,27 +189,17 @@ export class DeliveryWork implements OnModuleInit {
     const channelIds = folded.map(({ delivery }) => delivery.channel_id);
     const channels = await this.channels.byIds(tx, channelIds);
     const { incidents, waiting, waves } = await this.presentState(tx, folded, channels);
-    const pointless = new Map<string, string>();
-    const ready = new Map<string, Ready>();
-    for (const one of folded) {
-      const members = [one.delivery, ...one.carried];
-      const channel = channels.get(one.delivery.channel_id);
-      if (!channel) continue;
-      const isDecided =
-        requestsApproval(one.delivery) &&
-        !members.some(({ subject_id }) => waiting.has(subject_id));
-      const isPointless = isInReopening(one.delivery, channel) || isDecided;
-      if (channel.type !== 'webhook' && isPointless) {
-        for (const { id } of members) pointless.set(id, isDecided ? DECIDED : IN_REOPENING);
-        continue;
-      }
-      const wave = waves.get(one.delivery.id);
-      ready.set(one.delivery.id, { ...one, channel, present: { incidents, waiting, wave } });
-    }
-    await this.claims.drop(tx, pointless);
+    const isPointless = ({ delivery, carried }: FoldedDelivery) =>
+      requestsApproval(delivery) &&
+      (channels.get(delivery.channel_id)?.audience ?? 'programs') !== 'programs' &&
+      ![delivery, ...carried].some(({ subject_id }) => waiting.has(subject_id));
+    await this.claims.drop(tx, folded.filter(isPointless), DECIDED);
     return claims.map(({ ref }) => {
       const one = messages.get(ref);
-      return one && 'heldMs' in one ? one : ready.get(ref);
+      if (!one || 'heldMs' in one) return one;
+      const channel = channels.get(one.delivery.channel_id);
+      if (!channel || isPointless(one)) return undefined;
+      return { ...one, channel, present: { incidents, waiting, wave: waves.get(ref) } };
     });
   }
 
@@ -178,9 +211,9 @@ export class DeliveryWork implements OnModuleInit {
     const all = folded.flatMap(({ delivery, carried }) => [delivery, ...carried]);
     const incidentIds = all.flatMap(({ incident_id }) => incident_id ?? []);
     const incidents = await this.incidents.statesOf(tx, incidentIds);
-    // PagerDuty has one alert for all approvals of a message.
+    // A pager has one alert for all approvals of a message.
     const ofWaves = folded.flatMap(({ delivery: { id, type, channel_id } }) =>
-      channels.get(channel_id)?.type === 'pagerduty' && MAY_END_A_WAVE.includes(type) ? [id] : [],
+      channels.get(channel_id)?.audience === 'pager' && MAY_END_A_WAVE.includes(type) ? [id] : [],
     );
     const waves = await this.claims.wavesOf(tx, ofWaves);
     const actionIds = new Set([
@@ -196,16 +229,3 @@ export class DeliveryWork implements OnModuleInit {
 }
 
 const requestsApproval = ({ type }: Delivery): boolean => REQUESTS_APPROVAL.includes(type);
-
-/** One report can reopen an incident and raise its severity. People get one message about both. */
-function isInReopening(
-  { type, payload }: Delivery,
-  { events }: NotificationChannelEntity,
-): boolean {
-  return (
-    type === 'incident.severity_changed' &&
-    'reopened' in payload &&
-    payload.reopened === true &&
-    events.includes('incident.reopened')
-  );
-}

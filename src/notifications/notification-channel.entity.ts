@@ -1,7 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Severity } from '../incidents/incident.js';
-import { nfkc } from '../platform/text.js';
 import { TargetRow } from '../targets/target-rows.js';
+import type { Audience } from './channel-type.js';
 import type { NotifiedEvent } from './notification.js';
 
 export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
@@ -28,19 +28,11 @@ export const WORKING = {
   unhealthy_since: null,
 };
 
-/** Names that people confuse have the same key: `soc`, `SOC`, `soc.` and `ｓｏｃ`. */
-export function nameKey(name: string): string {
-  const key = nfkc(name)
-    .replace(/\p{Default_Ignorable_Code_Point}+/gu, '')
-    .toLowerCase()
-    .replace(/[\s.]+$/, '');
-  return key === '' ? name : key;
-}
-
 const laneColumn = (column: string) => (channel: string) =>
   `select ${column} from work_lanes where lane = 'notification.' || ${channel}.id`;
 
 @Entity('notification_channels')
+@Check('ck_notification_channels_audience', `audience in ('people', 'pager', 'programs')`)
 @Check('ck_notification_channels_severity', `min_severity in ('low', 'medium', 'high', 'critical')`)
 @Check(
   'ck_notification_channels_new_severity',
@@ -51,14 +43,13 @@ const laneColumn = (column: string) => (channel: string) =>
   'ck_notification_channels_deleted',
   `deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}')`,
 )
-@Index('uq_notification_channels_name', ['name_key'], { unique: true, where: 'deleted_at is null' })
+@Index('uq_notification_channels_name', ['name'], { unique: true, where: 'deleted_at is null' })
 export class NotificationChannelEntity extends TargetRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_channels' })
   readonly id: string;
 
-  /** See nameKey. */
   @Column({ type: 'text' })
-  readonly name_key: string;
+  readonly audience: Audience;
 
   @Column({ type: 'text', array: true })
   readonly events: NotifiedEvent[];

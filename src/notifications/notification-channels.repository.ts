@@ -1,8 +1,6 @@
-// SQL: an advisory lock, and a count that reads at most 1000 rows per channel.
+// SQL: a count that reads at most 1000 rows per channel.
 import { Injectable } from '@nestjs/common';
-import { isDeepStrictEqual } from 'node:util';
 import { Any, DataSource } from 'typeorm';
-import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { Work } from '../platform/work/work.js';
 import { TargetRows } from '../targets/target-rows.js';
@@ -47,12 +45,6 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
     return new Map(rows.map(({ id, n }) => [id, n]));
   }
 
-  /** Returns the number of channels. Other callers wait until the transaction ends, so that the limit is never exceeded. */
-  async countAlone(tx: Tx): Promise<number> {
-    await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.NotificationChannelCount})`);
-    return await this.rows(tx).countBy(this.notDeleted);
-  }
-
   /** Changes a locked channel. Failures of another configuration do not count, so waiting deliveries are sent at once. */
   async update(
     tx: Tx,
@@ -60,10 +52,7 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
     content: Partial<NotificationChannelEntity> & Pick<NotificationChannelEntity, 'name'>,
   ): Promise<NotificationChannelEntity> {
     const { id } = before;
-    const isSame =
-      before.secrets === content.secrets &&
-      before.enabled === content.enabled &&
-      isDeepStrictEqual(before.config, content.config);
+    const isSame = before.enabled === content.enabled && before.config === content.config;
     if (!isSame) {
       await this.work.resumeLane(tx, laneOf(id), true);
       await this.work.hurryLane(tx, laneOf(id));

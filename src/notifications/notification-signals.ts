@@ -6,7 +6,7 @@ import { beginAtZero } from '../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { CHANNEL_TYPES } from './channel-types.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
-import { type ChannelStatus, channelStatusOf } from './notification-channel.entity.js';
+import { channelStatusOf } from './notification-channel.entity.js';
 import { NotificationChannelsRepository } from './notification-channels.repository.js';
 
 const OUTCOMES = ['delivered', 'failed', 'refused'] as const;
@@ -43,21 +43,18 @@ export class NotificationSignals implements OnModuleInit {
     const total = enabled.length;
     if (total === 0) return { status: 'disabled', message: 'No channel is enabled.', total };
     const waiting = await this.deliveries.waiting();
-    const named = (status: ChannelStatus) =>
-      enabled.flatMap((channel) => (channelStatusOf(channel) === status ? [channel.name] : []));
-    const [failing, unhealthy] = [named('degraded'), named('unhealthy')];
+    const { degraded, unhealthy } = Object.groupBy(enabled, channelStatusOf);
+    const [failing, broken] = [degraded, unhealthy].map((some) => some?.map(({ name }) => name));
     const details = {
       total,
       waiting,
-      ...(failing.length > 0 && { failing }),
-      ...(unhealthy.length > 0 && { unhealthy }),
+      ...(failing && { failing }),
+      ...(broken && { unhealthy: broken }),
     };
-    if (unhealthy.length + failing.length === 0) return { status: 'healthy', ...details };
-    const verb = unhealthy.length === 1 ? 'has' : 'have';
-    const message =
-      unhealthy.length > 0
-        ? `${unhealthy.length} of ${total} channels ${verb} failed for more than ten minutes.`
-        : `The last attempt failed for ${failing.length} of ${total} channels.`;
+    if (!failing && !broken) return { status: 'healthy', ...details };
+    const message = broken
+      ? `${broken.length} of ${total} channels ${broken.length === 1 ? 'has' : 'have'} failed for more than ten minutes.`
+      : `The last attempt failed for ${failing!.length} of ${total} channels.`;
     return { status: 'degraded', message, ...details };
   }
 }

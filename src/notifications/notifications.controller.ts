@@ -1,15 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Param,
-  Post,
-  Put,
-  Query,
-  Res,
-} from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
@@ -21,17 +10,15 @@ import {
   ApiAnswer,
   ApiErrorMeanings,
   ApiErrors,
-  ApiIfMatch,
-  ETAG_HEADER,
   Operation,
   SAME_KEY_UNDER_WAY,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { ApiRequestByType, shownType } from '../targets/target-contract.js';
+import { shownType, targetRoutes } from '../targets/target-contract.js';
 import { CHANNEL_TYPES } from './channel-types.js';
 import { DeliveriesService, TEST_ANSWERED_WITHIN_MS } from './deliveries.service.js';
-import { EVENT_SCHEMAS } from './messages/event-schemas.js';
-import { MAX_CHANNELS, NotificationChannelsService } from './notification-channels.service.js';
+import { EVENT_SCHEMAS } from './notification.js';
+import { NotificationChannelsService } from './notification-channels.service.js';
 import {
   ChangedNotificationChannelDto,
   CHANNEL_REQUEST,
@@ -49,6 +36,22 @@ import {
   shownDelivery,
 } from './notifications.dto.js';
 
+const routes = targetRoutes({
+  name: 'NotificationChannel',
+  requests: CHANNEL_REQUEST,
+  shown: NotificationChannelDto,
+  changed: ChangedNotificationChannelDto,
+  test: NotificationTestDto,
+  type: NotificationChannelTypeDto,
+  hasVersions: true,
+  effects: {
+    create: 'The channel receives events from now on.',
+    update: 'After a change of `config` or `enabled`, waiting deliveries are attempted at once.',
+    delete: 'Its waiting deliveries are not sent.',
+    test: 'Makes one attempt, even if the channel is disabled. Its event is NotificationTestEvent. The kill switch does not stop it.',
+  },
+});
+
 /** The contract also has the schemas of the events, which no response contains but webhooks send. */
 @ApiTags('Notifications')
 @ApiExtraModels(...EVENT_SCHEMAS)
@@ -60,18 +63,7 @@ export class NotificationsController {
     private readonly deliveries: DeliveriesService,
   ) {}
 
-  @Get()
-  @Operation(
-    'listNotificationChannels',
-    'List the notification channels',
-    'Newest first, without secrets. `status` is the state of each channel.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'The channels.',
-    type: NotificationChannelDto,
-    list: true,
-  })
+  @routes.list
   async list(
     @Query() query: NotificationChannelQueryDto,
   ): Promise<ListAnswer<NotificationChannelDto>> {
@@ -79,37 +71,12 @@ export class NotificationsController {
     return ListAnswer.of(page, query, shownChannel);
   }
 
-  @Get('types')
-  @Operation(
-    'listNotificationChannelTypes',
-    'List the types of notification channels',
-    'Schemas of the configurations.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'All types, with the schemas of their configurations.',
-    type: NotificationChannelTypeDto,
-    catalogue: true,
-  })
+  @routes.types
   listTypes(): NotificationChannelTypeDto[] {
     return CHANNEL_TYPES.all.map(shownType);
   }
 
-  @Post()
-  @Operation(
-    'createNotificationChannel',
-    'Create a notification channel',
-    'It receives events from now on. `GET /api/notification-channels/types` lists the fields of `config`. Secrets can be written but not read.',
-  )
-  @ApiRequestByType(CHANNEL_REQUEST)
-  @ApiAnswer({
-    status: 201,
-    description: 'The channel, and its secret if the service generated it.',
-    type: ChangedNotificationChannelDto,
-  })
-  @ApiErrorMeanings({
-    conflict: `The name is taken, the limit of ${MAX_CHANNELS} channels is reached, or a request with the same Idempotency-Key is still running.`,
-  })
+  @routes.create
   async create(
     @Body() body: NotificationChannelInputDto,
     @CurrentPrincipal() caller: Principal,
@@ -119,18 +86,7 @@ export class NotificationsController {
     return shownChannel(await this.channels.create(caller, body, remember));
   }
 
-  @Get(':id')
-  @Operation(
-    'getNotificationChannel',
-    'Read a notification channel',
-    'Secrets are never returned: `secrets_set` has the names of those that are set.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'The channel.',
-    type: NotificationChannelDto,
-    headers: ETAG_HEADER,
-  })
+  @routes.get
   async get(
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -140,21 +96,7 @@ export class NotificationsController {
     return shownChannel(channel);
   }
 
-  @Put(':id')
-  @Operation(
-    'updateNotificationChannel',
-    'Change a notification channel',
-    'Absent fields do not change, including secrets. After a change of `config` or `enabled`, waiting deliveries are attempted at once.',
-  )
-  @ApiIfMatch()
-  @ApiAnswer({
-    status: 200,
-    description: 'The changed channel, and its secret if the service generated it.',
-    type: ChangedNotificationChannelDto,
-    headers: ETAG_HEADER,
-  })
-  @ApiErrors('conflict', 'precondition_failed')
-  @ApiErrorMeanings({ conflict: 'The name is taken.' })
+  @routes.update
   async update(
     @Param('id') id: string,
     @Body() body: NotificationChannelUpdateDto,
@@ -167,19 +109,7 @@ export class NotificationsController {
     return shownChannel(changed);
   }
 
-  @Delete(':id')
-  @Operation(
-    'deleteNotificationChannel',
-    'Delete a notification channel',
-    'Its waiting deliveries are not sent.',
-  )
-  @ApiIfMatch()
-  @ApiAnswer({
-    status: 200,
-    description: 'The channel and its secrets are deleted.',
-    type: DeletedResourceDto,
-  })
-  @ApiErrors('precondition_failed')
+  @routes.delete
   async delete(
     @Param('id') id: string,
     @IfMatch() condition: IfMatchCondition,
@@ -189,18 +119,7 @@ export class NotificationsController {
     return { id, deleted: true };
   }
 
-  @Post(':id/test')
-  @HttpCode(200)
-  @Operation(
-    'testNotificationChannel',
-    'Send a test message',
-    'Makes one attempt, even if the channel is disabled. Its event is NotificationTestEvent. The kill switch does not stop it.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'Result of the attempt: `success` is true if the receiver has the message.',
-    type: NotificationTestDto,
-  })
+  @routes.test
   async test(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,

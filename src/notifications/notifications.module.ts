@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
 import { ActionsModule } from '../actions/actions.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
+import { ChannelAttempts } from './channel-attempts.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveriesService } from './deliveries.service.js';
-import { DeliveryAttempts } from './delivery-attempts.js';
 import { DeliveryClaimsRepository } from './delivery-claims.repository.js';
-import { DeliveryEndings } from './delivery-endings.js';
 import { DeliveryWork } from './delivery.work.js';
 import { NotificationsController } from './notifications.controller.js';
 import { NotificationChannelsRepository } from './notification-channels.repository.js';
@@ -22,8 +21,7 @@ import { SealedChannels } from './sealed-channels.js';
     NotificationChannelsService,
     DeliveriesRepository,
     DeliveryClaimsRepository,
-    DeliveryAttempts,
-    DeliveryEndings,
+    ChannelAttempts,
     DeliveryWork,
     DeliveriesService,
     NotificationSignals,

@@ -1,10 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
-import {
-  UnknownSecretKeyError,
-  UnreadableSecretError,
-} from '../platform/secrets/secrets.errors.js';
-import type { Config } from '../targets/target-config.js';
 import { SealedConfig, sealedSecretsOf } from '../targets/target-secrets.js';
 import type { NotificationChannelEntity } from './notification-channel.entity.js';
 
@@ -17,7 +12,6 @@ export type FormerSecret = Channel<'former_secret' | 'former_secret_until'>;
 const OWNER = 'notification_channel';
 const contextOfFormer = (id: string) => `${OWNER}:${id}:former`;
 
-/** Seals configurations of channels and their previous secrets. */
 @Injectable()
 export class SealedChannels extends SealedConfig {
   protected override readonly owner = OWNER;
@@ -29,31 +23,14 @@ export class SealedChannels extends SealedConfig {
     };
   }
 
-  /** `undefined` if it has expired or the keys cannot decrypt it. The current secret works without it. */
+  /** `undefined` if there is none or if it has expired. */
   openFormer({ id, ...channel }: FormerSecret & Channel<'id'>, now: Date): string | undefined {
     const { former_secret, former_secret_until } = channel;
     if (!former_secret || !former_secret_until || former_secret_until <= now) return undefined;
-    return unlessUnreadable(() => this.box.open(former_secret, contextOfFormer(id)));
-  }
-
-  /** `undefined` if the keys cannot decrypt the secrets. */
-  openIfReadable(id: string, channel: Channel<'config' | 'secrets'>): Config | undefined {
-    return unlessUnreadable(() => this.open(id, channel));
+    return this.box.open(former_secret, contextOfFormer(id));
   }
 }
 
-function unlessUnreadable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof UnreadableSecretError || error instanceof UnknownSecretKeyError) {
-      return undefined;
-    }
-    throw error;
-  }
-}
-
-/** Columns with sealed secrets of channels. */
 export const CHANNEL_SECRETS: readonly SealedColumn[] = [
   sealedSecretsOf('notification_channels', OWNER),
   {

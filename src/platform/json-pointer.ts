@@ -52,7 +52,9 @@ function next(value: unknown, step: string): unknown {
 
 declare global {
   interface JSON {
-    /** Exists in Node, but not yet in the types of TypeScript. */
+    /* Both exist in Node, but not yet in the types of TypeScript. */
     isRawJSON(value: unknown): value is { readonly rawJSON: string };
+    /** JSON.stringify writes the result as the given text. */
+    rawJSON(text: string): { readonly rawJSON: string };
   }
 }

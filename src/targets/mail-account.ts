@@ -10,7 +10,6 @@ import { storable } from '../platform/text.js';
 
 const SUBMISSION_PORT = 587;
 
-/** Mail server and sender. */
 export const MAIL_SERVER_PROPERTIES = {
   host: text(
     'Name or address of the mail server. An address of a private network must be in ALLOWED_PRIVATE_TARGETS.',
@@ -97,8 +96,6 @@ export interface Note {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** HTML version of the text. Text of third parties must be escaped. */
-  readonly html?: string;
   /** The same for every attempt, so that mailboxes recognise copies by the Message-ID. */
   readonly id: string;
   /** The same for all mails of a conversation. */
@@ -111,9 +108,9 @@ const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 /** A group without members: RFC 5322, 3.4. */
 const UNDISCLOSED = 'Undisclosed recipients:;';
 
-/** Builds the message. Text of attackers cannot become a header, an attachment or markup. */
+/** Builds the message. Text of attackers cannot become a header or an attachment. */
 export async function mailContent(note: Note): Promise<Buffer> {
-  const { from, to, subject, text, html, id, threadId } = note;
+  const { from, to, subject, text, id, threadId } = note;
   const domain = domainOf(from);
   const composer = new MailComposer({
     from: { name: '', address: from },
@@ -121,7 +118,6 @@ export async function mailContent(note: Note): Promise<Buffer> {
     // `=?` starts an encoded word (RFC 2047), which mail clients would decode.
     subject: storable(subject).replace(BREAKS, ' ').replaceAll('=?', '= ?'),
     text: storable(text),
-    html: html === undefined ? undefined : storable(html),
     messageId: `<${id}@${domain}>`,
     references: threadId === undefined ? undefined : `<${threadId}@${domain}>`,
     // RFC 3834: prevents automatic replies.

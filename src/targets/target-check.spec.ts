@@ -1,4 +1,3 @@
-import { MOST_ERRORS } from '../platform/errors/app-error.js';
 import { configProblems } from './target-check.js';
 import type { ConfigSchema } from './target-config.js';
 
@@ -204,11 +203,9 @@ describe('configProblems', () => {
     ]);
   });
 
-  it('cuts long names, and limits the number of errors', () => {
+  it('cuts long names', () => {
     const [long] = inField({ ['x'.repeat(5_000)]: 1 });
     expect(long).toMatchObject({ field: `config.${'x'.repeat(100)}` });
-    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`x${at}`, 1]));
-    expect(inField(many)).toHaveLength(MOST_ERRORS);
   });
 
   it('shows no value of the configuration, because values may be secrets', () => {

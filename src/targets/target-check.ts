@@ -2,15 +2,12 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Ajv, type ErrorObject } from 'ajv';
-import { type FieldError, MOST_ERRORS, ValidationError } from '../platform/errors/app-error.js';
+import { type FieldError, ValidationError } from '../platform/errors/app-error.js';
 import { shownName, shownStart } from '../platform/text.js';
 import {
   type Config,
+  type ConfigOf,
   type ConfigSchema,
-  entryOf,
-  isMap,
-  isObject,
-  ownOf,
   secretNames,
   splitConfig,
   type ValueSchema,
@@ -47,28 +44,16 @@ export function configProblems(schema: ConfigSchema, config: unknown): FieldErro
   // Ajv caches each compiled schema. There is one per type.
   const validate = ajv.compile(schema);
   validate(config);
-  const errors = validate.errors ?? [];
-  const found = new Map<string, FieldError>();
-  // A value of the wrong type or length is not reported a second time as an unknown value.
-  const wrongOtherwise = new Set(
-    errors.filter(({ keyword }) => keyword !== 'enum').map(({ instancePath }) => instancePath),
-  );
-  for (const error of errors) {
-    if (error.keyword === 'enum' && wrongOtherwise.has(error.instancePath)) continue;
-    // Describes an invalid name. The following error of the keyword `propertyNames` reports it.
-    if (error.propertyName !== undefined) continue;
-    const pointer = pointerOf(error);
-    if ([...found.keys()].some((other) => `${pointer}/`.startsWith(`${other}/`))) continue;
-    const names = parsePointer(pointer)!.map(shownName);
-    const schemaOfField = error.parentSchema as ValueSchema;
-    const [code, text] = (RULES[error.keyword] ?? RULES[String(schemaOfField.type)])!;
-    found.set(
-      pointer,
-      problemAt(['config', ...names].join('.'), code, text(schemaOfField, error.data)),
-    );
-    if (found.size === MOST_ERRORS) break;
-  }
-  return [...found.values()];
+  // An error of an invalid name is followed by an error of the keyword `propertyNames`.
+  const errors = validate.errors?.filter(({ propertyName }) => propertyName === undefined) ?? [];
+  return Array.from(Map.groupBy(errors, pointerOf), ([pointer, all]) => {
+    // A value of the wrong type or length is also an unknown value.
+    const { keyword, parentSchema, data } = all.find((one) => one.keyword !== 'enum') ?? all[0]!;
+    const ofField = parentSchema as ValueSchema;
+    const [code, text] = (RULES[keyword] ?? RULES[String(ofField.type)])!;
+    const path = ['config', ...parsePointer(pointer)!.map(shownName)].join('.');
+    return problemAt(path, code, text(ofField, data));
+  });
 }
 
 /** JSON pointer of the invalid field. For a missing or unknown name, ajv points to the object around it. */
@@ -90,7 +75,6 @@ const SIZE: Rule = [
     `must have ${minProperties} to ${maxProperties} entries`,
 ];
 
-/** Code and text of an error by its keyword, or by the type of the field. */
 const RULES: Readonly<Record<string, Rule>> = {
   required: ['required', () => 'is required'],
   additionalProperties: ['unknown_field', () => 'is not a known field'],
@@ -123,31 +107,21 @@ function addressFault(text: string, format: ValueSchema['format']): string | und
   return `must have no user, ${forbidden} or fragment`;
 }
 
-/** Finds names that differ only in case in case-insensitive maps, because it would be undefined which one is sent. */
-export function twinNameProblems({ properties }: ConfigSchema, config: Config): FieldError[] {
-  return Object.entries(properties).flatMap(([name, property]) => {
-    const map = ownOf(config, name);
-    if (!property['x-ignore-case'] || !isObject(map)) return [];
-    const seen = new Set<string>();
-    return Object.keys(map).flatMap((key) => {
-      if (seen.size < seen.add(key.toLowerCase()).size) return [];
-      const field = `config.${name}.${shownName(key)}`;
-      return [problemAt(field, 'unique', 'is given twice: its names are case-insensitive')];
-    });
-  });
-}
-
-/** Description of the configuration of a type. */
-export interface ConfigDefinition {
-  readonly config: ConfigSchema;
+export interface TargetType<Schema extends ConfigSchema = ConfigSchema> {
+  readonly name: string;
+  readonly description: string;
+  readonly config: Schema;
+  /** Schema in requests, if the service can generate a field. */
+  readonly requestConfig?: ConfigSchema;
   /** The secrets sign messages and are never sent, so a new address does not require them again. */
   readonly signsOnly?: true;
-  /** Rules that the schema cannot express. `config` is valid by the schema. */
-  problems?(config: Config, targets: Targets): FieldError[];
+  problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
+  /** Names destinations beside the addresses for the audit trail. */
+  sentTo?(config: ConfigOf<Schema>): readonly string[];
 }
 
 /** The types of connectors or channels that the files of a folder export, in the order of the file names. */
-export class TypesByName<Type extends { readonly name: string }> {
+export class TypesByName<Type extends TargetType> {
   readonly all: readonly Type[];
 
   constructor(folder: string) {
@@ -167,7 +141,6 @@ export class TypesByName<Type extends { readonly name: string }> {
     return this.all.map(({ name }) => name);
   }
 
-  /** Throws a ValidationError for an unknown type. */
   named(name: string): Type {
     const type = this.find(name);
     if (type) return type;
@@ -206,37 +179,31 @@ export function secretsNotGivenAgain(
   before: Config,
   change: Config,
 ): string[] {
-  return secretNames(schema, splitConfig(schema, before).secrets).filter((path) => {
-    const [, name = '', key] = /^([^.]*)\.?(.*)$/s.exec(path) ?? [];
-    const given = ownOf(change, name);
-    const property = schema.properties[name];
-    const isEntry = key && isMap(property) && isObject(given);
-    return (isEntry ? entryOf(property, given, key) : given) === undefined;
-  });
-}
-
-/** Addresses to which secrets would be sent unencrypted over the internet. */
-export function plainTextProblems(schema: ConfigSchema, config: Config): FieldError[] {
-  if (secretNames(schema, splitConfig(schema, config).secrets).length === 0) return [];
-  return addressesIn(schema, config).flatMap(([name, { protocol, hostname }]) => {
-    if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
-    const text = 'must be an https address. http is allowed only in private networks';
-    return [problemAt(`config.${name}`, 'https_required', text)];
+  const namesIn = (config: Config) => secretNames(schema, splitConfig(schema, config).secrets);
+  const given = namesIn(change);
+  return namesIn(before).filter((path) => {
+    const [map = ''] = path.split('.', 1);
+    return !given.includes(path) && !given.includes(map);
   });
 }
 
 /**
- * Rejects IP addresses that the service must not connect to. Names are checked at each call, because they may resolve
- * differently later.
+ * Rejects IP addresses that the service must not connect to, and addresses to which secrets would be sent unencrypted
+ * over the internet. Names are checked at each call, because they may resolve differently later.
  */
-export function refusedTargetProblems(
+export function addressProblems(
   schema: ConfigSchema,
   config: Config,
   targets: Targets,
 ): FieldError[] {
-  return addressesIn(schema, config).flatMap(([name, { hostname }]) =>
-    targets.refusesAddress(hostname) ? [refusedTarget(`config.${name}`)] : [],
-  );
+  const hasSecrets = secretNames(schema, splitConfig(schema, config).secrets).length > 0;
+  return addressesIn(schema, config).flatMap(([name, { protocol, hostname }]) => {
+    const field = `config.${name}`;
+    if (targets.refusesAddress(hostname)) return [refusedTarget(field)];
+    if (!hasSecrets || protocol !== 'http:' || isPrivateHost(hostname)) return [];
+    const text = 'must be an https address. http is allowed only in private networks';
+    return [problemAt(field, 'https_required', text)];
+  });
 }
 
 export function refusedTarget(field: string): FieldError {
@@ -246,17 +213,11 @@ export function refusedTarget(field: string): FieldError {
 }
 
 /** All problems of a configuration. The schema comes first, because the other rules need valid fields. */
-export function allProblems(
-  kind: ConfigDefinition,
-  config: Config,
-  targets: Targets,
-): FieldError[] {
+export function allProblems(kind: TargetType, config: Config, targets: Targets): FieldError[] {
   const ofSchema = configProblems(kind.config, config);
   if (ofSchema.length > 0) return ofSchema;
   return [
-    ...twinNameProblems(kind.config, config),
-    ...refusedTargetProblems(kind.config, config, targets),
-    ...plainTextProblems(kind.config, config),
+    ...addressProblems(kind.config, config, targets),
     ...(kind.problems?.(config, targets) ?? []),
   ];
 }

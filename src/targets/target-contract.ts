@@ -1,7 +1,18 @@
-import { applyDecorators, type Type } from '@nestjs/common';
+import { applyDecorators, Delete, Get, HttpCode, Post, Put, type Type } from '@nestjs/common';
 import { ApiBody, type SchemaObject } from '@nestjs/swagger';
-import { ApiSchemas } from '../platform/openapi/answers.js';
-import { pascal, propertySchema, ref } from '../platform/openapi/schemas.js';
+import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  ApiIfMatch,
+  ApiSchemas,
+  ETAG_HEADER,
+  Operation,
+  pascal,
+  propertySchema,
+  ref,
+} from '../platform/openapi/answers.js';
 import {
   Flag,
   GivenName,
@@ -13,6 +24,7 @@ import {
 } from '../platform/validation/fields.js';
 import { NULL_IS_ABSENT_EXTENSION, readsNullAsAbsent } from '../platform/validation/json-shield.js';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
+import type { TargetType } from './target-check.js';
 import {
   type Config,
   type ConfigSchema,
@@ -75,7 +87,6 @@ export abstract class ShownTarget {
   readonly updated_at: Date;
 }
 
-/** Result of a test of a connector or a channel. */
 export abstract class TargetTest {
   @Flag()
   readonly success: boolean;
@@ -98,14 +109,6 @@ export abstract class ShownType {
   readonly config_schema: ConfigSchema;
 }
 
-interface TargetType {
-  readonly name: string;
-  readonly description: string;
-  readonly config: ConfigSchema;
-  /** Schema in requests: a secret that the service can generate is not required. */
-  readonly requestConfig?: ConfigSchema;
-}
-
 export function shownType(type: TargetType): ShownType {
   const { name, description, config, requestConfig = config } = type;
   return { name, description, config_schema: requestConfig };
@@ -113,7 +116,6 @@ export function shownType(type: TargetType): ShownType {
 
 /** Requests whose `config` depends on their `type`. */
 export interface RequestsByType {
-  /** Name of the union schema. */
   readonly union: string;
   /** Suffix of schema names: `Connector` gives JiraConnectorInput. */
   readonly noun: string;
@@ -158,12 +160,91 @@ export function schemasByType(requests: RequestsByType): Readonly<Record<string,
   return schemas as Record<string, SchemaObject>;
 }
 
-/** Documents the body of such a request. */
-export const ApiRequestByType = (requests: RequestsByType): MethodDecorator =>
-  applyDecorators(
-    ApiSchemas(schemasByType(requests)),
-    ApiBody({ required: true, schema: ref(requests.union) }),
-  );
+interface TargetRoutes {
+  /** Such as `NotificationChannel`. */
+  readonly name: string;
+  readonly requests: RequestsByType;
+  readonly shown: Type;
+  /** Answer to a change. Default: `shown`. */
+  readonly changed?: Type;
+  readonly test: Type;
+  readonly type: Type;
+  /** Answers have an ETag, and changes accept If-Match. */
+  readonly hasVersions?: true;
+  /** Descriptions of the effects. */
+  readonly effects: Readonly<Record<'create' | 'update' | 'delete' | 'test', string>>;
+}
+
+/** Decorators of the routes that connectors and channels have, without the role. */
+export function targetRoutes(routes: TargetRoutes) {
+  const { name, requests, shown, changed = shown, hasVersions, effects } = routes;
+  const noun = name.replace(/(?!^)[A-Z]/g, ' $&').toLowerCase();
+  const headers = hasVersions && ETAG_HEADER;
+  const ifMatch = hasVersions ? [ApiIfMatch(), ApiErrors('precondition_failed')] : [];
+  return {
+    list: applyDecorators(
+      Get(),
+      Operation(`list${name}s`, `List the ${noun}s`, 'Newest first, without secrets.'),
+      ApiAnswer({ status: 200, description: `The ${noun}s.`, type: shown, list: true }),
+    ),
+    types: applyDecorators(
+      Get('types'),
+      Operation(`list${name}Types`, `List the types of ${noun}s`, 'With the schema of `config`.'),
+      ApiAnswer({ status: 200, description: 'All types.', type: routes.type, catalogue: true }),
+    ),
+    create: applyDecorators(
+      Post(),
+      Operation(
+        `create${name}`,
+        `Create a ${noun}`,
+        `The list of types describes the \`config\` of each type. Secrets can be written but not read. ${effects.create}`,
+      ),
+      ApiSchemas(schemasByType(requests)),
+      ApiBody({ required: true, schema: ref(requests.union) }),
+      ApiAnswer({ status: 201, description: `The ${noun}.`, type: changed }),
+      ApiErrorMeanings({
+        conflict:
+          'The name is taken, or a request with the same Idempotency-Key is still under way.',
+      }),
+    ),
+    get: applyDecorators(
+      Get(':id'),
+      Operation(`get${name}`, `Read a ${noun}`, '`secrets_set` has the names of its secrets.'),
+      ApiAnswer({ status: 200, description: `The ${noun}.`, type: shown, headers }),
+    ),
+    update: applyDecorators(
+      Put(':id'),
+      Operation(
+        `update${name}`,
+        `Change a ${noun}`,
+        `Absent fields do not change, including secrets. ${effects.update}`,
+      ),
+      ...ifMatch,
+      ApiAnswer({ status: 200, description: `The changed ${noun}.`, type: changed, headers }),
+      ApiErrorMeanings({ conflict: 'The name is taken.' }),
+    ),
+    delete: applyDecorators(
+      Delete(':id'),
+      Operation(`delete${name}`, `Delete a ${noun}`, effects.delete),
+      ...ifMatch,
+      ApiAnswer({
+        status: 200,
+        description: `The ${noun} and its secrets are deleted.`,
+        type: DeletedResourceDto,
+      }),
+    ),
+    test: applyDecorators(
+      Post(':id/test'),
+      HttpCode(200),
+      Operation(`test${name}`, `Test a ${noun}`, effects.test),
+      ApiAnswer({
+        status: 200,
+        description: 'Result of the test: `success` is true if it succeeded.',
+        type: routes.test,
+      }),
+    ),
+  };
+}
 
 type Schema = SchemaObject | { readonly $ref: string };
 type Schemas = Record<string, Schema>;

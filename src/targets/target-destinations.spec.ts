@@ -1,59 +1,48 @@
-import { Resolver, Targets } from '../platform/net/targets.js';
-import type { Settings } from '../platform/config/settings.js';
+import { targetsIn } from '../../test/support/vendors/vendor-site.js';
 import type { Config, ConfigSchema } from './target-config.js';
-import {
-  type ConfigDefinition,
-  secretsNotGivenAgain,
-  originsOf,
-  plainTextProblems,
-  refusedTargetProblems,
-} from './target-check.js';
+import { addressProblems, originsOf, secretsNotGivenAgain } from './target-check.js';
 
 const TEXT = { type: 'string', maxLength: 200 } as const;
 const ADDRESS = { ...TEXT, format: 'uri' } as const;
 const SECRET = { ...TEXT, writeOnly: true } as const;
 
 /** A vendor with a separate login service. */
-const TWO_ADDRESSES: ConfigDefinition = {
-  config: {
-    type: 'object',
-    properties: {
-      base_url: { ...ADDRESS, default: 'https://graph.vendor.example' },
-      login_url: ADDRESS,
-      client_secret: SECRET,
-      headers: {
-        type: 'object',
-        propertyNames: { pattern: '.' },
-        additionalProperties: TEXT,
-        maxProperties: 9,
-        writeOnly: true,
-      },
+const TWO_ADDRESSES: ConfigSchema = {
+  type: 'object',
+  properties: {
+    base_url: { ...ADDRESS, default: 'https://graph.vendor.example' },
+    login_url: ADDRESS,
+    client_secret: SECRET,
+    headers: {
+      type: 'object',
+      propertyNames: { pattern: '.' },
+      additionalProperties: TEXT,
+      maxProperties: 9,
+      writeOnly: true,
     },
-    required: [],
-    additionalProperties: false,
   },
+  required: [],
+  additionalProperties: false,
 };
 
 /** A mail server. */
-const HOST: ConfigDefinition = {
-  config: {
-    type: 'object',
-    properties: {
-      host: TEXT,
-      port: { type: 'integer', minimum: 1, maximum: 65_535, default: 587 },
-      secure: { type: 'boolean', default: false },
-      password: SECRET,
-    },
-    required: ['host'],
-    additionalProperties: false,
+const HOST: ConfigSchema = {
+  type: 'object',
+  properties: {
+    host: TEXT,
+    port: { type: 'integer', minimum: 1, maximum: 65_535, default: 587 },
+    secure: { type: 'boolean', default: false },
+    password: SECRET,
   },
+  required: ['host'],
+  additionalProperties: false,
 };
 
 describe('originsOf', () => {
   const login = { login_url: 'https://login.example' };
 
   it('reads every address, or its default', () => {
-    expect(originsOf(TWO_ADDRESSES.config, login)).toEqual([
+    expect(originsOf(TWO_ADDRESSES, login)).toEqual([
       'https://graph.vendor.example',
       'https://login.example',
     ]);
@@ -66,7 +55,7 @@ describe('originsOf', () => {
     ['https://vendor.example', 'https://vendor.example.evil.example', false],
     ['https://vendor.example', 'https://vendor.example.', false],
   ])('compares the addresses %s and %s: the same origin: %j', (before, after, same) => {
-    const of = (base_url: string) => originsOf(TWO_ADDRESSES.config, { ...login, base_url })[0];
+    const of = (base_url: string) => originsOf(TWO_ADDRESSES, { ...login, base_url })[0];
     expect(of(before) === of(after)).toBe(same);
   });
 
@@ -76,8 +65,8 @@ describe('originsOf', () => {
     [{ host: 'mail.example', port: 465 }, false],
     [{ host: 'mail.evil.example' }, false],
   ])('compares host, port and TLS with those of %j: the same: %j', (after, same) => {
-    const before = originsOf(HOST.config, { host: 'mail.example' })[0];
-    expect(originsOf(HOST.config, after)[0] === before).toBe(same);
+    const before = originsOf(HOST, { host: 'mail.example' })[0];
+    expect(originsOf(HOST, after)[0] === before).toBe(same);
   });
 });
 
@@ -87,8 +76,7 @@ describe('secretsNotGivenAgain', () => {
     client_secret: 'one',
     headers: { authorization: 'two', 'x.y': 'three' },
   };
-  const kept = (change: Config): string[] =>
-    secretsNotGivenAgain(TWO_ADDRESSES.config, stored, change);
+  const kept = (change: Config): string[] => secretsNotGivenAgain(TWO_ADDRESSES, stored, change);
 
   it('names each secret that a change does not contain', () => {
     expect(kept({})).toEqual(['client_secret', 'headers.authorization', 'headers.x.y']);
@@ -101,10 +89,15 @@ describe('secretsNotGivenAgain', () => {
   });
 });
 
-describe('plainTextProblems', () => {
+describe('the addresses of secrets', () => {
   const found = (base_url: string, more: Config = { client_secret: 'one' }): string[] => {
     const config = { base_url, login_url: 'https://login.example', ...more };
-    return plainTextProblems(TWO_ADDRESSES.config, config).map(({ field }) => field);
+    const problems = addressProblems(
+      TWO_ADDRESSES,
+      config,
+      targetsIn(['10.0.0.0/8', '127.0.0.0/8']),
+    );
+    return problems.map(({ field }) => field);
   };
 
   it.each([
@@ -139,13 +132,12 @@ const WITH_LOGIN: ConfigSchema = {
   additionalProperties: false,
 };
 
-function problems(config: object, allowed: readonly string[] = []) {
-  const targets = new Targets(new Resolver(), { allowedPrivateTargets: allowed } as Settings);
-  const found = refusedTargetProblems(WITH_LOGIN, { ...config }, targets);
+function problems(config: object, allowed: string[] = []) {
+  const found = addressProblems(WITH_LOGIN, { ...config }, targetsIn(allowed));
   return found.map(({ field, code }) => `${field} ${code}`);
 }
 
-describe('refusedTargetProblems', () => {
+describe('addressProblems', () => {
   it.each([
     'http://127.0.0.1:8080',
     'http://127.0.0.1.',

@@ -5,24 +5,23 @@ import { Targets } from '../platform/net/targets.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
 import {
   allProblems,
-  type ConfigDefinition,
   originsOf,
   problemAt,
   secretsNotGivenAgain,
-  twinNameProblems,
+  type TargetType,
 } from './target-check.js';
 import { changeConfig, type Config, secretNames, splitConfig } from './target-config.js';
 import type { TargetRow } from './target-rows.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 
 type StoredConfig = Pick<TargetRow, 'config' | 'secrets' | 'secret_names'>;
-
-interface ChangedConfig extends StoredConfig {
-  /** Previous and new destination of secrets, as scheme, host and port, if it changed. */
-  readonly moved?: { readonly from: readonly string[]; readonly to: readonly string[] };
-}
-
 type Sealed = Pick<StoredConfig, 'config' | 'secrets'>;
+
+interface CheckedConfig {
+  readonly stored: StoredConfig;
+  /** Destinations before and after a change that changes them, for the audit trail. */
+  readonly details: { readonly sent_to_before?: string[]; readonly sent_to?: string[] };
+}
 
 /**
  * Splits a configuration into a readable part and sealed secrets, and joins them again. Secrets that were sealed for
@@ -39,7 +38,40 @@ export class SealedConfig {
   ) {}
 
   /** Throws a ValidationError that names each invalid field. */
-  checkAndSeal(kind: ConfigDefinition, id: string, config: Config): StoredConfig {
+  create(kind: TargetType, id: string, config: Config): CheckedConfig {
+    const stored = this.checkAndSeal(kind, id, config);
+    return { stored, details: { sent_to: destinationsOf(kind, config) } };
+  }
+
+  /** Applies a partial change. If it changes the destination of secrets, all secrets must be given again. */
+  change(kind: TargetType, id: string, before: Sealed, change: Config): CheckedConfig {
+    const opened = this.open(id, before);
+    const after = changeConfig(kind.config, opened, change);
+    const stored = this.checkAndSeal(kind, id, after);
+    const isMoved = !isDeepStrictEqual(
+      originsOf(kind.config, opened),
+      originsOf(kind.config, after),
+    );
+    const missing =
+      isMoved && !kind.signsOnly ? secretsNotGivenAgain(kind.config, opened, change) : [];
+    if (missing.length > 0) {
+      const text =
+        'must be given again, because the scheme, host or port of its destination changes';
+      throw new ValidationError(
+        missing.map((name) => problemAt(`config.${name}`, 'secret_required', text)),
+      );
+    }
+    const [sent_to_before, sent_to] = [destinationsOf(kind, opened), destinationsOf(kind, after)];
+    const details = isDeepStrictEqual(sent_to_before, sent_to) ? {} : { sent_to_before, sent_to };
+    return { stored, details };
+  }
+
+  open(id: string, { config, secrets }: Sealed): Config {
+    if (secrets === null) return config;
+    return { ...config, ...(JSON.parse(this.box.open(secrets, this.contextOf(id))) as Config) };
+  }
+
+  private checkAndSeal(kind: TargetType, id: string, config: Config): StoredConfig {
     const problems = allProblems(kind, config, this.targets);
     if (problems.length > 0) throw new ValidationError(problems);
     const { readable, secrets } = splitConfig(kind.config, config);
@@ -51,36 +83,15 @@ export class SealedConfig {
     };
   }
 
-  /** Applies a partial change. If it changes the destination of secrets, all secrets must be given again. */
-  change(kind: ConfigDefinition, id: string, stored: Sealed, change: Config): ChangedConfig {
-    // Checked first, because merging would hide one of two spellings.
-    const twins = twinNameProblems(kind.config, change);
-    if (twins.length > 0) throw new ValidationError(twins);
-    const before = this.open(id, stored);
-    const after = changeConfig(kind.config, before, change);
-    const content = this.checkAndSeal(kind, id, after);
-    const [from, to] = [originsOf(kind.config, before), originsOf(kind.config, after)];
-    if (kind.signsOnly || isDeepStrictEqual(from, to)) return content;
-    const missing = secretsNotGivenAgain(kind.config, before, change);
-    if (missing.length > 0) {
-      const text =
-        'must be given again, because the scheme, host or port of its destination changes';
-      throw new ValidationError(
-        missing.map((name) => problemAt(`config.${name}`, 'secret_required', text)),
-      );
-    }
-    return { ...content, moved: { from, to } };
-  }
-
-  open(id: string, { config, secrets }: Sealed): Config {
-    if (secrets === null) return config;
-    return { ...config, ...(JSON.parse(this.box.open(secrets, this.contextOf(id))) as Config) };
-  }
-
-  protected contextOf(id: string): string {
+  private contextOf(id: string): string {
     return `${this.owner}:${id}`;
   }
 }
+
+const destinationsOf = (kind: TargetType, config: Config): string[] => [
+  ...originsOf(kind.config, config),
+  ...(kind.sentTo?.(config) ?? []),
+];
 
 /** The SQL of "A lost key" in docs/operations.md stores this problem; attention finds it. */
 export const SECRETS_LOST = 'Its secrets were lost with their key. Give it new ones and enable it.';

@@ -6,7 +6,7 @@ import {
   type Schema,
 } from '../../scripts/contract/document.js';
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
-import { pascal } from '../../src/platform/openapi/schemas.js';
+import { pascal } from '../../src/platform/openapi/answers.js';
 
 /*
  * What generators make types, functions and constants of. Each rule is there because a generator of openapi/clients made
@@ -34,8 +34,8 @@ const ANY_BODY = new Set([
   'previewWebhookEvent',
 ]);
 
-/** What is no schema, whatever is in it. `x-line` is for readers alone: no generator knows it. */
-const VALUES = new Set(['example', 'examples', 'default', 'enum', 'x-line']);
+/** Values that contain no schema. */
+const VALUES = new Set(['example', 'examples', 'default', 'enum']);
 
 function visit(
   value: unknown,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { RecordedExamples } from '../../src/platform/openapi/examples.js';
+import type { RecordedExamples } from '../../scripts/contract/examples.js';
 import { FORMATS } from '../../src/webhooks/reading/formats.js';
 import type { Json } from '../../src/webhooks/reading/json.js';
 

@@ -1,4 +1,5 @@
 import { In } from 'typeorm';
+import type { Settings } from '../../src/platform/config/settings.js';
 import { ActionsRepository, WAITING } from '../../src/actions/actions.repository.js';
 import type { Action } from '../../src/actions/action.js';
 import type { Tx } from '../../src/platform/database/transactions.js';
@@ -26,7 +27,7 @@ const NAMES = Object.keys(STATES) as State[];
 
 describe('the repository of actions', () => {
   const { dataSource, query, statements, transactions } = useTestDatabase();
-  const actions = new ActionsRepository(statements);
+  const actions = new ActionsRepository(statements, { approvalTtlMinutes: 10 } as Settings);
 
   beforeEach(() => query('truncate work, actions, action_count_deltas, playbook_run_steps'));
 
@@ -131,7 +132,7 @@ describe('the repository of actions', () => {
     const oldest = await insert({ ...STATES.waiting, requestedAgoMs: minutes(12) });
     const old = await oneOfEach({ requestedAgoMs: minutes(11) });
     const now = { ...REJECTION, rejected_at: new Date() };
-    const expire = (tx: Tx, limit: number) => actions.rejectExpired(tx, 10, now, limit);
+    const expire = (tx: Tx, limit: number) => actions.rejectExpired(tx, now, limit);
     expect((await transactions.run((tx) => expire(tx, 1))).map(({ id }) => id)).toEqual([oldest]);
     await transactions.run(async (tx) => {
       await tx.query('select 1 from actions where id = $1 for update', [old.waiting]);
@@ -145,7 +146,7 @@ describe('the repository of actions', () => {
   it('sends no update if no action has waited too long', async () => {
     await transactions.run(async (tx) => {
       const sent = jest.spyOn(tx.queryRunner!, 'query');
-      expect(await actions.rejectExpired(tx, 10, REJECTION, 9)).toEqual([]);
+      expect(await actions.rejectExpired(tx, REJECTION, 9)).toEqual([]);
       expect(sent).toHaveBeenCalledTimes(1);
     });
   });
@@ -158,7 +159,7 @@ describe('the repository of actions', () => {
   it('locks an action against every change until the transaction ends', async () => {
     const id = await insert(STATES.waiting);
     await transactions.run(async (tx) => {
-      expect(await actions.lockById(tx, id)).toMatchObject({ id, status: 'pending_approval' });
+      expect(await actions.lock(tx, [id])).toMatchObject([{ id, status: 'pending_approval' }]);
       const other = transactions.run((another) =>
         another.query('select 1 from actions where id = $1 for no key update nowait', [id]),
       );

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { AuditAnchor } from '../../src/audit/chain/audit-witness.js';
 import { AuditChainRepository } from '../../src/audit/chain/audit-chain.repository.js';
 import type { AuditEntry } from '../../src/audit/audit-entry.js';
 import { insertAuditRows, AuditLog } from '../../src/audit/audit-log.js';
-import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
+import { resealTrail } from '../../src/audit/chain/audit-resealing.js';
+import { AuditKeys, RETIRED_AUDIT_KEYS } from '../../src/audit/chain/audit-chain.js';
 import { AuditRepository } from '../../src/audit/audit.repository.js';
 import { AuditSealer } from '../../src/audit/chain/audit-sealer.js';
 import { AuditVerifier } from '../../src/audit/chain/audit-verifier.js';
@@ -15,7 +15,8 @@ import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { readSecretKey } from '../../src/platform/config/setting.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
+import { SealedValues } from '../../src/platform/secrets/sealed-values.js';
+import { SecretBox, SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
 
 export const newKey = (): string => randomBytes(32).toString('base64');
@@ -27,7 +28,6 @@ export interface Replica {
   readonly chain: AuditChainRepository;
   readonly sealer: AuditSealer;
   readonly witness: AuditWitness;
-  readonly anchor: AuditAnchor;
   readonly service: AuditService;
   sealAll(): Promise<void>;
   verify(): ReturnType<AuditVerifier['verify']>;
@@ -52,7 +52,7 @@ export class AuditHarness {
 
   /** Empties the trail, as in a new database. */
   async clear(): Promise<void> {
-    await this.tamper('truncate audit_log, audit_seals, audit_attestations, audit_chain');
+    await this.tamper('truncate audit_log, audit_seals, audit_retired_keys, audit_chain');
   }
 
   replica(
@@ -61,14 +61,14 @@ export class AuditHarness {
   ): Replica {
     const { dataSource } = this.database;
     const keys = new AuditKeys(new SecretKeys(secretsKey.map(readSecretKey)));
-    const witness = new AuditWitness(chain, keys, clock);
+    const settings = loadSettings({ AUDIT_ANCHOR_FILE: anchorFile });
+    const witness = new AuditWitness(settings, chain, keys, clock);
     const sealer = new AuditSealer(this.transactions, chain, keys, witness);
     const verifier = new AuditVerifier(this.transactions, chain, keys, witness, clock);
     return {
       keys,
       log: new AuditLog(this.statements, keys, clock),
       witness,
-      anchor: new AuditAnchor(loadSettings({ AUDIT_ANCHOR_FILE: anchorFile }), keys, witness),
       chain,
       sealer,
       service: new AuditService(new AuditRepository(dataSource), verifier),
@@ -84,6 +84,16 @@ export class AuditHarness {
     const values = replica.log.valuesOfAll([someEntry(entry)]);
     await this.statements.rows(INSERT, values);
     return (values[0] as string[])[0]!;
+  }
+
+  async reseal(secretsKey: readonly string[], anchorFile = '/nowhere'): Promise<number> {
+    const { dataSource } = this.database;
+    const keys = new SecretKeys(secretsKey.map(readSecretKey));
+    // The command does the same.
+    const values = new SealedValues(dataSource, [RETIRED_AUDIT_KEYS]);
+    await values.reseal(new SecretBox(keys), keys.ids[0]!);
+    const settings = loadSettings({ AUDIT_ANCHOR_FILE: anchorFile });
+    return await resealTrail(dataSource, new AuditKeys(keys), settings);
   }
 
   /** Changes the tables as their owner, who can disable the triggers. */

@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { acceptHead } from '../../src/audit/chain/audit-witness.js';
 import { HEAD_ACCEPTED } from '../../src/audit/audit-entry.js';
-import { signAnchorAgain } from '../../src/audit/chain/audit-witness.js';
-import { AuditResealing } from '../../src/audit/chain/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
 import { useStarted } from '../support/use-started.js';
 
@@ -37,11 +35,10 @@ describe('the witness of the audit trail outside its database', () => {
   /** The next start of the service, which knows what the file says. */
   async function restarted(keys = [key]): Promise<Replica> {
     const next = harness.replica(keys, { anchorFile });
-    await next.anchor.informWitness();
+    await next.witness.load();
     return next;
   }
 
-  const reseal = (one: Replica) => new AuditResealing(harness.database.dataSource, one.keys).run();
   const accept = () => acceptHead(harness.database.dataSource, replica.keys, 'a backup');
 
   describe('a trail set back to a genuine earlier state', () => {
@@ -50,7 +47,7 @@ describe('the witness of the audit trail outside its database', () => {
     beforeEach(async () => {
       putBack = await harness.keepState();
       await write(2);
-      await replica.anchor.write();
+      await replica.witness.save();
       await putBack();
     });
 
@@ -76,7 +73,7 @@ describe('the witness of the audit trail outside its database', () => {
       const stranger = harness.replica([key]);
       await write(5, stranger);
       await replica.sealAll();
-      await replica.anchor.write();
+      await replica.witness.save();
       expect(await (await restarted()).verify()).toMatchObject({
         valid: false,
         checked: 8,
@@ -100,7 +97,7 @@ describe('the witness of the audit trail outside its database', () => {
       await accept();
       for (const one of [replica, await restarted()]) {
         await one.sealAll();
-        await one.anchor.write();
+        await one.witness.save();
         expect(one.witness.rewound).toBe(false);
         expect(await one.verify()).toEqual({ ...VALID, checked: 4 });
       }
@@ -129,7 +126,7 @@ describe('the witness of the audit trail outside its database', () => {
     await replica.sealAll();
     const putBack = await harness.keepState();
     await write(1);
-    await replica.anchor.write();
+    await replica.witness.save();
     await putBack();
     expect(await replica.verify()).toMatchObject({ valid: false, head_rewound: true });
     expect(await (await restarted()).verify()).toMatchObject({ valid: false, head_rewound: true });
@@ -137,13 +134,13 @@ describe('the witness of the audit trail outside its database', () => {
 
   describe('the anchor file', () => {
     it('is readable only for its owner, is replaced as a whole and contains the head', async () => {
-      await replica.anchor.write();
+      await replica.witness.save();
       const first = statSync(anchorFile);
       expect(first.mode & 0o777).toBe(0o600);
-      await replica.anchor.write();
+      await replica.witness.save();
       expect(statSync(anchorFile).ino).toBe(first.ino);
       await write(1);
-      await replica.anchor.write();
+      await replica.witness.save();
       expect(statSync(anchorFile).ino).not.toBe(first.ino);
       expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '4' });
     });
@@ -153,92 +150,99 @@ describe('the witness of the audit trail outside its database', () => {
       ['changed', (text: string) => text.replace('"seq": "3"', '"seq": "2"')],
       ['empty', () => ''],
     ])('is reported and kept for inspection if it is %s', async (_, change) => {
-      await replica.anchor.write();
+      await replica.witness.save();
       const spoilt = change(readFileSync(anchorFile, 'utf8'));
       writeFileSync(anchorFile, spoilt);
       const next = await restarted();
       await next.sealAll();
-      await next.anchor.write();
-      expect(next.anchor.fault).toContain(anchorFile);
+      await next.witness.save();
+      expect(next.witness.fault).toContain(anchorFile);
       expect(readFileSync(anchorFile, 'utf8')).toBe(spoilt);
       expect(await next.verify()).toEqual({ ...VALID, checked: 3 });
       rmSync(anchorFile);
-      await next.anchor.write();
-      expect(next.anchor.fault).toBeUndefined();
+      await next.witness.save();
+      expect(next.witness.fault).toBeUndefined();
     });
 
     it('is rejected under an unknown key, and accepted under an old one', async () => {
-      await replica.anchor.write();
+      await replica.witness.save();
       const stranger = await restarted([newKey()]);
-      await stranger.anchor.write();
-      expect(stranger.anchor.fault).toContain('SECRETS_KEY');
+      await stranger.witness.save();
+      expect(stranger.witness.fault).toContain('SECRETS_KEY');
       const rotated = await restarted([newKey(), key]);
-      await rotated.anchor.write();
-      expect(rotated.anchor.fault).toBeUndefined();
+      await rotated.witness.save();
+      expect(rotated.witness.fault).toBeUndefined();
       expect(rotated.witness.head.seq).toBe(3n);
     });
 
     it('is not replaced under another key until the trail is accepted with that key', async () => {
-      await replica.anchor.write();
+      await replica.witness.save();
       const oldFile = readFileSync(anchorFile, 'utf8');
       await harness.clear();
       const next = newKey();
       const other = await restarted([next]);
-      await other.anchor.write();
+      await other.witness.save();
       expect(readFileSync(anchorFile, 'utf8')).toBe(oldFile);
 
       await acceptHead(harness.database.dataSource, other.keys, 'the key is lost');
       const after = await restarted([next]);
       await after.sealAll();
-      await after.anchor.write();
-      expect(after.anchor.fault).toBeUndefined();
+      await after.witness.save();
+      expect(after.witness.fault).toBeUndefined();
       expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '1' });
       // It is a witness again.
       await harness.clear();
       expect(await (await restarted([next])).verify()).toMatchObject({ head_rewound: true });
     });
 
-    it('is signed with the new key after a rotation, with the same content', async () => {
+    it('is signed with the new key by a rotation, and still shows that the trail is set back', async () => {
       const putBack = await harness.keepState();
       await write(2);
-      await replica.anchor.write();
-      await putBack();
+      await replica.witness.save();
       const next = newKey();
-      const rotated = harness.replica([next, key]);
-      await reseal(rotated);
-      await signAnchorAgain(anchorFile, rotated.keys);
+      await harness.reseal([next, key], anchorFile);
+      await putBack();
       const alone = await restarted([next]);
       expect(alone.witness.head.seq).toBe(5n);
       expect(await alone.verify()).toMatchObject({ valid: false, head_rewound: true });
-      await alone.anchor.write();
-      expect(alone.anchor.fault).toBeUndefined();
+      await alone.witness.save();
+      expect(alone.witness.fault).toBeUndefined();
+    });
+
+    it('prevents a rotation of a trail that was set back', async () => {
+      const putBack = await harness.keepState();
+      await write(2);
+      await replica.witness.save();
+      await putBack();
+      const rotation = harness.reseal([newKey(), key], anchorFile);
+      await expect(rotation).rejects.toThrow('The audit trail was altered: see');
     });
 
     it('is neither created nor trusted by a rotation if it is missing or damaged', async () => {
-      await signAnchorAgain(anchorFile, replica.keys);
+      await harness.reseal([key], anchorFile);
       expect(existsSync(anchorFile)).toBe(false);
-      await replica.anchor.write();
+      await replica.witness.save();
       writeFileSync(anchorFile, 'spoilt');
-      await signAnchorAgain(anchorFile, replica.keys);
+      await harness.reseal([key], anchorFile);
       expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
     });
 
     it('is reported if it cannot be written, and the service continues', async () => {
       writeFileSync(join(home, 'folder'), 'a file where the folder should be');
-      await replica.anchor.write();
-      expect(replica.anchor.fault).toContain(anchorFile);
+      await replica.witness.save();
+      expect(replica.witness.fault).toContain(anchorFile);
       await write(1);
       rmSync(join(home, 'folder'));
-      await replica.anchor.write();
-      expect(replica.anchor.fault).toBeUndefined();
+      await replica.witness.save();
+      expect(replica.witness.fault).toBeUndefined();
     });
 
     it('is taken from a process that has seen more, and never set back', async () => {
       const other = harness.replica([key], { anchorFile });
       await other.sealAll();
       await write(2);
-      await replica.anchor.write();
-      await other.anchor.write();
+      await replica.witness.save();
+      await other.witness.save();
       expect(other.witness.head.seq).toBe(5n);
       expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '5' });
     });

@@ -1,3 +1,4 @@
+import { IncidentEntity } from '../../src/incidents/incident.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
 /** Tables without an entity, and why. */
@@ -22,7 +23,17 @@ describe('entities', () => {
     (await dataSource.query<{ name: string }[]>(text)).map(({ name }) => name).sort();
 
   it('describe exactly the schema that the migrations make', async () => {
-    expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
+    // If an entity declares a generated column, TypeORM keeps its expression in a table of its own. So no entity does.
+    await dataSource.query(
+      'create table if not exists typeorm_metadata (type text, database text, schema text, "table" text, name text, value text)',
+    );
+    const generated = ['incident_number', 'classification'];
+    const { columns } = dataSource.getMetadata(IncidentEntity);
+    for (const column of columns.filter(({ propertyName }) => generated.includes(propertyName)))
+      column.generatedType = 'STORED';
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    await dataSource.query('drop table typeorm_metadata');
+    expect(upQueries).toEqual([]);
   });
 
   // TypeORM compares some of them by what they do, and those that it cannot describe not at all.

@@ -15,7 +15,7 @@ describe('the timeline of an incident', () => {
   let now = 0;
   const clock = { now: () => new Date(now) };
 
-  const timeline = new IncidentTimeline(statements, transactions, clock);
+  const timeline = new IncidentTimeline(statements, clock);
 
   beforeEach(async () => {
     const at = new Date();
@@ -46,27 +46,6 @@ describe('the timeline of an incident', () => {
       for (const event of events) await timeline.add(tx, entry(event));
     });
     expect((await entries()).map(({ event }) => event)).toEqual(events);
-  });
-
-  it('keeps it if the clock is set back', async () => {
-    now = Date.UTC(2100, 6, 1);
-    await add(async (tx) => {
-      await timeline.add(tx, entry('cause'));
-      now -= 5_000;
-      await timeline.add(tx, entry('effect'));
-    });
-    const [cause, effect] = await entries();
-    expect([cause!.event, effect!.event]).toEqual(['cause', 'effect']);
-    expect(effect!.at >= cause!.at).toBe(true);
-  });
-
-  it('uses the clock for the next transaction', async () => {
-    now = Date.UTC(2100, 7, 1);
-    await add((tx) => timeline.add(tx, entry('earlier')));
-    now -= 5_000;
-    await add((tx) => timeline.add(tx, entry('later')));
-    const later = (await entries()).find(({ event }) => event === 'later');
-    expect(later!.at).toEqual(new Date(now));
   });
 
   it('reads a page of later reports and their total at one moment', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tx } from '../../src/platform/database/transactions.js';
-import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
-import { KillSwitch, PERMIT_MS, type Permit } from '../../src/kill-switch/kill-switch.js';
+import { KillSwitch } from '../../src/kill-switch/kill-switch.js';
+import { PERMIT_MS, type Permit } from '../../src/kill-switch/permit.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
 /** Counts only this database, because other suites use the same server. */
@@ -10,10 +10,9 @@ const READING = `
    where not granted and database = (select oid from pg_database where datname = current_database())`;
 
 describe('the permit of a claim', () => {
-  const { statements, transactions } = useTestDatabase();
-  const repository = new KillSwitchRepository(statements);
+  const { query, statements, transactions } = useTestDatabase();
   // Permits need no other parts.
-  const killSwitch = Reflect.construct(KillSwitch, [transactions, repository]) as KillSwitch;
+  const killSwitch = Reflect.construct(KillSwitch, [transactions, statements]) as KillSwitch;
 
   const waiters = async (tx: Tx): Promise<number> => {
     const [{ n } = { n: 0 }] = await tx.query<{ n: number }[]>(READING);
@@ -38,13 +37,15 @@ describe('the permit of a claim', () => {
   it('reads a commit of an activation that the claim waited for', async () => {
     let late: Promise<unknown> | undefined;
     await transactions.run(async (tx) => {
-      expect(await repository.lockExclusively(tx)).toBe(true);
+      expect(await killSwitch['lock'](tx)).toBe(true);
       late = killSwitch.renewPermit().catch((error: unknown) => error);
       while ((await waiters(tx)) === 0);
-      await repository.activate(tx, 'now', 'x');
+      await tx.query(
+        `update kill_switch set active = true, reason = 'now', activated_by = 'x', activated_at = now()`,
+      );
     });
     expect(await late).toMatchObject({ code: 'kill_switch_active' });
-    await transactions.run((tx) => repository.deactivate(tx, 'over', 'x'));
+    await query('update kill_switch set active = false');
   });
 
   it('is not given before its claim has joined, or if the claim refuses', async () => {

@@ -27,9 +27,10 @@ describe('claims of notifications', () => {
   const events = (...incidents: readonly string[]) => ofSeverity('high', ...incidents);
   const urgent = (type: string, ...subjects: readonly string[]) =>
     query(
-      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-       select gen_random_uuid(), $1, 'action', gen_random_uuid(),
-              jsonb_build_object('severity', 'high', 'incident_id', subject), now()
+      `insert into domain_events (events)
+       select jsonb_agg(jsonb_build_object(
+                'id', gen_random_uuid(), 'type', $1::text, 'subject_type', 'action', 'subject_id', gen_random_uuid(),
+                'payload', jsonb_build_object('severity', 'high', 'incident_id', subject), 'occurred_at', now()))
          from unnest($2::text[]) as subject`,
       [type, subjects],
     );
@@ -40,7 +41,7 @@ describe('claims of notifications', () => {
   const claim = async (places?: number, busy?: ReadonlyMap<string, number>) =>
     (await deliverer.claim(places, busy)).map(({ delivery }) => delivery);
   const end = (delivery: FoldedDelivery['delivery'], status?: 'delivered' | 'dead') =>
-    deliverer.end({ delivery, carried: [], alike: 1 }, status);
+    deliverer.end({ delivery, carried: [] }, status);
   const different = (n: number) => Array.from({ length: n }, () => newId());
 
   beforeEach(() => clearNotifications(dataSource));
@@ -79,7 +80,7 @@ describe('claims of notifications', () => {
     const status = async () =>
       (await query('select status from notification_deliveries'))[0].status;
     expect(await status()).toBe('pending');
-    await other.end({ delivery: second, carried: [], alike: 1 });
+    await other.end({ delivery: second, carried: [] });
     expect(await status()).toBe('delivered');
   });
 
@@ -281,8 +282,8 @@ describe('claims of notifications', () => {
     await channel();
     await events(newId());
     await query(`
-      insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-      select event_id, type, subject_type, subject_id, payload, occurred_at from notification_deliveries`);
+      insert into domain_events (events)
+      select jsonb_agg(to_jsonb(delivery) || jsonb_build_object('id', event_id)) from notification_deliveries delivery`);
     expect(await claim()).toHaveLength(1);
   });
 });

@@ -192,12 +192,11 @@ describe('folds of notifications', () => {
     const again = open.find(({ delivery }) => delivery.id === first!.delivery.id)!;
     const ids = ({ carried }: FoldedDelivery) => carried.map(({ id }) => id).toSorted();
     expect(ids(again)).toEqual(ids(first!));
-    expect(again.alike).toBe(4);
     await end(again);
     expect(await statuses()).toEqual({ delivered: 4, pending: 2 });
   });
 
-  it('end when the message is refused, and when the carrier is dead', async () => {
+  it('end when the message is refused', async () => {
     await channel();
     await notify(4);
     await release();
@@ -205,16 +204,18 @@ describe('folds of notifications', () => {
     await deliverer.end(refused!, 'unfolded');
     const alone = (await deliverAll()).flat();
     expect(alone.map(({ carried }) => carried.length)).toEqual([0, 0, 0, 0]);
+  });
 
-    await notify(3, { group: 'b' });
+  it('do not end a delivery that was redelivered while the message was sent', async () => {
+    await channel();
+    await notify(3);
     await release();
-    const [dead] = await claim();
-    expect(dead!.carried).toHaveLength(2);
-    await deliverer.end(dead!, 'dead');
-    const [next, ...more] = await claim();
-    expect([next!.carried.length, more.length]).toEqual([1, 0]);
-    await end(next!);
-    expect(await statuses()).toEqual({ delivered: 6, dead: 1 });
+    const [first] = await claim();
+    const [{ id, channel_id }] = first!.carried as [FoldedDelivery['delivery']];
+    await transactions.run((tx) => deliveries.reopen(tx, channel_id, id));
+    await end(first!);
+    expect(await statuses()).toEqual({ delivered: 2, pending: 1 });
+    expect((await claim()).map(({ delivery }) => delivery.id)).toEqual([id]);
   });
 
   it('take nothing after their claim was lost', async () => {
@@ -309,17 +310,6 @@ describe('folds of notifications', () => {
     await release();
     const sizes = (await deliverAll()).flat().map(({ carried }) => 1 + carried.length);
     expect(sizes.toSorted()).toEqual([1, 3]);
-  });
-
-  it('count similar deliveries for new incidents only', async () => {
-    await channel();
-    for (let n = 0; n < 2; n += 1) {
-      await approval('playbook:malware-containment');
-      await release();
-      const [one] = await claim();
-      expect(one!.alike).toBe(1);
-      await end(one!);
-    }
   });
 
   it('include malicious verdicts on incidents below the minimum severity of new incidents', async () => {

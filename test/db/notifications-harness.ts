@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { CHANNEL_TYPES } from '../../src/notifications/channel-types.js';
 import { DeliveriesRepository } from '../../src/notifications/deliveries.repository.js';
 import {
   DeliveryClaimsRepository,
@@ -31,9 +32,9 @@ export async function insertChannel(
 ): Promise<string> {
   const id = newId();
   await dataSource.query(
-    `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-     values ($1::uuid, $1::text, $1::text, $2, true, $3, $4, '{"url": "https://hooks.example.com/?token=t"}', 'test')`,
-    [id, type, events, minSeverity],
+    `insert into notification_channels (id, name, type, audience, enabled, events, min_severity, config, created_by)
+     values ($1::uuid, $1::text, $2, $5, true, $3, $4, '{"url": "https://hooks.example.com/?token=t"}', 'test')`,
+    [id, type, events, minSeverity, CHANNEL_TYPES.named(type).audience],
   );
   return id;
 }
@@ -51,8 +52,10 @@ export const insertEvents = (
   ...ids: readonly string[]
 ): Promise<unknown> =>
   dataSource.query(
-    `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-     select id, $1, $2, subject_id, $3::jsonb, now() from unnest($4::uuid[], $5::text[]) as added (id, subject_id)`,
+    `insert into domain_events (events)
+     select jsonb_agg(jsonb_build_object('id', id, 'type', $1::text, 'subject_type', $2::text, 'subject_id', subject_id,
+                                         'payload', $3::jsonb, 'occurred_at', now()))
+       from unnest($4::uuid[], $5::text[]) as added (id, subject_id)`,
     [type, subject, payload, ids.map(() => newId()), ids],
   );
 
@@ -74,7 +77,7 @@ export class Deliverer {
     const statements = new Statements(dataSource);
     this.rows = new WorkRepository(statements);
     this.transactions = new Transactions(dataSource);
-    const work = new Work(this.rows, this.transactions, loadSettings({}));
+    const work = new Work(statements, this.rows, this.transactions, loadSettings({}));
     this.deliveries = new DeliveriesRepository(statements, work);
     this.claimed = new DeliveryClaimsRepository(statements, work);
   }
@@ -87,16 +90,15 @@ export class Deliverer {
     const lanes = await this.dataSource.query<{ lane: string }[]>(
       `select lane from work_lanes where kind = 'notification'`,
     );
-    const rooms = lanes.map(({ lane }) => {
+    const requests = lanes.map(({ lane }) => {
       const n = busy.get(lane.slice('notification.'.length)) ?? 0;
       const free = Math.max(0, places - n);
       return { lane, free, places, busy: n, leaseMs: 30_000, takesLapsed: true, since: [] };
     });
-    await this.rows.look(this.worker, [], {}, undefined);
-    const { claimed } = await this.rows.look(this.worker, rooms, {}, undefined);
+    await this.rows.look(this.worker, []);
+    const { claimed } = await this.rows.look(this.worker, requests);
     for (const row of claimed) this.claims.set(row.ref, row);
-    const claims = claimed.map((row) => ({ ...row, attempt: row.attempts }));
-    const loaded = await this.transactions.run((tx) => this.claimed.messages(tx, claims));
+    const loaded = await this.transactions.run((tx) => this.claimed.messages(tx, claimed));
     const folded: FoldedDelivery[] = [];
     for (const { ref } of claimed) {
       const one = loaded.get(ref);
@@ -114,7 +116,7 @@ export class Deliverer {
       kind === 'delivered' ? { kind } : { kind: 'failed', why: 'No.' };
     const again = kind === 'unfolded' ? { inMs: 0 } : undefined;
     await this.endWork(folded.delivery.id, { again }, (tx) =>
-      this.claimed.write(tx, [{ ...folded, outcome, ending: { kind, waitMs: 0, error: 'No.' } }]),
+      this.claimed.write(tx, [{ ...folded, outcome, ending: { kind, error: 'No.' } }]),
     );
   }
 

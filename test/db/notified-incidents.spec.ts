@@ -3,6 +3,12 @@ import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import { insertChannel } from './notifications-harness.js';
 
+const INSERT_EVENT = `
+  insert into domain_events (events)
+  select jsonb_build_array(jsonb_build_object(
+    'id', $1::uuid, 'type', $2::text, 'subject_type', 'incident', 'subject_id', $3::text, 'payload', $4::jsonb,
+    'occurred_at', now()))`;
+
 describe('deliveries of an incident', () => {
   const { dataSource, query } = useTestDatabase();
 
@@ -16,11 +22,7 @@ describe('deliveries of an incident', () => {
     previous_severity?: string,
   ): Promise<number> => {
     const id = newId();
-    await query(
-      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-       values ($1, $2, 'incident', $3, $4, now())`,
-      [id, type, incident, { severity, previous_severity }],
-    );
+    await query(INSERT_EVENT, [id, type, incident, { severity, previous_severity }]);
     const [row] = await query(
       'select count(*)::integer as n from notification_deliveries where event_id = $1',
       [id],
@@ -64,17 +66,17 @@ describe('deliveries of an incident', () => {
   });
 
   it.each([
-    ['a webhook, which has no groups', 'webhook', 'low', 'incident.triaged'],
-    ['people, for whom incidents of a group are one message', 'slack', 'low', 'incident.created'],
-    ['a channel that may know the incident', 'webhook', 'high', 'incident.resolved'],
+    ['programs, which have no groups', 'programs', 'low', 'incident.triaged'],
+    ['people, for whom incidents of a group are one message', 'people', 'low', 'incident.created'],
+    ['a channel that may know the incident', 'programs', 'high', 'incident.resolved'],
   ])(
     'read few rows for %s, even with a plan from when the table was empty',
-    async (_, type, minSeverity, event) => {
+    async (_, audience, minSeverity, event) => {
       await query('delete from notification_channels');
       await query('truncate notification_deliveries');
       await query('analyze notification_deliveries');
       const id = await channel(NOTIFIED_EVENTS, minSeverity);
-      await query('update notification_channels set type = $1', [type]);
+      await query('update notification_channels set audience = $1', [audience]);
       const payload = { severity: 'low', group: 'a group' };
       const connection = dataSource.createQueryRunner();
       const rowsRead = async (): Promise<number> => {
@@ -85,11 +87,7 @@ describe('deliveries of an incident', () => {
         return Number(row.n);
       };
       const write = (incident: string) =>
-        connection.query(
-          `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-           values ($1, $2, 'incident', $3, $4, now())`,
-          [newId(), event, incident, payload],
-        );
+        connection.query(INSERT_EVENT, [newId(), event, incident, payload]);
       try {
         await write(newId());
         await query(

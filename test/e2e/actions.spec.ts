@@ -1,4 +1,4 @@
-import { ApprovalExpiry } from '../../src/actions/approvals.service.js';
+import { ApprovalExpiry } from '../../src/actions/approvals/approval-expiry.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
@@ -142,7 +142,8 @@ describe('the event of a change of an action', () => {
   const forget = () => world.database.query('delete from told');
   const recorded = () =>
     world.database.query<RecordedEvent[]>(
-      `select type, payload from told where type like 'action.%' order by position`,
+      `select event.type, event.payload from told cross join lateral events_in(told.events) event
+        where event.type like 'action.%' order by told.position, event.n`,
     );
   const numberOf = async (id: string): Promise<string> =>
     (await world.clients.viewer.get(`/api/incidents/${id}`)).body.data.incident_number;

@@ -1,5 +1,5 @@
-import { ApprovalExpiry } from '../../src/actions/approvals.service.js';
-import { IncidentEndings } from '../../src/incidents/incidents.service.js';
+import { ApprovalExpiry } from '../../src/actions/approvals/approval-expiry.js';
+import { IncidentsService } from '../../src/incidents/incidents.service.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
@@ -196,11 +196,12 @@ describe('what is asked for while its incident is being deleted', () => {
   let gate: { readonly reached: () => void; readonly opened: Promise<void> } | undefined;
 
   beforeAll(async () => {
-    world.app.nest.get(IncidentEndings).register({
-      onDeleted: async () => {
+    world.app.nest.get(IncidentsService).registerEnding({
+      end: async () => {
         const here = gate;
         here?.reached();
         await here?.opened;
+        return 0;
       },
     });
   });

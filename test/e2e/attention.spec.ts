@@ -1,4 +1,4 @@
-import { ApprovalExpiry } from '../../src/actions/approvals.service.js';
+import { ApprovalExpiry } from '../../src/actions/approvals/approval-expiry.js';
 import { newId } from '../../src/platform/ids.js';
 import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
@@ -196,9 +196,9 @@ describe('what needs attention', () => {
 
   it('shows only administrators connectors and channels that do not work', async () => {
     const [channel] = await query(
-      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by,
+      `insert into notification_channels (id, name, type, audience, enabled, events, min_severity, config, created_by,
          failures, failing_since, last_error, unhealthy_since)
-       values (gen_random_uuid(), 'pager', 'pager', 'webhook', true, '{}', 'low', '{}', 'test', 9, now(), 'It hangs.', now())
+       values (gen_random_uuid(), 'pager', 'webhook', 'programs', true, '{}', 'low', '{}', 'test', 9, now(), 'It hangs.', now())
        returning id`,
     );
     const lose = () =>

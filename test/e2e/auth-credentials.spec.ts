@@ -104,7 +104,7 @@ describe('the owner of an API key', () => {
   const personOf = async (key: string) =>
     (await app.nest.get(CredentialVerification).verifyKey(key))?.identity.person;
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
-    app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isSamePerson(tx, one, name));
+    app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isAmong(tx, one, [name]));
 
   it('is shown with the keys, and the list finds keys by who created them', async () => {
     const ada = await makeUser(app, 'admin');
@@ -165,7 +165,7 @@ describe('a login or password change during a change of the user', () => {
     return (await app.nest.get(UsersRepository).findForLogin(name, '192.0.2.1'))!;
   }
   const begin = (user: LoginUser) =>
-    app.nest.get(SessionsService).begin(user, { address: '192.0.2.1' }, 'a new hash');
+    app.nest.get(SessionsService).begin(user, { address: '192.0.2.1' });
   const sessionsOf = ({ id }: LoginUser) =>
     database.query<object[]>('select 1 from sessions where user_id = $1', [id]);
 

@@ -1,6 +1,4 @@
 import crypto from 'node:crypto';
-import { DataSource } from 'typeorm';
-import { hashPassword } from '../../src/auth/passwords/passwords.js';
 import type { Answer } from '../support/api-client.js';
 import { makeUser, type TestUser, logIn } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -295,18 +293,6 @@ describe('Guessing passwords', () => {
     const costs = argon2.mock.calls.map(([, { memory, passes }]) => ({ memory, passes }));
     argon2.mockRestore();
     expect(costs).toEqual(names.map(() => ({ memory: 19_456, passes: 2 })));
-  });
-
-  it('rehashes a password of another cost after a successful login', async () => {
-    const user = await makeUser(app, 'viewer');
-    const database = app.nest.get(DataSource);
-    const old = await hashPassword(user.password, { m: 8_192, t: 1, p: 1 });
-    await database.query('update users set password_hash = $1 where id = $2', [old, user.id]);
-    expect((await guess('192.0.2.19', user.name, 'a wrong password')).status).toBe(401);
-    expect((await guess('192.0.2.19', user.name, user.password)).status).toBe(200);
-    const [row] = await database.query('select password_hash from users where id = $1', [user.id]);
-    expect(row.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-    expect((await guess('192.0.2.19', user.name, user.password)).status).toBe(200);
   });
 });
 

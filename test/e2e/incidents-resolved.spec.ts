@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -77,25 +76,18 @@ describe('incidents that are resolved', () => {
 
   it('name the colleague who changes the resolution, and keep the earlier one in the timeline', async () => {
     const { id } = await create();
-    const first = (await put(id!, { status: 'resolved', resolution: 'Blocked.' })).body.data;
+    await put(id!, { status: 'resolved', resolution: 'Blocked.' });
     const second = (await put(id!, { resolution: 'False alarm.' }, bob)).body.data;
     expect(second).toMatchObject({ resolution: 'False alarm.', resolved_by: bobName });
     expect(second.resolved_at).toBe(second.updated_at);
     expect((await timeline(id!)).at(-1)).toMatchObject({
-      event: 'resolved',
+      event: 'updated',
       actor: bobName,
-      summary: `Replaced the resolution with "False alarm.". It was resolved by ${aliceName} at ${first.resolved_at}: Blocked.`,
-      details: {
-        resolution: 'False alarm.',
-        changes: [
-          { field: 'resolution', from: 'Blocked.', to: 'False alarm.' },
-          { field: 'resolved_by', from: aliceName, to: bobName },
-        ],
-      },
+      summary: 'Changed resolution from "Blocked." to "False alarm.".',
     });
   });
 
-  it('have only digests and lengths of their texts in the audit trail', async () => {
+  it('have no texts in the audit trail', async () => {
     const secret = 'Jane Doe of ward 7 was the target.';
     const { id } = await create({ title: `About ${secret}`, raw_data: { subject: secret } });
     const verdict = { classification: 'benign', reasoning: secret };
@@ -105,12 +97,10 @@ describe('incidents that are resolved', () => {
     const { body } = await admin.get(`/api/audit?subject=incident:${id}&sort=at`);
     expect(JSON.stringify(body)).not.toContain('Jane');
     const updated = body.data.find(({ action }: Shown) => action === 'incident.updated');
-    const sha256 = createHash('sha256').update(secret).digest('hex');
-    const digest = { sha256, length: secret.length };
     expect(updated.details).toMatchObject({
       changed: ['title', 'status', 'verdict', 'resolution'],
-      resolution: { to: digest },
-      verdict: { classification: 'benign', decided_by: aliceName, reasoning: digest },
+      status: { from: 'open', to: 'resolved' },
+      verdict: { classification: 'benign', decided_by: aliceName },
     });
   });
 
@@ -166,7 +156,7 @@ describe('incidents that are resolved', () => {
     expect((await timeline(id!)).at(-1).summary).toBe('Changed resolution to "Blocked.".');
     expect((await put(id!, { resolution: blank })).body.data).not.toHaveProperty('resolution');
     expect((await timeline(id!)).at(-1)).toMatchObject({
-      summary: 'Removed the resolution: Blocked.',
+      summary: 'Changed resolution from "Blocked." to nothing.',
       details: { changes: [{ field: 'resolution', from: 'Blocked.' }] },
     });
     const reopened = await put(id!, { status: 'open', reopen: true, resolution: blank });

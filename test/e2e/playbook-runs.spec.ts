@@ -357,8 +357,8 @@ describe('the work of a playbook run', () => {
 describe('a failed step of an automatic playbook run', () => {
   beforeAll(async () => {
     await world.actions.database.query(
-      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-       values (gen_random_uuid(), 'told', 'told', 'webhook', true, '{playbook.step_failed}', 'low', '{}', 'test')`,
+      `insert into notification_channels (id, name, type, audience, enabled, events, min_severity, config, created_by)
+       values (gen_random_uuid(), 'told', 'webhook', 'programs', true, '{playbook.step_failed}', 'low', '{}', 'test')`,
     );
   });
   afterEach(async () => {

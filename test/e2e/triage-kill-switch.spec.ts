@@ -60,7 +60,7 @@ describe('triage while the kill switch is on', () => {
       const id = await world.incident();
       await world.wantTriage(id);
       await eventually(async () => (await world.held()) === 1);
-      const looks = jest.spyOn(world.app.nest.get(Work)['worker'] as never, 'lookBehindGates');
+      const looks = jest.spyOn(world.app.nest.get(Work)['worker'] as never, 'claimBehindGates');
       await eventually(() => looks.mock.calls.length > 2);
       looks.mockRestore();
       expect(asked).not.toHaveBeenCalled();

@@ -1,5 +1,5 @@
 import { FakeVendor } from '../support/fake-vendor.js';
-import { ConnectorChecks } from '../../src/connectors/connector-checks.js';
+import { ConnectorsService } from '../../src/connectors/connectors.service.js';
 import { OktaServer } from '../support/vendors/okta-server.js';
 import type { Reply } from '../support/vendors/vendor-server.js';
 import { useStarted } from '../support/use-started.js';
@@ -31,7 +31,7 @@ describe('okta', () => {
     const { success, message } = await world.test();
     expect([success, message.length]).toEqual([true, 1_000]);
     expect(message).toContain('x\ufffd⟦U+202E⟧⟦U+001B⟧y');
-    await world.app.nest.get(ConnectorChecks).checkAll();
+    await world.app.nest.get(ConnectorsService).checkAll();
     expect((await world.admin.get('/api/connectors/health')).text.length).toBeLessThan(2_000);
     server.forget();
     answers({ status: 200, body: { ...body, profile: { login: 'x'.repeat(900_000) } } });

@@ -93,7 +93,7 @@ describe('later events about an incident', () => {
       expect.objectContaining({
         event: 'updated',
         actor: 'webhook:siem',
-        summary: `Changed severity from medium to high, title from "${harmless}" to "${raised}".`,
+        summary: `Changed title from "${harmless}" to "${raised}", severity from medium to high.`,
       }),
     );
     const body = { title: 'Mia tests her scripts' };
@@ -115,8 +115,8 @@ describe('later events about an incident', () => {
 
   it('is told to channels that follow updates, also where no field changes', async () => {
     await app.sql(
-      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-       values (gen_random_uuid(), 'told', 'told', 'webhook', true, '{incident.updated}', 'low', '{}', 'test')`,
+      `insert into notification_channels (id, name, type, audience, enabled, events, min_severity, config, created_by)
+       values (gen_random_uuid(), 'told', 'webhook', 'programs', true, '{incident.updated}', 'low', '{}', 'test')`,
     );
     const first = alertOf({ host: 'ws-1', stage: 'seen' });
     const { alert_id } = first.data;
@@ -229,8 +229,8 @@ describe('later events about an incident', () => {
         );
       await triagedTimes(1);
       await app.sql(
-        `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-         values (gen_random_uuid(), 'reopened', 'reopened', 'webhook', true, '{incident.reopened}', 'low', '{}', 'test')`,
+        `insert into notification_channels (id, name, type, audience, enabled, events, min_severity, config, created_by)
+         values (gen_random_uuid(), 'reopened', 'webhook', 'programs', true, '{incident.reopened}', 'low', '{}', 'test')`,
       );
       await judge(id, { status: 'resolved', resolution: 'A test of ours.' });
       expect(await outdated(id)).toEqual([]);

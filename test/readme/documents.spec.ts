@@ -106,7 +106,7 @@ describe('docs/playbooks.md', () => {
       .filter((line) => line.startsWith('| `'))
       .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
   const approvalOf = ({ action, approval_level: asked }: PlaybookStep): string => {
-    const level = higherLevel(actionType(action).defaultLevel ?? 'none', asked ?? 'none');
+    const level = higherLevel(actionType(action).level, asked ?? 'none');
     return level === 'none' ? '' : level;
   };
 

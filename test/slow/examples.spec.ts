@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'prettier';
-import type { RecordedExamples } from '../../src/platform/openapi/examples.js';
+import type { RecordedExamples } from '../../scripts/contract/examples.js';
 import { Player } from '../support/examples/player.js';
 import { SCENES } from '../support/examples/story.js';
 

@@ -83,12 +83,11 @@ describe('a flood of new incidents', () => {
     expect(slack.messages).toEqual([]);
     expect((await deliveries()).data[0]).toMatchObject({
       status: 'delivered',
-      last_error: 'Not sent: all approvals that it requests were decided before.',
+      last_error: 'Not sent: all requested approvals were decided before.',
     });
   });
 
   describe('a report that reopens an incident and raises its severity', () => {
-    const NOT_SENT = 'Not sent: the message about the reopening contains the severity.';
     let siem: WebhookSender;
 
     beforeAll(async () => {
@@ -107,26 +106,16 @@ describe('a flood of new incidents', () => {
       await admin.put(`/api/incidents/${incident_id}`, { status: 'resolved' });
       await siem.send(alert('high'));
     };
-    const endings = async () =>
-      (await deliveries()).data.map(({ event, last_error }: Record<string, string>) => [
-        event,
-        last_error,
-      ]);
 
     it('makes one message for people who receive both events', async () => {
       const events = ['incident.reopened', 'incident.severity_changed'];
       await admin.put(`${PATH}/${channel}`, { events });
       await reopenWithWorse('both');
-      await delivered(2);
+      await delivered(1);
+      expect((await deliveries()).meta.total).toBe(1);
       expect(slack.messages.map(({ text }) => text)).toEqual([
         expect.stringMatching(/^\[high\] Reopened and raised from medium to high: INC-/),
       ]);
-      expect(await endings()).toEqual(
-        expect.arrayContaining([
-          ['incident.reopened', undefined],
-          ['incident.severity_changed', NOT_SENT],
-        ]),
-      );
     });
 
     it('makes a message for people who receive the severity only', async () => {

@@ -79,8 +79,6 @@ export interface OpenApiSchema {
   readonly maximum?: number;
   readonly exclusiveMinimum?: boolean | number;
   readonly exclusiveMaximum?: boolean | number;
-  /** What each line of NDJSON is. */
-  readonly 'x-line'?: OpenApiSchema;
 }
 
 export type JsonSchema = Record<string, unknown>;

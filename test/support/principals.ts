@@ -43,12 +43,11 @@ export async function makeKey(
   const { key, prefix, hash } = createKey();
   const id = newId();
   const name = options.name ?? `${role}-${prefix}`;
-  const { read = null, write = null, triage = null } = options.limits ?? {};
   await app.nest.get(DataSource).query(
     `insert into api_keys
-       (id, name, role, prefix, secret_hash, limit_read, limit_write, limit_triage, created_by, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'test', $9)`,
-    [id, name, role, prefix, hash, read, write, triage, options.expiresAt ?? null],
+       (id, name, role, prefix, secret_hash, limits, created_by, expires_at)
+     values ($1, $2, $3, $4, $5, $6, 'test', $7)`,
+    [id, name, role, prefix, hash, options.limits ?? null, options.expiresAt ?? null],
   );
   const client = app.client.with({ authorization: `Bearer ${key}` });
   return { id, name: `key:${name}`, key, prefix, client };

@@ -2,22 +2,14 @@
 export interface ShownMail {
   /** Each header by its name in lower case, unfolded and decoded (RFC 2047). */
   readonly headers: Readonly<Record<string, string>>;
-  /** The bodies, decoded, by their media type. */
-  readonly parts: Readonly<Record<string, string>>;
+  /** The decoded body. */
+  readonly text: string;
 }
 
-/** Reads what the service sends: at most one level of parts, in quoted-printable, base64 or as it is. */
+/** Reads a mail of one part, in quoted-printable, base64 or without an encoding. */
 export function readMail(content: string): ShownMail {
   const { headers, body } = split(content);
-  const [, boundary] = /boundary="([^"]+)"/.exec(headers['content-type'] ?? '') ?? [];
-  const parts = boundary === undefined ? [content] : body.split(`--${boundary}`).slice(1, -1);
-  return { headers, parts: Object.fromEntries(parts.map(readPart)) };
-}
-
-function readPart(part: string): [mediaType: string, text: string] {
-  const { headers, body } = split(part.replace(/^\r\n/, ''));
-  const mediaType = headers['content-type']!.split(';')[0]!;
-  return [mediaType, decoded(body, headers['content-transfer-encoding'] ?? '7bit')];
+  return { headers, text: decoded(body, headers['content-transfer-encoding'] ?? '7bit') };
 }
 
 function split(text: string): { headers: Record<string, string>; body: string } {

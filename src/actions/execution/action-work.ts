@@ -1,18 +1,19 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector-type.js';
-import { isKillSwitchActive, KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
+import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Permit } from '../../kill-switch/permit.js';
 import { presentTime } from '../../platform/clock.js';
 import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
-import { afterCommit, type Tx } from '../../platform/database/transactions.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import { presentSpan } from '../../platform/tracing/tracing.js';
 import { AgainOutcome, type Claimed, type Kind, type NewWork } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { type Action, hasEnded, shownActionId, SYSTEM } from '../action.js';
 import { ActionsRepository } from '../actions.repository.js';
 import { ActionEndings, type Ending } from './action-endings.js';
-import { ActionConnectors, type Call, type CallEnd, ConnectorCalls } from './connector-calls.js';
+import { type Call, type CallEnd, ConnectorCalls } from './connector-calls.js';
 import {
   type CallState,
   endOf,
@@ -28,11 +29,6 @@ import {
 export interface StartedAction extends Pick<NewWork, 'span'> {
   readonly action: Action;
   readonly connector: Connector;
-}
-
-/** An action that a request of this replica waits for. */
-interface Awaited extends StartedAction {
-  ended?: Action;
 }
 
 type Outcome = Ending | undefined;
@@ -56,14 +52,11 @@ const askLane = (connectorId: string): string => `ask.${connectorId}`;
  */
 @Injectable()
 export class ActionWork implements OnModuleInit {
-  private readonly awaited = new Map<string, Awaited>();
-
   constructor(
     private readonly work: Work,
     private readonly calls: ConnectorCalls,
     private readonly endings: ActionEndings,
     private readonly actions: ActionsRepository,
-    private readonly connectors: ActionConnectors,
     private readonly registry: ConnectorRegistry,
     private readonly killSwitch: KillSwitch,
     private readonly settings: Settings,
@@ -80,11 +73,12 @@ export class ActionWork implements OnModuleInit {
       mostAttempts: Infinity,
       gate: (tx) => this.killSwitch.permitIfOff(tx),
       one: (row) => this.attempt(row),
-      write: (tx, ended) =>
-        this.end(
+      write: async (tx, ended) => {
+        await this.endings.endAll(
           tx,
           ended.flatMap(({ result }) => result ?? []),
-        ),
+        );
+      },
     };
     this.work.define(kind);
     this.work.define({ ...kind, name: 'ask', gate: undefined });
@@ -100,25 +94,17 @@ export class ActionWork implements OnModuleInit {
     await this.work.add(tx, { name: KIND }, ...started.map(newWork));
   }
 
-  /**
-   * This replica begins the actions right after the commit. Returns, by id, the action when it has ended, or after an attempt
-   * that did not end it.
-   */
+  /** This replica begins the actions right after the commit. Returns, by id, the action after its first attempt. */
   async begin(
     tx: Tx,
     started: readonly StartedAction[],
     permit: Permit,
   ): Promise<ReadonlyMap<string, Promise<Action>>> {
     if (started.length === 0) return new Map();
-    afterCommit(tx, () => {
-      for (const one of started) this.awaited.set(one.action.id, { ...one });
-    });
     const attempts = await this.work.addClaimed(tx, { name: KIND }, started.map(newWork), permit);
     const after = async ({ action }: StartedAction): Promise<Action> => {
       await attempts.get(action.id);
-      const { ended = action } = this.awaited.get(action.id) ?? {};
-      this.awaited.delete(action.id);
-      return ended;
+      return (await this.actions.findById(action.id)) ?? action;
     };
     return new Map(started.map((one) => [one.action.id, after(one)]));
   }
@@ -129,12 +115,11 @@ export class ActionWork implements OnModuleInit {
   }
 
   private async attempt(row: Claimed): Promise<Outcome | AgainOutcome<Outcome>> {
-    const awaited = this.awaited.get(row.ref);
-    const action = awaited?.action ?? (await this.actions.findById(row.ref));
+    const action = await this.actions.findById(row.ref);
     if (!action || hasEnded(action)) return undefined;
     const span = presentSpan();
     span?.rename(`action ${action.action_type}`);
-    const outcome = await this.step(row, action, awaited?.connector);
+    const outcome = await this.step(row, action);
     const result = outcome instanceof AgainOutcome ? undefined : outcome?.result;
     span?.note({
       'action.id': shownActionId(action.id),
@@ -145,19 +130,17 @@ export class ActionWork implements OnModuleInit {
     return outcome;
   }
 
-  private async step(
-    row: Claimed,
-    action: Action,
-    connector?: Connector,
-  ): Promise<Outcome | AgainOutcome<Outcome>> {
+  private async step(row: Claimed, action: Action): Promise<Outcome | AgainOutcome<Outcome>> {
     const state = (row.state ?? {}) as CallState;
     const { sent_to } = state;
     const called = sent_to === undefined ? undefined : await this.registry.find(sent_to);
-    const provider = connector ?? (await this.connectors.of(action));
+    const provider = await this.calls.connectorOf(action);
     const step = nextStep(action, state, row.attempt, { called, provider });
     if (step === 'give up') return giveUp(action, state, provider);
     if (step === 'send') {
-      if (action.incident_id && !action.incident) return withoutIncident(action, state);
+      if (action.incident_id && !action.incident) {
+        return sent_to ? { ...giveUp(action, state, provider), by: SYSTEM } : { action };
+      }
       const lane = callLane(provider!.identity.id);
       if (row.permit === undefined) return again(0, { lane });
       const call = { row, action, state, connector: provider! };
@@ -195,16 +178,6 @@ export class ActionWork implements OnModuleInit {
     }
     const message = `The vendor accepted the action and did not finish it within ${actionDeadlineMs} ms.`;
     return { action, connectorId, result: failed('outcome_unknown', message) };
-  }
-
-  private async end(tx: Tx, endings: readonly Ending[]): Promise<void> {
-    const ended = await this.endings.endAll(tx, endings);
-    afterCommit(tx, () => {
-      for (const action of ended) {
-        const awaited = this.awaited.get(action.id);
-        if (awaited) awaited.ended = action;
-      }
-    });
   }
 }
 
@@ -246,11 +219,4 @@ function giveUp(action: Action, state: CallState, provider: Connector | undefine
   const loss = { kind: 'stopped', message, idempotent: false } as const;
   const result = resultOfLoss({ ...loss, sent: sent_to !== undefined });
   return { action, connectorId: sent_to, result };
-}
-
-function withoutIncident(action: Action, { sent_to }: CallState): Ending {
-  if (sent_to === undefined) return { action };
-  const message = 'The incident was deleted before another attempt.';
-  const loss = { kind: 'stopped', message, sent: true, idempotent: true } as const;
-  return { action, connectorId: sent_to, by: SYSTEM, result: resultOfLoss(loss) };
 }

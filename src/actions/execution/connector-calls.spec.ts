@@ -1,7 +1,7 @@
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { ActionsRepository } from '../actions.repository.js';
-import { ActionConnectors } from './connector-calls.js';
+import { ConnectorCalls } from './connector-calls.js';
 
 const registry = {
   providerOf: async (type: ActionTypeName) => `the first for ${type}`,
@@ -10,16 +10,16 @@ const registry = {
 const rows: Record<string, object> = { done: { connector_id: 'okta' }, never: {} };
 const actions = { findById: async (id: string) => rows[id] } as unknown as ActionsRepository;
 
-describe('ActionConnectors', () => {
+describe('ConnectorCalls', () => {
   it.each([
     [undefined, 'the first for enable_user'],
     ['done', 'okta for enable_user'],
     ['never', undefined],
     ['gone', undefined],
   ])('given a rollback of %s, returns the connector %s', async (rollbackOf, expected) => {
-    const connectors = new ActionConnectors(registry, actions);
-    expect(await connectors.of({ action_type: 'enable_user', rollback_of: rollbackOf })).toBe(
-      expected,
-    );
+    // A look-up needs no other parts.
+    const calls = Reflect.construct(ConnectorCalls, [registry, actions]) as ConnectorCalls;
+    const rollback = { action_type: 'enable_user', rollback_of: rollbackOf } as const;
+    expect(await calls.connectorOf(rollback)).toBe(expected);
   });
 });

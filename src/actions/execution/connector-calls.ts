@@ -2,13 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { ActionCall, Connector, Outcome } from '../../connectors/connector-type.js';
-import {
-  isKillSwitchActive,
-  KillSwitch,
-  type Permit,
-  PermitGate,
-  PermitLapsed,
-} from '../../kill-switch/kill-switch.js';
+import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
+import { type Permit, PermitGate, PermitLapsed } from '../../kill-switch/permit.js';
 import { presentTime } from '../../platform/clock.js';
 import { unlessAborted, withDeadline } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -16,7 +11,13 @@ import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import { type Claimed, LostClaims } from '../../platform/work/kind.js';
-import { type Action, type ActionResult, reportedSender, shownActionId } from '../action.js';
+import {
+  type Action,
+  type ActionPreview,
+  type ActionResult,
+  reportedSender,
+  shownActionId,
+} from '../action.js';
 import { ActionsRepository } from '../actions.repository.js';
 import { RequiredLevels } from '../required-levels.js';
 import {
@@ -27,41 +28,6 @@ import {
   resultOf,
   resultOfLoss,
 } from './execution-rules.js';
-
-/** Finds the connector that executes an action. */
-@Injectable()
-export class ActionConnectors {
-  constructor(
-    private readonly registry: ConnectorRegistry,
-    private readonly actions: ActionsRepository,
-  ) {}
-
-  async of({
-    action_type,
-    rollback_of,
-  }: Pick<Action, 'action_type' | 'rollback_of'>): Promise<Connector | undefined> {
-    if (rollback_of === undefined) return await this.registry.providerOf(action_type);
-    const original = await this.actions.findById(rollback_of);
-    return original && (await this.ofRollback(original, action_type));
-  }
-
-  /** Returns the connector of the original action. Another vendor would find nothing to undo and report success. */
-  async ofRollback(
-    { connector_id }: Pick<Action, 'connector_id'>,
-    inverse: ActionTypeName,
-  ): Promise<Connector | undefined> {
-    return connector_id === undefined
-      ? undefined
-      : await this.registry.provider(connector_id, inverse);
-  }
-}
-
-/** The call took longer than the deadline of the action. */
-class CallDeadlineError extends OutcomeUnknownError {
-  constructor(ms: number) {
-    super(`The call took longer than ${ms} ms.`, 'timeout');
-  }
-}
 
 /** An attempt of an action, or a question about it. */
 export interface Call {
@@ -78,17 +44,36 @@ export type CallEnd =
   /** The gate stopped the call for a temporary reason: the kill switch, or the database. */
   | { readonly kind: 'stopped'; readonly sent: boolean; readonly isHeld: boolean };
 
-/** Calls connectors, and asks them about earlier calls. Nothing here depends on the answers of other connectors. */
+/** Finds and calls connectors, and asks them about earlier calls. Nothing here depends on the answers of other connectors. */
 @Injectable()
 export class ConnectorCalls {
   private readonly log = new Logger(ConnectorCalls.name);
 
   constructor(
-    private readonly killSwitch: KillSwitch,
+    private readonly registry: ConnectorRegistry,
     private readonly actions: ActionsRepository,
+    private readonly killSwitch: KillSwitch,
     private readonly levels: RequiredLevels,
     private readonly settings: Settings,
   ) {}
+
+  /** Returns the connector that executes the action. */
+  async connectorOf({
+    action_type,
+    rollback_of,
+  }: Pick<Action, 'action_type' | 'rollback_of'>): Promise<Connector | undefined> {
+    if (rollback_of === undefined) return await this.registry.providerOf(action_type);
+    const original = await this.actions.findById(rollback_of);
+    return original && (await this.connectorOfRollback(original, action_type));
+  }
+
+  /** Returns the connector of the original action. Another vendor would find nothing to undo and report success. */
+  async connectorOfRollback(
+    { connector_id }: Pick<Action, 'connector_id'>,
+    inverse: ActionTypeName,
+  ): Promise<Connector | undefined> {
+    return connector_id ? await this.registry.provider(connector_id, inverse) : undefined;
+  }
 
   async send(call: Call): Promise<CallEnd> {
     const { row, connector } = call;
@@ -111,36 +96,52 @@ export class ConnectorCalls {
   }
 
   /** Returns `unknown` if the vendor does not know the outcome of the action or does not answer. */
-  async ask({ connector, ...call }: Call): Promise<CallEnd | 'unknown'> {
-    if (!connector.probe) return 'unknown';
-    const outcome = await this.question(call, QUESTION_MS, async () =>
-      connector.probe!(await this.callOf(call)),
-    );
+  async ask(call: Call): Promise<CallEnd | 'unknown'> {
+    const { connector } = call;
+    const outcome =
+      connector.probe && (await this.question(call, QUESTION_MS, (sent) => connector.probe!(sent)));
     return outcome === undefined || outcome === 'unknown' ? 'unknown' : endOf(outcome);
   }
 
   /** Without an answer, the operation counts as still accepted. */
-  async poll({ connector, ...call }: Call): Promise<CallEnd> {
+  async poll(call: Call): Promise<CallEnd> {
     const { handle, at } = call.state.accepted!;
     const ms = pollMs(at, presentTime(), this.settings.actionDeadlineMs);
-    const outcome = await this.question(call, ms, async () =>
-      connector.poll?.(handle, await this.callOf(call)),
-    );
+    const poll = async (sent: ActionCall) => call.connector.poll?.(handle, sent);
+    const outcome = await this.question(call, ms, poll);
     return outcome ? endOf(outcome) : { kind: 'accepted', handle };
   }
 
-  private async execute(call: Call, gate: PermitGate): Promise<Outcome> {
-    return await call.connector.execute(await this.callOf(call), gate);
+  /**
+   * Asks what the action would change. Returns why this is not known if the vendor does not answer, and `undefined` if the
+   * connector has no preview of the type.
+   */
+  async preview(connector: Connector, action: Action): Promise<ActionPreview | undefined> {
+    try {
+      return await inTime(QUESTION_MS, new AbortController().signal, async (signal) => {
+        const gate = new PermitGate(this.killSwitch, undefined, signal);
+        return connector.preview(await this.callOf(action, 1), gate);
+      });
+    } catch (error) {
+      const isHeld = isKillSwitchActive(error);
+      const why = isHeld ? 'the kill switch was on.' : causeOf(error)?.message;
+      if (why === undefined) throw error;
+      return { message: `What the action would change is not known: ${why}` };
+    }
+  }
+
+  private async execute({ action, connector, row }: Call, gate: PermitGate): Promise<Outcome> {
+    return await connector.execute(await this.callOf(action, row.fence), gate);
   }
 
   /** Returns `undefined` without an answer. */
   private async question<T>(
-    { action, row }: Pick<Call, 'action' | 'row'>,
+    { action, row }: Call,
     ms: number,
-    ask: () => Promise<T>,
+    ask: (call: ActionCall) => Promise<T>,
   ): Promise<T | undefined> {
     try {
-      return await inTime(ms, row.signal, ask);
+      return await inTime(ms, row.signal, async () => ask(await this.callOf(action, row.fence)));
     } catch (error) {
       if (row.signal.aborted) throw error;
       this.warn(action, error);
@@ -148,13 +149,13 @@ export class ConnectorCalls {
     }
   }
 
-  /** The fence counts the attempts, so the log of the vendor shows the attempt. */
-  private async callOf({ action, row }: Pick<Call, 'action' | 'row'>): Promise<ActionCall> {
+  /** @param attempt the fence, which counts the attempts, so the log of the vendor shows the attempt */
+  private async callOf(action: Action, attempt: number): Promise<ActionCall> {
     const { id, action_type, parameters, rollback_of } = action;
     const original = rollback_of && (await this.actions.findById(rollback_of));
     return {
       actionId: shownActionId(id),
-      attempt: row.fence,
+      attempt,
       type: action_type,
       parameters,
       mayTarget: (name) => this.levels.mayTarget(action, name),
@@ -203,7 +204,8 @@ async function inTime<T>(
     try {
       return await unlessAborted(over, work(over));
     } catch (error) {
-      throw over.aborted && !signal.aborted ? new CallDeadlineError(ms) : error;
+      if (!over.aborted || signal.aborted) throw error;
+      throw new OutcomeUnknownError(`The call took longer than ${ms} ms.`, 'timeout');
     }
   });
 }

@@ -19,7 +19,7 @@ export function simulatedResult(
   connector: Connector | undefined,
   type: ActionTypeName,
 ): ActionResult | undefined {
-  const outcome = connector?.simulate?.(type);
+  const outcome = connector?.simulate(type);
   return outcome && resultOf(outcome);
 }
 

@@ -1,6 +1,6 @@
 // SQL: snapshots and transaction ids of PostgreSQL, a thousand seals per statement, and details as the text of MACs.
 import { Injectable } from '@nestjs/common';
-import { type EntityManager, LessThanOrEqual, MoreThanOrEqual } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
 import { HEAD_ACCEPTED, type AuditRow } from '../audit-entry.js';
 import {
@@ -12,11 +12,12 @@ import {
   type ChainHead,
   type Cursor,
   type Progress,
+  type SealedRow,
 } from './audit-chain.js';
 import {
-  AuditAttestationEntity,
   AuditChainEntity,
   AuditLogEntity,
+  AuditRetiredKeyEntity,
   AuditSealEntity,
 } from '../audit.entity.js';
 
@@ -29,11 +30,6 @@ export interface PageRow extends Cursor {
 }
 
 export type Seal = Pick<AuditSealEntity, 'audit_id' | 'hash'>;
-
-/** A seal with its row; the row is absent if it was removed. */
-export interface SealedRow extends AuditSealEntity {
-  readonly row: AuditRow | undefined;
-}
 
 /** Two hashes per seal, so a page blocks the event loop for a few milliseconds. */
 const PAGE_SEALS = 500;
@@ -64,12 +60,12 @@ export class AuditChainRepository {
   }
 
   async hashAt(manager: EntityManager, seq: bigint): Promise<Buffer | undefined> {
+    if (seq === GENESIS.seq) return GENESIS.hash;
     return (await manager.getRepository(AuditSealEntity).findOneBy({ seq }))?.hash;
   }
 
   /** Whether the chain contains the seal. After the chain was set back or made again it does not. */
   async containsSeal(manager: EntityManager, { seq, hash }: SealedPoint): Promise<boolean> {
-    if (seq === GENESIS.seq) return true;
     const present = await this.hashAt(manager, seq);
     return present !== undefined && sameBytes(present, hash);
   }
@@ -164,14 +160,12 @@ export class AuditChainRepository {
     });
   }
 
-  async attestationsBetween(manager: EntityManager, first: bigint, last: bigint) {
-    const range = { first_seq: LessThanOrEqual(last), last_seq: MoreThanOrEqual(first) };
-    return await manager.getRepository(AuditAttestationEntity).findBy(range);
+  async retiredKeys(manager: EntityManager): Promise<AuditRetiredKeyEntity[]> {
+    return await manager.getRepository(AuditRetiredKeyEntity).find({ order: { key_id: 'ASC' } });
   }
 
-  /** Replaces an earlier attestation of the same seals. */
-  async writeAttestation(manager: EntityManager, made: AuditAttestationEntity): Promise<void> {
-    await manager.getRepository(AuditAttestationEntity).upsert(made, ['first_seq']);
+  async writeRetiredKeys(tx: Tx, keys: AuditRetiredKeyEntity[]): Promise<void> {
+    await tx.getRepository(AuditRetiredKeyEntity).upsert(keys, ['key_id']);
   }
 
   /** Returns the rows without a seal. `overdue`: the sealer has passed the row without sealing it. */

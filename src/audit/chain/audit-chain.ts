@@ -1,23 +1,71 @@
 import { Injectable } from '@nestjs/common';
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { type KeyRing, type NamedKey, SecretKeys } from '../../platform/secrets/secret-box.js';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import {
+  type KeyRing,
+  type NamedKey,
+  SecretBox,
+  SecretKeys,
+} from '../../platform/secrets/secret-box.js';
+import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
 import type { AuditContent, AuditRow } from '../audit-entry.js';
-import type { AuditAttestationEntity, AuditChainEntity, AuditSealEntity } from '../audit.entity.js';
+import type { AuditChainEntity, AuditRetiredKeyEntity, AuditSealEntity } from '../audit.entity.js';
 
-/** Keys of the audit trail, derived from SECRETS_KEY. Rows, seals and attestations have different keys. */
+/** Keys of rows and seals, derived from SECRETS_KEY. */
 @Injectable()
 export class AuditKeys {
   readonly rows: KeyRing;
   readonly chain: KeyRing;
-  /** Sign attestations of seals by later keys. */
-  readonly attestations: KeyRing;
+  private readonly box: SecretBox;
 
   constructor(keys: SecretKeys) {
     this.rows = keys.derive('audit-row');
     this.chain = keys.derive('audit-chain');
-    this.attestations = keys.derive('audit-attestation');
+    this.box = new SecretBox(keys);
+  }
+
+  /** Encrypts the older keys of SECRETS_KEY with its first key, so that the older keys can be removed. */
+  retireOlder(lastSeq: bigint): AuditRetiredKeyEntity[] {
+    return this.rows.older.map(({ id: key_id, key }) => {
+      const keys = [key, this.chain.find(key_id)!.key].map((one) =>
+        one.export().toString('base64'),
+      );
+      const content = JSON.stringify([...keys, String(lastSeq)]);
+      return { key_id, sealed: this.box.seal(content, contextOf(key_id)) };
+    });
+  }
+
+  /** Returns a function that finds the keys of a seal: keys of SECRETS_KEY, and each retired key up to its last seal. */
+  finder(retired: readonly AuditRetiredKeyEntity[]): FindKey {
+    const opened = retired.map((one) => this.open(one)).filter((one) => one !== undefined);
+    return (use, id, seq) =>
+      this[use].find(id)?.key ??
+      opened.find(({ key_id, lastSeq }) => key_id === id && seq <= lastSeq)?.[use];
+  }
+
+  /** `undefined` if the content was altered, or sealed with an unknown key. */
+  private open({ key_id, sealed }: AuditRetiredKeyEntity) {
+    try {
+      const content = JSON.parse(this.box.open(sealed, contextOf(key_id))) as string[];
+      const [rows, chain] = content.map((text) => createSecretKey(text, 'base64'));
+      return { key_id, rows, chain, lastSeq: BigInt(content[2]!) };
+    } catch {
+      return undefined;
+    }
   }
 }
+
+/** Finds the key of a seal, or of its row. */
+export type FindKey = (use: 'rows' | 'chain', id: string, seq: bigint) => KeyObject | undefined;
+
+const contextOf = (keyId: string) => `audit-key:${keyId}`;
+
+export const RETIRED_AUDIT_KEYS: SealedColumn = {
+  table: 'audit_retired_keys',
+  column: 'sealed',
+  id: ['key_id'],
+  where: 'true',
+  context: ({ key_id }) => contextOf(key_id!),
+};
 
 export const HASH_BYTES = 32;
 
@@ -43,8 +91,11 @@ export function rowMac(key: KeyObject, row: AuditContent): Buffer {
 
 /** Whether the service wrote the row as it is. */
 export function isGenuine(row: AuditRow, keys: KeyRing): boolean {
-  const named = keys.find(row.key_id);
-  return named !== undefined && sameBytes(row.mac, rowMac(named.key, row));
+  return isSignedBy(keys.find(row.key_id)?.key, row);
+}
+
+function isSignedBy(key: KeyObject | undefined, row: AuditRow): boolean {
+  return key !== undefined && sameBytes(row.mac, rowMac(key, row));
 }
 
 /** The next seal. It covers the row through the MAC of the row, so the sealer need not read the whole row. */
@@ -142,52 +193,24 @@ export function progressAfter(round: Progress, last?: Cursor): Progress {
   return { cluster, sealed_to, sealing_to: null, after_xid: null, after_id: null };
 }
 
-type AttestedSeal = Pick<AuditSealEntity, 'seq' | 'hash' | 'key_id'>;
-
-/** Attestation of one seal, and the key that signed it. */
-export type SealAttestation = Pick<AuditSealEntity, 'key_id'> & { readonly mac: Buffer };
-
-/** Signs a seal, its row and the previous seal as they are now. The keys of row and seal are not needed after that. */
-export function attestationMac(
-  key: KeyObject,
-  previous: SealedPoint,
-  seal: AttestedSeal,
-  row: AuditRow,
-): Buffer {
-  return macOf(key, [
-    'attestation',
-    hex(previous.hash),
-    String(seal.seq),
-    hex(seal.hash),
-    seal.key_id,
-    row.key_id,
-    hex(row.mac),
-    hex(rowMac(key, row)),
-  ]);
+/** A seal with its row; the row is absent if it was removed. */
+export interface SealedRow extends AuditSealEntity {
+  readonly row: AuditRow | undefined;
 }
 
-/** Attestation of the seal by a key of SECRETS_KEY. */
-export function attestationOf(
-  attestations: readonly AuditAttestationEntity[],
-  seq: bigint,
-  keys: KeyRing,
-): SealAttestation | undefined {
-  for (const { key_id, first_seq, macs } of attestations) {
-    const at = Number(seq - first_seq) * HASH_BYTES;
-    if (at < 0 || at >= macs.length || !keys.find(key_id)) continue;
-    return { key_id, mac: macs.subarray(at, at + HASH_BYTES) };
+/** Returns why the seal or its row is not genuine. */
+export function faultOfSeal(
+  findKey: FindKey,
+  previous: SealedPoint,
+  { seq, hash, key_id, row }: SealedRow,
+): string | undefined {
+  if (!row) return 'was removed: only its seal is left';
+  if (!isSignedBy(findKey('rows', row.key_id, seq), row)) return 'was changed';
+  if (seq !== previous.seq + 1n) {
+    return `entries are missing or moved: the previous seal is ${previous.seq}`;
   }
-  return undefined;
-}
-
-/** Whether seal and row are as they were attested. */
-export function isAttested(
-  { key_id, mac }: SealAttestation,
-  keys: KeyRing,
-  previous: SealedPoint,
-  seal: AttestedSeal,
-  row: AuditRow,
-): boolean {
-  const named = keys.find(key_id);
-  return named !== undefined && sameBytes(mac, attestationMac(named.key, previous, seal, row));
+  const key = findKey('chain', key_id, seq);
+  return key && sameBytes(hash, nextSeal(key, previous, row).hash)
+    ? undefined
+    : 'its seal does not follow from the previous seal';
 }

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { AuditAnchor } from './audit-witness.js';
+import type { AuditWitness } from './audit-witness.js';
 import { type AuditSealer, BrokenChainError, AuditSealingLoop } from './audit-sealer.js';
 
 describe('the log of the sealer if sealing fails', () => {
@@ -13,7 +13,7 @@ describe('the log of the sealer if sealing fails', () => {
     const nothing = () => Promise.resolve();
     const loop = new AuditSealingLoop(
       { sealPage: () => Promise.reject(failure) } as unknown as AuditSealer,
-      { informWitness: nothing, write: nothing } as unknown as AuditAnchor,
+      { load: nothing, save: nothing } as unknown as AuditWitness,
     );
     await loop.onApplicationBootstrap();
     // The loop tries once more before it ends.

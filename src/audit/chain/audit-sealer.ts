@@ -23,7 +23,7 @@ import {
   roundAt,
 } from './audit-chain.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
-import { AuditAnchor, AuditWitness } from './audit-witness.js';
+import { AuditWitness } from './audit-witness.js';
 
 /** The chain was altered. Continuing it would sign the alteration. */
 export class BrokenChainError extends Error {
@@ -70,17 +70,19 @@ export class AuditSealer {
     const round = roundAt(end);
     const page = await this.chain.pageOf(tx, round);
     const start: SealedPoint = end.head ?? GENESIS;
-    // The head of an unfinished round, or of another cluster, is written even if nothing is left to seal.
-    const isRecorded = !end.restored && (end.head?.sealing_to ?? null) === null;
+    const { first } = this.keys.chain;
+    // The head of an unfinished round, of another cluster or of an older key is written even if nothing is left to seal.
+    const { sealing_to = null, key_id = first.id } = end.head ?? {};
+    const isRecorded = !end.restored && sealing_to === null && key_id === first.id;
     if (page.length === 0 && isRecorded) return { point: start, more: false };
     if (!locked && !(await this.beginHead(tx, round))) return undefined;
     const { seals, point } = this.sealsOf(page, start);
     const more = page.length === PAGE_ROWS;
     if (seals.length > 0) {
-      await this.chain.insertSeals(tx, start.seq, seals, this.keys.chain.first.id);
+      await this.chain.insertSeals(tx, start.seq, seals, first.id);
     }
     const progress = progressAfter(round, more ? page.at(-1) : undefined);
-    await this.chain.writeHead(tx, signHead(this.keys.chain.first, point, progress));
+    await this.chain.writeHead(tx, signHead(first, point, progress));
     return { point, more };
   }
 
@@ -122,11 +124,11 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
 
   constructor(
     private readonly sealer: AuditSealer,
-    private readonly anchor: AuditAnchor,
+    private readonly witness: AuditWitness,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.anchor.informWitness();
+    await this.witness.load();
     this.started = true;
     this.loop.start();
   }
@@ -149,7 +151,7 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
       if (error.message !== this.broken) this.logger.error(error.message);
       this.broken = error.message;
     } finally {
-      await this.anchor.write();
+      await this.witness.save();
     }
   }
 }

@@ -4,70 +4,15 @@ import { Transactions } from '../../platform/database/transactions.js';
 import { Clock } from '../../platform/clock.js';
 import type { AuditVerificationDto } from '../audit.dto.js';
 import {
-  attestationOf,
   AuditKeys,
   BEFORE_ALL,
   faultOfEnd,
+  faultOfSeal,
   GENESIS,
-  isAttested,
   isGenuine,
-  nextSeal,
-  sameBytes,
-  type SealAttestation,
-  type SealedPoint,
 } from './audit-chain.js';
-import { AuditChainRepository, type SealedRow } from './audit-chain.repository.js';
-import { AuditWitness, lastAcceptedAt, type SeenHead } from './audit-witness.js';
-
-/** `unknown`: the key of the seal or its row is missing. */
-type Verdict = 'genuine' | 'unknown' | 'altered';
-
-export interface JudgedSeal {
-  readonly seal: SealedRow;
-  readonly previous: SealedPoint;
-  readonly verdict: Verdict;
-  /** Later key that attested the seal. */
-  readonly attestedBy?: string;
-}
-
-/** Walks the chain from its beginning and judges each seal and its row, with their keys or by an attestation. */
-export async function* judgedPages(
-  manager: EntityManager,
-  chain: AuditChainRepository,
-  keys: AuditKeys,
-): AsyncGenerator<JudgedSeal[]> {
-  let previous = GENESIS;
-  for (;;) {
-    const page = await chain.sealsAfter(manager, previous.seq);
-    const last = page.at(-1);
-    if (!last) return;
-    const attestations = await chain.attestationsBetween(manager, page[0]!.seq, last.seq);
-    yield page.map((seal) => {
-      const attestation = attestationOf(attestations, seal.seq, keys.attestations);
-      const verdict = judge(keys, previous, seal, attestation);
-      const judged = { seal, previous, verdict, attestedBy: attestation?.key_id };
-      previous = seal;
-      return judged;
-    });
-  }
-}
-
-function judge(
-  keys: AuditKeys,
-  previous: SealedPoint,
-  seal: SealedRow,
-  attestation: SealAttestation | undefined,
-): Verdict {
-  const { row, seq, hash, key_id } = seal;
-  if (!row || seq !== previous.seq + 1n) return 'altered';
-  if (attestation) {
-    return isAttested(attestation, keys.attestations, previous, seal, row) ? 'genuine' : 'altered';
-  }
-  const named = keys.chain.find(key_id);
-  if (!named || !keys.rows.find(row.key_id)) return 'unknown';
-  const isSealOfRow = sameBytes(hash, nextSeal(named.key, previous, row).hash);
-  return isSealOfRow && isGenuine(row, keys.rows) ? 'genuine' : 'altered';
-}
+import { AuditChainRepository } from './audit-chain.repository.js';
+import { AuditWitness, lastAcceptedAt } from './audit-witness.js';
 
 interface Walk {
   readonly count: number;
@@ -110,7 +55,10 @@ export class AuditVerifier {
     }
   }
 
-  private async verifyIn(manager: EntityManager, head: SeenHead): Promise<AuditVerificationDto> {
+  private async verifyIn(
+    manager: EntityManager,
+    head: AuditWitness['head'],
+  ): Promise<AuditVerificationDto> {
     const end = await this.chain.readEnd(manager);
     const fault = faultOfEnd(end, this.keys.chain);
     const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);
@@ -130,14 +78,18 @@ export class AuditVerifier {
   }
 
   private async walkSeals(manager: EntityManager): Promise<Walk> {
-    let count = 0;
-    for await (const page of judgedPages(manager, this.chain, this.keys)) {
-      for (const { seal, verdict } of page) {
-        if (verdict !== 'genuine') return { count, invalidId: seal.audit_id };
-        count += 1;
+    const findKey = this.keys.finder(await this.chain.retiredKeys(manager));
+    let previous = GENESIS;
+    for (;;) {
+      const page = await this.chain.sealsAfter(manager, previous.seq);
+      if (page.length === 0) return { count: Number(previous.seq) };
+      for (const seal of page) {
+        if (faultOfSeal(findKey, previous, seal) !== undefined) {
+          return { count: Number(previous.seq), invalidId: seal.audit_id };
+        }
+        previous = seal;
       }
     }
-    return { count };
   }
 
   private async walkUnsealed(manager: EntityManager, sealedTo: string | null): Promise<Walk> {

@@ -54,42 +54,45 @@ export async function lastAcceptedAt(
   return row && isGenuine(row, keys.rows) ? row.at.getTime() : 0;
 }
 
-function describe({ seq, hash }: SealedPoint): string {
-  return `${seq} ${hex(hash)}`;
-}
-
 /** A head of the chain and when it was seen. */
-export interface SeenHead extends SealedPoint {
+interface SeenHead extends SealedPoint {
   readonly at: Date;
 }
 
 const NOTHING: SeenHead = { ...GENESIS, at: new Date(0) };
+const OWNER_ONLY = 0o600;
+const FILE_NAME = 'audit-anchor.json';
+const ABOUT =
+  'The end of the audit trail, stored outside its database. Do not delete this file: it reveals if the trail is set back.';
+
+type AnchorContent = Readonly<Record<'about' | 'seq' | 'hash' | 'at' | 'key_id' | 'mac', string>>;
 
 /**
- * Remembers the end of the chain outside the database. If the chain no longer contains that end, it was set back or made
- * again. The restore of a backup looks the same, so an operator can accept it (see acceptHead).
+ * Remembers the end of the chain outside the database: in memory, and in a file for the next start and for other
+ * processes that use the same file. If the chain no longer contains that end, it was set back or made again. The restore of
+ * a backup looks the same, so an operator can accept it (see acceptHead).
  */
 @Injectable()
 export class AuditWitness {
   private readonly logger = new Logger(AuditWitness.name);
+  private readonly path: string;
   head = NOTHING;
   /** Whether the chain no longer contains the head that this process has seen. */
   rewound = false;
   /** Time of the last acceptance, in milliseconds. */
   acceptedAt = 0;
+  /** Why the file is not up to date. */
+  fault: string | undefined;
   private comparedAt = NOTHING.at;
+  private written = '';
 
   constructor(
+    { auditAnchorFile, dataDir }: Settings,
     private readonly chain: AuditChainRepository,
     private readonly keys: AuditKeys,
     private readonly clock: Clock,
-  ) {}
-
-  /** Adopts the knowledge of another process, or of this service before its last start. */
-  learn(head: SeenHead): void {
-    if (head.seq > this.head.seq && head.at.getTime() > this.acceptedAt) {
-      this.head = head;
-    }
+  ) {
+    this.path = auditAnchorFile ?? join(dataDir, FILE_NAME);
   }
 
   /** Checks that the chain contains the head that was seen. */
@@ -98,8 +101,9 @@ export class AuditWitness {
     this.comparedAt = this.clock.now();
     const containsSeal = await this.chain.containsSeal(manager, this.head);
     if (!containsSeal && !this.rewound) {
+      const [seen, last] = [this.head, end.lastSeal].map(({ seq, hash }) => `${seq} ${hex(hash)}`);
       this.logger.error(
-        `The audit chain was set back: it had reached ${describe(this.head)} and now ends at ${describe(end.lastSeal)}. If a backup was restored, run npm run audit -- accept-head.`,
+        `The audit chain was set back: it had reached ${seen} and now ends at ${last}. If a backup was restored, run npm run audit -- accept-head.`,
       );
     }
     this.rewound = !containsSeal;
@@ -125,95 +129,21 @@ export class AuditWitness {
     const { seq, hash } = end.lastSeal;
     this.head = { seq, hash, at: this.clock.now() };
   }
-}
 
-const OWNER_ONLY = 0o600;
-const FILE_NAME = 'audit-anchor.json';
-
-type AnchorContent = Readonly<Record<'about' | 'seq' | 'hash' | 'at' | 'key_id' | 'mac', string>>;
-
-const ABOUT =
-  'The end of the audit trail, stored outside its database. Do not delete this file: it reveals if the trail is set back.';
-
-export function anchorFileOf({
-  auditAnchorFile,
-  dataDir,
-}: Pick<Settings, 'auditAnchorFile' | 'dataDir'>): string {
-  return auditAnchorFile ?? join(dataDir, FILE_NAME);
-}
-
-async function writeAnchor(path: string, head: SeenHead, keys: AuditKeys): Promise<void> {
-  const { id, key } = keys.chain.first;
-  const content: AnchorContent = {
-    about: ABOUT,
-    seq: String(head.seq),
-    hash: hex(head.hash),
-    at: head.at.toISOString(),
-    key_id: id,
-    mac: hex(macOf(key, ['anchor', ...fieldsOf(head)])),
-  };
-  await mkdir(dirname(path), { recursive: true });
-  await writeWhole(path, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
-}
-
-/** `undefined` if the file is damaged, altered or signed with a key that SECRETS_KEY does not hold. */
-function parseAnchor(text: string, keys: AuditKeys): SeenHead | undefined {
-  try {
-    const { seq, hash, at, key_id, mac } = JSON.parse(text) as AnchorContent;
-    const head = { seq: BigInt(seq), hash: Buffer.from(hash, 'hex'), at: new Date(at) };
-    const named = keys.chain.find(key_id);
-    const expected = named && macOf(named.key, ['anchor', ...fieldsOf(head)]);
-    return expected && sameBytes(Buffer.from(mac, 'hex'), expected) ? head : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Signs the file with the first key instead of an older one. The content stays the same. A file that is damaged, or
- * signed with an unknown key, is not changed.
- */
-export async function signAnchorAgain(path: string, keys: AuditKeys): Promise<void> {
-  const head = parseAnchor(await readFile(path, 'utf8').catch(absent), keys);
-  if (head) await writeAnchor(path, head, keys);
-}
-
-function absent(error: NodeJS.ErrnoException): string {
-  if (error.code !== 'ENOENT') throw error;
-  return '';
-}
-
-/** Fields that the signature covers. */
-function fieldsOf({ seq, hash, at }: SeenHead): string[] {
-  return [String(seq), hex(hash), at.toISOString()];
-}
-
-/** Stores the knowledge of the witness in a file, for the next start and for other processes that use the same file. */
-@Injectable()
-export class AuditAnchor {
-  private readonly logger = new Logger(AuditAnchor.name);
-  readonly path: string;
-  /** Why the file is not up to date. */
-  fault: string | undefined;
-  private written = '';
-
-  constructor(
-    settings: Settings,
-    private readonly keys: AuditKeys,
-    private readonly witness: AuditWitness,
-  ) {
-    this.path = anchorFileOf(settings);
-  }
-
-  /** Writes the file if the knowledge has changed. */
-  async write(): Promise<void> {
-    if (this.fault === undefined && this.written === this.present()) return;
-    const refusal = await this.informWitness();
+  /** Writes the file, signed with the first key, if the knowledge has changed. */
+  async save(): Promise<void> {
+    if (this.fault === undefined && this.written === fieldsOf(this.head).join()) return;
+    const refusal = await this.load();
     if (refusal !== undefined) return this.report(refusal);
-    const present = this.present();
+    const { id, key } = this.keys.chain.first;
+    const fields = fieldsOf(this.head);
+    const [seq, hash, at] = fields as [string, string, string];
+    const mac = hex(macOf(key, ['anchor', ...fields]));
+    const content: AnchorContent = { about: ABOUT, seq, hash, at, key_id: id, mac };
     try {
-      await writeAnchor(this.path, this.witness.head, this.keys);
-      this.written = present;
+      await mkdir(dirname(this.path), { recursive: true });
+      await writeWhole(this.path, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
+      this.written = fields.join();
       if (this.fault !== undefined) this.logger.log(`${this.path} is written again.`);
       this.fault = undefined;
     } catch (error) {
@@ -221,31 +151,35 @@ export class AuditAnchor {
     }
   }
 
-  /**
-   * Passes the content of the file to the witness. Returns why the file must not be overwritten; `undefined` if it may be.
-   */
-  async informWitness(): Promise<string | undefined> {
+  /** Adopts what the file says. Returns why the file must not be overwritten; `undefined` if it may be. */
+  async load(): Promise<string | undefined> {
+    const { path } = this;
     try {
-      const head = parseAnchor(await readFile(this.path, 'utf8'), this.keys);
-      if (head) this.witness.learn(head);
-      if (head || (await this.isOlderThanAcceptance())) return undefined;
-      return `${this.path} is damaged or not signed with a key of SECRETS_KEY, and is not overwritten. Find out why, then move it away.`;
+      const head = this.parse(await readFile(path, 'utf8'));
+      if (head && head.seq > this.head.seq && head.at.getTime() > this.acceptedAt) this.head = head;
+      // A file that is older than the acceptance describes an earlier trail.
+      if (head || (await stat(path)).mtimeMs < this.acceptedAt) return undefined;
+      return `${path} is damaged or not signed with a key of SECRETS_KEY, and is not overwritten. Find out why, then move it away.`;
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') {
-        return `${this.path} cannot be read (${codeOf(error)}) and is not overwritten.`;
+        return `${path} cannot be read (${codeOf(error)}) and is not overwritten.`;
       }
-      if (this.written !== '') this.report(`${this.path} was removed and is written again.`);
+      if (this.written !== '') this.report(`${path} was removed and is written again.`);
       return undefined;
     }
   }
 
-  /** An operator has accepted the trail since the file was written, so the file describes an earlier trail. */
-  private async isOlderThanAcceptance(): Promise<boolean> {
-    return (await stat(this.path)).mtimeMs < this.witness.acceptedAt;
-  }
-
-  private present(): string {
-    return fieldsOf(this.witness.head).join(' ');
+  /** `undefined` if the file is damaged, altered or signed with a key that SECRETS_KEY does not hold. */
+  private parse(text: string): SeenHead | undefined {
+    try {
+      const { seq, hash, at, key_id, mac } = JSON.parse(text) as AnchorContent;
+      const head = { seq: BigInt(seq), hash: Buffer.from(hash, 'hex'), at: new Date(at) };
+      const named = this.keys.chain.find(key_id);
+      const expected = named && macOf(named.key, ['anchor', ...fieldsOf(head)]);
+      return expected && sameBytes(Buffer.from(mac, 'hex'), expected) ? head : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Logs a fault once, not every second. */
@@ -253,6 +187,11 @@ export class AuditAnchor {
     if (trouble !== this.fault) this.logger.error(`The anchor of the audit trail: ${trouble}`);
     this.fault = trouble;
   }
+}
+
+/** Fields of the file that its signature covers. */
+function fieldsOf({ seq, hash, at }: SeenHead): string[] {
+  return [String(seq), hex(hash), at.toISOString()];
 }
 
 function codeOf(error: unknown): string {

@@ -2,31 +2,53 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Clock } from '../../platform/clock.js';
+import { SQLSTATE, sqlStateOf } from '../../platform/database/sqlstate.js';
 import { Statements } from '../../platform/database/statements.js';
+import { AppError, ValidationError } from '../../platform/errors/app-error.js';
 import { Draining } from '../../platform/http/draining.js';
 import { firstIdAt, timeOfId } from '../../platform/ids.js';
 import { type AuditAction, HEAD_ACCEPTED } from '../audit-entry.js';
 import { BEFORE_ALL, type Cursor } from '../chain/audit-chain.js';
 import { newlyVisible } from '../chain/audit-chain.repository.js';
-import {
-  cursorFrom,
-  cursorText,
-  type Position,
-  type Present,
-  requireUsable,
-} from './change-cursor.js';
 import type { ChangesQueryDto } from './feed-api.js';
 
 /** Interval between two reads of a waiting request. It holds no connection in between. */
 const LOOK_MS = 500;
 /** Maximum number of reads without a change, which bounds the work for an old cursor. */
 const MOST_EMPTY_READS = 50;
-
 /** Audit rows that one statement reads: about 10 ms. */
 const MOST_SCANNED = 2_000;
-
 /** Tolerated clock difference between replicas: no change is lost after a restore. */
 const CLOCK_TOLERANCE_MS = 3_600_000;
+const CURSOR_DAYS = 30;
+const CURSOR_MS = CURSOR_DAYS * 86_400_000;
+
+/** Position in the changes that the snapshot `seen` does not see. */
+interface Position {
+  readonly seen: string;
+  /** Last item read of the initial list of existing items, which comes before the changes; null at its beginning. */
+  readonly listedTo?: string | null;
+  /** The last change read of those up to the snapshot `until`. */
+  readonly page?: { readonly until: string; readonly after: Cursor };
+}
+
+/** State of the database. Transaction ids and snapshots are valid only in one cluster and until a restore. */
+interface Present {
+  /** System identifier of the cluster. */
+  readonly cluster: string;
+  /** Audit entry of the last restore; null if there was none. */
+  readonly restore: string | null;
+  readonly snapshot: string;
+}
+
+/** A snapshot is `xmin:xmax:xip,…`: it sees the transactions below xmax that are not listed. */
+const SNAPSHOT = String.raw`\d{1,19}:\d{1,19}:[\d,]*`;
+const ID = '[0-9a-f-]{36}';
+/** Text of a cursor. The first number increases if the meaning of the fields changes. */
+const CURSOR = new RegExp(
+  String.raw`^1 (?<feed>\w+) (?<issuedAt>\d{1,15}) (?<cluster>\d+) (?<restore>${ID})? (?<seen>${SNAPSHOT})` +
+    String.raw` (?:(?<list>list) (?<listedTo>${ID})?|changes(?: (?<until>${SNAPSHOT}) (?<xid>\d{1,19}) (?<id>${ID}))?)$`,
+);
 
 /** A change as its audit row records it. */
 interface RecordedChange {
@@ -73,57 +95,12 @@ type ReadRow = {
   readonly tail_id: string | null;
 } & (FoundRow | { readonly change_id: null });
 
-@Injectable()
-export class RecordedChanges {
-  constructor(private readonly statements: Statements) {}
-
-  async present(): Promise<Present> {
-    const [row] = await this.statements.rows<Present>(PRESENT);
-    return row!;
-  }
-
-  /**
-   * Returns at most `limit` changes after the position, up to the snapshot `upTo` or now. `next` has a page if there may be more.
-   */
-  async read(
-    { seen, page }: Position,
-    { restore }: Present,
-    actions: readonly string[],
-    limit: number,
-    upTo?: string,
-  ): Promise<{ changes: RecordedChange[]; next: Position }> {
-    const { xid, id } = page?.after ?? BEFORE_ALL;
-    const rows = await this.statements.rows<ReadRow>(READ, [
-      seen,
-      page?.until ?? upTo ?? null,
-      ...[xid, id, actions, firstIdSince(restore), limit],
-    ]);
-    const changes = rows.filter((row) => row.change_id !== null);
-    const { until } = rows[0]!;
-    const after = lastRead(rows, changes, limit);
-    return { changes, next: after ? { seen, page: { until, after } } : { seen: until } };
-  }
-}
-
-/** Rows of a backup keep the transaction ids of their first cluster, which the current cluster may use again. */
-function firstIdSince(restore: string | null): string {
-  return firstIdAt(restore === null ? 0 : timeOfId(restore) - CLOCK_TOLERANCE_MS);
-}
-
-/** `undefined` if all rows up to the goal were read. */
-function lastRead(
-  [first]: readonly ReadRow[],
-  found: readonly FoundRow[],
-  limit: number,
-): Cursor | undefined {
-  const last = found.at(-1);
-  if (last && found.length === limit) return { xid: last.xid, id: last.change_id };
-  return first?.tail_id ? { xid: first.tail_xid, id: first.tail_id } : undefined;
+interface FeedKind {
+  readonly type: 'action' | 'incident';
 }
 
 /** Source of a feed: the changes of one kind of resource. */
-interface FeedSource<T extends Item> {
-  readonly type: 'action' | 'incident';
+interface FeedSource<T extends Item> extends FeedKind {
   /** Audit actions that change the resource. */
   readonly events: readonly AuditAction[];
   /** Existing items with an id above `id`, in the order of their ids, by the subject ids of their audit entries. */
@@ -151,22 +128,15 @@ interface FeedEntry<T>
   readonly item?: T;
 }
 
+interface Step<T> extends Omit<FeedPage<T>, 'cursor'> {
+  readonly next: Position;
+}
+
 export interface FeedPage<T> {
   readonly changes: readonly FeedEntry<T>[];
   readonly cursor: string;
   /** There may be more changes, so the next request need not wait. */
   readonly has_more: boolean;
-}
-
-/** One look at the database for all requests that wait. */
-interface Look {
-  /** All of them read up to here, so that from then on their positions are equal. */
-  readonly snapshot: string;
-  readonly steps: Map<string, Promise<Step<unknown>>>;
-}
-
-interface Step<T> extends Omit<FeedPage<T>, 'cursor'> {
-  readonly next: Position;
 }
 
 /**
@@ -175,10 +145,8 @@ interface Step<T> extends Omit<FeedPage<T>, 'cursor'> {
  */
 @Injectable()
 export class ChangeFeed {
-  private nextLook: Promise<Look> | undefined;
-
   constructor(
-    private readonly recorded: RecordedChanges,
+    private readonly statements: Statements,
     private readonly clock: Clock,
     private readonly draining: Draining,
   ) {}
@@ -190,100 +158,64 @@ export class ChangeFeed {
     caller: FeedCaller,
     left: AbortSignal,
   ): Promise<FeedPage<T>> {
-    const present = await this.recorded.present();
-    let position = this.begin(source, query, present);
+    const [present] = (await this.statements.rows<Present>(PRESENT)) as [Present];
+    const now = this.clock.now().getTime();
+    let position = begin(source, query, present, now);
     const end = performance.now() + query.wait * 1_000;
-    let look: Look | undefined;
     for (let emptyReads = 1; ; emptyReads += 1) {
-      const { next, changes, has_more } = await this.stepAt(
-        look,
-        source,
-        present,
-        position,
-        query.limit,
-      );
+      const { next, ...found } = await this.read(source, present, position, query.limit);
       position = next;
       const leftMs = end - performance.now();
-      const isDone = has_more ? emptyReads >= MOST_EMPTY_READS : leftMs <= 0;
-      const isOver = left.aborted || this.draining.begun;
-      if (changes.length > 0 || isDone || isOver) {
-        const { cluster, restore } = present;
+      const isDone = found.has_more ? emptyReads >= MOST_EMPTY_READS : leftMs <= 0;
+      if (found.changes.length > 0 || isDone || left.aborted || this.draining.begun) {
         const issuedAt = this.clock.now().getTime();
-        const cursor = cursorText({ feed: feedOf(source), issuedAt, cluster, restore, position });
-        return { changes, cursor, has_more };
+        return { ...found, cursor: cursorText(source, issuedAt, present, position) };
       }
-      if (!has_more) {
-        emptyReads = 0;
-        // The last read of a request does not wait for the common look.
-        look = leftMs > LOOK_MS ? await this.lookLater() : await sleep(leftMs);
-        await caller.requireStillValid();
-      } else look = undefined;
+      if (found.has_more) continue;
+      emptyReads = 0;
+      await sleep(Math.min(LOOK_MS, leftMs));
+      await caller.requireStillValid();
     }
   }
 
-  private lookLater(): Promise<Look> {
-    this.nextLook ??= sleep(LOOK_MS).then(async () => {
-      this.nextLook = undefined;
-      const { snapshot } = await this.recorded.present();
-      return { snapshot, steps: new Map() };
-    });
-    return this.nextLook;
-  }
-
-  /** Requests that wait at the same position of the same feed share one read in each look. */
-  private async stepAt<T extends Item>(
-    look: Look | undefined,
+  async read<T extends Item>(
     source: FeedSource<T>,
     present: Present,
     position: Position,
     limit: number,
   ): Promise<Step<T>> {
-    if (!look || position.listedTo !== undefined || position.page) {
-      return await this.read(source, present, position, limit);
+    try {
+      return position.listedTo === undefined
+        ? await this.changesAfter(source, present, position, limit)
+        : await list(source, position, limit);
+    } catch (error) {
+      throw sqlStateOf(error) === SQLSTATE.invalidText ? invalidCursor() : error;
     }
-    const key = JSON.stringify([source.type, present.restore, position.seen, limit]);
-    const known = look.steps.get(key) as Promise<Step<T>> | undefined;
-    if (known) return await known;
-    const step = this.read(source, present, position, limit, look.snapshot);
-    look.steps.set(key, step);
-    return await step;
   }
 
-  private begin(
-    source: Pick<FeedSource<Item>, 'type'>,
-    { cursor: text, from }: ChangesQueryDto,
-    present: Present,
-  ): Position {
-    if (text === undefined) {
-      return { seen: present.snapshot, listedTo: from === 'beginning' ? null : undefined };
-    }
-    const cursor = cursorFrom(feedOf(source), text);
-    requireUsable(cursor, present, this.clock.now());
-    return cursor.position;
-  }
-
-  private async read<T extends Item>(
+  private async changesAfter<T extends Item>(
     source: FeedSource<T>,
-    present: Present,
-    position: Position,
+    { restore }: Present,
+    { seen, page }: Position,
     limit: number,
-    until?: string,
   ): Promise<Step<T>> {
-    if (position.listedTo !== undefined) return await list(source, position, limit);
-    const { events } = source;
-    const { changes, next } = await this.recorded.read(position, present, events, limit, until);
+    const { xid, id } = page?.after ?? BEFORE_ALL;
+    const rows = await this.statements.rows<ReadRow>(READ, [
+      ...[seen, page?.until, xid, id],
+      ...[source.events, firstIdSince(restore), limit],
+    ]);
+    const changes = rows.filter((row) => row.change_id !== null);
+    const { until } = rows[0]!;
+    const after = lastRead(rows, changes, limit);
     const ids = new Set(changes.map(({ subject_id }) => subject_id));
     const items = ids.size > 0 ? await source.findBySubject([...ids]) : new Map<string, T>();
     return {
       changes: changes.map((change) => ({ ...change, item: items.get(change.subject_id) })),
-      next,
-      has_more: next.page !== undefined,
+      next: after ? { seen, page: { until, after } } : { seen: until },
+      has_more: after !== undefined,
     };
   }
 }
-
-/** Name of the feed in its cursors. */
-const feedOf = ({ type }: Pick<FeedSource<Item>, 'type'>) => `${type}s`;
 
 async function list<T extends Item>(
   source: FeedSource<T>,
@@ -300,4 +232,73 @@ async function list<T extends Item>(
     // The changes since the beginning of the list come next.
     has_more: true,
   };
+}
+
+/** Rows of a backup keep the transaction ids of their first cluster, which the current cluster may use again. */
+function firstIdSince(restore: string | null): string {
+  return firstIdAt(restore === null ? 0 : timeOfId(restore) - CLOCK_TOLERANCE_MS);
+}
+
+/** `undefined` if all rows up to the goal were read. */
+function lastRead(
+  [first]: readonly ReadRow[],
+  found: readonly FoundRow[],
+  limit: number,
+): Cursor | undefined {
+  const last = found.at(-1);
+  if (last && found.length === limit) return { xid: last.xid, id: last.change_id };
+  return first?.tail_id ? { xid: first.tail_xid, id: first.tail_id } : undefined;
+}
+
+function cursorText(
+  { type }: FeedKind,
+  issuedAt: number,
+  { cluster, restore }: Present,
+  { seen, listedTo, page }: Position,
+): string {
+  const changes = page ? ['changes', page.until, page.after.xid, page.after.id] : ['changes'];
+  const place = listedTo === undefined ? changes : ['list', listedTo];
+  return Buffer.from([1, type, issuedAt, cluster, restore, seen, ...place].join(' ')).toString(
+    'base64url',
+  );
+}
+
+/** Throws if the cursor is not of this feed, or if changes after it may be missing. */
+function begin(
+  { type }: FeedKind,
+  { cursor, from }: ChangesQueryDto,
+  present: Present,
+  now: number,
+): Position {
+  if (cursor === undefined) {
+    return { seen: present.snapshot, listedTo: from === 'beginning' ? null : undefined };
+  }
+  const fields = CURSOR.exec(Buffer.from(cursor, 'base64url').toString('utf8'))?.groups;
+  if (fields?.['feed'] !== type) throw invalidCursor();
+  const { issuedAt, cluster, restore = null, seen, list, listedTo = null, until, xid, id } = fields;
+  if (now - Number(issuedAt) > CURSOR_MS) {
+    throw expired('too_old', `The cursor is older than ${CURSOR_DAYS} days.`);
+  }
+  // After a recovery to an earlier time, the cursor is ahead of the database.
+  const isAhead = endOf(until ?? seen!) > endOf(present.snapshot);
+  if (cluster !== present.cluster || restore !== present.restore || isAhead) {
+    throw expired('database_restored', 'The database was restored after the cursor was issued.');
+  }
+  if (list !== undefined) return { seen: seen!, listedTo };
+  return { seen: seen!, page: until ? { until, after: { xid: xid!, id: id! } } : undefined };
+}
+
+/** First transaction id that was not assigned when the snapshot was taken. */
+function endOf(snapshot: string): bigint {
+  return BigInt(snapshot.split(':')[1]!);
+}
+
+function invalidCursor(): AppError {
+  return ValidationError.of('cursor', 'matches', 'cursor must be a cursor of this feed.');
+}
+
+function expired(reason: 'too_old' | 'database_restored', message: string): AppError {
+  return new AppError('cursor_expired', `${message} Start again with from=beginning.`, {
+    details: { reason },
+  });
 }

@@ -1,37 +1,31 @@
 import { createHash } from 'node:crypto';
 import type { NamedKey } from '../../platform/secrets/secret-box.js';
 import type { AuditRow } from '../audit-entry.js';
+import type { AuditRetiredKeyEntity } from '../audit.entity.js';
 import {
   type AuditKeys,
+  faultOfSeal,
+  type FindKey,
   HASH_BYTES,
   hex,
-  isAttested,
   isGenuine,
-  nextSeal,
-  type SealAttestation,
   macOf,
   type SealedPoint,
 } from '../chain/audit-chain.js';
 
 /*
  * Lines of an export, one JSON object each: a header, the sealed entries in the order of their seals, the unsealed entries
- * in the order of their ids, an end. The header is signed, and the end signs all lines, so that every change of the file is
- * detected.
+ * in the order of their ids, an end. The end signs all lines, so that every change of the file is detected.
  */
-
-interface Signed {
-  readonly key_id: string;
-  readonly mac: string;
-}
 
 /** A point of the chain in JSON. */
 interface PointLine {
   readonly seq: string;
   readonly hash: string;
 }
-type SealLine = PointLine & Pick<Signed, 'key_id'>;
+type SealLine = PointLine & { readonly key_id: string };
 
-interface Header {
+export interface HeaderLine {
   readonly type: 'export';
   readonly at: string;
   readonly from?: string;
@@ -41,17 +35,16 @@ interface Header {
   /** End of the whole chain at that time. */
   readonly head: PointLine;
   readonly last_seq: string;
+  readonly retired_keys: readonly AuditRetiredKeyEntity[];
 }
-export type HeaderLine = Header & Signed;
 
 /** `details` is JSON as text: the MAC covers its bytes. */
-export interface EntryLine extends Omit<AuditRow, 'at' | 'mac'>, Signed {
+export interface EntryLine extends Omit<AuditRow, 'at' | 'mac'> {
   readonly type: 'entry';
   readonly at: string;
+  readonly mac: string;
   /** Absent if the entry is not sealed yet. */
   readonly seal?: SealLine;
-  /** Signed with a later key, so that the keys of entry and seal are not needed. */
-  readonly attestation?: Signed;
 }
 
 /** Seal of an entry that was removed from the database. */
@@ -61,10 +54,12 @@ interface RemovedLine {
   readonly seal: SealLine;
 }
 
-interface EndLine extends Signed {
+interface EndLine {
   readonly type: 'end';
   readonly sealed: number;
   readonly unsealed: number;
+  readonly key_id: string;
+  readonly mac: string;
 }
 
 export type ExportLine = HeaderLine | EntryLine | RemovedLine | EndLine;
@@ -77,29 +72,12 @@ function pointOf({ seq, hash }: PointLine): SealedPoint {
   return { seq: BigInt(seq), hash: Buffer.from(hash, 'hex') };
 }
 
-export function entryLine(
-  row: AuditRow,
-  seal?: SealLine,
-  attestation?: SealAttestation,
-): EntryLine {
-  return {
-    type: 'entry',
-    ...row,
-    at: row.at.toISOString(),
-    mac: hex(row.mac),
-    seal,
-    attestation: attestation && { key_id: attestation.key_id, mac: hex(attestation.mac) },
-  };
+export function entryLine(row: AuditRow, seal?: SealLine): EntryLine {
+  return { type: 'entry', ...row, at: row.at.toISOString(), mac: hex(row.mac), seal };
 }
 
 function rowOf(line: EntryLine): AuditRow {
   return { ...line, at: new Date(line.at), mac: Buffer.from(line.mac, 'hex') };
-}
-
-export function headerLine({ id, key }: NamedKey, header: Header): HeaderLine {
-  const { at, from = '', to = '', previous, head, last_seq } = header;
-  const fields = [at, from, to, previous.seq, previous.hash, head.seq, head.hash, last_seq];
-  return { ...header, key_id: id, mac: hex(macOf(key, ['export', ...fields])) };
 }
 
 /** Digest of the lines, and the numbers of their entries. */
@@ -141,6 +119,7 @@ export class ExportCheck {
   private readonly sum = new ExportSum();
   private header: HeaderLine | undefined;
   private point: SealedPoint | undefined;
+  private findKey: FindKey = () => undefined;
   private ended = false;
   private line = 0;
 
@@ -177,45 +156,28 @@ export class ExportCheck {
   }
 
   private begin(line: HeaderLine): void {
-    const named = this.keys.chain.find(line.key_id);
-    if (this.line !== 1 || !named || headerLine(named, line).mac !== line.mac) {
-      this.fault('the header was changed, or signed with a key that SECRETS_KEY does not hold');
-    }
+    if (this.line !== 1) return this.fault('is a second header');
+    this.findKey = this.keys.finder(line.retired_keys);
     this.header = line;
     this.point = pointOf(line.previous);
     if (this.point.hash.length !== HASH_BYTES) this.fault('the seal before the first is missing');
   }
 
-  private follow(line: EntryLine | RemovedLine, seal: SealLine, previous: SealedPoint): void {
+  private follow(line: EntryLine | RemovedLine, sealed: SealLine, previous: SealedPoint): void {
     this.sum.sealed += 1;
     // The next line is compared with this seal as written, so that one fault is reported once.
-    this.point = pointOf(seal);
-    if (line.type === 'removed') return this.fault('was removed: only its seal is left', line.id);
-    const row = rowOf(line);
-    const { attestation } = line;
-    const attestedBy = attestation && this.keys.attestations.find(attestation.key_id);
-    if (attestation && !attestedBy) this.fault(`needs the key ${attestation.key_id}`, line.id);
-    if (!attestedBy && !isGenuine(row, this.keys.rows)) return this.fault('was changed', line.id);
-    if (this.point.seq !== previous.seq + 1n) {
-      const message = `entries are missing or moved: the previous seal is ${previous.seq}`;
-      return this.fault(message, line.id);
-    }
-    if (attestedBy) {
-      const said = { key_id: attestedBy.id, mac: Buffer.from(attestation.mac, 'hex') };
-      const sealed = { ...this.point, key_id: seal.key_id };
-      if (isAttested(said, this.keys.attestations, previous, sealed, row)) return;
-      return this.fault('differs from its attestation by a later key', line.id);
-    }
-    const named = this.keys.chain.find(seal.key_id);
-    if (!named || hex(nextSeal(named.key, previous, row).hash) !== seal.hash) {
-      this.fault('its seal does not follow from the previous seal', line.id);
-    }
+    const point = (this.point = pointOf(sealed));
+    const row = line.type === 'removed' ? undefined : rowOf(line);
+    const seal = { ...point, key_id: sealed.key_id, audit_id: line.id, row };
+    const fault = faultOfSeal(this.findKey, previous, seal);
+    if (fault !== undefined) this.fault(fault, line.id);
   }
 
   private close(line: EndLine, text: string): void {
     this.ended = true;
     const named = this.keys.chain.find(line.key_id);
-    if (!named || this.sum.end(named) !== text) {
+    if (!named) this.fault(`needs the key ${line.key_id}, which SECRETS_KEY does not hold`);
+    else if (this.sum.end(named) !== text) {
       this.fault('the end does not fit: lines were changed, added or removed');
     }
   }

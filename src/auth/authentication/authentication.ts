@@ -1,15 +1,18 @@
 import type { FastifyRequest, FastifyReply } from 'fastify';
-import { Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { Settings } from '../../platform/config/settings.js';
+import { DeclaredAccess, requiredRole } from '../../platform/access/access.js';
 import { hashOf } from '../keys/key-format.js';
 import type { Role } from '../../platform/access/roles.js';
+import { AppError } from '../../platform/errors/app-error.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import {
-  CrossOriginSessionError,
+  CallerRefusedError,
+  FROM_ANOTHER_SITE,
+  StrangerRefusedError,
   TooManyFailuresError,
   UnauthorizedError,
-  UnknownKeyError,
 } from '../auth.errors.js';
 import { isUnsafeMethod, originOf } from '../guards/same-origin.guard.js';
 import { requireRole } from '../authorisation.js';
@@ -17,75 +20,45 @@ import { PrincipalsRepository } from '../principals/principals.repository.js';
 import type { Principal, VerifiedCredential } from '../principal.js';
 import { CredentialVerification } from './credential-verification.js';
 import '@fastify/cookie';
+import '../../platform/http/request.js';
 
-export type Credential =
-  | { readonly kind: 'bearer'; readonly token: string }
-  | { readonly kind: 'session'; readonly token: string }
-  /** An Authorization header that says something else. */
-  | { readonly kind: 'malformed' };
+interface Credential {
+  readonly kind: 'bearer' | 'session';
+  /** Empty if the Authorization header is malformed. */
+  readonly token: string;
+}
 
 const BEARER = /^bearer +([\x21-\x7e]{1,256})$/i;
-const HEADER = 'authorization';
 
-/** The session cookie is ignored if there is an Authorization header, whatever the header contains. */
-export function credentialOf(request: FastifyRequest): Credential | undefined {
-  const header = request.headers.authorization;
-  if (header === undefined) return sessionCredentialOf(request);
-  const token = BEARER.exec(header)?.[1];
-  return token === undefined || isRepeated(request.raw.rawHeaders)
-    ? { kind: 'malformed' }
-    : { kind: 'bearer', token };
+/**
+ * The session cookie is ignored if there is an Authorization header, whatever the header contains. Several headers are
+ * malformed, because a proxy in front of the service may have checked another one than the first.
+ */
+function credentialOf(request: FastifyRequest): Credential | undefined {
+  const headers = request.raw.headersDistinct.authorization;
+  if (headers === undefined) return sessionCredentialOf(request);
+  const token = headers.length === 1 ? BEARER.exec(headers[0]!)?.[1] : undefined;
+  return { kind: 'bearer', token: token ?? '' };
 }
 
 function sessionCredentialOf(request: FastifyRequest): Credential | undefined {
   const token = sessionTokenOf(request);
-  return token === undefined || token === '' ? undefined : { kind: 'session', token };
-}
-
-/**
- * Node.js reads the first of several Authorization headers. A proxy in front of the service may have checked another
- * one.
- */
-function isRepeated(rawHeaders: readonly string[]): boolean {
-  let seen = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!;
-    if (name.length === HEADER.length && name.toLowerCase() === HEADER) seen += 1;
-  }
-  return seen > 1;
-}
-
-/** METRICS_TOKEN gives access to metrics and health even while the database is down. */
-@Injectable()
-export class MetricsToken {
-  private readonly hash: Buffer | undefined;
-
-  constructor(settings: Settings) {
-    this.hash = settings.metricsToken === undefined ? undefined : hashOf(settings.metricsToken);
-  }
-
-  get isSet(): boolean {
-    return this.hash !== undefined;
-  }
-
-  /** Compares hashes in constant time, so that the response time reveals neither content nor length of the token. */
-  matches(credential: Credential | undefined): boolean {
-    return (
-      this.hash !== undefined &&
-      credential?.kind === 'bearer' &&
-      timingSafeEqual(this.hash, hashOf(credential.token))
-    );
-  }
+  return token ? { kind: 'session', token } : undefined;
 }
 
 /** Authenticates requests. */
 @Injectable()
 export class Authentication {
+  private readonly metricsHash: Buffer | undefined;
+
   constructor(
+    { metricsToken }: Settings,
     private readonly verification: CredentialVerification,
     private readonly repository: PrincipalsRepository,
     private readonly failures: FailureLimits,
-  ) {}
+  ) {
+    this.metricsHash = metricsToken === undefined ? undefined : hashOf(metricsToken);
+  }
 
   /** Returns the principal of a request that requires one. */
   async requirePrincipal(request: FastifyRequest, required: Role | undefined): Promise<Principal> {
@@ -96,7 +69,9 @@ export class Authentication {
     // A browser also sends the cookie with requests of pages of other sites.
     const mayBeForged = credential.kind === 'session' && isUnsafeMethod(request);
     if (mayBeForged && originOf(request) !== 'same') {
-      throw new CrossOriginSessionError(verified.identity.name);
+      const actor = verified.identity.name;
+      const refusal = { action: 'auth.cross_origin_refused', actor } as const;
+      throw new CallerRefusedError(refusal, 'forbidden', FROM_ANOTHER_SITE);
     }
     return this.principalOf(credential, verified, required);
   }
@@ -109,22 +84,34 @@ export class Authentication {
     return verified && this.principalOf(credential, verified, undefined);
   }
 
-  /** Rejects a request without METRICS_TOKEN. Requests with the token do not get here and are never limited. */
-  async refuseMetrics(request: FastifyRequest): Promise<never> {
+  /**
+   * METRICS_TOKEN gives access to metrics and health even while the database is down. Compares hashes in constant time,
+   * so that the response time reveals neither content nor length of the token.
+   */
+  hasMetricsToken(request: FastifyRequest): boolean {
+    const credential = credentialOf(request);
+    return (
+      this.metricsHash !== undefined &&
+      credential?.kind === 'bearer' &&
+      timingSafeEqual(this.metricsHash, hashOf(credential.token))
+    );
+  }
+
+  /** Rejects a request without METRICS_TOKEN if the token is set. Requests with the token are never limited. */
+  async requireMetricsToken(request: FastifyRequest): Promise<void> {
+    if (this.metricsHash === undefined || this.hasMetricsToken(request)) return;
     const wait = await this.failures.record('metrics_token', request.ip);
     const error =
       wait === undefined
         ? new UnauthorizedError('METRICS_TOKEN is required as a bearer token.')
         : new TooManyFailuresError('wrong metrics tokens', wait);
-    throw credentialOf(request) ? new UnknownKeyError(error) : error;
+    throw credentialOf(request) ? unknownKey(error) : error;
   }
 
-  private async verify(credential: Credential): Promise<VerifiedCredential | undefined> {
-    if (credential.kind === 'bearer') return await this.verification.verifyKey(credential.token);
-    if (credential.kind === 'session') {
-      return await this.verification.verifySession(credential.token);
-    }
-    return undefined;
+  private verify({ kind, token }: Credential): Promise<VerifiedCredential | undefined> {
+    return kind === 'bearer'
+      ? this.verification.verifyKey(token)
+      : this.verification.verifySession(token);
   }
 
   /** The credential was read up to 1 s ago. Each writing transaction of the principal reads it again. */
@@ -153,10 +140,59 @@ export class Authentication {
   private async refuse(request: FastifyRequest, credential: Credential): Promise<never> {
     if (credential.kind === 'session') throw new UnauthorizedError();
     const wait = await this.failures.record('key', request.ip);
-    throw new UnknownKeyError(
+    throw unknownKey(
       wait === undefined ? new UnauthorizedError() : new TooManyFailuresError('failed keys', wait),
     );
   }
+}
+
+/** First guard: an unknown caller learns nothing and costs little. A handler without a declaration is closed. */
+@Injectable()
+export class AuthenticationGuard implements CanActivate {
+  constructor(
+    private readonly access: DeclaredAccess,
+    private readonly authentication: Authentication,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const access = this.access.of(context);
+    if (!access) throw new AppError('forbidden', 'This address is not open to anyone.');
+    const role = requiredRole(access);
+    const { authentication } = this;
+    if (role || (access === 'operations' && !authentication.hasMetricsToken(request))) {
+      request.caller = await authentication.requirePrincipal(request, role);
+    } else if (access === 'page') {
+      const principal = await authentication.findSessionUser(request);
+      if (principal) request.caller = principal;
+    } else if (access === 'metrics') await authentication.requireMetricsToken(request);
+    return true;
+  }
+}
+
+/**
+ * Comes after the guards that check the request itself, so that an invalid request is rejected before a missing
+ * permission.
+ */
+@Injectable()
+export class RoleGuard implements CanActivate {
+  constructor(private readonly access: DeclaredAccess) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const access = this.access.of(context);
+    const required = access && requiredRole(access);
+    if (!required) return true;
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const caller = request.caller as Principal | undefined;
+    if (!caller) throw new UnauthorizedError();
+    requireRole(caller, required);
+    return true;
+  }
+}
+
+/** The key or token does not exist. */
+function unknownKey(told: AppError): StrangerRefusedError {
+  return new StrangerRefusedError({ action: 'auth.key_refused' }, told);
 }
 
 const SESSION_COOKIE = 'its_session';

@@ -15,6 +15,7 @@ import { ApiKeysRepository } from '../keys/api-keys.repository.js';
 import { createKey, readKey } from '../keys/key-format.js';
 import { weaknessOf } from '../passwords/password-requirements.js';
 import { Passwords, hashPassword } from '../passwords/passwords.js';
+import { userEntry } from '../users/user.entity.js';
 import { UsersRepository } from '../users/users.repository.js';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
 import type { DataSource } from 'typeorm';
@@ -24,6 +25,7 @@ import { SessionsRepository } from '../sessions/sessions.repository.js';
 const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';
 
+const DETAILS = { role: 'admin', reason: 'first start' };
 const PASSWORD_BYTES = 18;
 
 /** Creates the first user and the first API key. Existing users and keys are never changed. */
@@ -43,38 +45,34 @@ export class Bootstrap implements OnModuleInit {
   }
 
   async onModuleInit(): Promise<void> {
-    const { bootstrapAdminApiKey, bootstrapAdminPassword } = this.settings;
+    const { bootstrapAdminApiKey, bootstrapAdminPassword, dataDir } = this.settings;
     if (!this.embedded && !bootstrapAdminApiKey && !bootstrapAdminPassword) return;
     await this.transactions.run(async (tx) => {
-      const credentials = await this.make(tx);
+      // Replicas that start at the same time wait here. The later ones find the user and key of the first.
+      await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`);
+      const password = await this.makeUser(tx);
+      const api_key = await this.makeKey(tx);
+      if (!this.embedded || (password ?? api_key) === undefined) return;
       // Before the commit: if the file cannot be written, the credentials must not exist, because nobody would know
       // them.
-      if (!credentials || !this.embedded) return;
-      const { dataDir } = this.settings;
       await mkdir(dataDir, { recursive: true });
+      const credentials = { username: BOOTSTRAP_USER, password, api_key };
       const content = `${JSON.stringify(credentials, null, 2)}\n`;
       await writeWhole(credentialsFileIn(dataDir), content, OWNER_ONLY);
     });
   }
 
-  private async make(tx: Tx): Promise<Credentials | undefined> {
-    // Replicas that start at the same time wait here. The later ones find the user and key of the first.
-    await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`);
-    const password = await this.makeUser(tx);
-    const key = await this.makeKey(tx);
-    if (password === undefined && key === undefined) return undefined;
-    return { username: BOOTSTRAP_USER, password, api_key: key };
-  }
-
   private async makeUser(tx: Tx): Promise<string | undefined> {
     const given = this.settings.bootstrapAdminPassword;
-    const wanted = given
-      ? !(await this.users.isNameTaken(tx, BOOTSTRAP_USER))
-      : this.embedded && !(await this.users.hasAny(tx));
-    if (!wanted) return undefined;
+    const exists = given
+      ? await this.users.existsBy(tx, { username: BOOTSTRAP_USER })
+      : !this.embedded || (await this.users.existsBy(tx, {}));
+    if (exists) return undefined;
+    // Only now: later the setting is unused, so a weak password in it does no harm.
+    const weakness = given && (await weaknessOf(given, BOOTSTRAP_USER));
+    if (weakness) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
     const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
-    if (given) await requireStrong(given);
-    const created = await this.users.insertIfNew(tx, {
+    await this.users.insertIfNew(tx, {
       id: newId(),
       username: BOOTSTRAP_USER,
       role: 'admin',
@@ -82,8 +80,7 @@ export class Bootstrap implements OnModuleInit {
       password_hash: await this.passwords.hash(password),
       password_made_up: !given,
     });
-    if (!created) return undefined;
-    await this.record(tx, 'user.created', { type: 'user', id: BOOTSTRAP_USER });
+    await this.audit.record(tx, userEntry('system', 'user.created', BOOTSTRAP_USER, DETAILS));
     return password;
   }
 
@@ -101,30 +98,16 @@ export class Bootstrap implements OnModuleInit {
       created_by: 'system',
     });
     if (!created) return undefined;
-    await this.record(tx, 'api_key.created', { type: 'api_key', id });
+    const subject = { type: 'api_key', id };
+    const entry = {
+      actor: 'system',
+      action: 'api_key.created',
+      subject,
+      details: DETAILS,
+    } as const;
+    await this.audit.record(tx, entry);
     return key;
   }
-
-  private async record(
-    tx: Tx,
-    action: 'user.created' | 'api_key.created',
-    subject: { type: string; id: string },
-  ): Promise<void> {
-    const details = { role: 'admin', reason: 'first start' };
-    await this.audit.record(tx, { actor: 'system', action, subject, details });
-  }
-}
-
-/** Called only before the user is created. Later the setting is unused, so a weak password in it does no harm. */
-async function requireStrong(password: string): Promise<void> {
-  const weakness = await weaknessOf(password, BOOTSTRAP_USER);
-  if (weakness !== undefined) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
-}
-
-interface Credentials {
-  readonly username: string;
-  readonly password?: string;
-  readonly api_key?: string;
 }
 
 const OWNER_ONLY = 0o600;
@@ -173,44 +156,32 @@ export class WhoCanLogIn implements OnModuleInit {
   }
 }
 
-type AdminOutcome = 'created' | 'reset';
-
-/** For an operator who cannot log in: creates an admin, or makes an existing user an enabled admin again. */
-export class AdminAccount {
-  private readonly users: UsersRepository;
-  private readonly sessions: SessionsRepository;
-  private readonly transactions: Transactions;
-
-  constructor(
-    dataSource: DataSource,
-    private readonly audit: AuditLog,
-  ) {
-    this.users = new UsersRepository(dataSource);
-    this.sessions = new SessionsRepository(dataSource);
-    this.transactions = new Transactions(dataSource);
-  }
-
-  /** Returns `undefined` if the name belonged to a deleted user, because names are never reused. */
-  async ensure(username: string, password: string): Promise<AdminOutcome | undefined> {
-    const weakness = await weaknessOf(password, username);
-    if (weakness !== undefined) throw new WeakPasswordError('The password', weakness);
-    const password_hash = await hashPassword(password);
-    return await this.transactions.run(async (tx) => {
-      const access = { role: 'admin', enabled: true, password_hash } as const;
-      const created = await this.users.insertIfNew(tx, { id: newId(), username, ...access });
-      if (!created) {
-        const id = await this.users.findIdByName(tx, username);
-        if (id === undefined) return undefined;
-        await this.users.update(tx, id, access);
-        await this.sessions.endAllOf(tx, id);
-      }
-      await this.audit.record(tx, {
-        actor: 'system',
-        action: created ? 'user.created' : 'user.updated',
-        subject: { type: 'user', id: username },
-        details: { role: 'admin', enabled: true, password: 'set', reason: 'create-admin command' },
-      });
-      return created ? 'created' : 'reset';
-    });
-  }
+/**
+ * For an operator who cannot log in: creates an admin, or makes an existing user an enabled admin again. `undefined` if
+ * the name belonged to a deleted user, because names are never reused.
+ */
+export async function ensureAdmin(
+  dataSource: DataSource,
+  audit: AuditLog,
+  username: string,
+  password: string,
+): Promise<'created' | 'reset' | undefined> {
+  const weakness = await weaknessOf(password, username);
+  if (weakness !== undefined) throw new WeakPasswordError('The password', weakness);
+  const password_hash = await hashPassword(password);
+  const users = new UsersRepository(dataSource);
+  return await new Transactions(dataSource).run(async (tx) => {
+    const access = { role: 'admin', enabled: true, password_hash } as const;
+    const created = await users.insertIfNew(tx, { id: newId(), username, ...access });
+    if (!created) {
+      const user = await users.update(tx, { username }, access);
+      if (!user) return undefined;
+      await new SessionsRepository(dataSource).endAllOf(tx, user.id);
+    }
+    const action = created ? 'user.created' : 'user.updated';
+    const reason = 'create-admin command';
+    const details = { role: 'admin', enabled: true, password: 'set', reason };
+    await audit.record(tx, userEntry('system', action, username, details));
+    return created ? 'created' : 'reset';
+  });
 }

@@ -1,14 +1,14 @@
-import { judgeOrigin } from './same-origin.guard.js';
+import { originOf } from './same-origin.guard.js';
 
-const here = {
-  protocol: 'https',
-  host: 'triage.example',
-  secFetchSite: undefined,
-  origin: undefined,
-};
+interface Given {
+  readonly secFetchSite?: string;
+  readonly origin?: string;
+  readonly protocol?: 'http' | 'https';
+  readonly host?: string;
+}
 
-describe('judgeOrigin', () => {
-  it.each([
+describe('originOf', () => {
+  it.each<[Given, string]>([
     [{ secFetchSite: 'same-origin' }, 'same'],
     [{ secFetchSite: 'none' }, 'same'],
     [{ secFetchSite: 'same-site' }, 'other'],
@@ -29,7 +29,11 @@ describe('judgeOrigin', () => {
     [{ origin: 'null' }, 'other'],
     [{ origin: '' }, 'other'],
     [{}, 'unknown'],
-  ])('classifies a request with %j as %s', (given, verdict) => {
-    expect(judgeOrigin({ ...here, ...given })).toBe(verdict);
-  });
+  ])(
+    'classifies a request with %j as %s',
+    ({ protocol = 'https', host = 'triage.example', secFetchSite, origin }, verdict) => {
+      const headers = { 'sec-fetch-site': secFetchSite, origin };
+      expect(originOf({ protocol, host, headers })).toBe(verdict);
+    },
+  );
 });

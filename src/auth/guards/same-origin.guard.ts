@@ -1,41 +1,26 @@
 import type { FastifyRequest } from 'fastify';
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { CrossOriginError } from '../auth.errors.js';
+import { AppError } from '../../platform/errors/app-error.js';
+import { FROM_ANOTHER_SITE } from '../auth.errors.js';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** `unknown` if the request has neither header, as requests of programs. */
 type OriginVerdict = 'same' | 'other' | 'unknown';
 
-/** Parts of a request that identify the site that it came from. */
-interface Origins {
-  readonly protocol: string;
-  readonly host: string;
-  readonly secFetchSite: string | undefined;
-  readonly origin: string | undefined;
-}
-
 /** Whether the method of the request may change something. */
 export function isUnsafeMethod({ method }: FastifyRequest): boolean {
   return !SAFE_METHODS.has(method);
 }
 
-export function originOf(request: FastifyRequest): OriginVerdict {
-  const site = request.headers['sec-fetch-site'];
-  return judgeOrigin({
-    protocol: request.protocol,
-    host: request.host,
-    secFetchSite: typeof site === 'string' ? site : undefined,
-    origin: request.headers.origin,
-  });
-}
-
 /** Only browsers send these headers, and pages cannot change them. */
-export function judgeOrigin({ protocol, host, secFetchSite, origin }: Origins): OriginVerdict {
-  if (secFetchSite !== undefined) {
-    return secFetchSite === 'same-origin' || secFetchSite === 'none' ? 'same' : 'other';
-  }
+export function originOf({
+  protocol,
+  host,
+  headers: { origin, 'sec-fetch-site': site },
+}: Pick<FastifyRequest, 'protocol' | 'host' | 'headers'>): OriginVerdict {
+  if (site !== undefined) return site === 'same-origin' || site === 'none' ? 'same' : 'other';
   if (origin === undefined) return 'unknown';
   return isThisHost(origin, protocol, host) ? 'same' : 'other';
 }
@@ -74,6 +59,6 @@ export class SameOriginGuard implements CanActivate {
     const hasSession = request.caller !== undefined;
     const mayBeUnknown = demand === 'not-another-site' || !hasSession;
     if (origin === 'same' || (origin === 'unknown' && mayBeUnknown)) return true;
-    throw new CrossOriginError();
+    throw new AppError('forbidden', FROM_ANOTHER_SITE);
   }
 }

@@ -13,6 +13,8 @@ import type { KeyLimitClass, LimitClass } from '../../platform/http/caller.js';
 import { UserEntity } from '../users/user.entity.js';
 import { sortWords } from '../../platform/paging/page.js';
 
+type KeyLimits = Partial<Readonly<Record<LimitClass, number>>>;
+
 @Entity('api_keys')
 @Unique('uq_api_keys_name', ['name'])
 @Unique('uq_api_keys_prefix', ['prefix'])
@@ -20,7 +22,6 @@ import { sortWords } from '../../platform/paging/page.js';
 @Check('ck_api_keys_prefix', `prefix ~ '^[A-Za-z0-9]{8}$'`)
 @Check('ck_api_keys_secret_hash', `octet_length(secret_hash) = 32`)
 @Check('ck_api_keys_limit_class', `limit_class in ('standard', 'integration')`)
-@Check('ck_api_keys_limits', `limit_read >= 0 and limit_write >= 0 and limit_triage >= 0`)
 @Index('ix_api_keys_created_at', ['created_at', 'id'], { where: 'revoked_at is null' })
 @Index('ix_api_keys_owner_id', ['owner_id'], { where: 'revoked_at is null' })
 @Index('ix_api_keys_created_by', ['created_by', 'created_at', 'id'], {
@@ -46,14 +47,9 @@ export class ApiKeyEntity {
   @Column({ type: 'text', default: 'standard' })
   readonly limit_class: KeyLimitClass;
 
-  @Column({ type: 'integer', nullable: true })
-  readonly limit_read: number | null;
-
-  @Column({ type: 'integer', nullable: true })
-  readonly limit_write: number | null;
-
-  @Column({ type: 'integer', nullable: true })
-  readonly limit_triage: number | null;
+  /** Limits of the key that replace those of its class. */
+  @Column({ type: 'jsonb', nullable: true })
+  readonly limits: KeyLimits | null;
 
   @Column({ type: 'text' })
   readonly created_by: string;
@@ -85,23 +81,8 @@ export class ApiKeyEntity {
 export const API_KEY_SORTS = sortWords('created_at', 'name');
 export type ApiKeySort = (typeof API_KEY_SORTS)[number];
 
-/** Limits of a key that replace those of its class. */
-export type KeyLimits = Partial<Readonly<Record<LimitClass, number>>>;
-
-export function limitsOf(
-  row: Pick<ApiKeyEntity, 'limit_read' | 'limit_write' | 'limit_triage'>,
-): KeyLimits | undefined {
-  const limits = {
-    read: row.limit_read ?? undefined,
-    write: row.limit_write ?? undefined,
-    triage: row.limit_triage ?? undefined,
-  };
-  return Object.values(limits).some((limit) => limit !== undefined) ? limits : undefined;
-}
-
 /** A key without the hash of its secret. Queries do not select the hash by default. */
 export type ApiKey = Omit<ApiKeyEntity, 'secret_hash' | 'owner'> & {
-  readonly limits: KeyLimits | undefined;
   /** User name of the owner. */
   readonly owner: string | null;
 };

@@ -36,40 +36,123 @@ const STYLE = `${COLOURS}${DARK_COLOURS}
   [role=alert] { padding: .5rem .75rem; border: 2px solid var(--bad); border-radius: 4px; color: var(--bad); }
 `;
 
-interface PageFrame {
-  readonly title: string;
-  /** Error message. It comes first in title and page, so that screen readers announce it. */
-  readonly error: string | undefined;
-  /** Escaped HTML. */
-  readonly before?: string;
-  readonly after: string;
-}
-
-/** A page with a form. It needs no script, and screen readers can read all of it. */
-function framedPage({ title, error, before = '', after }: PageFrame): string {
+/**
+ * A page with a form. It needs no script, and screen readers can read all of it. The error comes first in title and page,
+ * so that they announce it. `before` and `after` are escaped HTML.
+ */
+function framedPage(title: string, error: string | undefined, before: string, after: string) {
+  const alert = error && `    <p id="error" role="alert">${escapeHtml(error)}</p>\n`;
   return `<!doctype html>
 <html lang="en">
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>${error === undefined ? '' : 'Error: '}${title} - ${PRODUCT}</title>
+  <title>${alert ? 'Error: ' : ''}${title} - ${PRODUCT}</title>
   <link rel="icon" type="image/svg+xml" href="/favicon.ico">
   <style>${STYLE}</style>
 </head>
 <body>
   <main>
     <h1>${SIGN}${PRODUCT}</h1>
-${before}${error === undefined ? '' : `    <p id="error" role="alert">${escapeHtml(error)}</p>\n`}${after}
+${before}${alert ?? ''}${after}
   </main>
 </body>
 </html>
 `;
 }
 
-/** `aria-describedby` for input fields, with the error if there is one. */
-function describedByError(error: string | undefined, ...others: readonly string[]): string {
-  const ids = [...(error === undefined ? [] : ['error']), ...others];
-  return ids.length === 0 ? '' : ` aria-describedby="${ids.join(' ')}"`;
+const DEFAULT_NEXT = '/docs';
+const LONGEST = 1_024;
+/**
+ * Path on this host, with query and fragment. The path has no percent signs, no backslashes and no empty or dotted parts,
+ * so that browsers and proxies read it in only one way.
+ */
+const LOCAL_PATH = /^\/(?:[\w~@:-][\w.~@:-]*(?:\/[\w~@:-][\w.~@:-]*)*\/?)?(?:[?#][\x21-\x7e]*)?$/;
+
+/**
+ * Redirect target of a form: its field `next`, else the query, so that a link to /login?next=… still works after a
+ * failed attempt.
+ */
+export function nextOf(request: FastifyRequest): string {
+  return safeNext(textField(request.body, 'next') ?? textField(request.query, 'next'));
+}
+
+/** Returns the path if it is on this host, otherwise the default. */
+export function safeNext(next = ''): string {
+  return next.length <= LONGEST && LOCAL_PATH.test(next) ? next : DEFAULT_NEXT;
+}
+
+/** Hidden field that sends `next` back. */
+function nextField(next: string): string {
+  return next === DEFAULT_NEXT
+    ? ''
+    : `\n      <input type="hidden" name="next" value="${escapeHtml(next)}">`;
+}
+
+interface Page {
+  readonly next: string;
+  readonly error?: string;
+  /** User who is logged in. */
+  readonly principal?: string;
+}
+
+/** `username` is the user name of the previous attempt. */
+export function loginPage({
+  next,
+  error,
+  principal,
+  username = '',
+}: Page & { readonly username?: string }): string {
+  const described = error === undefined ? '' : ' aria-describedby="error"';
+  // Focuses the first field to fill in.
+  const [first, second] = username === '' ? [' autofocus', ''] : ['', ' autofocus'];
+  const session =
+    principal === undefined
+      ? ''
+      : `    <p>You are logged in as <strong>${escapeHtml(principal)}</strong>. <a href="${escapeHtml(next)}">Go on</a>, <a href="/login/password">change your password</a>, or log in as someone else.</p>
+    <form method="post" action="/logout"><button type="submit">Log out</button></form>
+`;
+  const form = `    <form method="post" action="/login">${nextField(next)}
+      <label for="username">User name</label>
+      <input id="username" name="username" type="text" value="${escapeHtml(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" required${first}${described}>
+      <label for="password">Password</label>
+      <input id="password" name="password" type="password" autocomplete="current-password" required${second}${described}>
+      <button type="submit">Log in</button>
+    </form>
+${WHOSE_ACCOUNT}`;
+  return framedPage('Log in', error, session, form);
+}
+
+/** Help for people without an account, and after a fresh installation. */
+const WHOSE_ACCOUNT = `    <p class="hint">No account, or the password forgotten? An admin of this service makes one, or sets a new password.</p>
+    <details>
+      <summary>You have just installed it?</summary>
+      <p>The first start made the user <code>admin</code>. Its password is in the file <code>bootstrap-credentials.json</code> in the folder of the service's data, or is what <code>BOOTSTRAP_ADMIN_PASSWORD</code> was set to. On the machine itself, <code>npm run create-admin</code> makes another admin.</p>
+    </details>`;
+
+/** `madeUp`: the current password is the one generated at the first start. Then the login redirects here. */
+export function passwordPage(
+  principal: string,
+  { next, error, madeUp }: Page & { readonly madeUp: boolean },
+): string {
+  const described = error === undefined ? '' : ' aria-describedby="error"';
+  const rules = error === undefined ? 'rules' : 'error rules';
+  const user = escapeHtml(principal);
+  const title = 'Change your password';
+  const before = `    <h2>${title}</h2>
+    <p>You are logged in as <strong>${user}</strong>${madeUp ? ', with the password that was generated at the first start and stored in a file. Choose your own password now, or later: the next login will ask again' : ''}.</p>
+`;
+  const form = `    <form method="post" action="/login/password">${nextField(next)}
+      <input type="text" name="username" value="${user}" autocomplete="username" hidden disabled>
+      <label for="current_password">Current password</label>
+      <input id="current_password" name="current_password" type="password" autocomplete="current-password" required autofocus${described}>
+      <label for="new_password">New password</label>
+      <p id="rules" class="hint">At least ${SHORTEST_PASSWORD} characters; no common password and not your name.</p>
+      <input id="new_password" name="new_password" type="password" autocomplete="new-password" minlength="${SHORTEST_PASSWORD}" maxlength="${LONGEST_PASSWORD}" required aria-describedby="${rules}">
+      <button type="submit">Change password</button>
+    </form>
+    <p><a href="${escapeHtml(next)}">Not now</a></p>`;
+  return framedPage(title, error, before, form);
 }
 
 /** Shows the form again with the error. Programs get the usual error response. */
@@ -80,169 +163,28 @@ abstract class FormPageFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const error = toAppError(thrown);
-    const page = isForm(request) && error.status !== 500 ? this.page(request, error) : undefined;
-    if (page === undefined) {
-      this.errors.catch(thrown, host);
-      return;
-    }
+    if (!isForm(request) || error.status === 500) return this.errors.catch(thrown, host);
     void http
       .getResponse<FastifyReply>()
       .status(error.status)
       .headers({ ...error.extras.headers })
       .type('text/html; charset=utf-8')
-      .send(page);
+      .send(this.page(request, error));
   }
 
   protected abstract page(request: FastifyRequest, error: AppError): string;
 }
 
-const DEFAULT_NEXT = '/docs';
-
-const LONGEST = 1_024;
-const BASE = 'http://this.host';
-/** Proxies may decode the path, once each. */
-const DECODINGS = 3;
-/** Browsers read a backslash as a slash, and ignore tabs and line breaks. */
-const NEVER_IN_A_PATH = /[\\\s\p{Cc}]/u;
-
-/**
- * Redirect target of a form: its field `next`, else the query, so that a link to /login?next=… still works after a
- * failed attempt.
- */
-export function nextOf(request: FastifyRequest): string {
-  return safeNext(textField(request.body, 'next') ?? textField(request.query, 'next'));
-}
-
-/** Hidden field that sends `next` back. */
-function nextField(next: string): string {
-  return next === DEFAULT_NEXT
-    ? ''
-    : `\n      <input type="hidden" name="next" value="${escapeHtml(next)}">`;
-}
-
-/** Returns the path if it is on this host, otherwise the default. */
-export function safeNext(next: unknown): string {
-  if (typeof next !== 'string' || next.length > LONGEST) return DEFAULT_NEXT;
-  let form = next;
-  for (let decoding = 0; decoding <= DECODINGS; decoding += 1) {
-    if (!isLocalPath(form)) return DEFAULT_NEXT;
-    const decoded = decode(form);
-    if (decoded === undefined) return DEFAULT_NEXT;
-    if (decoded === form) break;
-    form = decoded;
-  }
-  const { pathname, search, hash } = new URL(next, BASE);
-  return `${pathname}${search}${hash}`;
-}
-
-function isLocalPath(path: string): boolean {
-  if (!/^\/(?!\/)/.test(path) || NEVER_IN_A_PATH.test(path.split(/[?#]/, 1)[0]!)) return false;
-  if (!URL.canParse(path, BASE)) return false;
-  const url = new URL(path, BASE);
-  return url.origin === BASE && !url.pathname.startsWith('//');
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
-
-interface LoginPage {
-  readonly next: string;
-  /** Error message, announced by screen readers. */
-  readonly error?: string;
-  /** User name of the previous attempt. */
-  readonly username?: string;
-  /** User who is already logged in. */
-  readonly principal?: string;
-}
-
-export function loginPage(page: LoginPage): string {
-  const { error, principal, next } = page;
-  return framedPage({
-    title: 'Log in',
-    error,
-    before: principal === undefined ? undefined : sessionPart(principal, next),
-    after: formPart(page),
-  });
-}
-
-function sessionPart(principal: string, next: string): string {
-  return `    <p>You are logged in as <strong>${escapeHtml(principal)}</strong>. <a href="${escapeHtml(next)}">Go on</a>, <a href="/login/password">change your password</a>, or log in as someone else.</p>
-    <form method="post" action="/logout"><button type="submit">Log out</button></form>
-`;
-}
-
-function formPart({ next, error, username = '' }: LoginPage): string {
-  const described = describedByError(error);
-  // Focuses the first field to fill in.
-  const [first, second] = username === '' ? [' autofocus', ''] : ['', ' autofocus'];
-  return `    <form method="post" action="/login">${nextField(next)}
-      <label for="username">User name</label>
-      <input id="username" name="username" type="text" value="${escapeHtml(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" required${first}${described}>
-      <label for="password">Password</label>
-      <input id="password" name="password" type="password" autocomplete="current-password" required${second}${described}>
-      <button type="submit">Log in</button>
-    </form>
-${WHOSE_ACCOUNT}`;
-}
-
-/** Help for people without an account, and after a fresh installation. */
-const WHOSE_ACCOUNT = `    <p class="hint">No account, or the password forgotten? An admin of this service makes one, or sets a new password.</p>
-    <details>
-      <summary>You have just installed it?</summary>
-      <p>The first start made the user <code>admin</code>. Its password is in the file <code>bootstrap-credentials.json</code> in the folder of the service's data, or is what <code>BOOTSTRAP_ADMIN_PASSWORD</code> was set to. On the machine itself, <code>npm run create-admin</code> makes another admin.</p>
-    </details>`;
-
 @Catch()
 export class LoginPageFilter extends FormPageFilter {
-  protected page(request: FastifyRequest, error: AppError): string {
+  protected page(request: FastifyRequest, { code, message }: AppError): string {
+    const error = code === 'validation_error' ? 'Enter a user name and a password.' : message;
     return loginPage({
       next: nextOf(request),
-      error: wordsFor(error),
+      error,
       username: textField(request.body, 'username'),
     });
   }
-}
-
-function wordsFor(error: AppError): string {
-  return error.code === 'validation_error' ? 'Enter a user name and a password.' : error.message;
-}
-
-interface PasswordPage {
-  readonly next: string;
-  readonly principal: string;
-  /** Whether the current password is the one generated at the first start. */
-  readonly madeUp: boolean;
-  /** Error message, announced by screen readers. */
-  readonly error?: string;
-}
-
-/**
- * The login redirects here while the generated password of the first start is in use. Other users may open the page.
- */
-export function passwordPage({ next, principal, madeUp, error }: PasswordPage): string {
-  const described = describedByError(error);
-  return framedPage({
-    title: 'Change your password',
-    error,
-    before: `    <h2>Change your password</h2>
-    <p>You are logged in as <strong>${escapeHtml(principal)}</strong>${madeUp ? ', with the password that was generated at the first start and stored in a file. Choose your own password now, or later: the next login will ask again' : ''}.</p>
-`,
-    after: `    <form method="post" action="/login/password">${nextField(next)}
-      <input type="text" name="username" value="${escapeHtml(principal)}" autocomplete="username" hidden disabled>
-      <label for="current_password">Current password</label>
-      <input id="current_password" name="current_password" type="password" autocomplete="current-password" required autofocus${described}>
-      <label for="new_password">New password</label>
-      <p id="rules" class="hint">At least ${SHORTEST_PASSWORD} characters; no common password and not your name.</p>
-      <input id="new_password" name="new_password" type="password" autocomplete="new-password" minlength="${SHORTEST_PASSWORD}" maxlength="${LONGEST_PASSWORD}" required${describedByError(error, 'rules')}>
-      <button type="submit">Change password</button>
-    </form>
-    <p><a href="${escapeHtml(next)}">Not now</a></p>`,
-  });
 }
 
 /** Shows the login page if the session has ended. The login returns here. */
@@ -250,23 +192,16 @@ export function passwordPage({ next, principal, madeUp, error }: PasswordPage): 
 export class PasswordPageFilter extends FormPageFilter {
   protected page(request: FastifyRequest, error: AppError): string {
     const principal = request.caller?.name;
-    if (principal === undefined)
-      return loginPage({ next: '/login/password', error: error.message });
-    return passwordPage({
+    if (!principal) return loginPage({ next: '/login/password', error: error.message });
+    const messages = error instanceof ValidationError ? error.errors : [error];
+    // Replaces the names of fields by their labels in the form.
+    const words = messages.map((one) =>
+      one.message.replace(/^(\w+?)_password\b/, 'The $1 password'),
+    );
+    return passwordPage(principal, {
       next: nextOf(request),
-      principal,
       madeUp: false,
-      error: passwordErrorWords(error),
+      error: words.join(' '),
     });
   }
-}
-
-function passwordErrorWords(error: AppError): string {
-  if (!(error instanceof ValidationError)) return error.message;
-  return error.errors.map(({ message }) => message.replace(/^(\w+?)_password\b/, named)).join(' ');
-}
-
-/** Replaces the field name by the label in the form. */
-function named(_: string, which: string): string {
-  return `The ${which} password`;
 }

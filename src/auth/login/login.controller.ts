@@ -45,14 +45,25 @@ import { WhoCanLogIn } from '../bootstrap/bootstrap.service.js';
 import { UsersService } from '../users/users.service.js';
 import type { Principal } from '../principal.js';
 
+const FORM_ERRORS = [
+  'payload_too_large',
+  'unsupported_media_type',
+  'validation_error',
+  'service_unavailable',
+] as const;
+
 @ApiTags('Access')
-@Controller('login')
+@Controller()
 @Page()
 @AnyQuery()
 export class LoginController {
-  constructor(private readonly sessions: SessionsService) {}
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly users: UsersService,
+    private readonly whoCanLogIn: WhoCanLogIn,
+  ) {}
 
-  @Get()
+  @Get('login')
   @Operation('getLoginPage', 'Read the login page', 'For people. Programs use an API key.')
   @ApiNextQuery()
   @ApiProduces('text/html')
@@ -66,7 +77,7 @@ export class LoginController {
     return loginPage({ next: nextOf(request), principal: request.caller?.name });
   }
 
-  @Post()
+  @Post('login')
   @HttpCode(200)
   @Consumes('json-or-form')
   @RefusesOtherSites()
@@ -91,13 +102,7 @@ export class LoginController {
     BEGUN_SESSION,
   )
   @ApiErrorPages()
-  @ApiErrors(
-    'invalid_credentials',
-    'payload_too_large',
-    'unsupported_media_type',
-    'validation_error',
-    'service_unavailable',
-  )
+  @ApiErrors('invalid_credentials', ...FORM_ERRORS)
   @ApiErrorMeanings({
     forbidden: 'The request comes from another site.',
     rate_limited: LOGIN_LIMIT,
@@ -126,16 +131,8 @@ export class LoginController {
     const principal = PrincipalDto.from({ name, kind: 'user', role });
     return { principal, expires_at: expiresAt };
   }
-}
 
-@ApiTags('Access')
-@Controller('logout')
-@Page()
-@AnyQuery()
-export class LogoutController {
-  constructor(private readonly sessions: SessionsService) {}
-
-  @Post()
+  @Post('logout')
   @HttpCode(200)
   @Consumes('json-or-form')
   @RefusesOtherSites()
@@ -148,12 +145,7 @@ export class LogoutController {
     headers: ENDED_SESSION,
   })
   @ApiSeeOther('For a form: redirect to the login page.', ENDED_SESSION)
-  @ApiErrors(
-    'payload_too_large',
-    'unsupported_media_type',
-    'validation_error',
-    'service_unavailable',
-  )
+  @ApiErrors(...FORM_ERRORS)
   @ApiErrorMeanings({
     forbidden: 'The request comes from another site.',
     rate_limited: STRANGERS_LIMIT,
@@ -169,20 +161,8 @@ export class LogoutController {
     void reply.redirect('/login', 303);
     return undefined;
   }
-}
 
-/** Browser form for PUT /api/me/password. */
-@ApiTags('Access')
-@Controller('login/password')
-@Page()
-@AnyQuery()
-export class PasswordPageController {
-  constructor(
-    private readonly users: UsersService,
-    private readonly whoCanLogIn: WhoCanLogIn,
-  ) {}
-
-  @Get()
+  @Get('login/password')
   @Operation(
     'getPasswordPage',
     'Read the page to change your own password',
@@ -197,7 +177,7 @@ export class PasswordPageController {
   })
   @ApiSeeOther('Without a session: log in first.')
   @ApiErrors('service_unavailable')
-  async page(
+  async passwordPage(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | undefined> {
@@ -208,10 +188,11 @@ export class PasswordPageController {
     }
     void reply.type('text/html; charset=utf-8');
     const madeUp = await this.whoCanLogIn.hasGeneratedPassword(caller.name);
-    return passwordPage({ next: nextOf(request), principal: caller.name, madeUp });
+    return passwordPage(caller.name, { next: nextOf(request), madeUp });
   }
 
-  @Post()
+  /** Browser form for PUT /api/me/password. */
+  @Post('login/password')
   @HttpCode(200)
   @Consumes('json-or-form')
   @Limited('write')
@@ -227,20 +208,11 @@ export class PasswordPageController {
   @ApiAnswer({ status: 200, description: 'For JSON: the new password is set.', type: PrincipalDto })
   @ApiSeeOther('For a form: redirect to `next`.')
   @ApiErrorPages()
-  @ApiErrors(
-    'unauthorized',
-    'invalid_credentials',
-    'payload_too_large',
-    'unsupported_media_type',
-    'validation_error',
-    'weak_password',
-    'rate_limited',
-    'service_unavailable',
-  )
+  @ApiErrors('unauthorized', 'invalid_credentials', ...FORM_ERRORS, 'weak_password', 'rate_limited')
   @ApiErrorMeanings({
     forbidden: 'The request does not come from this site, or does not name its origin.',
   })
-  async change(
+  async changePassword(
     @Body() body: PasswordFormDto,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

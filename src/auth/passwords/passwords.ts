@@ -17,16 +17,16 @@ interface Cost {
 /** OWASP recommendation for Argon2id; about 60 ms on one core of 2026. */
 const COST: Cost = { m: 19_456, t: 2, p: 1 };
 
+const PREFIX = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}`;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const PHC =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{43})$/;
 
 /** Returns the hash in PHC format, which includes the cost. */
-export async function hashPassword(password: string, cost = COST): Promise<string> {
+export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const made = await derive(password, salt, cost);
-  return `$argon2id$v=19$m=${cost.m},t=${cost.t},p=${cost.p}$${bare(salt)}$${bare(made)}`;
+  return `${PREFIX}$${bare(salt)}$${bare(await derive(password, salt, COST))}`;
 }
 
 export async function passwordMatches(password: string, stored: string): Promise<boolean> {
@@ -36,11 +36,6 @@ export async function passwordMatches(password: string, stored: string): Promise
   const cost = { m: Number(m), t: Number(t), p: Number(p) };
   const made = await derive(password, Buffer.from(salt!, 'base64'), cost);
   return timingSafeEqual(made, Buffer.from(hash!, 'base64'));
-}
-
-/** Whether the cost of the hash differs from COST, so that it should be renewed at the next login. */
-export function isOutdated(stored: string): boolean {
-  return !stored.startsWith(`$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}$`);
 }
 
 function derive(password: string, nonce: Buffer, { m, t, p }: Cost): Promise<Buffer> {
@@ -67,7 +62,7 @@ const AT_A_TIME = 2;
 const MOST_WAITING_CHECKS = 300;
 
 /** Compared for unknown users: it has the current cost, and no password matches it. */
-const HASH_OF_NOBODY = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+const HASH_OF_NOBODY = `${PREFIX}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 interface WantedPassword {
   readonly username: string;
@@ -102,11 +97,6 @@ export class Passwords {
     options: { readonly isPreferred: boolean },
   ): Promise<T> {
     return this.places.run(() => attempt(matches), options);
-  }
-
-  /** Returns a new hash if the stored hash has another cost. */
-  async renewed(password: string, stored: string): Promise<string | undefined> {
-    return isOutdated(stored) ? await this.hash(password) : undefined;
   }
 }
 

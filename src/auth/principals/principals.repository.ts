@@ -6,24 +6,28 @@ import { ReservedConnections } from '../../platform/database/reserved-connection
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { IDLE_HOURS, SessionEntity } from '../sessions/session.entity.js';
-import { ApiKeyEntity, limitsOf } from '../keys/api-key.entity.js';
-import type { UserEntity } from '../users/user.entity.js';
+import { ApiKeyEntity } from '../keys/api-key.entity.js';
 import { KEY_IS_VALID, EFFECTIVE_KEY_ROLE, SESSION_IS_VALID } from './credentials-still-valid.js';
 import type { Principal, VerifiedCredential } from '../principal.js';
 
-const KEYS: Statement = {
-  name: 'auth_keys',
-  text: `select k.id, k.name, ${EFFECTIVE_KEY_ROLE} as role, k.prefix, k.secret_hash, k.limit_class, k.limit_read, k.limit_write, k.limit_triage,
-      k.expires_at, k.last_used_at, k.owner_id, owner.username as owner
-    from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_IS_VALID}`,
-};
-
-const SESSIONS: Statement = {
-  name: 'auth_sessions',
-  text: `select s.id as session_id, encode(s.token_hash, 'hex') as hash, s.last_seen_at,
-      least(s.expires_at, s.last_seen_at + interval '${IDLE_HOURS} hours') as ends_at, u.id, u.username, u.role
-    from sessions s join users u on u.id = s.user_id
-    where s.token_hash = any (select decode(hash, 'hex') from unnest($1::text[]) as hash) and ${SESSION_IS_VALID}`,
+const CREDENTIALS: Readonly<Record<'keys' | 'sessions', Statement>> = {
+  keys: {
+    name: 'auth_keys',
+    text: `select k.prefix as lookup, k.secret_hash as "secretHash", k.expires_at as "endsAt", k.last_used_at as "usedAt",
+        jsonb_strip_nulls(jsonb_build_object('kind', 'key', 'id', k.id, 'name', 'key:' || k.name,
+          'person', coalesce(owner.username, 'key:' || k.name), 'personId', k.owner_id, 'role', ${EFFECTIVE_KEY_ROLE},
+          'limitClass', k.limit_class, 'limits', k.limits)) as identity
+      from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_IS_VALID}`,
+  },
+  sessions: {
+    name: 'auth_sessions',
+    text: `select encode(s.token_hash, 'hex') as lookup, s.last_seen_at as "usedAt",
+        least(s.expires_at, s.last_seen_at + interval '${IDLE_HOURS} hours') as "endsAt",
+        jsonb_build_object('kind', 'user', 'id', u.id, 'name', u.username, 'person', u.username, 'personId', u.id,
+          'role', u.role, 'sessionId', s.id) as identity
+      from sessions s join users u on u.id = s.user_id
+      where s.token_hash = any (select decode(hash, 'hex') from unnest($1::text[]) as hash) and ${SESSION_IS_VALID}`,
+  },
 };
 
 const KEY_ROLE: Statement = {
@@ -37,36 +41,25 @@ const SESSION_ROLE: Statement = {
 };
 
 /*
- * Whether two names belong to one person. The line of a name is the name, the principal that created it, the creator of
- * that principal, and so on. Two names belong to one person if one is in the line of the other, or if a user is in both
- * lines. A key in both lines is not enough: a key of the first start creates keys for many people.
+ * Whether the first name and one of the others belong to one person. The line of a name is the name, the principal that
+ * created it, the creator of that principal, and so on. Two names belong to one person if one is in the line of the other,
+ * or if a user is in both lines. A key in both lines is not enough: a key of the first start creates keys for many people.
  */
-const ARE_SAME_PERSON: Statement = {
-  name: 'auth_are_same_person',
+const IS_AMONG: Statement = {
+  name: 'auth_is_among',
   text: `
     with recursive line (of, name) as (
-      values ($1, $1), ($2, $2)
+      select name, name from unnest($1::text || $2::text[]) as name
       union
       select line.of, k.created_by from line join api_keys k on k.name = substr(line.name, 5)
         where line.name like 'key:%'
     )
     select exists (
       select 1 from line a join line b on b.name = a.name
-      where a.of = $1 and b.of = $2
-        and (a.name in ($1, $2) or exists (select 1 from users where username = a.name))
-    ) as same`,
+      where a.of = $1 and b.of = any ($2)
+        and (a.name in (a.of, b.of) or exists (select 1 from users where username = a.name))
+    ) as found`,
 };
-
-type KeyRow = Omit<ApiKeyEntity, 'created_by' | 'created_at' | 'revoked_at'> & {
-  readonly owner: string | null;
-};
-
-interface SessionRow
-  extends Pick<SessionEntity, 'last_seen_at'>, Pick<UserEntity, 'id' | 'username' | 'role'> {
-  readonly session_id: string;
-  readonly hash: string;
-  readonly ends_at: Date;
-}
 
 /** Reads credentials, and the persons behind principal names. */
 @Injectable()
@@ -77,16 +70,16 @@ export class PrincipalsRepository {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** Valid keys by prefix. */
-  async findKeys(prefixes: readonly string[]): Promise<Map<string, VerifiedCredential>> {
-    const rows = await this.reserved.rows<KeyRow>(KEYS, [prefixes]);
-    return new Map(rows.map((row) => [row.prefix, keyOf(row)]));
-  }
-
-  /** Valid sessions by the hexadecimal hash of their token. */
-  async findSessions(hashes: readonly string[]): Promise<Map<string, VerifiedCredential>> {
-    const rows = await this.reserved.rows<SessionRow>(SESSIONS, [hashes]);
-    return new Map(rows.map((row) => [row.hash, sessionOf(row)]));
+  /** Valid keys by prefix, or valid sessions by the hexadecimal hash of their token. */
+  async find(
+    kind: 'keys' | 'sessions',
+    lookups: readonly string[],
+  ): Promise<Map<string, VerifiedCredential>> {
+    const rows = await this.reserved.rows<VerifiedCredential & { readonly lookup: string }>(
+      CREDENTIALS[kind],
+      [lookups],
+    );
+    return new Map(rows.map((row) => [row.lookup, row]));
   }
 
   /** Current role of the credential; `undefined` if it is no longer valid. */
@@ -99,68 +92,21 @@ export class PrincipalsRepository {
     return row?.role;
   }
 
-  async areSamePerson(tx: Tx, one: string, other: string): Promise<boolean> {
-    const [row] = await this.statements.rowsIn<{ same: boolean }>(tx, ARE_SAME_PERSON, [
-      one,
-      other,
-    ]);
-    return row!.same;
+  async isAmong(tx: Tx, name: string, others: readonly string[]): Promise<boolean> {
+    const [row] = await this.statements.rowsIn<{ found: boolean }>(tx, IS_AMONG, [name, others]);
+    return row!.found;
   }
 
-  // The time condition is for the other replicas, which store the use of the same key or session.
-
-  async noteKeysUsed(ids: readonly string[]): Promise<void> {
+  /** The time condition is for the other replicas, which store the use of the same keys and sessions. */
+  async noteUsed(kind: 'keys' | 'sessions', ids: readonly string[]): Promise<void> {
+    const [entity, column] =
+      kind === 'keys' ? [ApiKeyEntity, 'last_used_at'] : [SessionEntity, 'last_seen_at'];
     await this.dataSource
       .createQueryBuilder()
-      .update(ApiKeyEntity)
-      .set({ last_used_at: () => 'now()' })
+      .update(entity)
+      .set({ [column]: () => 'now()' })
       .where('id = any(:ids)', { ids })
-      .andWhere(`(last_used_at is null or last_used_at <= now() - interval '1 minute')`)
+      .andWhere(`(${column} is null or ${column} <= now() - interval '1 minute')`)
       .execute();
   }
-
-  async noteSessionsUsed(ids: readonly string[]): Promise<void> {
-    await this.dataSource
-      .createQueryBuilder()
-      .update(SessionEntity)
-      .set({ last_seen_at: () => 'now()' })
-      .where('id = any(:ids)', { ids })
-      .andWhere(`last_seen_at <= now() - interval '1 minute'`)
-      .execute();
-  }
-}
-
-function keyOf(row: KeyRow): VerifiedCredential {
-  const name = `key:${row.name}`;
-  return {
-    identity: {
-      kind: 'key',
-      id: row.id,
-      name,
-      person: row.owner ?? name,
-      personId: row.owner_id ?? undefined,
-      role: row.role,
-      limitClass: row.limit_class,
-      limits: limitsOf(row),
-    },
-    secretHash: row.secret_hash,
-    usedAt: row.last_used_at?.getTime() ?? 0,
-    endsAt: row.expires_at?.getTime(),
-  };
-}
-
-function sessionOf(row: SessionRow): VerifiedCredential {
-  return {
-    identity: {
-      kind: 'user',
-      id: row.id,
-      sessionId: row.session_id,
-      name: row.username,
-      person: row.username,
-      personId: row.id,
-      role: row.role,
-    },
-    endsAt: row.ends_at.getTime(),
-    usedAt: row.last_seen_at.getTime(),
-  };
 }

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../audit/audit-entry.js';
 import type { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
 import type { Transactions } from '../../platform/database/transactions.js';
-import { type Refusal, RefusalLog } from './refusals.js';
+import { type Refusal, Refusals } from './refusals.js';
 
 const MINUTE = 60_000;
 
@@ -25,9 +25,9 @@ const principal = (name: string, route: number): Refusal => ({
   name,
 });
 
-describe('RefusalLog', () => {
+describe('Refusals', () => {
   let rows: AuditEntry[];
-  let log: RefusalLog;
+  let log: Refusals;
   let isDown: boolean;
 
   const leftOut = () =>
@@ -46,7 +46,7 @@ describe('RefusalLog', () => {
       if (isDown) throw new Error('down');
       rows.push(...entries);
     };
-    log = new RefusalLog(
+    log = new Refusals(
       { run } as unknown as Transactions,
       { record } as unknown as AuditLog,
       new Clock(),

@@ -41,86 +41,28 @@ export interface Refusal {
   readonly name: string;
 }
 
-interface RepeatedRefusal {
-  readonly refusal: Refusal;
-  repeated: number;
-}
-
 const SUBJECTS = { principal: 'principal', account: 'user', stranger: 'address' } as const;
 
-interface UnwrittenCount {
-  readonly action: AuditEntry['action'];
+const shareOf = ({ by, name }: Refusal): string => `${by} ${name}`;
+
+/** Number of refusals of a kind that were not written, with first and last time. */
+interface Unwritten {
+  readonly refusals: AuditEntry['action'];
   readonly subject: AuditEntry['subject'];
-  count: number;
-  from: number;
-  to: number;
+  readonly left_out: number;
+  readonly from: string;
+  readonly to: string;
 }
 
-/** Number of omitted refusals by kind, with first and last time. */
-class UnwrittenRefusals {
-  private readonly counts = new Map<string, UnwrittenCount>();
+const newMinute = () => ({
+  /** Rows by share. */
+  rows: new Map<string, number>(),
+  repeated: new Map<string, { readonly refusal: Refusal; repeated: number }>(),
+  unwritten: new Map<string, Unwritten>(),
+});
 
-  /** If not `named`, only the number is recorded, because the names of strangers are unlimited. */
-  add({ entry, by, name }: Refusal, named: boolean, at: Date, times = 1): void {
-    const subject = { type: SUBJECTS[by], id: named ? name : 'several' };
-    this.merge({ action: entry.action, subject, count: times, from: +at, to: +at });
-  }
-
-  addAll(other: UnwrittenRefusals): void {
-    for (const count of other.counts.values()) this.merge(count);
-  }
-
-  entries(): AuditEntry[] {
-    return [...this.counts.values()].map(({ action, subject, count, from, to }) => ({
-      actor: 'system',
-      action: 'auth.refusals_counted',
-      subject,
-      details: {
-        refusals: action,
-        left_out: count,
-        from: new Date(from).toISOString(),
-        to: new Date(to).toISOString(),
-      },
-    }));
-  }
-
-  private merge(added: UnwrittenCount): void {
-    const kind = `${added.action} ${added.subject.type} ${added.subject.id}`;
-    const known = this.counts.get(kind);
-    if (!known) {
-      this.counts.set(kind, { ...added });
-      return;
-    }
-    known.count += added.count;
-    known.from = Math.min(known.from, added.from);
-    known.to = Math.max(known.to, added.to);
-  }
-}
-
-/** Refusals of the current minute. */
-class Minute {
-  readonly repeated = new Map<string, RepeatedRefusal>();
-  readonly unwritten = new UnwrittenRefusals();
-  private readonly rows = new Map<string, number>();
-  private strangers = 0;
-
-  /** Takes one row from the share; `false` if the share is used up. */
-  takeRow({ by, name }: Refusal): boolean {
-    const share = `${by} ${name}`;
-    const rows = this.rows.get(share) ?? 0;
-    if (rows === MOST_OF_ONE[by]) return false;
-    if (by === 'stranger') {
-      if (this.strangers === MOST_OF_STRANGERS) return false;
-      this.strangers += 1;
-    }
-    this.rows.set(share, rows + 1);
-    return true;
-  }
-
-  hasRows({ by, name }: Refusal): boolean {
-    return this.rows.has(`${by} ${name}`);
-  }
-}
+/** Actor of unknown callers in the audit trail. User names have no colon, so there is no conflict. */
+const actorAt = (address: string): string => `address:${address}`;
 
 /**
  * Writes refusals into the audit trail without flooding it. The first refusal of a kind is written at once, the number
@@ -128,10 +70,10 @@ class Minute {
  * and the number is written.
  */
 @Injectable()
-export class RefusalLog implements OnModuleInit, OnApplicationShutdown {
-  private readonly logger = new Logger(RefusalLog.name);
+export class Refusals implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(Refusals.name);
   private readonly insertsUnderWay = new Set<Promise<boolean>>();
-  private minute = new Minute();
+  private minute = newMinute();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -150,10 +92,54 @@ export class RefusalLog implements OnModuleInit, OnApplicationShutdown {
     await this.closeMinute();
   }
 
+  /** Known caller without permission. */
+  async ofCaller({ action, actor, details }: CallerRefusal, request: FastifyRequest) {
+    const subject = { type: 'route', id: `${request.method} ${routeOf(request) ?? 'unknown'}` };
+    const entry = { actor, action, subject, details: { ...details, address: request.ip } };
+    await this.count({ entry, by: 'principal', name: actor });
+  }
+
+  /** Unknown caller: nothing of the request is stored. The response does not wait for the record. */
+  ofStranger({ subject, ...refusal }: StrangerRefusal, address: string): void {
+    const network = networkOf(address);
+    const entry = {
+      ...refusal,
+      actor: actorAt(network),
+      subject: subject ?? { type: 'address', id: network },
+    };
+    void this.count({ entry, by: 'stranger', name: network });
+  }
+
+  /** `username` is set only if the user exists, because people may type a password into that field. */
+  async login(address: string, username: string | undefined, reason: string): Promise<void> {
+    const entry = {
+      actor: actorAt(address),
+      action: 'auth.login_failed',
+      subject: { type: 'user', id: username ?? 'unknown' },
+      details: { reason },
+    } as const;
+    await this.write(
+      username === undefined
+        ? { entry, by: 'stranger', name: networkOf(address) }
+        : { entry, by: 'account', name: username },
+    );
+  }
+
+  /** One record for all addresses that guess at an account, because each guess may come from another address. */
+  accountLimit(username: string | undefined): void {
+    const subject = { type: 'user', id: username ?? 'unknown' };
+    const entry = { actor: 'system', action: 'auth.login_limited', subject } as const;
+    const by = username === undefined ? 'stranger' : 'account';
+    void this.count({ entry, by, name: subject.id });
+  }
+
   /** Writes one row per refusal while the share lasts. */
   async write(refusal: Refusal): Promise<void> {
-    if (this.minute.takeRow(refusal)) await this.record(refusal);
-    else this.addUnwritten(refusal);
+    if (!this.takeRow(refusal)) return this.leaveOut(refusal);
+    const writing = this.insert([refusal.entry]);
+    this.insertsUnderWay.add(writing);
+    const written = await writing.finally(() => this.insertsUnderWay.delete(writing));
+    if (!written) this.leaveOut(refusal);
   }
 
   /** Writes one row for the first refusal of a kind, and one for the number of repetitions. */
@@ -165,36 +151,64 @@ export class RefusalLog implements OnModuleInit, OnApplicationShutdown {
       known.repeated += 1;
       return;
     }
-    if (!this.minute.takeRow(refusal)) {
-      this.addUnwritten(refusal);
-      return;
+    if (this.hasRow(refusal)) this.minute.repeated.set(kind, { refusal, repeated: 0 });
+    await this.write(refusal);
+  }
+
+  private sharesOf(refusal: Refusal): [share: string, most: number][] {
+    const own: [string, number] = [shareOf(refusal), MOST_OF_ONE[refusal.by]];
+    return refusal.by === 'stranger' ? [own, ['strangers', MOST_OF_STRANGERS]] : [own];
+  }
+
+  private hasRow(refusal: Refusal): boolean {
+    return this.sharesOf(refusal).every(([share, most]) => this.rowsOf(share) < most);
+  }
+
+  /** Takes one row from the share; `false` if the share is used up. */
+  private takeRow(refusal: Refusal): boolean {
+    if (!this.hasRow(refusal)) return false;
+    for (const [share] of this.sharesOf(refusal)) {
+      this.minute.rows.set(share, this.rowsOf(share) + 1);
     }
-    this.minute.repeated.set(kind, { refusal, repeated: 0 });
-    await this.record(refusal);
+    return true;
   }
 
-  private addUnwritten(refusal: Refusal): void {
-    this.minute.unwritten.add(refusal, this.minute.hasRows(refusal), this.clock.now());
+  private rowsOf(share: string): number {
+    return this.minute.rows.get(share) ?? 0;
   }
 
-  private async record(refusal: Refusal): Promise<void> {
-    const writing = this.insert([refusal.entry]);
-    this.insertsUnderWay.add(writing);
-    const written = await writing.finally(() => this.insertsUnderWay.delete(writing));
-    if (!written) this.addUnwritten(refusal);
+  /** Without a row of its own only the number is recorded, because the names of strangers are unlimited. */
+  private leaveOut(refusal: Refusal, times = 1, named = this.rowsOf(shareOf(refusal)) > 0): void {
+    const now = this.clock.now().toISOString();
+    const subject = { type: SUBJECTS[refusal.by], id: named ? refusal.name : 'several' };
+    const { action: refusals } = refusal.entry;
+    this.addUnwritten({ refusals, subject, left_out: times, from: now, to: now });
+  }
+
+  private addUnwritten(added: Unwritten): void {
+    const kind = JSON.stringify([added.refusals, added.subject]);
+    const known = this.minute.unwritten.get(kind) ?? { ...added, left_out: 0 };
+    const times = [known.from, known.to, added.from, added.to].sort();
+    const left_out = known.left_out + added.left_out;
+    this.minute.unwritten.set(kind, { ...known, left_out, from: times[0]!, to: times[3]! });
   }
 
   private async closeMinute(): Promise<void> {
-    const { repeated, unwritten } = this.minute;
-    this.minute = new Minute();
-    const repetitions = [...repeated.values()].filter((one) => one.repeated > 0);
-    const entries = [...repetitions.map(repetitionEntry), ...unwritten.entries()];
+    const repeated = [...this.minute.repeated.values()].filter((one) => one.repeated > 0);
+    const unwritten = [...this.minute.unwritten.values()];
+    this.minute = newMinute();
+    const entries = [
+      ...repeated.map(({ refusal: { entry }, repeated: times }) => {
+        return { ...entry, details: { ...entry.details, repeated: times } };
+      }),
+      ...unwritten.map(({ subject, ...details }) => {
+        return { actor: 'system', action: 'auth.refusals_counted', subject, details } as const;
+      }),
+    ];
     if (entries.length === 0 || (await this.insert(entries))) return;
     // The rows of the next minute include them.
-    this.minute.unwritten.addAll(unwritten);
-    for (const one of repetitions) {
-      this.minute.unwritten.add(one.refusal, true, this.clock.now(), one.repeated);
-    }
+    unwritten.forEach((one) => this.addUnwritten(one));
+    for (const { refusal, repeated: times } of repeated) this.leaveOut(refusal, times, true);
   }
 
   /** `false` if the insert failed. The caller is refused in any case. */
@@ -210,78 +224,6 @@ export class RefusalLog implements OnModuleInit, OnApplicationShutdown {
       return false;
     }
   }
-}
-
-function repetitionEntry({ refusal: { entry }, repeated }: RepeatedRefusal): AuditEntry {
-  return { ...entry, details: { ...entry.details, repeated } };
-}
-
-/** Actor of unknown callers in the audit trail. User names have no colon, so there is no conflict. */
-const actorAt = (address: string): string => `address:${address}`;
-
-/** Records refusals in the audit trail. */
-@Injectable()
-export class Refusals {
-  constructor(private readonly log: RefusalLog) {}
-
-  /** Unknown caller: nothing of the request is stored. */
-  ofStranger(refusal: StrangerRefusal, { ip }: FastifyRequest): void {
-    this.ofAddress(refusal, ip);
-  }
-
-  /** Known caller without permission. */
-  async ofCaller(refusal: CallerRefusal, request: FastifyRequest): Promise<void> {
-    const { action, actor } = refusal;
-    const subject = { type: 'route', id: shownRoute(request) };
-    const details = { ...refusal.details, address: request.ip };
-    await this.log.count({
-      entry: { actor, action, subject, details },
-      by: 'principal',
-      name: actor,
-    });
-  }
-
-  /** `username` is set only if the user exists, because people may type a password into that field. */
-  async login(address: string, username: string | undefined, reason: string): Promise<void> {
-    const entry = {
-      actor: actorAt(address),
-      action: 'auth.login_failed',
-      subject: { type: 'user', id: username ?? 'unknown' },
-      details: { reason },
-    } as const;
-    await this.log.write(
-      username === undefined
-        ? { entry, by: 'stranger', name: networkOf(address) }
-        : { entry, by: 'account', name: username },
-    );
-  }
-
-  loginLimit(address: string): void {
-    this.ofAddress({ action: 'auth.login_limited' }, address);
-  }
-
-  /** One record for all addresses that guess at an account, because each guess may come from another address. */
-  accountLimit(username: string | undefined): void {
-    const subject = { type: 'user', id: username ?? 'unknown' };
-    const entry = { actor: 'system', action: 'auth.login_limited', subject } as const;
-    const by = username === undefined ? 'stranger' : 'account';
-    void this.log.count({ entry, by, name: subject.id });
-  }
-
-  /** The response does not wait for the record. */
-  private ofAddress({ subject, ...refusal }: StrangerRefusal, address: string): void {
-    const network = networkOf(address);
-    const entry = {
-      ...refusal,
-      actor: actorAt(network),
-      subject: subject ?? { type: 'address', id: network },
-    };
-    void this.log.count({ entry, by: 'stranger', name: network });
-  }
-}
-
-function shownRoute(request: FastifyRequest): string {
-  return `${request.method} ${routeOf(request) ?? 'unknown'}`;
 }
 
 /**
@@ -305,7 +247,7 @@ export class RefusalFilter implements ExceptionFilter {
   ): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     if (error instanceof CallerRefusedError) await this.refusals.ofCaller(error.refusal, request);
-    else this.refusals.ofStranger(error.refusal, request);
+    else this.refusals.ofStranger(error.refusal, request.ip);
     this.answers.catch(error, host);
   }
 }

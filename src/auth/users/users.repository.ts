@@ -33,21 +33,9 @@ export class UsersRepository {
     return await tx.getRepository(UserEntity).findOneByOrFail({ id: user.id });
   }
 
-  async hasAny(tx: Tx): Promise<boolean> {
-    return await tx.getRepository(UserEntity).exists();
-  }
-
-  /** Whether the name is in use, or was used before. */
-  async isNameTaken(tx: Tx, username: string): Promise<boolean> {
-    return await tx.getRepository(UserEntity).existsBy({ username });
-  }
-
-  async findIdByName(tx: Tx, username: string): Promise<string | undefined> {
-    const user = await tx.getRepository(UserEntity).findOne({
-      select: { id: true },
-      where: { username, deleted_at: IsNull() },
-    });
-    return user?.id;
+  /** Also finds deleted users. */
+  async existsBy(tx: Tx, where: Partial<Pick<UserEntity, 'username'>>): Promise<boolean> {
+    return await tx.getRepository(UserEntity).existsBy(where);
   }
 
   async countEnabled(): Promise<number> {
@@ -103,13 +91,12 @@ export class UsersRepository {
   async recordLogin(
     tx: Tx,
     { id, password_hash }: Pick<LoginUser, 'id' | 'password_hash'>,
-    renewedHash?: string,
   ): Promise<Role | undefined> {
     if (password_hash === null) return undefined;
     const result = await tx
       .createQueryBuilder()
       .update(UserEntity)
-      .set({ last_login_at: () => 'now()', password_hash: renewedHash })
+      .set({ last_login_at: () => 'now()' })
       .where({ id, enabled: true, deleted_at: IsNull(), password_hash })
       .returning(['role'])
       .execute();
@@ -148,20 +135,20 @@ export class UsersRepository {
   /** `undefined` if the user was deleted or no longer has the values of `before`. */
   async update(
     tx: Tx,
-    id: string,
+    user: Partial<Pick<UserEntity, 'id' | 'username'>>,
     change: UserChange,
     before: UserChange = {},
   ): Promise<User | undefined> {
     const users = tx.getRepository(UserEntity);
     const { affected } = await users.update(
-      { id, deleted_at: IsNull(), ...before },
+      { ...user, deleted_at: IsNull(), ...before },
       {
         ...change,
         password_made_up: change.password_hash === undefined ? undefined : false,
         updated_at: () => 'now()',
       },
     );
-    return affected === 0 ? undefined : await users.findOneByOrFail({ id });
+    return affected === 0 ? undefined : await users.findOneByOrFail(user);
   }
 
   async markDeleted(tx: Tx, id: string): Promise<void> {

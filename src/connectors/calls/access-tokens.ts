@@ -13,22 +13,14 @@ import {
 
 interface Token {
   readonly headers: Headers;
-  /** Time from which a new token is requested. */
+  /** Time from which a new token is requested, shortly before the token is invalid. */
   readonly refreshAt: number;
-  /** Time from which the token is invalid. */
-  readonly expiresAt: number;
 }
 
-/**
- * A token is replaced this long before its end, or at a fifth of a short life, so that it does not expire in transit.
- */
-const LONGEST_MARGIN_MS = 300_000;
+const LONGEST_MARGIN_MS = 60_000;
 const MARGIN = 0.2;
 /** Life of a token if the service does not name it. */
-const LIFE_WITHOUT_WORD_S = 300;
-/** Maximum life of a token: one day. */
-const LONGEST_LIFE_S = 86_400;
-const PAUSE_AFTER_FAILURE_MS = 30_000;
+const DEFAULT_LIFE_S = 300;
 const TIMEOUT_MS = 5_000;
 
 /** Requesting a token has no effect at the vendor. The kill switch stops the request of the action. */
@@ -38,8 +30,8 @@ const NO_GATE: Gate = {
 };
 
 /**
- * Access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). All calls share one token
- * until shortly before its end. Concurrent calls request a new token once.
+ * Access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). All calls share one token.
+ * Concurrent calls request a new token once.
  */
 export class AccessTokens implements Tokens {
   /** With a circuit breaker of its own, because a failing login service says nothing about the API. */
@@ -67,17 +59,9 @@ export class AccessTokens implements Tokens {
   }
 
   async headers(): Promise<Headers> {
-    const { token } = this;
-    if (token && this.now() < token.refreshAt) return token.headers;
-    try {
-      this.flight ??= this.request().finally(() => (this.flight = undefined));
-      return (await this.flight).headers;
-    } catch (error) {
-      if (!token || this.now() >= token.expiresAt) throw error;
-      // The service may recover before the token ends. Until then not every call retries.
-      this.token = { ...token, refreshAt: this.now() + PAUSE_AFTER_FAILURE_MS };
-      return token.headers;
-    }
+    if (this.token && this.now() < this.token.refreshAt) return this.token.headers;
+    this.flight ??= this.request().finally(() => (this.flight = undefined));
+    return (await this.flight).headers;
   }
 
   /** Throws RefusedError if the credentials are rejected, otherwise UnreachableError. Nothing of the action was sent. */
@@ -101,21 +85,16 @@ function tokenIn(json: unknown, askedAt: number): Token {
     const message = 'The login service answered with a token that a header cannot carry.';
     throw new OutcomeUnknownError(message, 'broken');
   }
-  const lifeMs = lifeIn(valueAt(json, 'expires_in')) * 1_000;
-  const margin = Math.min(LONGEST_MARGIN_MS, lifeMs * MARGIN);
-  const headers = { authorization: `Bearer ${text}` };
-  return { headers, refreshAt: askedAt + lifeMs - margin, expiresAt: askedAt + lifeMs };
+  // Some services send the number as a string.
+  const seconds = Number(valueAt(json, 'expires_in'));
+  const lifeMs = (seconds > 0 ? seconds : DEFAULT_LIFE_S) * 1_000;
+  const refreshAt = askedAt + lifeMs - Math.min(LONGEST_MARGIN_MS, lifeMs * MARGIN);
+  return { headers: { authorization: `Bearer ${text}` }, refreshAt };
 }
 
 /** https://datatracker.ietf.org/doc/html/rfc6749#section-5.2 */
 function complaintIn(json: unknown): string | undefined {
   return said(valueAt(json, 'error'), valueAt(json, 'error_description'));
-}
-
-/** In seconds. Some services send the number as a string. */
-function lifeIn(value: unknown): number {
-  const seconds = Number(value);
-  return seconds > 0 ? Math.min(seconds, LONGEST_LIFE_S) : LIFE_WITHOUT_WORD_S;
 }
 
 export const MICROSOFT_LOGIN_FIELDS = {
@@ -133,7 +112,6 @@ export const MICROSOFT_LOGIN_FIELDS = {
   client_secret: secret('Client secret of the application.', {}),
 } as const;
 
-/** Credentials of an application for any Microsoft service. */
 type MicrosoftLogin = Readonly<Record<keyof typeof MICROSOFT_LOGIN_FIELDS, string>>;
 
 /**

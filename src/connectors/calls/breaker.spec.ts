@@ -1,5 +1,5 @@
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import { CircuitBreaker, backoff, mayRepeat, retryAtMs } from './vendor-calls.js';
+import { CircuitBreaker, backoff, mayRepeat } from './vendor-calls.js';
 
 describe('CircuitBreaker', () => {
   it('rejects calls after five failures in a row, and lets one call through after a pause', () => {
@@ -36,26 +36,6 @@ describe('mayRepeat', () => {
     expect(mayRepeat(unknown, false)).toBe(false);
     expect(mayRepeat(new Error('from the gate'), true)).toBe(false);
   });
-});
-
-describe('retryAtMs', () => {
-  const now = Date.parse('2026-11-02T09:30:00Z');
-  const second = now / 1_000;
-
-  it.each([
-    [undefined, undefined],
-    [String(second + 3), 3_000],
-    [` ${second} `, 0],
-    [String(second - 60), 0],
-    ['999999999999', 999_999_999_999_000 - now],
-    ['9999999999999', undefined],
-    ['-1', undefined],
-    ['1e9', undefined],
-    ['Mon, 02 Nov 2026 09:30:03 GMT', undefined],
-    ['', undefined],
-  ])('parses the header %j as %j', (header, expected) =>
-    expect(retryAtMs(header, now)).toBe(expected),
-  );
 });
 
 describe('backoff', () => {

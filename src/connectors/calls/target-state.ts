@@ -13,14 +13,12 @@ export function judgeTarget({ mayTarget }: ActionCall, found: unknown): void {
   );
 }
 
-/** A host or an account, as the vendor knows it. */
 interface Target {
   readonly id: string;
   /** Missing if the vendor does not know it. */
   readonly name: unknown;
 }
 
-/** An action that brings a target into a state. */
 interface StateChange<Vendor, Found extends Target> {
   find(vendor: Vendor, call: ActionCall): Promise<Found>;
   /** Outcome if the target is in the wanted state or about to be, otherwise `undefined`. */
@@ -28,8 +26,6 @@ interface StateChange<Vendor, Found extends Target> {
   change(vendor: Vendor, target: Found, call: ActionCall): Promise<Outcome>;
   /** Status with which the vendor refuses a change while another change is in progress. */
   readonly conflict?: number;
-  /** Reads the target again after a conflict, if `reached` does not. */
-  refresh?(vendor: Vendor, target: Found): Promise<Found>;
 }
 
 /**
@@ -39,6 +35,8 @@ interface StateChange<Vendor, Found extends Target> {
 export function stateAction<Vendor, Found extends Target>(
   state: StateChange<Vendor, Found>,
 ): ActionDefinition<Vendor> {
+  const ask = async (vendor: Vendor, call: ActionCall): Promise<Outcome | 'unknown'> =>
+    (await state.reached(vendor, await state.find(vendor, call), call)) ?? 'unknown';
   return {
     idempotent: true,
     send: async (vendor, call) => {
@@ -53,14 +51,12 @@ export function stateAction<Vendor, Found extends Target>(
       } catch (error) {
         if (!(error instanceof RefusedError) || error.status !== state.conflict) throw error;
         // Somebody requested the same or the opposite a moment before, or the answer of an attempt was lost.
-        const present = (await state.refresh?.(vendor, target)) ?? target;
-        const now = await state.reached(vendor, present, call);
-        if (!now) throw error;
+        const now = await ask(vendor, call);
+        if (now === 'unknown') throw error;
         return now;
       }
     },
-    ask: async (vendor, call) =>
-      (await state.reached(vendor, await state.find(vendor, call), call)) ?? 'unknown',
+    ask,
   };
 }
 
@@ -84,7 +80,6 @@ export function isNamed(found: unknown, name: string): boolean {
   return one === other || (!other.includes('.') && one.startsWith(`${other}.`));
 }
 
-/** An account of a directory. */
 export interface Account {
   readonly id: string;
   readonly name: string;
@@ -92,13 +87,11 @@ export interface Account {
   readonly enabled: boolean | undefined;
 }
 
-/** Accounts of a directory. */
 interface Accounts<Vendor> {
   find(vendor: Vendor, user: string): Promise<Account>;
   setEnabled(vendor: Vendor, account: Account, enabled: boolean): Promise<void>;
 }
 
-/** Disables or enables an account. */
 export function accountAction<Vendor>(accounts: Accounts<Vendor>): ActionDefinition<Vendor> {
   return stateAction<Vendor, Account>({
     // For a rollback: the id of the changed account, because another account may have its name now.

@@ -194,7 +194,7 @@ describe('VendorApi', () => {
     await expect(through().ask(ME, nothing)).rejects.toThrow(UnreachableError);
     await expect(through().test(ME, nothing)).rejects.toThrow(UnreachableError);
     expect(requests).toMatchObject([{ timeoutMs: 10_000 }, { timeoutMs: 5_000 }]);
-    await expect(through().change(CHANGE)).rejects.toThrow('Only a gate');
+    await expect(through().change(CHANGE)).rejects.toThrow('A change needs a gate');
     expect(requests).toHaveLength(2);
   });
 

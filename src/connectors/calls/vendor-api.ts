@@ -9,7 +9,6 @@ const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
 /** Servers reject longer addresses, and names and ids are shorter. */
 const LONGEST_VALUE = 2_000;
 
-/** Whether an escaped segment could change the path. */
 export function isDotSegment(escaped: string): boolean {
   return DOT_SEGMENT.test(escaped);
 }
@@ -39,7 +38,6 @@ export function vendorUrl(
   return url;
 }
 
-/** Appends an escaped path to the address. */
 export function urlBelow(base: string, path: string): URL {
   const { origin, pathname } = new URL(base);
   const url = new URL(`${origin}${pathname.replace(/\/$/, '')}${path}`);
@@ -76,11 +74,9 @@ interface ApiRequest {
   /** Segments; each is escaped. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
   readonly body?: object;
   /** Sent as a form instead. */
   readonly form?: Readonly<Record<string, string>>;
-  /** Timeout of each attempt. */
   readonly timeoutMs?: number;
 }
 
@@ -90,18 +86,13 @@ interface ChangeRequest extends ApiRequest {
 }
 
 interface VendorApiOptions {
-  /** Name for people. */
   readonly vendor: string;
   readonly baseUrl: string;
-  /** Headers that authenticate the requests. */
   readonly headers?: Headers;
   readonly tokens?: Tokens;
   /** Error message in an answer with any status; `undefined` if it is not an error. */
   readonly complaintIn: (json: unknown) => string | undefined;
-  /** Error code in an answer, if the connector needs it. */
   readonly codeIn?: (json: unknown) => string | undefined;
-  /** See CallOptions: header of the vendor instead of Retry-After. */
-  readonly limitEndsIn?: string;
 }
 
 const LONGEST_COMPLAINT = 300;
@@ -126,16 +117,15 @@ export class VendorApi {
     private readonly calls: VendorCalls,
     private readonly secrets: readonly string[],
     private readonly options: VendorApiOptions,
-    /** Without a gate the kill switch does not stop the requests: a poll, a probe or a test, which change nothing. */
+    /** Without a gate only requests that change nothing are possible. The kill switch does not stop them. */
     private readonly gate: Gate | undefined,
   ) {}
 
-  /** Sends a request with an effect. */
   async change<T = void>(
     { idempotent = false, ...request }: ChangeRequest,
     read: (json: unknown) => T = () => undefined as T,
   ): Promise<T> {
-    if (!this.gate) throw new Error('Only a gate lets a change out.');
+    if (!this.gate) throw new Error('A change needs a gate.');
     return await this.answered({ method: 'POST', ...request }, idempotent, read);
   }
 
@@ -159,8 +149,8 @@ export class VendorApi {
     idempotent: boolean,
     read: (json: unknown) => T,
   ): Promise<T> {
-    const { headers: fixed = {}, tokens, vendor, limitEndsIn } = this.options;
-    const options = { idempotent, limitIsRefusal: true, limitEndsIn };
+    const { headers: fixed = {}, tokens, vendor } = this.options;
+    const options = { idempotent, limitIsRefusal: true };
     const send = (headers: Headers): Promise<OutboundAnswer> =>
       this.calls.send(this.gate, this.outgoing(request, headers), options);
     let headers = tokens ? await tokens.headers() : fixed;
@@ -190,7 +180,6 @@ export class VendorApi {
     };
   }
 
-  /** Throws if the answer is an error. */
   private judge(answer: OutboundAnswer, json: unknown, headers: Headers): void {
     const { vendor, complaintIn, codeIn } = this.options;
     const { status } = answer;
@@ -203,7 +192,6 @@ export class VendorApi {
     throw failureBy(status, message, codeIn?.(json));
   }
 
-  /** Error message of the vendor, without secrets. */
   private complaintOf(answer: OutboundAnswer, headers: Headers): string {
     // Without the scheme, such as Bearer, which is an ordinary word.
     const words = Object.values(headers).map((value) => value.split(' ').at(-1)!);
@@ -220,7 +208,6 @@ export function asClause(complaint: string): string {
   return line && `: ${line.replace(/\.$/, '')}`;
 }
 
-/** Failure that an answer with this status means. */
 export function failureBy(status: number, message: string, code?: string): Error {
   if (status === 408 || status >= 500) return new OutcomeUnknownError(message, 'broken');
   const isRedirect = status >= 300 && status < 400;

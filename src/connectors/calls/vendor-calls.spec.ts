@@ -119,46 +119,6 @@ describe('VendorCalls', () => {
     expect(requests).toHaveLength(1);
   });
 
-  describe('with the rate limit header of a vendor', () => {
-    const OWN = { idempotent: false, limitIsRefusal: true, limitEndsIn: 'x-limit-ends' };
-    const DATE = 'Mon, 02 Nov 2026 09:30:00 GMT';
-    const SECOND = Date.parse(DATE) / 1_000;
-    const waitsAfter = async (status: number, headers: Readonly<Record<string, string>>) => {
-      const { calls, waits, requests } = callsOf(answer(status, { date: DATE, ...headers }), 200);
-      await calls.send(OPEN, REQUEST, { ...OWN, idempotent: true });
-      return { waits, requests: requests.length };
-    };
-
-    it('waits until that time, by the clock of the vendor', async () => {
-      const headers = { 'x-limit-ends': String(SECOND + 4) };
-      expect(await waitsAfter(429, headers)).toEqual({ waits: [4_000], requests: 2 });
-    });
-
-    it('asks once if an action does not wait that long', async () => {
-      const headers = { 'x-limit-ends': String(SECOND + 60) };
-      expect(await waitsAfter(429, headers)).toEqual({ waits: [], requests: 1 });
-    });
-
-    it('prefers Retry-After', async () => {
-      const headers = { 'retry-after': '2', 'x-limit-ends': String(SECOND + 60) };
-      expect(await waitsAfter(429, headers)).toEqual({ waits: [2_000], requests: 2 });
-    });
-
-    it('ignores the header of an answer with status 503', async () => {
-      const headers = { 'x-limit-ends': String(SECOND + 60) };
-      expect(await waitsAfter(503, headers)).toEqual({ waits: [200], requests: 2 });
-    });
-
-    it('uses its own clock if the answer has no date', async () => {
-      const headers = { date: 'today', 'x-limit-ends': String(SECOND - 60) };
-      jest.useFakeTimers({ now: new Date(DATE), doNotFake: ['performance'] });
-      expect(await waitsAfter(429, headers)).toEqual({ waits: [200], requests: 2 });
-      const later = { date: 'today', 'x-limit-ends': String(SECOND + 3) };
-      expect(await waitsAfter(429, later)).toEqual({ waits: [3_000], requests: 2 });
-      jest.useRealTimers();
-    });
-  });
-
   it.each([
     [2, 20_001],
     [3, 20_000],
@@ -212,7 +172,7 @@ describe('VendorCalls', () => {
 
     it.each<[string, Turn]>([
       ['answers of status 503', 503],
-      ['attempts that reach nobody', new UnreachableError('away', { temporary: false })],
+      ['attempts that reach no server', new UnreachableError('away', { temporary: false })],
       ['attempts whose outcome is unknown', new OutcomeUnknownError('cut', 'broken')],
     ])('sends nothing more after five %s', async (_, turn) => {
       const { calls, requests } = callsOf(turn);

@@ -11,13 +11,11 @@ import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import type { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
 import { presentTime } from '../../platform/clock.js';
 
-/** Network access of a connector. */
 export interface Outbound {
   readonly http: OutboundHttp;
   readonly smtp: OutboundSmtp;
   /** Secrets of the configuration, to mask in answers. */
   readonly secrets: readonly string[];
-  /** Waits before a retry. */
   readonly wait?: (ms: number) => Promise<unknown>;
 }
 
@@ -25,6 +23,10 @@ const ATTEMPTS = 3;
 const NO_RETRY_AFTER_MS = 20_000;
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
+/** Timeout of one attempt. All attempts and waits together are much shorter than the lease of an action. */
+const TIMEOUT_MS = 10_000;
+/** Maximum duration of a test, because a person waits for it. */
+export const TEST_TIMEOUT_MS = 5_000;
 
 /** `unclear`: the vendor failed at one request. This says nothing about other requests. */
 type VendorState = 'well' | 'failing' | 'unclear';
@@ -39,13 +41,42 @@ interface AttemptRules<Answer> {
   readonly pauseAfter: (answer: Answer) => number | undefined;
 }
 
-/** Calls one vendor with retries. All attempts share a circuit breaker, and each passes the gate. */
-export class Attempts {
+export type VendorRequest = Omit<OutboundRequest, 'signal' | 'beforeLeaving'>;
+
+interface CallOptions {
+  /** Repeating the request has the same effect as sending it once. */
+  readonly idempotent: boolean;
+  /** The vendor does nothing when it answers 429, so the request may be repeated even if it is not idempotent. */
+  readonly limitIsRefusal?: boolean;
+}
+
+/** Calls of one connector, with timeouts and retries. All attempts share a circuit breaker. */
+export class VendorCalls {
   private readonly breaker = new CircuitBreaker();
 
-  constructor(private readonly wait: NonNullable<Outbound['wait']> = sleep) {}
+  constructor(private readonly outbound: Pick<Outbound, 'http' | 'wait'>) {}
 
-  async run<Answer>(
+  /** Sends a request. Without a gate it must change nothing, such as a poll or a test, and is sent once. */
+  send(
+    gate: Gate | undefined,
+    request: VendorRequest,
+    options: CallOptions,
+  ): Promise<OutboundAnswer> {
+    const once = (departure?: Departure): Promise<OutboundAnswer> =>
+      this.outbound.http.request({
+        ...request,
+        timeoutMs: request.timeoutMs ?? TIMEOUT_MS,
+        signal: departure?.signal,
+        beforeLeaving: departure && (() => departure.leave()),
+        handsOnTrace: true,
+      });
+    if (!gate) return once();
+    const pauseAfter = (answer: OutboundAnswer) => pauseAskedBy(answer, options);
+    return this.attempt(gate, once, { idempotent: options.idempotent, stateBy, pauseAfter });
+  }
+
+  /** Makes several attempts if a retry is safe. Each attempt passes the gate. */
+  async attempt<Answer>(
     gate: Gate,
     once: (departure: Departure) => Promise<Answer>,
     { idempotent, stateBy, pauseAfter }: AttemptRules<Answer>,
@@ -70,22 +101,18 @@ export class Attempts {
         if (asked === undefined || asked > LONGEST_WAIT_MS) return answer;
         pauseMs = Math.max(pauseMs, asked);
       } catch (error) {
-        this.noteLoss(error, signal);
+        if (error instanceof BreakerOpenError) throw unknown ?? error;
+        // If the call was aborted, the reason counts, not the cut connection: a lost claim is no failure of the vendor.
+        const cause: unknown = signal?.aborted ? signal.reason : error;
+        const isFailure = cause instanceof UnreachableError || cause instanceof OutcomeUnknownError;
+        this.breaker.end(isFailure ? 'failing' : 'unclear', isFailure ? cause.message : '');
         if (error instanceof OutcomeUnknownError) unknown = error;
         if (last || signal?.aborted || !mayRepeat(error, idempotent)) {
           throw error instanceof UnreachableError ? (unknown ?? error) : error;
         }
       }
-      await this.wait(pauseMs);
+      await (this.outbound.wait ?? sleep)(pauseMs);
     }
-  }
-
-  /** If the call was aborted, the reason counts, not the cut connection: a lost claim is not a failure of the vendor. */
-  private noteLoss(error: unknown, signal: AbortSignal | undefined): void {
-    if (error instanceof BreakerOpenError) return;
-    const cause: unknown = signal?.aborted ? signal.reason : error;
-    const isFailure = cause instanceof UnreachableError || cause instanceof OutcomeUnknownError;
-    this.breaker.end(isFailure ? 'failing' : 'unclear', isFailure ? cause.message : '');
   }
 }
 
@@ -139,53 +166,6 @@ export function backoff(attempt: number, chance: number): number {
   return FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + chance);
 }
 
-export type VendorRequest = Omit<OutboundRequest, 'signal' | 'beforeLeaving'>;
-
-interface CallOptions {
-  /** Repeating the request has the same effect as sending it once. */
-  readonly idempotent: boolean;
-  /** The vendor does nothing when it answers 429, so the request may be repeated even if it is not idempotent. */
-  readonly limitIsRefusal?: boolean;
-  /** Lower-case header with the Unix time in seconds of the next allowed request, for a 429 without Retry-After. */
-  readonly limitEndsIn?: string;
-}
-
-/** Timeout of one attempt. All attempts and waits together are much shorter than the lease of an action. */
-const TIMEOUT_MS = 10_000;
-/** Maximum duration of a test, because a person waits for it. */
-export const TEST_TIMEOUT_MS = 5_000;
-
-/** HTTP calls of one connector, with timeouts, retries and a shared circuit breaker. */
-export class VendorCalls {
-  private readonly attempts: Attempts;
-
-  constructor(private readonly outbound: Pick<Outbound, 'http' | 'wait'>) {
-    this.attempts = new Attempts(outbound.wait);
-  }
-
-  /**
-   * Sends a request. Each attempt passes the gate. Without a gate the kill switch does not stop the request, which must be
-   * a poll, a probe or a test: it is sent once.
-   */
-  send(
-    gate: Gate | undefined,
-    request: VendorRequest,
-    options: CallOptions,
-  ): Promise<OutboundAnswer> {
-    const once = (departure?: Departure): Promise<OutboundAnswer> =>
-      this.outbound.http.request({
-        ...request,
-        timeoutMs: request.timeoutMs ?? TIMEOUT_MS,
-        signal: departure?.signal,
-        beforeLeaving: departure && (() => departure.leave()),
-        handsOnTrace: true,
-      });
-    if (!gate) return once();
-    const pauseAfter = (answer: OutboundAnswer) => pauseAskedBy(answer, options);
-    return this.attempts.run(gate, once, { idempotent: options.idempotent, stateBy, pauseAfter });
-  }
-}
-
 /** Failures of a proxy in front of the vendor. Status 500 comes from the service itself. */
 const PROXY_FAILURES = [502, 503, 504];
 
@@ -194,21 +174,12 @@ function stateBy({ status }: OutboundAnswer): VendorState {
   return PROXY_FAILURES.includes(status) ? 'failing' : 'unclear';
 }
 
-function pauseAskedBy(answer: OutboundAnswer, options: CallOptions): number | undefined {
-  const { idempotent, limitIsRefusal = false, limitEndsIn } = options;
+function pauseAskedBy(
+  answer: OutboundAnswer,
+  { idempotent, limitIsRefusal = false }: CallOptions,
+): number | undefined {
   const isLimit = answer.status === 429;
-  const isSafe = idempotent || (isLimit && limitIsRefusal);
-  if (!isSafe || !(isLimit || stateBy(answer) === 'failing')) return undefined;
-  const now = new Date(presentTime());
-  const asked = retryAfterMs(answer.header('retry-after'), now);
-  if (asked !== undefined || !isLimit || limitEndsIn === undefined) return asked ?? 0;
-  // The header uses the clock of the vendor, which may differ from ours.
-  const vendorsTime = Date.parse(answer.header('date') ?? '') || now.getTime();
-  return retryAtMs(answer.header(limitEndsIn), vendorsTime) ?? 0;
-}
-
-/** Milliseconds to wait according to a header with a Unix time in seconds; `undefined` without such a time. */
-export function retryAtMs(header: string | undefined, now: number): number | undefined {
-  if (header === undefined || !/^\d{1,12}$/.test(header.trim())) return undefined;
-  return Math.max(0, Number(header) * 1_000 - now);
+  if (!idempotent && !(isLimit && limitIsRefusal)) return undefined;
+  if (!isLimit && stateBy(answer) !== 'failing') return undefined;
+  return retryAfterMs(answer.header('retry-after'), new Date(presentTime())) ?? 0;
 }

@@ -74,10 +74,6 @@ function targetOf(falcon: VendorApi, { parameters, undoes }: ActionCall): Promis
   return deviceOf(falcon, String(undoes?.['device_id'] ?? parameters['host_id']));
 }
 
-function readScan(falcon: VendorApi, id: string): Promise<Outcome> {
-  return falcon.ask({ path: ['ods', 'entities', 'scans', 'v2'], query: { ids: id } }, scanOutcome);
-}
-
 /** Falcon accepts an action first, and completes it when the host has received it. */
 export const crowdstrikeFalcon = defineConnector({
   name: 'crowdstrike_falcon',
@@ -103,8 +99,6 @@ export const crowdstrikeFalcon = defineConnector({
       baseUrl,
       tokens: new AccessTokens(outbound, vendorUrl(baseUrl, ['oauth2', 'token']), form),
       complaintIn,
-      // Unix time in seconds, as in the client of the vendor: https://github.com/CrowdStrike/gofalcon
-      limitEndsIn: 'x-ratelimit-retryafter',
     }),
   actions: {
     isolate_host: containment(CONTAINMENT.isolate_host),
@@ -117,11 +111,9 @@ export const crowdstrikeFalcon = defineConnector({
         const path = ['ods', 'entities', 'scans', 'v1'];
         return await falcon.change({ path, body: scanBody(call, id) }, scanOutcome);
       },
-      poll: (falcon, handle) => readScan(falcon, textAt(handle, 'scan_id')),
-      ask: async (falcon, call) => {
-        const query = { filter: `description.keyword:'${descriptionOf(call)}'`, limit: '1' };
-        const [id] = await falcon.ask({ path: ['ods', 'queries', 'scans', 'v1'], query }, idsIn);
-        return id === undefined ? 'unknown' : await readScan(falcon, id);
+      poll: (falcon, handle) => {
+        const query = { ids: textAt(handle, 'scan_id') };
+        return falcon.ask({ path: ['ods', 'entities', 'scans', 'v2'], query }, scanOutcome);
       },
     },
   },
@@ -142,47 +134,34 @@ function containment({
     if (status === done) {
       return { kind: 'done', message: `The host is ${inWords}.`, data: { device_id, status } };
     }
-    if (status !== underWay) return undefined;
-    // If the host later is neither in progress nor done, the action was reverted.
-    const handle = { device_id, seen_under_way: true };
-    return { kind: 'accepted', message: `The host is about to be ${inWords}.`, handle };
+    return status === underWay ? accepted(device_id) : undefined;
+  };
+  const accepted = (device_id: string): Outcome => {
+    const message = `Falcon has accepted that the host is to be ${inWords}.`;
+    return { kind: 'accepted', message, handle: { device_id } };
   };
   return {
     ...stateAction<VendorApi, Device>({
       find: targetOf,
       reached: async (_, device) => reached(device),
-      refresh: (falcon, { id }) => deviceOf(falcon, id),
       conflict: 409,
       change: async (falcon, { id }) => {
         const path = ['devices', 'entities', 'devices-actions', 'v2'];
         const request = { path, query: { action_name }, body: { ids: [id] }, idempotent: true };
         await falcon.change(request, (json) => textAt(resources(json)[0], 'id'));
-        const handle = { device_id: id, seen_under_way: false };
-        return { kind: 'accepted', message: 'Falcon has accepted the action.', handle };
+        return accepted(id);
       },
     }),
-    /** A host that is offline stays in progress until it is back. */
+    /** A host that is offline stays in progress until it is back. Shortly after its answer, Falcon still shows the old status. */
     poll: async (falcon, handle) => {
       const device = await deviceOf(falcon, textAt(handle, 'device_id'));
-      const now = reached(device);
-      if (now) return now;
-      // Shortly after its answer, the vendor still shows the old status.
-      if (handle['seen_under_way'] !== true) {
-        return { kind: 'accepted', message: 'The vendor has not started yet.', handle };
-      }
-      const message = `The action was reverted at the vendor: the host is ${JSON.stringify(device.status)}, not ${inWords}.`;
-      return { kind: 'refused', message };
+      return reached(device) ?? accepted(device.id);
     },
   };
 }
 
 /** Usual locations of files that users open or intruders drop. */
 const QUICK = ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*'];
-
-/** Identifies the scan of an action, because the vendor has no idempotency keys. */
-function descriptionOf({ actionId }: ActionCall): string {
-  return `Incident triage ${actionId}`;
-}
 
 /**
  * Request for a scan. It runs without approval, so it only reports findings without quarantine, and does not notify the
@@ -195,7 +174,7 @@ function scanBody(call: ActionCall, deviceId: string): object {
     file_paths: call.parameters['scan_type'] === 'full' ? ['*'] : QUICK,
     scan_inclusions: [],
     scan_exclusions: [],
-    description: descriptionOf(call),
+    description: `Incident triage ${call.actionId}`,
     initiated_from: 'falcon_adhoc',
     quarantine: false,
     endpoint_notification: false,

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { RefusedError } from '../calls/vendor-answers.js';
-import type { HttpAction, HttpConfig } from './http-config.js';
-import { requestFor } from './http.js';
-import { MOST_RENDERED_BYTES } from './http-templates.js';
+import { type HttpAction, type HttpConfig, requestFor } from './http.js';
 
 const BASE = 'https://vendor.example/api';
 
@@ -122,59 +120,6 @@ describe('the request of an http action', () => {
   it('omits a missing parameter, even if every object inherits its name', () => {
     const body = { a: '{{ parameters.constructor }}', b: 'x{{ parameters.__proto__ }}' };
     expect(JSON.parse(request({ path: '/', body }, {}).body!)).toEqual({ b: 'x' });
-  });
-
-  describe('with templates that multiply a value', () => {
-    const parameters = { text: 'x'.repeat(10_000), list: ['x'.repeat(9_996)] };
-    const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
-    const times = (count: number, text: string) => text.repeat(count);
-    const lists = (count: number, text: string) => ({ list: Array<string>(count).fill(text) });
-    const text = '{{ parameters.text }}';
-    const list = '{{ parameters.list }}';
-
-    it.each([
-      ['a path', (count: number) => request({ path: `/${times(count, text)}` }, parameters)],
-      ['a query', (count: number) => request({ path: `/?q=${times(count, text)}` }, parameters)],
-      [
-        'a header',
-        (count: number) =>
-          request({ path: '/' }, parameters, { headers: { 'x-a': times(count, text) } }),
-      ],
-      [
-        'a form',
-        (count: number) => request({ path: '/', body: times(count, text) }, parameters, form),
-      ],
-      [
-        'a text',
-        (count: number) => request({ path: '/', body: { a: times(count, text) } }, parameters),
-      ],
-      ['texts', (count: number) => request({ path: '/', body: lists(count, text) }, parameters)],
-      ['values', (count: number) => request({ path: '/', body: lists(count, list) }, parameters)],
-      [
-        'JSON in a string',
-        (count: number) =>
-          request({ path: '/', body: JSON.stringify(lists(count, text)) }, parameters),
-      ],
-    ])('rejects %s that becomes too large', (_, of) => {
-      expect(() => of(100)).not.toThrow();
-      expect(() => of(110)).toThrow(RefusedError);
-      expect(() => of(110)).toThrow(`exceeds ${MOST_RENDERED_BYTES} bytes`);
-    });
-
-    it('counts all parts of a request, each in its escaped length', () => {
-      const half = { path: `/?q=${times(53, text)}`, body: { a: times(53, text) } };
-      expect(() => request(half, parameters)).toThrow(RefusedError);
-      const escaped = { path: '/', body: { a: times(20, text) } };
-      expect(() => request(escaped, { text: '\u0001'.repeat(10_000) })).toThrow(RefusedError);
-    });
-
-    it('stops before it builds a text that is too large', () => {
-      const secrets = { s: 'x'.repeat(8_000) };
-      const body = lists(45, times(1_250, '{{secrets.s}}'));
-      const before = process.memoryUsage().heapUsed;
-      expect(() => request({ path: '/', body }, {}, { secrets })).toThrow(RefusedError);
-      expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
-    });
   });
 
   it('puts any value only where its template is, or rejects it', () => {

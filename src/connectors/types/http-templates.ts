@@ -1,70 +1,66 @@
 import { escapedForUrl, isDotSegment } from '../calls/vendor-api.js';
 import { ownOf } from '../../targets/target-config.js';
+import { shownName } from '../../platform/text.js';
 import { RefusedError } from '../calls/vendor-answers.js';
 
+type Root = 'parameters' | 'secrets' | 'action';
+
 interface Reference {
-  readonly root: 'parameters' | 'secrets' | 'action';
+  readonly root: Root;
   readonly name: string;
-  /** The reference as written, for error messages. */
-  readonly expression: string;
-  /** Position of its first character, from 1. */
-  readonly position: number;
 }
 
-export class TemplateError extends Error {}
+/** Values of references. */
+export type Scope = Readonly<Record<Root, Readonly<Record<string, unknown>>>>;
 
-const OPEN = '{{';
-const CLOSE = '}}';
-const LONGEST_SHOWN = 100;
-const EXPRESSION = /^\s*(?:(parameters|secrets)\.([A-Za-z_][A-Za-z0-9_]*)|(action)\.(id))\s*$/;
+class TemplateError extends Error {}
+
+const EXPRESSION = /^\{\{\s*(parameters|secrets|action)\.([A-Za-z_]\w*)\s*\}\}$/;
 
 /**
  * Parses text with references such as `{{ parameters.ip }}`. References are replaced once; values are never parsed as
  * templates.
  */
 function parseTemplate(text: string): (string | Reference)[] {
-  let position = 1;
   const parts = text.split(/(\{\{.*?\}\})/s).map((part, at) => {
-    const [start, open] = [position, part.indexOf(OPEN)];
-    position += part.length;
-    if (at % 2 === 1) return parseReference(part, start);
-    if (open < 0) return part;
-    throw new TemplateError(`has a {{ without }} at character ${start + open}`);
+    if (at % 2 === 0) {
+      if (part.includes('{{')) throw new TemplateError('has a {{ without }}');
+      return part;
+    }
+    const [, root, name] = EXPRESSION.exec(part) ?? [];
+    if (root !== undefined && name !== undefined) return { root: root as Root, name };
+    const shown = shownName(part);
+    throw new TemplateError(
+      `has ${shown} instead of parameters.<name>, secrets.<name> or action.id`,
+    );
   });
   return parts.filter((part) => part !== '');
-}
-
-function parseReference(written: string, position: number): Reference {
-  const found = EXPRESSION.exec(written.slice(OPEN.length, -CLOSE.length)) ?? [];
-  const [root, name] = found.slice(1).filter((part) => part !== undefined);
-  const isLong = written.length > LONGEST_SHOWN;
-  const expression = isLong ? `${written.slice(0, LONGEST_SHOWN)}…` : written;
-  if (root !== undefined && name !== undefined) {
-    return { root: root as Reference['root'], name, expression, position };
-  }
-  const problem = `has ${expression} instead of parameters.<name>, secrets.<name> or action.id`;
-  throw new TemplateError(`${problem} at character ${position}`);
 }
 
 export function referencesIn(text: string): Reference[] {
   return parseTemplate(text).filter((part) => typeof part !== 'string');
 }
 
-/** Values of references. */
-export type Scope = Readonly<Record<Reference['root'], Readonly<Record<string, unknown>>>>;
+/** Returns the end of a sentence about an invalid template. @param known names that it may refer to */
+export function templateFault(
+  text: string,
+  known: Readonly<Record<Root, readonly string[]>>,
+): string | undefined {
+  try {
+    const wrong = referencesIn(text).find(({ root, name }) => !known[root].includes(name));
+    if (!wrong) return undefined;
+    const names = known[wrong.root].join(', ') || 'none';
+    return `names ${wrong.root}.${wrong.name}, but the known names in ${wrong.root} are: ${names}`;
+  } catch (error) {
+    if (error instanceof TemplateError) return error.message;
+    throw error;
+  }
+}
 
 const HEADER_SYNTAX = /[;,"\\]/;
 
-/** Limit for path, headers and body together. */
-export const MOST_RENDERED_BYTES = 1_048_576;
-
-/**
- * Fills the templates of one request: path, headers and body. A short template may repeat a long value many times, so
- * the bytes are counted before the parts are joined. Throws RefusedError if the values do not fit.
- */
+/** Fills the templates of one request: path, headers and body. Throws RefusedError if the values do not fit. */
 export class TemplateRenderer {
-  private bytes = 0;
-
   constructor(private readonly scope: Scope) {}
 
   /** A value becomes a path segment, or part of one. It can neither start another segment nor be `..`. */
@@ -114,7 +110,11 @@ export class TemplateRenderer {
   }
 
   private built(value: unknown): unknown {
-    if (typeof value === 'string') return this.builtText(value);
+    if (typeof value === 'string') {
+      const [only, ...more] = parseTemplate(value);
+      if (typeof only !== 'object' || more.length > 0) return this.filled(value, (text) => text);
+      return this.valueOf(only);
+    }
     if (Array.isArray(value)) {
       return value.map((item) => this.built(item)).filter((item) => item !== undefined);
     }
@@ -122,43 +122,16 @@ export class TemplateRenderer {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.built(item)]));
   }
 
-  private builtText(text: string): unknown {
-    const [first, ...more] = parseTemplate(text);
-    if (typeof first !== 'object' || more.length > 0) {
-      return this.filled(text, (value) => value, JSON.stringify);
-    }
-    const value = this.valueOf(first);
-    if (value !== undefined) this.count(JSON.stringify(value));
-    return value;
-  }
-
-  /**
-   * @param escape makes a value safe for its place
-   * @param written returns a part as it is sent
-   */
-  private filled(
-    text: string,
-    escape: (value: string, reference: Reference) => string,
-    written: (part: string) => string = (part) => part,
-  ): string {
-    const parts = parseTemplate(text).map((part) => {
-      const filled = typeof part === 'string' ? part : escape(textOf(this.valueOf(part)), part);
-      this.count(written(filled));
-      return filled;
-    });
+  /** @param escape makes a value safe for its place */
+  private filled(text: string, escape: (value: string, reference: Reference) => string): string {
+    const parts = parseTemplate(text).map((part) =>
+      typeof part === 'string' ? part : escape(textOf(this.valueOf(part)), part),
+    );
     return parts.join('');
   }
 
   private valueOf({ root, name }: Reference): unknown {
     return ownOf(this.scope[root], name);
-  }
-
-  private count(text: string): void {
-    this.bytes += Buffer.byteLength(text);
-    if (this.bytes <= MOST_RENDERED_BYTES) return;
-    throw new RefusedError(
-      `The request exceeds ${MOST_RENDERED_BYTES} bytes with the values of its templates.`,
-    );
   }
 }
 

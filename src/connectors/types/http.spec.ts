@@ -7,8 +7,7 @@ import { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../platform/net/targets.js';
 import type { Settings } from '../../platform/config/settings.js';
 import type { Outcome } from '../connector-type.js';
-import type { HttpAction } from './http-config.js';
-import { http } from './http.js';
+import { http, type HttpAction } from './http.js';
 
 const outbound = new OutboundHttp(
   new Targets(new Resolver(), { allowedPrivateTargets: ['127.0.0.0/8'] } as unknown as Settings),
@@ -52,13 +51,6 @@ describe('HttpConnector', () => {
   });
 
   afterAll(() => vendor.stop());
-
-  it('rejects a request that would be too large, and sends nothing', async () => {
-    const outcome = await execute({ body: { a: '{{action.id}}'.repeat(250_000) } });
-    expect(outcome).toEqual({ kind: 'refused', message: expect.stringContaining('1048576 bytes') });
-    expect(vendor.requests).toHaveLength(0);
-    expect(gate.left).toBe(0);
-  });
 
   it.each(BEHAVIOURS)(
     'has at most one effect if it is not idempotent and the vendor does this: %s',

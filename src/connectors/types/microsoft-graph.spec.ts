@@ -89,8 +89,8 @@ describe('the connector of Microsoft Graph', () => {
       expect(mails.map(({ folder }) => folder)).toEqual(['folder-junk', 'folder-junk']);
       expect(outcome).toMatchObject({
         kind: 'done',
-        message: `In 2 of 3 mailboxes: The mail is quarantined. ${eve}: The mailbox holds no mail with this message_id.`,
-        data: { mailboxes: [{ mailbox: MAILBOX }, { mailbox: bob }] },
+        message: 'In 2 of 3 mailboxes: The mail is quarantined.',
+        data: { mailbox: `${MAILBOX}, ${bob}` },
       });
       const { data: undoes } = outcome as { data: Record<string, unknown> };
       await execute('release_email', { recipient: `${MAILBOX}, ${bob}` }, { undoes });
@@ -98,7 +98,7 @@ describe('the connector of Microsoft Graph', () => {
       const nowhere = await execute('delete_email', { recipient: `${eve}, eva@example.com` });
       expect(nowhere).toMatchObject({
         kind: 'refused',
-        message: `${eve}: The mailbox holds no mail with this message_id.`,
+        message: 'The mailboxes hold no mail with this message_id.',
       });
     });
 
@@ -243,7 +243,7 @@ describe('the connector of Microsoft Graph', () => {
       await expect(execute('quarantine_email')).rejects.toMatchObject({
         name: 'OutcomeUnknownError',
         message:
-          'Done so far: 1 copies in this mailbox, 0 other mailboxes. Microsoft Graph answered with status 403: Error403, says 403.',
+          'Changed copies: 1. The next change was refused. Microsoft Graph answered with status 403: Error403, says 403.',
       });
     });
   });

@@ -1,12 +1,28 @@
-import { address, fields, text } from '../../targets/target-config.js';
+import { bareMessageId, mailAddressIn } from '../../action-catalogue/parameters.js';
+import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
+import { address, fields, isObject, text } from '../../targets/target-config.js';
 import { MICROSOFT_LOGIN_FIELDS, microsoftTokens } from '../calls/access-tokens.js';
 import { type Account, accountAction, judgeTarget, userIn } from '../calls/target-state.js';
 import { booleanAt, listAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
 import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
-import { defineConnector } from '../connector-type.js';
-import { type GraphMail, MAIL_ACTIONS } from './microsoft-graph-mail.js';
+import {
+  type ActionCall,
+  type ActionDefinition,
+  defineConnector,
+  type Outcome,
+} from '../connector-type.js';
+
+interface Graph {
+  readonly api: VendorApi;
+  readonly defaultMailbox: string | undefined;
+}
 
 const USERS = ['v1.0', 'users'];
+/** Graph cannot move a mail into the quarantine of the mail service. In this folder its links are disabled. */
+const QUARANTINE = 'junkemail';
+const INBOX = 'inbox';
+/** Mail rules may create a few copies. A higher number means other mails. */
+const MOST_COPIES = 20;
 
 /** https://learn.microsoft.com/en-us/graph/api/user-get */
 function readUser(api: VendorApi, user: string): Promise<Account> {
@@ -19,7 +35,7 @@ function readUser(api: VendorApi, user: string): Promise<Account> {
 }
 
 /** https://learn.microsoft.com/en-us/graph/api/user-update */
-const ACCOUNT = accountAction<GraphMail>({
+const ACCOUNT = accountAction<Graph>({
   find: ({ api }, user) => readUser(api, user),
   setEnabled: ({ api }, { id }, accountEnabled) =>
     api.change({
@@ -59,7 +75,34 @@ export const microsoftGraph = defineConnector({
     return (gate) => ({ api: api(gate), defaultMailbox: config.mailbox });
   },
   actions: {
-    ...MAIL_ACTIONS,
+    quarantine_email: mailAction({
+      isLeft: ({ isQuarantined }) => !isQuarantined,
+      // The copy has a new id now. A rollback needs it and the folder.
+      change: async (api, copy) => ({ id: await move(api, copy, QUARANTINE), from: copy.folder }),
+      done: 'The mail is quarantined.',
+      already: 'The mail was quarantined already.',
+      // After an earlier attempt the moved copies are unknown. A rollback then releases all copies in quarantine.
+      data: (moved, { attempt }) => (attempt === 1 ? { moved } : {}),
+      preview: (mails) => `Moves ${mails} to quarantine`,
+    }),
+    // Moves the copies back to their folders if it rolls back a quarantine, else to the inbox.
+    release_email: mailAction({
+      isLeft: ({ id, isQuarantined }, moved) => isQuarantined && (moved?.has(id) ?? true),
+      change: (api, copy, moved) => move(api, copy, moved?.get(copy.id) ?? INBOX),
+      done: 'The mail is released.',
+      already: 'The mail is not in quarantine.',
+      data: ({ length }) => ({ released: length }),
+    }),
+    // No mail client can restore the copies.
+    delete_email: mailAction({
+      isLeft: () => true,
+      change: (api, { id, mailbox }) =>
+        api.change({ path: [...USERS, mailbox, 'messages', id, 'permanentDelete'] }),
+      done: 'The mail is deleted.',
+      already: 'The mail is deleted.',
+      data: ({ length }) => ({ deleted: length }),
+      preview: (mails) => `Deletes ${mails}`,
+    }),
     disable_user: ACCOUNT,
     enable_user: ACCOUNT,
     revoke_sessions: {
@@ -97,3 +140,210 @@ export const microsoftGraph = defineConnector({
 function complaintIn(json: unknown): string | undefined {
   return said(valueAt(json, 'error', 'code'), valueAt(json, 'error', 'message'));
 }
+
+/** One copy of a mail in one folder of a mailbox. */
+interface MailCopy {
+  readonly id: string;
+  readonly mailbox: string;
+  readonly folder: string;
+  readonly isQuarantined: boolean;
+  /** Addresses of the headers From and Sender, in lower case. */
+  readonly senders: readonly string[];
+}
+
+/** Original folders of the copies that the action to undo has moved, by their current ids; `undefined` if unknown. */
+type Moved = ReadonlyMap<unknown, string> | undefined;
+
+interface MailChange {
+  /** Whether the copy is not yet as wanted. */
+  isLeft(copy: MailCopy, moved: Moved): boolean;
+  change(api: VendorApi, copy: MailCopy, moved: Moved): Promise<unknown>;
+  readonly done: string;
+  readonly already: string;
+  /** @param changed results of `change` */
+  data(changed: readonly unknown[], call: ActionCall): object;
+  readonly preview?: (mails: string) => string;
+}
+
+/** Changes the copies of a mail in all folders. It looks them up first and changes only what is left. */
+function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph> {
+  return {
+    idempotent: true,
+    send: async (graph, call) => {
+      const moved = movedIn(call.undoes);
+      if (moved?.size === 0) return NOTHING_TO_UNDO;
+      const found = await find(graph, call, moved);
+      if (found.copies.length === 0) throw new RefusedError(noMail(found));
+      const changed: unknown[] = [];
+      try {
+        for (const copy of found.copies) {
+          if (wanted.isLeft(copy, moved)) changed.push(await wanted.change(graph.api, copy, moved));
+        }
+      } catch (error) {
+        if (!(error instanceof RefusedError) || changed.length === 0) throw error;
+        const message = `Changed copies: ${changed.length}. The next change was refused. ${error.message}`;
+        throw new OutcomeUnknownError(message, 'broken', { cause: error });
+      }
+      const message = changed.length > 0 ? wanted.done : wanted.already;
+      return done(found, message, wanted.data(changed, call));
+    },
+    ask: async (graph, call) => {
+      // The ids of released copies have changed.
+      const found = await find(graph, call, undefined);
+      const isKnown = found.copies.length > 0 || call.type === 'delete_email';
+      const isDone = !found.copies.some((copy) => wanted.isLeft(copy, undefined));
+      return isKnown && isDone && found.refusals.length === 0
+        ? done(found, wanted.done, {})
+        : 'unknown';
+    },
+    ...(preview && {
+      preview: async (graph, call) => {
+        const { copies, others, mailboxes, refusals } = await find(graph, call, undefined);
+        if (refusals.length > 0) throw new RefusedError(refusals.join(' '));
+        const count = copies.filter((copy) => wanted.isLeft(copy, undefined)).length;
+        const change = preview(count === 1 ? '1 mail' : `${count} mails`);
+        return { count, message: `${change} in ${mailboxes.join(', ')}.${leftAlone(others)}` };
+      },
+    }),
+  };
+}
+
+/** Mails with the Message-ID in the mailboxes of an action. */
+interface Found {
+  readonly mailboxes: readonly string[];
+  /** Copies of the mail of the action. */
+  readonly copies: readonly MailCopy[];
+  /** Mails of other senders. */
+  readonly others: readonly MailCopy[];
+  /** Sentences about mailboxes that Graph refused to read. */
+  readonly refusals: readonly string[];
+}
+
+/**
+ * Any sender can choose the Message-ID of another mail, so the mail is known by the sender of the incident, or by the
+ * ids of the copies that the action to undo has moved. Otherwise all mails with the Message-ID must be of one sender.
+ */
+async function find(graph: Graph, call: ActionCall, moved: Moved): Promise<Found> {
+  const sender = call.sender === undefined ? undefined : mailAddressIn(call.sender);
+  if (sender === undefined && call.sender !== undefined) {
+    const text = 'The sender of the incident is not a mail address';
+    throw new RefusedError(`${text}, so all mails with this message_id are left alone.`);
+  }
+  const mailboxes = mailboxesOf(graph, call);
+  const mails: MailCopy[] = [];
+  const refusals: string[] = [];
+  for (const mailbox of mailboxes) {
+    try {
+      mails.push(...(await mailsIn(graph.api, mailbox, call)));
+    } catch (error) {
+      if (!(error instanceof RefusedError) || mailboxes.length === 1) throw error;
+      refusals.push(`${mailbox}: ${error.message}`);
+    }
+  }
+  if (
+    sender === undefined &&
+    !moved &&
+    new Set(mails.map(({ senders: [first] }) => first)).size > 1
+  ) {
+    throw new RefusedError(
+      `Mails of several senders have this message_id (${sendersOf(mails)}), and the action names no sender: all are left alone. Request the action for an incident that names the sender.`,
+    );
+  }
+  const isMeant = ({ id, senders }: MailCopy): boolean =>
+    sender === undefined ? (moved?.has(id) ?? true) : senders.includes(sender);
+  const copies = mails.filter(isMeant);
+  const others = sender === undefined ? [] : mails.filter((mail) => !isMeant(mail));
+  return { mailboxes, copies, others, refusals };
+}
+
+/** `recipient` may name several mailboxes, separated by commas. Each has its own copies. */
+function mailboxesOf({ defaultMailbox }: Graph, { parameters: { recipient } }: ActionCall) {
+  const list = typeof recipient === 'string' ? recipient : defaultMailbox;
+  if (list === undefined) {
+    throw new RefusedError('recipient is required: the connector has no default mailbox.');
+  }
+  const names = list.split(/[,;]/).map((name) => name.trim());
+  return [...new Set(names.filter(Boolean))];
+}
+
+/** https://learn.microsoft.com/en-us/graph/api/user-list-messages and mailfolder-get */
+async function mailsIn(
+  api: VendorApi,
+  mailbox: string,
+  { type, parameters }: ActionCall,
+): Promise<MailCopy[]> {
+  const messageId = `<${bareMessageId(String(parameters['message_id']))}>`;
+  const query = {
+    $filter: `internetMessageId eq '${messageId.replaceAll("'", "''")}'`,
+    $select: 'id,internetMessageId,parentFolderId,from,sender',
+    $top: String(MOST_COPIES),
+  };
+  const path = [...USERS, mailbox];
+  const mails = await api.ask({ path: [...path, 'messages'], query }, (json) =>
+    listAt(json, 'value').map((item) => copyIn(item, messageId, mailbox)),
+  );
+  if (mails.length >= MOST_COPIES) {
+    const text = `${MOST_COPIES} or more mails have this message id`;
+    throw new RefusedError(`${text}, so the action was not executed.`);
+  }
+  if (type === 'delete_email' || mails.length === 0) return mails;
+  const folder = { path: [...path, 'mailFolders', QUARANTINE], query: { $select: 'id' } };
+  const quarantine = await api.ask(folder, (json) => textAt(json, 'id'));
+  return mails.map((copy) => ({ ...copy, isQuarantined: copy.folder === quarantine }));
+}
+
+/** A service that ignores the filter would return any mails, which must not be changed. */
+function copyIn(item: unknown, messageId: string, mailbox: string): MailCopy {
+  if (textAt(item, 'internetMessageId').toLowerCase() !== messageId.toLowerCase()) {
+    throw new OutcomeUnknownError('The answer contains a mail with another Message-ID.', 'broken');
+  }
+  const senders = ['from', 'sender']
+    .map((header) => valueAt(item, header, 'emailAddress', 'address'))
+    .filter((one) => typeof one === 'string')
+    .map((one) => mailAddressIn(one) ?? one.toLowerCase());
+  const [id, folder] = [textAt(item, 'id'), textAt(item, 'parentFolderId')];
+  return { id, mailbox, folder, isQuarantined: false, senders };
+}
+
+function move(api: VendorApi, { id, mailbox }: MailCopy, destinationId: string): Promise<string> {
+  const path = [...USERS, mailbox, 'messages', id, 'move'];
+  return api.change({ path, body: { destinationId } }, (json) => textAt(json, 'id'));
+}
+
+function movedIn(undoes: ActionCall['undoes']): Moved {
+  const moved = undoes?.['moved'];
+  if (!Array.isArray(moved)) return undefined;
+  return new Map(
+    moved.filter(isObject).map(({ id, from }) => [id, typeof from === 'string' ? from : INBOX]),
+  );
+}
+
+const NOTHING_TO_UNDO: Outcome = {
+  kind: 'done',
+  message: 'Nothing to undo: the mail was in quarantine before.',
+};
+
+function done({ copies, others, mailboxes, refusals }: Found, text: string, more: object): Outcome {
+  // After a deletion no mailbox holds a copy.
+  const isHolder = (name: string) => copies.some(({ mailbox }) => mailbox === name);
+  const holders = copies.length === 0 ? mailboxes : mailboxes.filter(isHolder);
+  const of = `In ${holders.length} of ${mailboxes.length} mailboxes: `;
+  const sentences = [`${mailboxes.length > 1 ? of : ''}${text}${leftAlone(others)}`, ...refusals];
+  const left_alone = others.map(({ senders }) => ({ from: senders[0] }));
+  const data = { mailbox: holders.join(', '), ...more, ...(others.length > 0 && { left_alone }) };
+  return { kind: 'done', message: sentences.join(' '), data };
+}
+
+function noMail({ mailboxes, others, refusals }: Found): string {
+  const text = mailboxes.length === 1 ? 'The mailbox holds no mail' : 'The mailboxes hold no mail';
+  const which = others.length === 0 ? 'with this message_id' : 'of the sender of the incident';
+  return [`${text} ${which}.${leftAlone(others)}`, ...refusals].join(' ');
+}
+
+function leftAlone(others: readonly MailCopy[]): string {
+  if (others.length === 0) return '';
+  return ` Mails with the same message_id from other senders (${sendersOf(others)}) are left alone.`;
+}
+
+const sendersOf = (mails: readonly MailCopy[]): string =>
+  [...new Set(mails.map(({ senders: [first = 'nobody'] }) => first))].join(', ');

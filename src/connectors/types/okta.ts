@@ -68,8 +68,6 @@ export const okta = defineConnector({
       baseUrl,
       headers: { authorization: `SSWS ${api_token}` },
       complaintIn,
-      // https://developer.okta.com/docs/reference/rl-best-practices/
-      limitEndsIn: 'x-rate-limit-reset',
     }),
   actions: {
     disable_user: ACCOUNT,

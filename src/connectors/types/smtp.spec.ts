@@ -69,8 +69,8 @@ describe('SmtpConnector', () => {
   it('sends one plain message whose Message-ID is the id of the action', async () => {
     expect(await send()).toEqual({
       kind: 'done',
-      message: 'The mail server took the message.',
-      data: { reply: '250 2.0.0 queued as 4711' },
+      message: 'The mail server took the message for 1 of 1 recipients.',
+      data: { reply: '250 2.0.0 queued as 4711', sent_to: ['ada@example.com'] },
     });
     expect(server.violations).toEqual([]);
     const [mail] = server.mails;
@@ -203,13 +203,13 @@ describe('SmtpConnector', () => {
     expect([server.connections, server.mails.length]).toEqual([1, 1]);
   });
 
-  it('sends to the first hundred recipients, and names the number of the others', async () => {
-    const people = Array.from({ length: 103 }, (_, n) => `p${n}@example.com`);
+  it('names the recipients beyond the limit of the server', async () => {
+    const people = Array.from({ length: 101 }, (_, n) => `p${n}@example.com`);
     const outcome = await send({ recipient: people.join() });
     expect(server.mails.map(({ to }) => to)).toEqual([people.slice(0, 100)]);
     expect(outcome).toMatchObject({
       message:
-        'The mail server took the message for 100 of 103 recipients. One action reaches at most 100: 3 more were not addressed.',
+        'The mail server took the message for 100 of 101 recipients. Not sent to: p100@example.com.',
     });
   });
 

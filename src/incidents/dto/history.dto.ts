@@ -1,23 +1,31 @@
-import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
+import type { FeedPage } from '../../audit/changes/change-feed.js';
+import { ChangeOf, ChangesPageDto } from '../../audit/changes/feed-api.js';
+import { type Page, type PageRequest, sortWords } from '../../platform/paging/page.js';
+import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import {
   Choice,
+  Field,
+  Id,
   Instant,
   JsonObject,
   Nested,
   NestedList,
-  Text,
-  Id,
+  OpenChoice,
   OpenChoices,
+  Text,
 } from '../../platform/validation/fields.js';
-import { jsonWithRawData } from '../raw-data-rules.js';
 import { present } from '../../platform/validation/present.js';
-import { SEVERITIES, type Severity, type ListedIncident } from '../incident.js';
+import {
+  INCIDENT_FEED_EVENTS,
+  type ListedIncident,
+  SEVERITIES,
+  type Severity,
+} from '../incident.js';
+import { CHANGED_FIELDS } from '../incident-changes.js';
+import { jsonWithRawData } from '../raw-data-rules.js';
 import type { IncidentReportEntity } from '../reports/incident-reports.js';
 import { IncidentSummaryDto } from './incident.dto.js';
-import type { FeedPage } from '../../audit/changes/change-feed.js';
-import { ChangeOf, ChangesPageDto } from '../../audit/changes/feed-api.js';
-import { CHANGED_FIELDS } from '../incident-changes.js';
-import { INCIDENT_FEED_EVENTS } from '../incidents.service.js';
 
 export class IncidentReportDto {
   @Id('IncidentReportId')
@@ -91,3 +99,91 @@ export const presentChanges = ({
       return { ...change, incident_id, incident };
     }),
   });
+
+const SORTS = sortWords('at', 'created_at');
+
+export class TimelineQueryDto extends PageQueryDto {
+  @Choice('TimelineSort', SORTS, {
+    optional: true,
+    default: 'at',
+    description: '`created_at` is the same as `at`.',
+  })
+  readonly sort: (typeof SORTS)[number] = 'at';
+}
+
+export class TimelineSubjectDto {
+  @Text()
+  readonly type: string;
+
+  @Text()
+  readonly id: string;
+}
+
+const AnyValue = (description: string) =>
+  Field({ optional: true, description }, { allOf: [{ $ref: '#/components/schemas/AnyJson' }] });
+
+class TimelineChangeDto {
+  @Text({ description: 'Name of the field.' })
+  readonly field: string;
+
+  @AnyValue('Previous value; absent if there was none.')
+  readonly from?: unknown;
+
+  @AnyValue('New value; absent if it was removed.')
+  readonly to?: unknown;
+}
+
+export class TimelineDetailsDto {
+  @OpenChoice('ActionTypeName', ACTION_TYPES, { optional: true })
+  readonly action_type?: string;
+
+  @Text({
+    optional: true,
+    description: 'Target of the action: its first parameter, cut if it is long.',
+  })
+  readonly target?: string;
+
+  @JsonObject({ optional: true, description: 'Parameters of a requested action.' })
+  readonly parameters?: Readonly<Record<string, unknown>>;
+
+  @Text({ optional: true, description: 'Action that this action rolls back.' })
+  readonly rollback_of?: string;
+
+  @Text({ optional: true, description: 'Reason of a request, rollback or rejection.' })
+  readonly reason?: string;
+
+  @Text({ optional: true, description: 'Comment of the approver.' })
+  readonly comment?: string;
+
+  @Text({ optional: true, description: 'Resolution, also if the incident was reopened.' })
+  readonly resolution?: string;
+
+  @NestedList(() => TimelineChangeDto, { optional: true, description: 'Fields that changed.' })
+  readonly changes?: readonly TimelineChangeDto[];
+}
+
+export class TimelineEntryDto {
+  @Instant()
+  readonly at: Date;
+
+  @Text({
+    description:
+      'An open set: created, updated, triaged, resolved, reopened, severity_lowered (of a critical incident), event_updated, update_of_resolved and update_of_judged (further reports of the tool), source_resolved, severity_unknown, triage_requested (asynchronously), triage_completed, triage_failed, and events of its actions.',
+  })
+  readonly event: string;
+
+  @Text({ description: 'Name of a principal.' })
+  readonly actor: string;
+
+  @Text()
+  readonly summary: string;
+
+  @Nested(() => TimelineSubjectDto, { optional: true })
+  readonly subject?: TimelineSubjectDto;
+
+  @Nested(() => TimelineDetailsDto, {
+    optional: true,
+    description: 'Facts of the entry for programs, with full texts. Absent if there are none.',
+  })
+  readonly details?: TimelineDetailsDto;
+}

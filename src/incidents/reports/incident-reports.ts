@@ -78,13 +78,6 @@ const PAGE: Statement = {
   }),
 };
 
-const LATEST: Statement = {
-  name: 'incident_reports_latest',
-  text: `
-    select raw_data::text as raw_data from incident_reports
-     where incident_id = $1 order by id desc limit 1`,
-};
-
 /** Reports of an incident that one run judges beside the newest one: the worst of them, by severity. */
 const MOST_WORSE = 3;
 /** Maximum total size of them, as they are stored. The worst one is read whatever its size. */
@@ -107,7 +100,6 @@ const TO_JUDGE: Statement = {
         order by id desc) as report`,
 };
 
-type LatestRow = Pick<IncidentReportEntity, 'raw_data'>;
 export type JudgedReport = Pick<IncidentReportEntity, 'id' | 'at' | 'severity' | 'raw_data'>;
 type JudgedRow = JudgedReport & Pick<IncidentReportEntity, 'incident_id'>;
 
@@ -146,11 +138,5 @@ export class IncidentReports {
   ): Promise<ReadonlyMap<string, readonly JudgedReport[]>> {
     const rows = await this.statements.rowsIn<JudgedRow>(tx, TO_JUDGE, [incidentIds]);
     return Map.groupBy(rows, ({ incident_id }) => incident_id);
-  }
-
-  /** Reads the newest report in a transaction that has locked the incident. */
-  async latestIn(tx: Tx, incidentId: string): Promise<string | undefined> {
-    const [row] = await this.statements.rowsIn<LatestRow>(tx, LATEST, [incidentId]);
-    return row?.raw_data;
   }
 }

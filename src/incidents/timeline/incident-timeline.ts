@@ -1,30 +1,20 @@
 // SQL: the insert of many entries is also part of the statement of an action change.
 import { Injectable } from '@nestjs/common';
-import {
-  Check,
-  Column,
-  type DataSource,
-  type EntityManager,
-  Entity,
-  ForeignKey,
-  In,
-  Index,
-  IsNull,
-  Not,
-  PrimaryColumn,
-} from 'typeorm';
+import { Check, Column, type DataSource, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
+import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import { columnsOf } from '../../platform/database/columns.js';
 import { RowInsert, type Statement, Statements } from '../../platform/database/statements.js';
-import { RowsAtCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
+import { RowsAtCommit, type Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
-import { newId } from '../../platform/ids.js';
+import { isUuid, newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
+import type { RowOf } from '../../platform/validation/present.js';
 import type {
   TimelineDetailsDto,
   TimelineEntryDto,
   TimelineSubjectDto,
-} from '../dto/timeline.dto.js';
+} from '../dto/history.dto.js';
 import { IncidentEntity } from '../incident.js';
 import { oneLine } from '../raw-data-text.js';
 
@@ -68,10 +58,8 @@ export class IncidentTimelineEntity {
   readonly details: TimelineDetails | null;
 }
 
-export type TimelineEntry = TimelineEntryDto;
-
 /** `subject` is a second subject, of a type such as `action`, `triage` or `webhook_event`. */
-export interface NewTimelineEntry extends Omit<TimelineEntry, 'at'> {
+export interface NewTimelineEntry extends Omit<TimelineEntryDto, 'at'> {
   readonly incidentId: string;
 }
 
@@ -82,33 +70,66 @@ export const insertTimeline = (firstParameter: number): string => ROWS.text(firs
 
 const INSERT: Statement = { name: 'incident_timeline_insert', text: ROWS.text() };
 
+/** The creation of the incident is the oldest entry and has no row, which saves an insert per incident. */
+const pageBy = (direction: 'asc' | 'desc'): Statement => ({
+  name: `incident_timeline_page_${direction}`,
+  text: `
+    select (select count(*) + 1 from incident_timeline where incident_id = $1) as total, page.*
+      from incidents
+      left join lateral (
+        select '00000000-0000-0000-0000-000000000000'::uuid as id, created_at as at, 'created' as event, created_by as actor,
+               'Created from ' || source || '.' as summary, null::json as subject, null::json as details
+        union all
+        select id, at, event, actor, summary,
+               case when subject_id is not null then json_build_object('type', subject_type, 'id', subject_id) end, details
+          from incident_timeline where incident_id = $1
+         order by id ${direction} offset $2 limit $3) as page on true
+     where incidents.id = $1 and deleted_at is null
+     order by page.id ${direction}`,
+});
+const [OLDEST_FIRST, NEWEST_FIRST] = [pageBy('asc'), pageBy('desc')];
+
+type EntryRow = RowOf<TimelineEntryDto> & Pick<IncidentTimelineEntity, 'id'>;
+
+const SUBJECT_IDS: Statement = {
+  name: 'incident_timeline_subject_ids',
+  text: `
+    select subject_id from incident_timeline
+     where incident_id = any($1::uuid[]) and event = $2 and subject_id is not null order by id desc limit $3`,
+};
+
+const TITLE_BY_PERSON: Statement = {
+  name: 'incident_timeline_title_by_person',
+  text: `
+    select from incident_timeline
+     where incident_id = $1 and event = 'updated' and actor !~ '^(webhook:|playbook:|system$)'
+       and details::jsonb @> '{"changes": [{"field": "title"}]}' limit 1`,
+};
+
 /** Modules add entries in the transaction of their change. */
 @Injectable()
 export class IncidentTimeline {
-  /** Time of the last entry per transaction. Later entries are not earlier, even if the clock is set back. */
-  private readonly latest = new WeakMap<Tx, Date>();
-  private readonly atCommit = new RowsAtCommit<IncidentTimelineEntity>(async (tx, rows) => {
+  private readonly atCommit = new RowsAtCommit<ReturnType<typeof rowOf>>(async (tx, rows) => {
     await this.statements.rowsIn(tx, INSERT, ROWS.values(rows));
   });
 
   constructor(
     private readonly statements: Statements,
-    private readonly transactions: Transactions,
     private readonly clock: Clock,
   ) {}
 
   /** Written right before the commit. */
   async add(tx: Tx, ...entries: readonly NewTimelineEntry[]): Promise<void> {
-    if (entries.length === 0) return;
-    const [now, latest] = [this.clock.now(), this.latest.get(tx)];
-    const at = latest && latest > now ? latest : now;
-    this.latest.set(tx, at);
-    this.atCommit.add(tx, rowsOf(entries, at));
+    const at = this.clock.now();
+    this.atCommit.add(
+      tx,
+      entries.map((entry) => rowOf(entry, at)),
+    );
   }
 
   /** Parameters of `insertTimeline`, for hot paths that insert entries in the statement of their change. */
   valuesOf(entries: readonly NewTimelineEntry[], at = this.clock.now()): unknown[] {
-    return ROWS.values(rowsOf(entries, at));
+    return ROWS.values(entries.map((entry) => rowOf(entry, at)));
   }
 
   /** Subject ids of the newest `limit` entries with this event, such as the receipts that changed these incidents. */
@@ -119,100 +140,38 @@ export class IncidentTimeline {
     limit: number,
   ): Promise<string[]> {
     await this.atCommit.flush(tx);
-    const entries = await tx.getRepository(IncidentTimelineEntity).find({
-      select: { subject_id: true },
-      where: { incident_id: In(incidentIds), event, subject_id: Not(IsNull()) },
-      order: { id: 'DESC' },
-      take: limit,
-    });
-    return entries.flatMap(({ subject_id: id }) => id ?? []);
+    const values = [incidentIds, event, limit];
+    const rows = await this.statements.rowsIn<{ subject_id: string }>(tx, SUBJECT_IDS, values);
+    return rows.map(({ subject_id }) => subject_id);
   }
 
   /** Whether a person has changed the title. */
   async hasTitleByPerson(tx: Tx, incidentId: string): Promise<boolean> {
     await this.atCommit.flush(tx);
-    return await tx
-      .createQueryBuilder(IncidentTimelineEntity, 'entry')
-      .where({ incident_id: incidentId, event: 'updated' })
-      .andWhere(`entry.actor !~ '^(webhook:|playbook:|system$)'`)
-      .andWhere(`entry.details::jsonb @> '{"changes": [{"field": "title"}]}'`)
-      .getExists();
+    return (await this.statements.rowsIn(tx, TITLE_BY_PERSON, [incidentId])).length > 0;
   }
 
-  /** Page and total come from one snapshot. */
   async page(
     incidentId: string,
-    request: PageRequest,
+    { page, per_page }: PageRequest,
     newestFirst: boolean,
-  ): Promise<Page<TimelineEntry>> {
-    return await this.transactions.snapshot((snapshot) =>
-      pageIn(snapshot, incidentId, request, newestFirst),
-    );
+  ): Promise<Page<RowOf<TimelineEntryDto>>> {
+    const statement = newestFirst ? NEWEST_FIRST : OLDEST_FIRST;
+    const values = [incidentId, (page - 1) * per_page, per_page];
+    const rows = isUuid(incidentId)
+      ? await this.statements.rows<EntryRow & WithTotal>(statement, values)
+      : [];
+    if (rows.length === 0) throw new NotFoundError('Incident');
+    // Summaries may contain text of attackers. Hidden characters and direction marks in it would change our words.
+    return pageOf(rows, (row) => ({ ...row, summary: oneLine(row.summary) }));
   }
 }
 
-function rowsOf(entries: readonly NewTimelineEntry[], at: Date): IncidentTimelineEntity[] {
-  return entries.map(({ incidentId: incident_id, subject, details = null, ...entry }) => {
-    const { type: subject_type = null, id: subject_id = null } = subject ?? {};
-    return {
-      ...entry,
-      id: newId(at.getTime()),
-      at,
-      incident_id,
-      subject_type,
-      subject_id,
-      details,
-    };
-  });
-}
-
-/** The creation of the incident is the oldest entry and has no row, which saves an insert per incident. */
-async function pageIn(
-  snapshot: EntityManager,
-  incidentId: string,
-  { page, per_page }: PageRequest,
-  newestFirst: boolean,
-): Promise<Page<TimelineEntry>> {
-  const incident = await snapshot.getRepository(IncidentEntity).findOne({
-    select: { id: true, created_at: true, created_by: true, source: true },
-    where: { id: incidentId, deleted_at: IsNull() },
-  });
-  if (!incident) throw new NotFoundError('Incident');
-  const timeline = snapshot.getRepository(IncidentTimelineEntity);
-  const stored = await timeline.countBy({ incident_id: incidentId });
-  const place = newestFirst ? stored : 0;
-  const first = (page - 1) * per_page;
-  const showsCreation = place >= first && place < first + per_page;
-  const rows = await timeline.find({
-    where: { incident_id: incidentId },
-    order: { id: newestFirst ? 'DESC' : 'ASC' },
-    skip: newestFirst ? first : Math.max(first - 1, 0),
-    take: per_page,
-  });
-  const entries = rows.map(entryOf);
-  const creation = showsCreation ? [creationOf(incident)] : [];
-  const items = newestFirst ? [...entries, ...creation] : [...creation, ...entries];
-  return { total: stored + 1, items: items.slice(0, per_page) };
-}
-
-function creationOf({ created_at, created_by, source }: IncidentEntity): TimelineEntry {
-  const summary = oneLine(`Created from ${source}.`);
-  return { at: created_at, event: 'created', actor: created_by, summary };
-}
-
-/** Summaries may contain text of attackers. Hidden characters and direction marks in it would change our words. */
-function entryOf(row: IncidentTimelineEntity): TimelineEntry {
-  const { at, event, actor, subject_type: type, subject_id: id } = row;
-  const subject = type !== null && id !== null ? { type, id } : undefined;
-  const summary = oneLine(row.summary);
-  return { at, event, actor, summary, subject, details: row.details ?? undefined };
+function rowOf({ incidentId: incident_id, subject, ...entry }: NewTimelineEntry, at: Date) {
+  const { type: subject_type, id: subject_id } = subject ?? {};
+  return { ...entry, id: newId(at.getTime()), at, incident_id, subject_type, subject_id };
 }
 
 /** Timeline for an operator command. */
-export function timelineOfCommand(dataSource: DataSource): IncidentTimeline {
-  return new IncidentTimeline(
-    new Statements(dataSource),
-    new Transactions(dataSource),
-    new Clock(),
-  );
-}
+export const timelineOfCommand = (dataSource: DataSource): IncidentTimeline =>
+  new IncidentTimeline(new Statements(dataSource), new Clock());

@@ -54,18 +54,21 @@ create table work_lanes (
 
 -- Domain events -----------------------------------------------------------------------------------
 
--- Rows exist only during the statement that inserts them: triggers turn them into work and deliveries, so nothing is
--- lost with them in a crash.
+-- A row has all events of a statement and exists only during it: triggers turn the events into work and deliveries, so
+-- nothing is lost with the row in a crash.
 create unlogged table domain_events (
-  position bigint generated always as identity,
-  id uuid not null,
-  type text not null,
-  subject_type text not null,
-  subject_id text not null,
-  payload jsonb not null,
-  occurred_at timestamptz(3) not null,
-  constraint domain_events_pkey primary key (position)
+  position bigint generated always as identity constraint domain_events_pkey primary key,
+  events jsonb not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+create function events_in(events jsonb) returns table (
+  n bigint, id uuid, type text, subject_type text, subject_id text, payload jsonb, occurred_at timestamptz
+) language sql stable as $$
+  select ordinality, id, type, subject_type, subject_id, payload, occurred_at
+    from rows from (jsonb_to_recordset(events) as (
+           id uuid, type text, subject_type text, subject_id text, payload jsonb, occurred_at timestamptz))
+         with ordinality
+$$;
 
 create function add_work_for_events() returns trigger language plpgsql as $$
 begin
@@ -73,10 +76,10 @@ begin
   select lane.lane, event.id, lane.lane, 2, true, now(), jsonb_build_object(
            'id', event.id, 'type', event.type, 'payload', event.payload, 'occurredAt', event.occurred_at,
            'subject', jsonb_build_object('type', event.subject_type, 'id', event.subject_id))
-    from new_events event
+    from new_events cross join lateral events_in(new_events.events) event
     join work_lanes lane on event.type = any(lane.types)
      and (lane.payload is null or event.payload @@ lane.payload::jsonpath)
-   order by event.position
+   order by new_events.position, event.n
   on conflict (kind, ref) do nothing;
   delete from domain_events where position = any(array(select position from new_events));
   return null;

@@ -44,13 +44,10 @@ create table audit_chain (
   found_invalid_at timestamptz
 );
 
--- MACs of a later key over seals of earlier keys: 32 bytes for each seal from first_seq to last_seq.
-create table audit_attestations (
-  first_seq bigint constraint pk_audit_attestations primary key,
-  last_seq bigint not null,
-  macs bytea not null,
-  key_id text not null,
-  constraint ck_audit_attestations_macs check (octet_length(macs) = 32 * (last_seq - first_seq + 1))
+-- Older keys of rows and seals, encrypted with the first key of SECRETS_KEY.
+create table audit_retired_keys (
+  key_id text constraint pk_audit_retired_keys primary key,
+  sealed text not null
 );
 
 create function refuse_change_of_audit() returns trigger language plpgsql as $$

@@ -34,9 +34,7 @@ create table api_keys (
   role text not null,
   prefix text not null constraint uq_api_keys_prefix unique,
   secret_hash bytea not null,
-  limit_read integer,
-  limit_write integer,
-  limit_triage integer,
+  limits jsonb,
   created_by text not null,
   created_at timestamptz(3) not null default now(),
   expires_at timestamptz(3),
@@ -47,8 +45,7 @@ create table api_keys (
   constraint ck_api_keys_role check (role in ('viewer', 'analyst', 'senior', 'manager', 'admin')),
   constraint ck_api_keys_prefix check (prefix ~ '^[A-Za-z0-9]{8}$'),
   constraint ck_api_keys_secret_hash check (octet_length(secret_hash) = 32),
-  constraint ck_api_keys_limit_class check (limit_class in ('standard', 'integration')),
-  constraint ck_api_keys_limits check (limit_read >= 0 and limit_write >= 0 and limit_triage >= 0)
+  constraint ck_api_keys_limit_class check (limit_class in ('standard', 'integration'))
 );
 create index ix_api_keys_created_at on api_keys (created_at, id) where revoked_at is null;
 create index ix_api_keys_created_by on api_keys (created_by, created_at, id) where revoked_at is null;

@@ -12,7 +12,10 @@ create sequence incident_number as bigint;
 create table incidents (
   id uuid constraint pk_incidents primary key,
   number bigint not null default nextval('incident_number') constraint uq_incidents_number unique,
-  incident_number text collate "C" not null,
+  -- INC-<year of creation in UTC>-<sequence>. The sequence continues over the years, so the number is unique.
+  incident_number text collate "C" not null generated always as (
+    'INC-' || extract(year from created_at at time zone 'UTC')::text || '-'
+      || lpad(number::text, greatest(4, length(number::text)), '0')) stored,
   incident_type text collate "C" not null,
   severity incident_severity not null,
   status incident_status not null,
@@ -31,7 +34,8 @@ create table incidents (
   title text not null,
   resolved_at timestamptz(3),
   resolved_by text,
-  classification text collate "C",
+  -- The list filters by a column: with an index of an expression each count would have to read the incidents.
+  classification text collate "C" generated always as (verdict ->> 'classification') stored,
   fields json not null,
   source_status text collate "C",
   constraint ck_incidents_id_begins_with_created_at check (
@@ -58,26 +62,6 @@ create index ix_incidents_triaged_at on incidents (triaged_at, id)
   where triaged_at is not null and deleted_at is null;
 create index ix_incidents_resolved_at on incidents (resolved_at, id)
   where resolved_at is not null and deleted_at is null;
-
--- INC-<year of creation in UTC>-<sequence>. The sequence continues over the years, so the number is unique.
-create function set_incident_number() returns trigger language plpgsql as $$
-begin
-  new.incident_number := 'INC-' || to_char(new.created_at at time zone 'UTC', 'YYYY') || '-'
-    || lpad(new.number::text, greatest(4, length(new.number::text)), '0');
-  return new;
-end $$;
-create trigger incidents_set_number before insert on incidents
-  for each row execute function set_incident_number();
-
--- The list filters by a column: with an index of an expression each count would have to read the incidents.
-create function keep_incident_classification() returns trigger language plpgsql as $$
-begin
-  new.classification := new.verdict ->> 'classification';
-  return new;
-end $$;
-create trigger incidents_keep_classification before insert or update of verdict on incidents
-  for each row when (new.verdict is not null or new.classification is not null)
-    execute function keep_incident_classification();
 
 -- Timeline ----------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
--- name_key: the name in the form that comparisons use (channel-name.ts).
+-- audience: readers of the messages, from the definition of the type (channel-type.ts).
 -- former_secret: the previous secret, valid until former_secret_until.
 -- failures: failed attempts since the last delivery. failing_since: the time of the first of them.
 -- unhealthy_since: the channel has failed for long.
@@ -6,8 +6,8 @@
 create table notification_channels (
   id uuid constraint pk_notification_channels primary key,
   name text not null,
-  name_key text not null,
   type text not null,
+  audience text not null,
   enabled boolean not null,
   events text[] not null,
   min_severity text not null,
@@ -27,6 +27,7 @@ create table notification_channels (
   updated_at timestamptz(3) not null default now(),
   deleted_at timestamptz(3),
   new_incident_min_severity text,
+  constraint ck_notification_channels_audience check (audience in ('people', 'pager', 'programs')),
   constraint ck_notification_channels_severity check (min_severity in ('low', 'medium', 'high', 'critical')),
   constraint ck_notification_channels_new_severity check (
     new_incident_min_severity in ('low', 'medium', 'high', 'critical')),
@@ -34,7 +35,7 @@ create table notification_channels (
   constraint ck_notification_channels_deleted check (
     deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}'))
 );
-create unique index uq_notification_channels_name on notification_channels (name_key) where deleted_at is null;
+create unique index uq_notification_channels_name on notification_channels (name) where deleted_at is null;
 
 -- Each channel has a lane of work: 128 places for programs, and 2 for people, whose services take about a message a second.
 create function keep_lane_of_channel() returns trigger language plpgsql as $$
@@ -42,7 +43,7 @@ begin
   if new.deleted_at is null then
     insert into work_lanes (lane, kind, places)
     values ('notification.' || new.id, 'notification',
-            case when not new.enabled then 0 when new.type = 'webhook' then 128 else 2 end)
+            case when not new.enabled then 0 when new.audience = 'programs' then 128 else 2 end)
     on conflict (lane) do update set places = excluded.places where work_lanes.places <> excluded.places;
   else
     delete from work_lanes where lane = 'notification.' || new.id;
@@ -116,6 +117,7 @@ create function wave_limit(type text) returns interval language sql immutable as
 -- A channel that was notified of an incident gets its later events, also after its severity was lowered.
 -- A failed action has an event of its own, so channels for people do not get the event of its playbook step. A step that fails in
 -- each run is reported to people once in 6 hours, and once more for critical incidents. The attention list has all failures.
+-- One report can reopen an incident and raise its severity: the message about the reopening contains both.
 --
 -- The first new incident of a group in 10 minutes waits 2 seconds for the rest of its body, or not at all if it is
 -- critical. After a message about the group the next incidents wait longer, so that a wave makes few messages; a critical
@@ -144,7 +146,7 @@ begin
          about.incident_id, now() + interval '1 day',
          notification_urgency(event.type, event.payload ->> 'severity'), alike.group_key,
          case
-           when alike.group_key is null and event.type = 'action.pending_approval' and channel.type <> 'webhook'
+           when alike.group_key is null and event.type = 'action.pending_approval' and channel.audience <> 'programs'
              and event.payload ->> 'action_type' in ('quarantine_email', 'delete_email')
            then now() + interval '3 seconds'
            when alike.group_key is null or event.type = 'playbook.step_failed' then null
@@ -155,7 +157,7 @@ begin
            when sent.messages = 0 then now() + interval '2 seconds'
            when sent.messages = 1 then now() + interval '30 seconds'
            else now() + interval '5 minutes' end
-    from new_events event
+    from new_events cross join lateral events_in(new_events.events) event
    cross join lateral (
      select case event.subject_type when 'incident' then event.subject_id
               else event.payload ->> 'incident_id' end as incident) named
@@ -171,9 +173,11 @@ begin
                  and event.payload #>> '{verdict,classification}' = 'malicious'
                  and (about.severity
                      < array_position(array['low', 'medium', 'high', 'critical'], channel.new_incident_min_severity)
-                   or event.payload ->> 'becomes_malicious' = 'true' and channel.type not in ('webhook', 'pagerduty')))
+                   or event.payload ->> 'becomes_malicious' = 'true' and channel.audience = 'people'))
              and not (event.type = 'playbook.step_failed' and event.payload ->> 'action_id' is not null
-                      and channel.type <> 'webhook')
+                      and channel.audience <> 'programs')
+             and not (event.type = 'incident.severity_changed' and event.payload ->> 'reopened' = 'true'
+                      and channel.audience <> 'programs' and 'incident.reopened' = any(channel.events))
              and (channel.new_incident_min_severity is null
                or event.type not in ('incident.created', 'incident.severity_changed')
                or coalesce(
@@ -191,15 +195,15 @@ begin
                      order by earlier.incident_id limit 1), false)) end
    cross join lateral (
      select case
-              when event.type = 'incident.created' and channel.type not in ('webhook', 'pagerduty')
+              when event.type = 'incident.created' and channel.audience = 'people'
               then event.payload ->> 'group'
-              when event.type = 'incident.triaged' and channel.type not in ('webhook', 'pagerduty')
+              when event.type = 'incident.triaged' and channel.audience = 'people'
                 and not 'incident.triaged' = any(channel.events)
               then md5(concat_ws(' ', event.type, event.payload ->> 'source'))
-              when event.type in ('action.pending_approval', 'action.expiring') and channel.type <> 'webhook'
+              when event.type in ('action.pending_approval', 'action.expiring') and channel.audience <> 'programs'
                 and event.payload ->> 'requested_by' like 'playbook:%'
               then md5(concat_ws(' ', event.type, event.payload ->> 'requested_by'))
-              when event.type = 'playbook.step_failed' and channel.type <> 'webhook'
+              when event.type = 'playbook.step_failed' and channel.audience <> 'programs'
               then md5(concat_ws(' ', event.type, event.payload ->> 'playbook', event.payload ->> 'playbook_version',
                                  event.payload ->> 'step', event.payload ->> 'severity' = 'critical'))
             end as group_key) alike
@@ -215,7 +219,7 @@ begin
      select from notification_deliveries message
       where message.channel_id = channel.id and message.group_key = alike.group_key
         and message.occurred_at > now() - interval '6 hours' and message.status <> 'dead')
-   order by event.position, channel.id
+   order by new_events.position, event.n, channel.id
   on conflict do nothing
   returning *),
   placed as materialized (

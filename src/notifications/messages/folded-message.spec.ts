@@ -52,18 +52,14 @@ const waiting = (...actions: string[]): PresentState => ({
 });
 
 describe('a folded message', () => {
-  it('is the message of a single incident, with the size of its wave', () => {
+  it('is the message of a single incident', () => {
     const one = created(1);
-    expect(foldedMessage([one], 1, nothingNew)).toEqual(one);
-    expect(foldedMessage([one], 12, nothingNew).words.facts.at(-1)).toEqual({
-      name: 'Alike',
-      value: '12 new incidents in 10 minutes',
-    });
+    expect(foldedMessage([one], nothingNew)).toEqual(one);
   });
 
   it('counts the incidents, and names and links the most severe one', () => {
     const [carrier, ...more] = [created(1), created(2, 'medium'), created(3), created(4, 'low')];
-    const { words, event, severity } = foldedMessage([carrier, ...more], 4, nothingNew);
+    const { words, event, severity } = foldedMessage([carrier, ...more], nothingNew);
     expect([event.id, severity]).toEqual([carrier.event.id, 'high']);
     expect(words).toEqual({
       headline: '4 new incidents from edr: INC-2026-3',
@@ -78,21 +74,13 @@ describe('a folded message', () => {
     });
   });
 
-  it('has the size of the wave only if it is larger than the message', () => {
-    const all = [created(1), created(2), created(3)] as const;
-    const lastFactOf = (alike: number) =>
-      foldedMessage([...all], alike, nothingNew).words.facts.at(-1);
-    expect(lastFactOf(2)).toMatchObject({ name: 'INC-2026-1' });
-    expect(lastFactOf(7)).toEqual({ name: 'Alike', value: '7 new incidents in 10 minutes' });
-  });
-
   it('names the malicious incident first, before incidents with a higher severity', () => {
     const [carrier, ...more] = [created(1, 'high'), created(2, 'medium'), created(3, 'low')];
     const present = since({
       'id-2': { classification: 'malicious' },
       'id-1': { classification: 'suspicious' },
     });
-    const { severity, words } = foldedMessage([carrier, ...more], 3, present);
+    const { severity, words } = foldedMessage([carrier, ...more], present);
     expect(severity).toBe('high');
     expect(words.headline).toBe('3 new incidents from edr, 1 judged malicious: INC-2026-2');
     expect(words.facts.slice(0, 3).map(({ value }) => value)).toEqual([
@@ -104,13 +92,13 @@ describe('a folded message', () => {
 
   it('lists incidents last that were resolved or deleted while it waited', () => {
     const resolved = since({ 'id-1': { status: 'resolved' } });
-    expect(foldedMessage([created(1)], 1, resolved).words.headline).toBe(
+    expect(foldedMessage([created(1)], resolved).words.headline).toBe(
       'New incident, resolved since: INC-2026-1',
     );
     expect(
-      foldedMessage([created(1)], 1, since({ 'id-1': { deleted_at: new Date(0) } })).words.headline,
+      foldedMessage([created(1)], since({ 'id-1': { deleted_at: new Date(0) } })).words.headline,
     ).toBe('New incident, deleted since: INC-2026-1');
-    const { words } = foldedMessage([created(1), created(2, 'low')], 2, resolved);
+    const { words } = foldedMessage([created(1), created(2, 'low')], resolved);
     expect(words.headline).toBe('2 new incidents from edr, 1 resolved since: INC-2026-2');
     expect(words.facts[1]).toEqual({ name: 'INC-2026-1', value: 'high, resolved: Beacon 1' });
   });
@@ -128,7 +116,7 @@ describe('a folded message', () => {
           recommended_actions: [],
         },
       });
-    const { words } = foldedMessage([triaged(1, 'low'), triaged(2, 'medium')], 2, nothingNew);
+    const { words } = foldedMessage([triaged(1, 'low'), triaged(2, 'medium')], nothingNew);
     expect(words.headline).toBe('2 incidents judged malicious from edr: INC-2026-2');
     expect(words.facts.at(-1)).toEqual({ name: 'INC-2026-1', value: 'low: Beacon 1' });
   });
@@ -153,8 +141,8 @@ describe('a folded message', () => {
       }),
     ];
     const present = waiting('act-1', 'act-2', 'act-3');
-    expect(foldedMessage([carrier], 1, present)).toEqual(carrier);
-    const { words, event, severity } = foldedMessage([carrier, ...all], 3, present);
+    expect(foldedMessage([carrier], present)).toEqual(carrier);
+    const { words, event, severity } = foldedMessage([carrier, ...all], present);
     expect([event.id, severity]).toEqual([carrier.event.id, 'high']);
     expect(words).toEqual({
       headline: '3 approvals needed for malware-containment: 2 isolate_host, 1 revoke_sessions',
@@ -181,11 +169,11 @@ describe('a folded message', () => {
       ]),
     };
     const [one, other] = [approval(1), approval(2)];
-    expect(foldedMessage([one], 1, present).words.facts[0]).toEqual({
+    expect(foldedMessage([one], present).words.facts[0]).toEqual({
       name: 'Effect',
       value: effect,
     });
-    expect(foldedMessage([one, other], 2, present).words.facts).toEqual([
+    expect(foldedMessage([one, other], present).words.facts).toEqual([
       { name: 'INC-2026-1', value: `isolate_host WS-1 (${effect}) - medium: Beacon 1` },
       { name: 'INC-2026-2', value: 'isolate_host WS-2 - medium: Beacon 2' },
     ]);
@@ -193,15 +181,15 @@ describe('a folded message', () => {
 
   it('leaves out approvals that were decided while it waited', () => {
     const all = [approval(1), approval(2), approval(3)] as const;
-    const { words } = foldedMessage([...all], 3, waiting('act-2', 'act-3'));
+    const { words } = foldedMessage([...all], waiting('act-2', 'act-3'));
     expect(words.headline).toBe('2 approvals needed for malware-containment: 2 isolate_host');
-    const { words: one } = foldedMessage([...all], 3, waiting('act-3'));
+    const { words: one } = foldedMessage([...all], waiting('act-3'));
     expect(one.headline).toBe('Approval needed: isolate_host for INC-2026-3');
   });
 
   it('lists eight incidents, and counts the others', () => {
     const all = Array.from({ length: 39 }, (_, n) => created(n));
-    const { facts } = foldedMessage([created(39), ...all], 40, nothingNew).words;
+    const { facts } = foldedMessage([created(39), ...all], nothingNew).words;
     expect(facts).toHaveLength(9);
     expect(facts.slice(8)).toEqual([{ name: 'More', value: '32 in the list of incidents' }]);
   });

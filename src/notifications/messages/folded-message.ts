@@ -29,15 +29,13 @@ interface Approval extends ActionData {
 }
 
 /**
- * Combines messages to people: new incidents of a source, incidents that were judged malicious, approvals that a playbook requests,
- * or failures of a step. The result shows the current state. The worst incident comes first, and the link opens it.
+ * Combines messages to people: new incidents of a source, incidents that were judged malicious, or approvals that a playbook
+ * requests. The result shows the current state. The worst incident comes first, and the link opens it.
  *
- * @param messages the first one is the carrier: receivers recognize a repeated message by its event id
- * @param alike new incidents of the group in the last 10 minutes
+ * @param messages the first message is the carrier: receivers recognize a repeated message by its event id
  */
 export function foldedMessage(
   messages: readonly [Message, ...Message[]],
-  alike: number,
   present: PresentState,
 ): Message {
   const { wave, waiting } = present;
@@ -45,27 +43,13 @@ export function foldedMessage(
   const carrier = { ...messages[0], ...(wave && { wave: { first: wave[0]!, isOver } }) };
   const approvals = messages.flatMap(approvalIn);
   if (approvals.length > 0) return approvalMessage(carrier, approvals, waiting);
-  if (carrier.event.type === 'playbook.step_failed' && messages.length > 1) {
-    const value = `${messages.length} runs; the attention list has all of them`;
-    return withFact(carrier, { name: 'Failed in', value });
-  }
   const incidents = messages.flatMap((message) => incidentIn(message, present));
   const [first, ...others] = incidents.toSorted(worstFirst);
   if (!first) return carrier;
-  const isNew = carrier.event.type === 'incident.created';
-  let message: Message = carrier;
-  if (others.length > 0) message = listOfIncidents(carrier, [first, ...others]);
-  else if (isNew && first.end) {
-    const headline = `New incident, ${first.end} since: ${first.incident.incident_number}`;
-    message = { ...carrier, words: { ...carrier.words, headline } };
-  }
-  // The headline contains the number of listed incidents.
-  const value = `${alike} new incidents in 10 minutes`;
-  return isNew && alike > incidents.length ? withFact(message, { name: 'Alike', value }) : message;
-}
-
-function withFact(message: Message, fact: Fact): Message {
-  return { ...message, words: { ...message.words, facts: [...message.words.facts, fact] } };
+  if (others.length > 0) return listOfIncidents(carrier, [first, ...others]);
+  if (carrier.event.type !== 'incident.created' || !first.end) return carrier;
+  const headline = `New incident, ${first.end} since: ${first.incident.incident_number}`;
+  return { ...carrier, words: { ...carrier.words, headline } };
 }
 
 function listOfIncidents(

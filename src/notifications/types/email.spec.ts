@@ -65,13 +65,13 @@ describe('an email channel', () => {
   afterEach(() => expect(server.violations).toEqual([]));
   afterAll(() => server.stop());
 
-  it('sends headline, facts, request and link as text and as HTML', async () => {
+  it('sends headline, facts, request and link as plain text', async () => {
     const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
     const message = messageAbout('action.pending_approval', {
       subject_id: 'act-1',
       payload: { ...payload, approval_level: 'senior', severity: 'high' },
     });
-    const { headers, parts } = await delivered(message);
+    const { headers, text } = await delivered(message);
     expect(headers).toEqual({
       from: 'soc@example.com',
       to: `${ADA}, ${BOB}, ${EVE}`,
@@ -81,9 +81,10 @@ describe('an email channel', () => {
       date: expect.any(String),
       'auto-submitted': 'auto-generated',
       'mime-version': '1.0',
-      'content-type': expect.stringContaining('multipart/alternative'),
+      'content-type': 'text/plain; charset=utf-8',
+      'content-transfer-encoding': '7bit',
     });
-    expect(parts['text/plain']!.trim().split('\r\n')).toEqual([
+    expect(text.trim().split('\r\n')).toEqual([
       '[high] Approval needed: isolate_host for INC-2026-0042 - WS-042',
       '',
       'Severity: high',
@@ -97,30 +98,19 @@ describe('an email channel', () => {
       'Open in the triage service:',
       'https://triage.example.com/docs?action=act-1',
     ]);
-    expect(parts['text/html']).toContain(
-      '<th scope="row" align="left" valign="top">Severity</th><td>high</td>',
-    );
-    expect(parts['text/html']!.match(/https?:\/\/[^"<]*/g)).toEqual([
-      'https://triage.example.com/docs?action=act-1',
-    ]);
     expect(server.mails).toMatchObject([{ from: 'soc@example.com', to: [ADA, BOB, EVE] }]);
   });
 
-  it('turns text of third parties into no link, header, markup or line', async () => {
+  it('turns text of third parties into no link, header or line', async () => {
     const facts = [{ name: 'Title', value: MEAN }];
-    const { headers, parts } = await delivered(messageWith({ headline: MEAN, about: MEAN, facts }));
+    const { headers, text } = await delivered(messageWith({ headline: MEAN, about: MEAN, facts }));
     const subject = `[high] ${SHOWN} - ${SHOWN}`.replaceAll('=?', '= ?');
     expect(headers.subject).toBe(subject);
     expect(Object.keys(headers)).not.toContain('bcc');
     expect(server.commands.join()).not.toContain('mallory');
-    expect(parts['text/plain']!.split('\r\n')).toEqual(
+    expect(text.split('\r\n')).toEqual(
       expect.arrayContaining([`[high] ${SHOWN} - ${SHOWN}`, `Title: ${SHOWN}`]),
     );
-    const escaped =
-      '&lt;a href=&quot;hxxps://evil[.]example&quot;&gt;x&lt;/a&gt; gpj.exe Bcc: mallory[@]evil[.]example =?utf-8?Q?Hi?= &amp;lt; \ufffd';
-    expect(parts['text/html']).toContain(`<td>${escaped}</td>`);
-    expect(parts['text/html']).toContain(`<title>[high] ${escaped} - ${escaped}</title>`);
-    expect(parts['text/html']).not.toMatch(/<(a|img|script|style)\b/);
   });
 
   it('keeps the limits of mail when all texts are long', async () => {

@@ -1,6 +1,5 @@
 import { AnswerRedactor } from '../../connectors/calls/vendor-answers.js';
 import { shortened } from '../../incidents/raw-data-text.js';
-import { escapeHtml } from '../../platform/http/page-look.js';
 import type { MailReply } from '../../platform/net/outbound-smtp.js';
 import {
   isMailbox,
@@ -14,17 +13,12 @@ import {
 } from '../../targets/mail-account.js';
 import { fields } from '../../targets/target-config.js';
 import { defineChannel, failureOf, type Outcome, type PartlySent } from '../channel-type.js';
-import {
-  incidentIn,
-  LINK_TEXT,
-  type Message,
-  type ShownWords,
-  shownWords,
-} from '../notification.js';
+import { incidentIn, LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 /** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail programs recognize a copy. */
 export const email = defineChannel({
   name: 'email',
+  audience: 'people',
   description: 'Email: a message to up to 20 recipients, through your mail server.',
   config: fields(
     {
@@ -40,7 +34,7 @@ export const email = defineChannel({
     },
     ['host', 'from', 'to'],
   ),
-  sentTo: ({ to }) => to as readonly string[],
+  sentTo: ({ to }) => to,
   problems: (config, targets) => [
     ...mailAccountProblems(config, targets),
     ...config.to.flatMap((address, at) =>
@@ -76,47 +70,23 @@ const NOT_SENT: PartlySent = { holders: [], partial_attempts: 0 };
 
 const MAX_SUBJECT = 250;
 
-/** Builds the mail as plain text and as HTML, with the same content. */
+/** Builds the mail. Each fact is one line, so that no value can look like another fact. */
 function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
   const { headline, facts, request, url } = shownWords(message);
   // A mail may come hours after the event.
-  const when = { name: 'When', value: message.event.timestamp };
-  const shown = { headline, facts: [...facts, when], request, url: url && new URL(url).href };
+  const lines = [...facts, { name: 'When', value: message.event.timestamp }];
+  const parts = [
+    headline,
+    lines.map(({ name, value }) => `${name}: ${value}`).join('\n'),
+    request,
+    url && `${LINK_TEXT}:\n${new URL(url).href}`,
+  ];
   return {
     subject: shortened(headline, MAX_SUBJECT),
-    text: textOf(shown),
-    html: htmlOf(shown),
+    text: parts.filter((part) => part !== undefined).join('\n\n'),
     id: message.event.id,
     threadId: incidentIn(message.event)?.id,
   };
-}
-
-/** Each fact is one line, so that no value can look like another fact. */
-function textOf({ headline, facts, request, url }: ShownWords): string {
-  const parts = [
-    headline,
-    facts.map(({ name, value }) => `${name}: ${value}`).join('\n'),
-    request,
-    url && `${LINK_TEXT}:\n${url}`,
-  ];
-  return parts.filter((part) => part !== undefined).join('\n\n');
-}
-
-/** Without style sheets, images and scripts: many mail programs block them. */
-function htmlOf({ headline, facts, request, url }: ShownWords): string {
-  const rows = facts.map(
-    ({ name, value }) =>
-      `<tr><th scope="row" align="left" valign="top">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`,
-  );
-  return [
-    '<!doctype html>',
-    `<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(headline)}</title></head><body>`,
-    `<h1 style="font-size:1.2em">${escapeHtml(headline)}</h1>`,
-    `<table cellpadding="4">${rows.join('\n')}</table>`,
-    ...(request === undefined ? [] : [`<p><strong>${escapeHtml(request)}</strong></p>`]),
-    ...(url === undefined ? [] : [`<p><a href="${escapeHtml(url)}">${LINK_TEXT}</a></p>`]),
-    '</body></html>',
-  ].join('\n');
 }
 
 /**

@@ -26,6 +26,7 @@ const SEVERITIES: Readonly<Record<Severity, string>> = {
 /** Triggers, acknowledges and resolves alerts. Its keys make a repeated event harmless. */
 export const pagerDuty = defineChannel({
   name: 'pagerduty',
+  audience: 'pager',
   description:
     'PagerDuty: alerts by the Events API v2, acknowledged and resolved together with the incident.',
   config: fields(

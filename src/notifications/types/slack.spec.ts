@@ -5,8 +5,8 @@ import {
 } from '../../../test/support/notifications/channel-troubles.js';
 import { messageAbout, messageWith } from '../../../test/support/notifications/messages.js';
 import { SlackHookServer } from '../../../test/support/vendors/slack-hook-server.js';
-import { shortenWaits } from '../../../test/support/vendors/vendor-site.js';
-import { originsOf, plainTextProblems, secretsNotGivenAgain } from '../../targets/target-check.js';
+import { shortenWaits, targetsIn } from '../../../test/support/vendors/vendor-site.js';
+import { addressProblems, originsOf, secretsNotGivenAgain } from '../../targets/target-check.js';
 import { slack } from './slack.js';
 
 describe('a Slack channel', () => {
@@ -98,7 +98,8 @@ describe('a Slack channel', () => {
   });
 
   it('requires https outside of private networks', () => {
-    const problems = (webhook_url: string) => plainTextProblems(slack.config, { webhook_url });
+    const problems = (webhook_url: string) =>
+      addressProblems(slack.config, { webhook_url }, targetsIn(['127.0.0.0/8']));
     expect(problems('http://hooks.example.com/services/T/B/x')).toMatchObject([
       { field: 'config.webhook_url', code: 'https_required' },
     ]);

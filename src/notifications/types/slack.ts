@@ -10,6 +10,7 @@ const MAX_FIELDS = 10;
 /** Posts each event into the channel of an incoming webhook. */
 export const slack = defineChannel({
   name: 'slack',
+  audience: 'people',
   description: 'Slack: a message for people into one channel, by an incoming webhook.',
   config: hookConfig(
     'The address of an incoming webhook, such as https://hooks.slack.com/services/….',

@@ -1,27 +1,18 @@
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
-import { problemAt } from '../../targets/target-check.js';
 import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
 import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 const MAX_FACTS = 12;
 
-/** Hosts of the Microsoft 365 connectors, the predecessors of workflows, which accept no Adaptive Cards. */
-const OLD_CONNECTORS = /(^|\.)(webhook\.office|outlook\.office|outlook\.office365)\.com$/;
-
 /** Starts a workflow for each event, which posts the card. */
 export const teams = defineChannel({
   name: 'teams',
+  audience: 'people',
   description:
     'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that accepts webhooks.',
   config: hookConfig(
     'The address of a workflow that starts when a Teams webhook request is received.',
   ),
-  problems({ webhook_url }) {
-    if (!OLD_CONNECTORS.test(new URL(webhook_url).hostname)) return [];
-    const problem =
-      'is the address of a Microsoft 365 connector. Create a workflow in Teams, and use its address';
-    return [problemAt('config.webhook_url', 'matches', problem)];
-  },
   send: ({ config, message, ...attempt }) =>
     postJson({ ...attempt, url: config.webhook_url, body: teamsMessage(message) }, readAnswer),
 });

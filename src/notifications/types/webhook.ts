@@ -28,13 +28,13 @@ const CONFIG = fields(
 /** Posts each event as JSON, with a signature. */
 export const webhook = defineChannel({
   name: 'webhook',
+  audience: 'programs',
   description:
     'Any service that accepts webhooks: each event as JSON, signed according to Standard Webhooks.',
   config: CONFIG,
   requestConfig: { ...CONFIG, required: ['url'] },
   signsOnly: true,
   rotates: { field: 'secret', newSecret },
-  isForPrograms: true,
   defaultEvents: NOTIFIED_EVENTS,
   problems({ secret }) {
     const problem = secretProblem(secret);

@@ -4,7 +4,7 @@ import {
   type ActionTypeName,
   isActionType,
 } from '../../action-catalogue/action-types.js';
-import { visible } from '../../action-catalogue/target-forms.js';
+import { visible } from '../../action-catalogue/parameters.js';
 import {
   patternProblem,
   PROTECTED_LISTS,

@@ -14,8 +14,6 @@ export enum AdvisoryLock {
   KillSwitch = 4_157_201,
   /** One playbook at a time is created, so that the maximum number holds. */
   PlaybookCount = 4_157_206,
-  /** One notification channel at a time is created, so that the maximum number holds. */
-  NotificationChannelCount = 4_157_211,
   /** First number of a pair. The second is the hash of a webhook source, whose failures are notified once in a quiet period. */
   WebhookFailures = 4_157_212,
 }

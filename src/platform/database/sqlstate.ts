@@ -11,6 +11,7 @@ export const SQLSTATE = {
   diskFull: '53100',
   tooManyConnections: '53300',
   restrictViolation: '23001',
+  invalidText: '22P02',
 } as const;
 
 interface PostgresFailure {

@@ -88,8 +88,10 @@ export class ArrivingBody {
       else this.reject(new AppError('bad_request', 'The body was cut short.'));
     };
     const stopReading = this.eachChunk(take, end);
-    const tooSlow = new AppError('bad_request', 'The body took too long to arrive.');
-    const timer = setTimeout(() => this.reject(tooSlow), ARRIVAL_MS[sender]);
+    const timer = setTimeout(
+      () => this.reject(new AppError('bad_request', 'The body took too long to arrive.')),
+      ARRIVAL_MS[sender],
+    );
     this.pool.arriving.add(this);
     this.invite?.();
     this.invite = undefined;

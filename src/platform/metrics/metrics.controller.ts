@@ -4,8 +4,7 @@ import { PrometheusController } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply } from 'fastify';
 import { type Access, Allow } from '../access/access.js';
 import { AnyQuery } from '../http/handler-options.js';
-import { TWINS_UNDER_API } from '../openapi/operations.js';
-import { ApiAnswer, Operation } from '../openapi/answers.js';
+import { ApiAnswer, Operation, TWINS_UNDER_API } from '../openapi/answers.js';
 
 const ReadsMetrics = (access: Access): MethodDecorator =>
   applyDecorators(

@@ -11,6 +11,9 @@ import {
 import type { SchemaObject } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/error-catalogue.js';
 
+/** The tag of the operations under /api that also exist at the root. */
+export const TWINS_UNDER_API = 'System under /api';
+
 export const ERRORS_EXTENSION = 'x-errors';
 export const SCHEMAS_EXTENSION = 'x-schemas';
 export const MEANINGS_EXTENSION = 'x-error-meanings';
@@ -62,21 +65,21 @@ export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecora
   const content: Record<string, { schema: SchemaObject | ReferenceObject }> = {
     [contentType]: { schema: type ? schemaOf(type, options) : schema },
   };
-  for (const [other, its] of Object.entries(others)) content[other] = { schema: ref(its) };
+  for (const [other, its] of Object.entries(others)) content[other] = { schema: refTo(its) };
   const response = ApiResponse({ status, description, content, headers });
   return applyDecorators(ApiExtraModels(...(types ?? []), ...Object.values(others)), response);
 }
 
-const ref = (type: Type) => ({ $ref: getSchemaPath(type) });
+const refTo = (type: Type) => ({ $ref: getSchemaPath(type) });
 
 function schemaOf(
   type: Type | OneOf,
   { raw, list, catalogue }: AnswerOptions,
 ): SchemaObject | ReferenceObject {
   if ('types' in type) return raw ? oneOf(type) : envelopeOf(type);
-  if (raw) return ref(type);
+  if (raw) return refTo(type);
   const kind = list ? 'List' : catalogue ? 'Catalogue' : 'Envelope';
-  return { $ref: `#/components/schemas/${type.name.replace(/Dto$/, '')}${kind}` };
+  return ref(`${type.name.replace(/Dto$/, '')}${kind}`);
 }
 
 const envelopeOf = (type: OneOf): SchemaObject => ({
@@ -89,7 +92,7 @@ const envelopeOf = (type: OneOf): SchemaObject => ({
 
 const oneOf = ({ name, types, by }: OneOf): SchemaObject => ({
   title: name,
-  oneOf: types.map(ref),
+  oneOf: types.map(refTo),
   discriminator: by && {
     propertyName: by.field,
     mapping: Object.fromEntries(
@@ -146,3 +149,31 @@ export const ApiIfMatch = (): MethodDecorator =>
     description: 'ETag of the version to change. Without it, the request changes any version.',
     schema: { type: 'string', pattern: `^([*]|${TAG}(, *${TAG})*)$` },
   });
+
+/** Reference to a schema of the document by its name. */
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** Returns the schema name of a word: `isolate_host` is `IsolateHost`. */
+export const pascal = (name: string) =>
+  name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** Returns the schema of one field of a class, for a schema that no class describes. */
+export function propertySchema(type: new () => object, name: string): SchemaObject {
+  const said: unknown = Reflect.getMetadata(PROPERTIES, type.prototype as object, name);
+  const { isArray, enumName, ...schema } = { ...(said as Record<string, unknown>) };
+  delete schema.required;
+  if (typeof enumName === 'string') return wordsSchema(schema, ref(enumName), Boolean(isArray));
+  if (typeof schema.type !== 'string' || isArray) throw new Error(`${name} is no plain field.`);
+  return schema;
+}
+
+function wordsSchema(schema: SchemaObject, words: ReferenceObject, isArray: boolean): SchemaObject {
+  if (isArray) return { ...schema, items: words };
+  const said = { ...schema, allOf: [words] };
+  delete said.type;
+  delete said.enum;
+  return said;
+}
+
+/** Key under which Nest stores the metadata of a property. */
+const PROPERTIES = 'swagger/apiModelProperties';

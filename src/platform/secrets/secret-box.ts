@@ -27,6 +27,10 @@ export class KeyRing {
     this.#byId = new Map(all.map((key) => [key.id, key]));
   }
 
+  get older(): NamedKey[] {
+    return [...this.#byId.values()].filter(({ id }) => id !== this.first.id);
+  }
+
   find(id: string): NamedKey | undefined {
     return this.#byId.get(id);
   }

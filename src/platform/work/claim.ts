@@ -1,65 +1,48 @@
-import { type Claimed, DEFAULTS, type Kind } from './kind.js';
-import { type ClaimedRow, LEVEL_COUNT, type Room } from './work.repository.js';
+import type { Claimed, DefinedKind } from './kind.js';
+import { type ClaimedRow, type LaneRequest, LEVEL_COUNT } from './work.repository.js';
 
-/** Work that this replica does now, with the time for which its claim counts. */
-export class Claim implements Claimed {
+/** Work that this replica does now, with the lease of its claim. */
+export class Claim {
+  readonly work: Claimed;
   readonly id: string;
   readonly fence: number;
-  readonly kind: string;
-  readonly ref: string;
-  readonly lane: string;
-  readonly data: unknown;
-  readonly state: unknown;
-  readonly attempt: number;
-  readonly lapsed: boolean;
   readonly leaseMs: number;
   private readonly controller = new AbortController();
-  private readonly timeIsUp: number;
+  private readonly timeLimitAt: number;
   private expiresAt: number;
 
   constructor(
     readonly row: ClaimedRow,
-    readonly definition: Kind,
-    readonly permit: unknown,
-    readonly note: Claimed['note'],
+    readonly kind: DefinedKind,
+    permit: unknown,
+    note: Claimed['note'],
   ) {
+    this.work = { ...row, permit, note, signal: this.controller.signal };
     this.id = row.id;
     this.fence = row.fence;
-    this.kind = row.kind;
-    this.ref = row.ref;
-    this.lane = row.lane;
-    this.data = row.data;
-    this.state = row.state;
-    this.attempt = row.attempts;
-    this.lapsed = row.lapsed;
-    this.leaseMs = definition.leaseMs ?? DEFAULTS.leaseMs;
-    this.expiresAt = performance.now() + this.leaseMs;
-    this.timeIsUp = performance.now() + (definition.timeLimitMs ?? DEFAULTS.timeLimitMs);
+    this.leaseMs = kind.leaseMs;
+    this.expiresAt = performance.now() + kind.leaseMs;
+    this.timeLimitAt = performance.now() + kind.timeLimitMs;
   }
 
-  get signal(): AbortSignal {
-    return this.controller.signal;
+  get isAborted(): boolean {
+    return this.controller.signal.aborted;
   }
 
   get isExpired(): boolean {
     return performance.now() > this.expiresAt;
   }
 
-  /** Whether a third of the lease is over. */
+  /** A third of the lease has passed. */
   get needsRenewal(): boolean {
     return performance.now() > this.expiresAt - (2 * this.leaseMs) / 3;
   }
 
-  get isTooLong(): boolean {
-    return performance.now() > this.timeIsUp;
+  get isOverTimeLimit(): boolean {
+    return performance.now() > this.timeLimitAt;
   }
 
-  /** Whether all attempts are used up after the given number of further ones. */
-  isWornOut(further = 0): boolean {
-    return this.attempt + further > (this.definition.mostAttempts ?? DEFAULTS.mostAttempts);
-  }
-
-  renewed(): void {
+  renew(): void {
     this.expiresAt = performance.now() + this.leaseMs;
   }
 
@@ -69,31 +52,30 @@ export class Claim implements Claimed {
 }
 
 /**
- * A look begins a moment before the last one, because a row becomes visible after it became ready. Now and then a look
- * goes further back: for long transactions, and for a restore.
+ * How far a look reads behind the point that the previous look reached. 2 s, because a row becomes visible after the time at which it
+ * became ready. At intervals further back: for long transactions, and for a restore.
  */
-const LOOKS = [
+const LOOK_BACKS = [
   { everyMs: 30_000, backMs: Infinity },
   { everyMs: 2_000, backMs: 60_000 },
   { everyMs: 0, backMs: 2_000 },
 ];
 
-/** How far back the next look goes. */
-export class LookDepth {
-  private readonly lookedAt = LOOKS.map(() => -Infinity);
-  private begun = { depth: 0, at: 0 };
+export class LookBack {
+  private readonly lookedAt = LOOK_BACKS.map(() => -Infinity);
+  private begun = { level: 0, at: 0 };
 
-  /** Begins a look. */
+  /** Returns how far the look that begins now reads back. */
   begin(): number {
     const at = performance.now();
-    const depth = LOOKS.findIndex(({ everyMs }, level) => at - this.lookedAt[level]! >= everyMs);
-    this.begun = { depth, at };
-    return LOOKS[depth]!.backMs;
+    const level = LOOK_BACKS.findIndex(({ everyMs }, n) => at - this.lookedAt[n]! >= everyMs);
+    this.begun = { level, at };
+    return LOOK_BACKS[level]!.backMs;
   }
 
-  /** The look that has begun was made. */
+  /** The look has succeeded, which includes those that read less far back. */
   end(): void {
-    this.lookedAt.fill(this.begun.at, this.begun.depth);
+    this.lookedAt.fill(this.begun.at, this.begun.level);
   }
 }
 
@@ -101,14 +83,14 @@ export class LookDepth {
 export class Lane {
   private busy = 0;
   private lapsedBusy = 0;
-  private readonly depth = new LookDepth();
-  /** For each urgency: nothing that became ready before this time waits, apart from what looks further back find. */
+  private readonly lookBack = new LookBack();
+  /** For each urgency: no work that became ready earlier waits, except work that looks further back find. */
   private readonly since: Date[] = [];
 
   constructor(
     readonly name: string,
-    readonly kind: Kind,
-    public places = kind.places ?? 0,
+    readonly kind: DefinedKind,
+    public places = kind.places,
   ) {}
 
   get isIdle(): boolean {
@@ -116,28 +98,29 @@ export class Lane {
   }
 
   get free(): number {
-    // One set at a time: what arrives meanwhile becomes the next set, and a lane takes at most one connection.
+    // One set at a time: work that arrives meanwhile becomes the next set, and a lane takes at most one connection.
     return this.kind.inSet && this.busy > 0 ? 0 : this.places - this.busy;
   }
 
-  /** The room for a look that begins. */
-  room(): Room {
+  /** Begins a look. */
+  request(): LaneRequest {
     const { name: lane, places, busy, free } = this;
-    const { leaseMs = DEFAULTS.leaseMs } = this.kind;
-    const takesLapsed = free > 0 && this.lapsedBusy === 0;
-    const backMs = this.depth.begin();
-    const since =
-      backMs === Infinity ? [] : this.since.map((time) => new Date(time.getTime() - backMs));
-    return { lane, free, places, busy, leaseMs, since, takesLapsed };
+    const backMs = this.lookBack.begin();
+    const back = (time: Date) => new Date(time.getTime() - backMs);
+    return {
+      ...{ lane, free, places, busy, leaseMs: this.kind.leaseMs },
+      since: backMs === Infinity ? [] : this.since.map(back),
+      takesLapsed: free > 0 && this.lapsedBusy === 0,
+    };
   }
 
   /**
-   * Remembers where the next look begins. A look takes the rows by urgency, then by age. Returns whether more may wait.
+   * Remembers where the next look begins. A look claims rows by urgency, then by age. Returns whether more rows may wait.
    * @param free places that the look could use
    */
-  looked(rows: readonly ClaimedRow[], free: number, at: Date): boolean {
+  endLook(rows: readonly ClaimedRow[], free: number, at: Date): boolean {
     if (free <= 0) return false;
-    this.depth.end();
+    this.lookBack.end();
     const taken = rows.flatMap(({ urgency, ready_at }) =>
       urgency === null || ready_at === null ? [] : [{ urgency, ready_at }],
     );
@@ -152,8 +135,8 @@ export class Lane {
     return true;
   }
 
-  take(claims: readonly Claim[], by: 1 | -1): void {
+  changeBusy(claims: readonly Claim[], by: 1 | -1): void {
     this.busy += by * claims.length;
-    this.lapsedBusy += by * claims.filter(({ lapsed }) => lapsed).length;
+    this.lapsedBusy += by * claims.filter(({ row }) => row.lapsed).length;
   }
 }

@@ -1,34 +1,90 @@
+// SQL: events are inserted in the statement of their change.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock.js';
 import { Statements } from '../database/statements.js';
 import { RowsAtCommit, afterCommit, type Tx } from '../database/transactions.js';
-import {
-  type DomainEvent,
-  eventOf,
-  eventRows,
-  insertEvents,
-  type NewEvent,
-} from './domain-event.js';
-import type { Again, Claimed, News } from './kind.js';
+import { newId } from '../ids.js';
+import { type Again, type Claimed, type EventFilter, requireBounded } from './kind.js';
 import { Work } from './work.js';
+
+export interface EventSubject {
+  /** Such as `incident`. */
+  readonly type: string;
+  readonly id: string;
+}
+
+/** A change, named in the past tense: `incident.triaged`. */
+export interface DomainEvent<P extends object = object> {
+  readonly id: string;
+  readonly type: string;
+  readonly subject: EventSubject;
+  readonly payload: P;
+  readonly occurredAt: Date;
+}
+
+/**
+ * An event to record. The payload is small and has no secrets: it is copied into the work of each handler, and kept for
+ * weeks if a handler fails permanently.
+ */
+export type NewEvent<P extends object = object> = Pick<
+  DomainEvent<P>,
+  'type' | 'subject' | 'payload'
+>;
+
+const LARGEST_PAYLOAD_BYTES = 16 * 1024;
+
+export function eventOf<P extends object>(
+  { type, subject, payload }: NewEvent<P>,
+  now: Date,
+): DomainEvent<P> {
+  requireBounded(`The payload of ${type}`, payload, LARGEST_PAYLOAD_BYTES);
+  return { id: newId(now.getTime()), type, subject, payload, occurredAt: now };
+}
+
+/**
+ * SQL that inserts the events of a JSON array parameter (see eventRows), for a statement that writes rows and events:
+ * `with event as (${insertEvents('$7')}) insert into …`. The condition may use `subject_id`.
+ */
+export function insertEvents(parameter: `$${number}`, where = ''): string {
+  return `
+    insert into domain_events (events)
+    select jsonb_agg(data)
+      from (select data, data ->> 'subject_id' as subject_id from jsonb_array_elements(${parameter}::jsonb) as data) as event
+     ${where}
+    having count(*) > 0`;
+}
+
+/** Parameter value for `insertEvents`. */
+export function eventRows(events: readonly DomainEvent[]): string {
+  return JSON.stringify(
+    events.map(({ id, type, subject, payload, occurredAt }) => ({
+      id,
+      type,
+      subject_type: subject.type,
+      subject_id: subject.id,
+      payload,
+      occurred_at: occurredAt,
+    })),
+  );
+}
 
 const INSERT = { name: 'domain-events-insert', text: insertEvents('$1') };
 
-/** Largest set of events that a handler gets at once. */
+/** Maximum number of events in one transaction of a handler. */
 const SET_SIZE = 100;
 const PLACES = 2;
-/** A handler that could not handle an event yet gets it again after this time. */
+/** An event that a handler could not handle yet is repeated after this time. */
 const EARLY_MS = 1_000;
 
 /** An event in the data of work. */
 type StoredEvent = Omit<DomainEvent, 'occurredAt'> & { readonly occurredAt: string };
 
-/** The work of a handler. It is in backups, so a restored event reaches its handlers. */
+/** Kind of the work of a handler. Backups contain the work, so a restored event reaches its handlers. */
 export const kindOfHandler = (name: string): string => `event.${name}`;
 
 /**
- * Informs the modules above of a change: one row per event, written in the transaction of the change. A trigger turns
- * each event into work of its handlers, in the same statement, so that no event is lost or comes twice.
+ * Informs other modules of changes: one row per event, written in the transaction of the change. A trigger turns each
+ * event into work of its handlers, in the same statement, so that no event is lost or duplicated.
  */
 @Injectable()
 export class DomainEvents {
@@ -41,46 +97,46 @@ export class DomainEvents {
   ) {}
 
   /** Records events in the transaction of the change: written immediately before the commit, handled right after it. */
-  async record(tx: Tx, ...news: readonly NewEvent[]): Promise<void> {
+  async record(tx: Tx, ...events: readonly NewEvent[]): Promise<void> {
     const now = this.clock.now();
     this.atCommit.add(
       tx,
-      news.map((one) => eventOf(one, now)),
+      events.map((event) => eventOf(event, now)),
     );
   }
 
-  /** Starts the handlers. Call it after the commit of a hot path that inserts event rows itself (see insertEvents). */
+  /** Starts the handlers. Call it after the commit of a statement that inserts event rows (see insertEvents). */
   wake(): void {
     this.work.wake();
   }
 
   /**
-   * Registers a handler that gets each event by itself, at least once. Call it in `onModuleInit`. The name never
-   * changes, because it names the lane. A handler that throws gets the event again with growing pauses; finally the
-   * event is dead and kept for an operator.
+   * Registers a handler that gets each event at least once. Call it in `onModuleInit`. The name never changes, because
+   * it names the lane. If the handler throws, the event is repeated with growing pauses; finally it is dead and kept for
+   * an operator.
    */
-  on(news: News, name: string, handler: (event: DomainEvent) => Promise<void>): void {
+  on(filter: EventFilter, name: string, handler: (event: DomainEvent) => Promise<void>): void {
     this.work.define<StoredEvent, void>({
       name: kindOfHandler(name),
-      news,
+      events: filter,
       places: PLACES,
       one: ({ data }) => handler(eventFrom(data)),
     });
   }
 
   /**
-   * Registers a handler that only writes to the database. It runs in the transaction that takes the events, so each
-   * event is handled exactly once. If it fails, each event gets a transaction of its own. It returns the events that it
-   * cannot handle yet.
+   * Registers a handler that only writes to the database. It runs in the transaction that ends the work of the events,
+   * so each event is handled exactly once. If it fails, each event gets its own transaction. It returns the events that
+   * it cannot handle yet.
    */
   inTransaction(
-    news: News,
+    filter: EventFilter,
     name: string,
     handler: (tx: Tx, events: readonly DomainEvent[]) => Promise<readonly DomainEvent[] | void>,
   ): void {
     this.work.define<StoredEvent, void>({
       name: kindOfHandler(name),
-      news,
+      events: filter,
       places: SET_SIZE,
       inSet: async (tx, rows) => {
         const events = rows.map(({ data }) => eventFrom(data));

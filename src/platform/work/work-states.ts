@@ -31,7 +31,7 @@ export interface DeadJobsQuery extends PageRequest {
   readonly sort?: SortWord<'created_at'>;
 }
 
-/** Work in lanes of their own has gauges of its own. */
+/** Without timers, and without kinds that have their own gauges. */
 const STATES: Statement = {
   name: 'work_states',
   text: `
@@ -73,7 +73,7 @@ const PRUNE: Statement = {
 
 const PRUNE_SECONDS = 3_600;
 
-/** The state of the work, and dead work, for operators. It needs no running worker. */
+/** Counts of work, and dead work, for operators. Needs no running worker. */
 @Injectable()
 export class WorkStates {
   constructor(
@@ -96,14 +96,13 @@ export class WorkStates {
     return { items, total: counted!.total };
   }
 
-  /** Removes work that has been dead for long. */
   async prune(): Promise<void> {
     await this.statements.rows(PRUNE);
   }
 
   /**
-   * Lets dead work be done again, with all its attempts. Throws NotFoundError, and `invalid_state` for work whose kind has stored
-   * that it was given up.
+   * Makes dead work ready again, with all its attempts. Throws NotFoundError, and `invalid_state` if the kind has stored the failure
+   * (see gaveUp).
    */
   async requeue(tx: Tx, id: string): Promise<void> {
     const rows = isUuid(id)

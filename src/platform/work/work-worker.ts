@@ -8,35 +8,27 @@ import { afterCommit, type Transactions, type Tx } from '../database/transaction
 import { newId } from '../ids.js';
 import { shownStart } from '../text.js';
 import { inSpan, outsideTraces, presentSpan, traced } from '../tracing/tracing.js';
-import { Claim, Lane, LookDepth } from './claim.js';
-import {
-  type Again,
-  AgainOutcome,
-  type Claimed,
-  DEFAULTS,
-  type Kind,
-  LostClaims,
-  type NewWork,
-} from './kind.js';
-import {
-  type ClaimedRow,
-  type ClaimLook,
-  type Ending,
-  type OwnLane,
-  type Room,
-  type WorkRepository,
+import { Claim, Lane, LookBack } from './claim.js';
+import { type Again, AgainOutcome, type DefinedKind, LostClaims, type NewWork } from './kind.js';
+import type {
+  ClaimedRow,
+  ClaimLook,
+  Ending,
+  LaneRequest,
+  LimitedLane,
+  WorkRepository,
 } from './work.repository.js';
 
-/** For work of other replicas, and for work that becomes due. Work of this replica starts at its commit. */
+/** Finds work of other replicas, and work that becomes due. Work of this replica starts at its commit. */
 const POLL_MS = 500;
 /** Work that arrives within this time becomes one set. */
 const REST_MS = 5;
 const RENEW_MS = 1_000;
 const RETRY_MS = 500;
-/** A row that waits longer for a lock holds up no others: it is tried again later. */
-const LOCK_PATIENCE_MS = 1_000;
-const LONGEST_ERROR = 2_000;
-/** How long aborted work may take until it is left to the end of its lease. */
+/** Longest wait for a lock. Work that waits longer is attempted later, so that it delays no other work. */
+const LOCK_WAIT_MS = 1_000;
+const MAX_ERROR = 2_000;
+/** Longest time for aborted work. Afterwards it is left to the end of its lease. */
 const ABORT_MS = 300;
 
 interface Note {
@@ -50,10 +42,7 @@ interface Finished {
   readonly ending: Omit<Ending, 'row'>;
 }
 
-/**
- * Works on all lanes of this replica: claims as many rows as places are free, does their work, renews the claims and
- * ends them in sets.
- */
+/** Does the work of all lanes on this replica: claims as many rows as places are free, renews the claims, and ends them in sets. */
 export class WorkWorker {
   private readonly log = new Logger('Work');
   private readonly id = newId();
@@ -64,26 +53,25 @@ export class WorkWorker {
   private readonly renewing: BackgroundLoop;
   private readonly ends: Batcher<Finished, undefined>;
   private readonly notes: Batcher<Note, boolean>;
-  /** Nothing becomes due that was due before this time. */
-  private liftedTo: Date | undefined;
-  private readonly liftDepth = new LookDepth();
+  /** All rows that were due before this time are ready. */
+  private readyUntil: Date | undefined;
+  private readonly lookBack = new LookBack();
   private isStopping = false;
 
   constructor(
     private readonly repository: WorkRepository,
     private readonly transactions: Transactions,
-    private readonly kinds: ReadonlyMap<string, Kind>,
+    private readonly kinds: ReadonlyMap<string, DefinedKind>,
     private readonly beforeLook: () => Promise<void>,
   ) {
     const { log } = this;
     const look = { task: 'Looking for work', log, pauseMs: POLL_MS, restMs: REST_MS };
     this.looking = new BackgroundLoop(look, () => this.look());
-    const leases = () => [...kinds.values()].map(({ leaseMs = DEFAULTS.leaseMs }) => leaseMs);
     const renew = {
       task: 'Renewing the claims of work',
       log,
       get pauseMs() {
-        return Math.min(RENEW_MS, ...leases().map((ms) => ms / 4));
+        return Math.min(RENEW_MS, ...[...kinds.values()].map(({ leaseMs }) => leaseMs / 4));
       },
     };
     this.renewing = new BackgroundLoop(renew, () => this.renew());
@@ -113,38 +101,37 @@ export class WorkWorker {
     this.looking.wake();
   }
 
-  /** Adds work in the transaction of the caller that this worker does after the commit. */
+  /** Adds work in the transaction of the caller. This worker starts it after the commit. */
   async addClaimed(
     tx: Tx,
-    kind: Kind,
+    kind: DefinedKind,
     added: readonly NewWork[],
     permit: object | undefined,
   ): Promise<ReadonlyMap<string, Promise<void>>> {
-    const { leaseMs = DEFAULTS.leaseMs } = kind;
     const awaited = added.map((one) => ({ ...one, span: one.span ?? presentSpan() }));
-    const rows = await this.repository.addClaimed(tx, this.id, kind.name, leaseMs, awaited);
+    const rows = await this.repository.addClaimed(tx, this.id, kind.name, kind.leaseMs, awaited);
     const spanOf = new Map(awaited.map(({ ref, span }) => [ref, span]));
-    const started = new Map<string, Promise<void>>();
+    const ends = new Map<string, Promise<void>>();
     for (const row of rows) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      started.set(row.ref, promise);
-      // Its lease has begun.
+      ends.set(row.ref, promise);
+      // Made before the commit, because its lease has begun.
       const claim = this.claimOf(row, kind, permit);
       afterCommit(tx, () => {
         const lane = this.lanes.get(row.lane) ?? new Lane(row.lane, kind);
-        void inSpan(spanOf.get(row.ref), () => this.carry(lane, [claim])).finally(resolve);
+        void inSpan(spanOf.get(row.ref), () => this.run(lane, [claim])).finally(resolve);
       });
     }
-    return started;
+    return ends;
   }
 
-  /** Takes no more work. */
+  /** Claims no more work. */
   async pause(): Promise<void> {
     this.isStopping = true;
     await this.looking.stop();
   }
 
-  /** Waits for the work that is being done. Then aborts it and gives it back, or leaves it to the end of its lease. */
+  /** Waits for running work. Then aborts it and gives it back, or leaves it to the end of its lease. */
   async stop(graceMs: number): Promise<void> {
     await this.pause();
     const ended = async () => {
@@ -161,232 +148,226 @@ export class WorkWorker {
 
   private async look(): Promise<void> {
     await this.beforeLook();
-    const backMs = this.liftDepth.begin();
+    const backMs = this.lookBack.begin();
     if (backMs === Infinity) {
       for (const lane of this.lanes.values()) {
-        // The look finds it again if it is still there.
+        // The look finds the lane again if its row still exists.
         if (lane.kind.hasLanes && lane.isIdle) this.lanes.delete(lane.name);
       }
     }
-    const rooms = this.roomsOf(({ gate }) => !gate);
-    const gated = this.roomsOf(({ gate }) => gate !== undefined);
-    const { claimed, free, hasLifted, at, lanes, ready } = await this.repository.look(
-      this.id,
-      rooms,
-      this.lapsedLanes,
-      this.liftedTo && backMs < Infinity ? new Date(this.liftedTo.getTime() - backMs) : undefined,
-      gated,
-    );
-    this.liftDepth.end();
-    if (!hasLifted) this.liftedTo = at;
-    const isMore = this.begin(rooms, { claimed, free, at }, undefined);
-    const limited = new Set(lanes.map(({ lane }) => lane));
+    const free = [...this.lanes.values()].filter((lane) => lane.free > 0);
+    const [open, gated] = [false, true].map((isGated) =>
+      free.filter(({ kind }) => Boolean(kind.gate) === isGated).map((lane) => lane.request()),
+    ) as [LaneRequest[], LaneRequest[]];
+    const { readyUntil, lapsedLanes } = this;
+    const dueSince = readyUntil && new Date(Math.max(0, readyUntil.getTime() - backMs));
+    const look = await this.repository.look(this.id, open, { lapsedLanes, dueSince, gated });
+    this.lookBack.end();
+    if (!look.made_ready) this.readyUntil = look.at;
+    const mayHaveMore = this.startClaimed(open, look, undefined);
+    const limited = new Set(look.lanes.map(({ lane }) => lane));
     for (const { lane } of gated) {
-      if (!ready.includes(lane) && !limited.has(lane)) this.lanes.get(lane)!.looked([], 1, at);
+      const isEmpty = !look.ready.includes(lane) && !limited.has(lane);
+      if (isEmpty) this.lanes.get(lane)!.endLook([], 1, look.at);
     }
-    const isNew = this.learn(lanes);
-    await this.lookBehindGates(gated.filter(({ lane }) => ready.includes(lane)));
-    if (hasLifted || isMore || isNew) this.wake();
+    const hasChanged = this.updateLanes(look.lanes);
+    await this.claimBehindGates(gated.filter(({ lane }) => look.ready.includes(lane)));
+    if (look.made_ready || mayHaveMore || hasChanged) this.wake();
   }
 
-  /** Returns whether a lane is new or has other places. */
-  private learn(lanes: readonly OwnLane[]): boolean {
-    let isNew = false;
+  /** Returns whether a lane is new or has another number of places. */
+  private updateLanes(lanes: readonly LimitedLane[]): boolean {
+    let hasChanged = false;
     for (const { lane: name, kind, places } of lanes) {
-      const definition = kind === null ? undefined : this.kinds.get(kind);
+      const defined = kind === null ? undefined : this.kinds.get(kind);
       const known = this.lanes.get(name);
-      if (!definition || places === null || known?.places === places) continue;
+      if (!defined || places === null || known?.places === places) continue;
       if (known) known.places = places;
-      else this.lanes.set(name, new Lane(name, definition, places));
-      isNew = true;
+      else this.lanes.set(name, new Lane(name, defined, places));
+      hasChanged = true;
     }
-    return isNew;
+    return hasChanged;
   }
 
-  private async lookBehindGates(rooms: readonly Room[]): Promise<void> {
-    const gateOf = ({ lane }: Room) => this.lanes.get(lane)!.kind.gate!;
-    for (const [gate, behind] of Map.groupBy(rooms, gateOf)) {
+  private async claimBehindGates(requests: readonly LaneRequest[]): Promise<void> {
+    const gateOf = ({ lane }: LaneRequest) => this.lanes.get(lane)!.kind.gate!;
+    for (const [gate, behind] of Map.groupBy(requests, gateOf)) {
       const passed = await this.transactions.run(async (tx) => {
         const permit = await gate(tx);
         return permit && { permit, look: await this.repository.claimIn(tx, this.id, behind) };
       });
-      if (passed && this.begin(behind, passed.look, passed.permit)) this.wake();
+      if (passed && this.startClaimed(behind, passed.look, passed.permit)) this.wake();
     }
   }
 
-  private roomsOf(wanted: (kind: Kind) => boolean): Room[] {
-    const lanes = [...this.lanes.values()].filter(({ kind, free }) => wanted(kind) && free > 0);
-    return lanes.map((lane) => lane.room());
-  }
-
-  /** Returns whether a lane may have more work for its free places. */
-  private begin(
-    rooms: readonly Room[],
+  /** Starts the claimed work. Returns whether a lane with free places may have more. */
+  private startClaimed(
+    requests: readonly LaneRequest[],
     { claimed, free, at }: ClaimLook,
     permit: unknown,
   ): boolean {
-    const ofLanes = Map.groupBy(claimed, ({ lane }) => lane);
-    let isMore = false;
-    for (const [n, room] of rooms.entries()) {
-      const lane = this.lanes.get(room.lane)!;
-      const ofLane = ofLanes.get(room.lane) ?? [];
-      const mayHaveMore = lane.looked(ofLane, free[n]!, at);
-      const claims = ofLane.map((row) => this.claimOf(row, lane.kind, permit));
-      const [lapsed, others] = [true, false].map((is) => claims.filter((one) => one.lapsed === is));
-      const sets = lane.kind.inSet ? [lapsed!, others!] : claims.map((claim) => [claim]);
-      for (const set of sets) if (set.length > 0) void outsideTraces(() => this.carry(lane, set));
-      isMore ||= mayHaveMore && lane.free > 0;
+    const byLane = Map.groupBy(claimed, ({ lane }) => lane);
+    let mayHaveMore = false;
+    for (const [n, request] of requests.entries()) {
+      const lane = this.lanes.get(request.lane)!;
+      const rows = byLane.get(request.lane) ?? [];
+      const isFull = lane.endLook(rows, free[n]!, at);
+      const claims = rows.map((row) => this.claimOf(row, lane.kind, permit));
+      const sets = lane.kind.inSet
+        ? Map.groupBy(claims, ({ row }) => row.lapsed).values()
+        : claims.map((claim) => [claim]);
+      for (const set of sets) void outsideTraces(() => this.run(lane, set));
+      mayHaveMore ||= isFull && lane.free > 0;
     }
-    return isMore;
+    return mayHaveMore;
   }
 
-  private claimOf(row: ClaimedRow, kind: Kind, permit: unknown): Claim {
-    const note: Claimed['note'] = async (state, tx) => {
-      const counts = tx
+  private claimOf(row: ClaimedRow, kind: DefinedKind, permit: unknown): Claim {
+    return new Claim(row, kind, permit, async (state, tx) => {
+      const isMine = tx
         ? (await this.repository.note(this.id, [{ row, state }], tx)).has(row.id)
         : await this.notes.submit({ row, state });
-      if (!counts) throw new LostClaims(new Set([row.id]));
-    };
-    return new Claim(row, kind, permit, note);
+      if (!isMine) throw new LostClaims(new Set([row.id]));
+    });
   }
 
-  private async carry(lane: Lane, set: readonly Claim[]): Promise<void> {
-    lane.take(set, 1);
+  private async run(lane: Lane, set: readonly Claim[]): Promise<void> {
+    lane.changeBusy(set, 1);
     for (const claim of set) this.claims.add(claim);
     try {
-      await (lane.kind.inSet ? this.doSet(set) : this.doOne(set[0]!));
+      await (lane.kind.inSet ? this.runSet(set) : this.runOne(set[0]!));
     } catch (err) {
       this.log.error({ err, kind: lane.kind.name }, 'The end of work could not be stored.');
     } finally {
       for (const claim of set) this.claims.delete(claim);
-      lane.take(set, -1);
+      lane.changeBusy(set, -1);
       this.wake();
     }
   }
 
-  /** Does the work of a set and ends it in one transaction. If that fails, each row gets a transaction of its own. */
-  private async doSet(claims: readonly Claim[]): Promise<void> {
-    const open = claims.filter((claim) => !claim.isExpired && !claim.signal.aborted);
-    if (open.length === 0) return;
-    const [first, ...others] = open as [Claim, ...Claim[]];
-    const { definition: kind } = first;
-    if (others.length === 0 && first.isWornOut()) return await this.fail(first, DIED);
+  /** Does the work of a set and ends it in one transaction. If that fails, each row gets its own transaction. */
+  private async runSet(claims: readonly Claim[]): Promise<void> {
+    const open = claims.filter((claim) => !claim.isExpired && !claim.isAborted);
+    const [first, ...others] = open;
+    if (!first) return;
+    const { kind } = first;
+    if (others.length === 0 && hasNoAttempts(first)) return await this.fail(first, DIED);
     try {
       await this.inTraces(open, () =>
         this.transactions.run(async (tx) => {
-          await this.repository.limitLockWaits(tx, LOCK_PATIENCE_MS);
-          const again = await kind.inSet!(tx, open);
-          const endings = open.map((row) => ({ row, again: again?.get(row) }));
+          await this.repository.limitLockWaits(tx, LOCK_WAIT_MS);
+          const again = await kind.inSet!(
+            tx,
+            open.map(({ work }) => work),
+          );
+          const endings = open.map((row) => ({ row, again: again?.get(row.work) }));
           await this.repository.end(tx, this.id, endings);
         }),
       );
     } catch (error) {
       if (error instanceof LostClaims) {
-        await this.doSet(open.filter(({ id }) => !error.ids.has(id)));
+        await this.runSet(open.filter(({ id }) => !error.ids.has(id)));
       } else if (others.length > 0) {
-        for (const claim of open) await this.doSet([claim]);
+        for (const claim of open) await this.runSet([claim]);
       } else if (isDatabaseUnavailable(error) && !isLocked(error)) {
         await sleep(RETRY_MS);
-        await this.doSet(open);
+        await this.runSet(open);
       } else await this.fail(first, error);
     }
   }
 
-  private async doOne(claim: Claim): Promise<void> {
-    if (claim.isWornOut()) return await this.fail(claim, DIED);
-    let result: unknown;
+  private async runOne(claim: Claim): Promise<void> {
+    if (hasNoAttempts(claim)) return await this.fail(claim, DIED);
+    const { work, kind } = claim;
+    let outcome: unknown;
     try {
-      result = await this.inTraces([claim], () =>
-        unlessAborted(claim.signal, claim.definition.one!(claim)),
-      );
+      outcome = await this.inTraces([claim], () => unlessAborted(work.signal, kind.one!(work)));
     } catch (error) {
       if (error instanceof LostClaims) return;
-      if (this.isStopping && claim.signal.aborted) {
-        return await this.settle(claim, undefined, { again: { inMs: 0, countsAsAttempt: false } });
-      }
-      return await this.fail(claim, error);
+      if (!this.isStopping || !claim.isAborted) return await this.fail(claim, error);
+      outcome = new AgainOutcome({ inMs: 0, countsAsAttempt: false });
     }
-    if (result instanceof AgainOutcome) {
-      return await this.settle(claim, result.result, { again: result.again });
-    }
-    await this.settle(claim, result, {});
+    if (outcome instanceof AgainOutcome) await this.end(claim, outcome.result, outcome);
+    else await this.end(claim, outcome, {});
   }
 
-  /** Stores the end. Repeats it while the database is unreachable, so that the work is not done again. */
-  private async settle(claim: Claim, result: unknown, ending: Finished['ending']): Promise<void> {
+  /** Stores the end. Repeats this while the database is unreachable, so that the work is not done again. */
+  private async end(
+    claim: Claim,
+    result: unknown,
+    { again, diedOf }: Finished['ending'],
+  ): Promise<void> {
     while (!claim.isExpired) {
       try {
-        return void (await this.ends.submit({ claim, result, ending }));
+        return void (await this.ends.submit({ claim, result, ending: { again, diedOf } }));
       } catch (error) {
         if (error instanceof LostClaims) return;
         if (isDatabaseUnavailable(error)) await sleep(RETRY_MS);
-        else if (ending.again || ending.diedOf !== undefined) throw error;
+        else if (again || diedOf !== undefined) throw error;
         else return await this.fail(claim, error);
       }
     }
   }
 
   private async endAll(tx: Tx, finished: readonly Finished[]): Promise<void> {
-    for (const [kind, ended] of Map.groupBy(finished, ({ claim }) => claim.definition)) {
+    for (const [kind, ended] of Map.groupBy(finished, ({ claim }) => claim.kind)) {
       for (const { claim, ending } of ended) {
-        if (ending.diedOf !== undefined) await kind.gaveUp?.(tx, claim, ending.diedOf);
+        if (ending.diedOf !== undefined) await kind.gaveUp?.(tx, claim.work, ending.diedOf);
       }
-      const done = ended.filter(({ ending, result }) =>
-        ending.again ? result !== undefined : ending.diedOf === undefined,
-      );
-      if (done.length > 0) {
-        await kind.write?.(
-          tx,
-          done.map(({ claim, result }) => ({ row: claim, result })),
-        );
-      }
+      const results = ended
+        .filter(({ ending, result }) =>
+          ending.again ? result !== undefined : ending.diedOf === undefined,
+        )
+        .map(({ claim, result }) => ({ row: claim.work, result }));
+      if (results.length > 0) await kind.write?.(tx, results);
     }
     const endings = finished.map(({ claim, ending }) => ({ row: claim, ...ending }));
     await this.repository.end(tx, this.id, endings);
   }
 
   private async fail(claim: Claim, error: unknown): Promise<void> {
-    const { definition: kind, attempt, row } = claim;
-    const why = shownStart(error instanceof Error ? error.message : String(error), LONGEST_ERROR);
-    this.log.warn({ err: error, kind: kind.name, ref: row.ref, attempt }, 'Work failed.');
-    if (claim.isWornOut(1)) {
-      return await this.settle(claim, undefined, { diedOf: why });
-    }
-    const inMs = (kind.backoffMs ?? DEFAULTS.backoffMs)(attempt);
-    const again: Again = { inMs, why };
-    await this.settle(claim, undefined, { again });
+    const { kind, row } = claim;
+    const { ref, attempt } = row;
+    const why = shownStart(error instanceof Error ? error.message : String(error), MAX_ERROR);
+    this.log.warn({ err: error, kind: kind.name, ref, attempt }, 'Work failed.');
+    const again: Again = { inMs: kind.backoffMs(attempt), why };
+    await this.end(claim, undefined, attempt < kind.mostAttempts ? { again } : { diedOf: why });
   }
 
   private async renew(): Promise<void> {
     for (const claim of this.claims) {
       if (claim.isExpired) claim.abort('The lease is over.');
-      if (claim.isTooLong) claim.abort('The work took too long.');
+      if (claim.isOverTimeLimit) claim.abort('The work took too long.');
     }
-    const due = [...this.claims].filter((claim) => claim.needsRenewal && !claim.signal.aborted);
+    const due = [...this.claims].filter((claim) => claim.needsRenewal && !claim.isAborted);
     if (due.length === 0) return;
     const renewed = await this.repository.renew(this.id, due);
     for (const claim of due) {
-      if (renewed.has(claim.id)) claim.renewed();
+      if (renewed.has(claim.id)) claim.renew();
       else if (this.claims.has(claim)) claim.abort('Another worker has taken over the work.');
     }
   }
 
   private async inTraces<T>(claims: readonly Claim[], work: () => Promise<T>): Promise<T> {
-    const [{ kind, attempt }] = claims as [Claim, ...Claim[]];
-    // A request that waits for the work has it in its own trace.
+    const [{ row }] = claims as [Claim, ...Claim[]];
+    // Work that a request waits for belongs to the trace of the request.
     const isAwaited = presentSpan() !== undefined;
-    const links = isAwaited ? [] : claims.flatMap(({ row }) => row.traceparent ?? []);
-    const attributes = { 'job.queue': kind, 'job.attempt': attempt, 'job.count': claims.length };
     const job = {
-      name: `job ${kind}`,
+      name: `job ${row.kind}`,
       kind: isAwaited ? 'internal' : 'consumer',
-      attributes,
-      links,
+      attributes: {
+        'job.queue': row.kind,
+        'job.attempt': row.attempt,
+        'job.count': claims.length,
+      },
+      links: isAwaited ? [] : claims.flatMap(({ row: { traceparent } }) => traceparent ?? []),
     } as const;
     return await traced(() => job, work);
   }
 }
 
 const isLocked = (error: unknown) => sqlStateOf(error) === SQLSTATE.lockNotAvailable;
+
+const hasNoAttempts = ({ row, kind }: Claim) => row.attempt > kind.mostAttempts;
 
 const DIED = new Error('The process ended while the work was done.');

@@ -1,7 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
-import { EventColumns } from '../database/columns.js';
 
-/** A row exists while something waits or is worked on. A dead row stays for operators. */
+/** Work that waits or is claimed. Work that ends is removed; dead work stays for operators. */
 @Entity('work')
 @Unique('uq_work_kind_ref', ['kind', 'ref'])
 @Index('ix_work_ready', ['lane', 'urgency', 'due_at', 'id'], { where: 'ready' })
@@ -32,32 +31,36 @@ export class WorkEntity {
   @Column({ type: 'smallint' })
   readonly urgency: number;
 
-  /** May be claimed. */
+  /** The row can be claimed: by its lane or, if `worker` is set, as a lapsed claim. */
   @Column({ type: 'boolean' })
   readonly ready: boolean;
 
-  /** While ready: since when. Otherwise the end of the lease or of the pause, or infinity behind others of the line. */
+  /**
+   * Ready: time at which the row became ready. Claimed: end of the lease. Otherwise earliest start, or infinity behind an earlier row
+   * of the line.
+   */
   @Column({ type: 'timestamptz', precision: 3 })
   readonly due_at: Date;
 
-  /** Last worker. While `ready`, this worker ended without an outcome. */
+  /** Worker that has the claim. If `ready`, its lease ended without an outcome. */
   @Column({ type: 'uuid', nullable: true })
   readonly worker: string | null;
 
-  /** Counts the claims: a worker whose claim was taken over has an older number. */
+  /** Number of claims. A worker that lost its claim has a lower number. */
   @Column({ type: 'integer', default: 0 })
   readonly fence: number;
 
   @Column({ type: 'integer', default: 0 })
   readonly attempts: number;
 
-  /** Was added again while it was worked on. */
+  /** Added again while it was claimed, so it is done again afterwards. */
   @Column({ type: 'boolean', default: false })
   readonly woken: boolean;
 
   @Column({ type: 'jsonb', nullable: true })
   readonly data: object | null;
 
+  /** Stored by an attempt for later attempts. */
   @Column({ type: 'jsonb', nullable: true })
   readonly state: object | null;
 
@@ -73,50 +76,51 @@ export class WorkEntity {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly died_at: Date | null;
 
-  /** Names the row for operators. */
+  /** Id of dead work for operators. A later death has another id. */
   @Column({ type: 'uuid', nullable: true })
   readonly dead_id: string | null;
 }
 
 /**
- * Domain events become work of the lanes that want them: each replica writes these lanes when it starts. Lanes with a
- * kind have places and pauses of their own.
+ * A lane that receives domain events as work, has its own number of places, or is paused. Each replica writes the lanes of its kinds
+ * when it starts.
  */
 @Entity('work_lanes')
 export class WorkLaneEntity {
   @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'pk_work_lanes' })
   readonly lane: string;
 
+  /** Domain events that become work of the lane. */
   @Column({ type: 'text', array: true, default: [] })
   readonly types: string[];
 
-  /** JSON path predicate on the payload. */
+  /** JSON path predicate on the payload of the events. */
   @Column({ type: 'text', nullable: true })
   readonly payload: string | null;
 
   @Column({ type: 'text', collation: 'C', nullable: true })
   readonly kind: string | null;
 
-  /** On each replica. */
+  /** Rows done at the same time on each replica. Default: the number of the kind. */
   @Column({ type: 'integer', nullable: true })
   readonly places: number | null;
 
-  /** No claim before. */
+  /** Nothing is claimed before this time. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly paused_until: Date | null;
 
-  /** Why it is paused. */
+  /** Reason of the pause. */
   @Column({ type: 'jsonb', nullable: true })
   readonly reason: object | null;
 
-  /** One place until then. */
+  /** Only one place is used until then. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly narrow_until: Date | null;
 }
 
-/** Rows exist only during the statement that inserts them: triggers turn them into work and deliveries. */
+/** Exists only during the statement that inserts it: triggers turn its events into work and deliveries. */
 @Entity('domain_events')
-export class DomainEventEntity extends EventColumns {
+export class DomainEventEntity {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
     generatedIdentity: 'ALWAYS',
@@ -124,6 +128,6 @@ export class DomainEventEntity extends EventColumns {
   })
   readonly position: string;
 
-  @Column({ type: 'uuid' })
-  readonly id: string;
+  @Column({ type: 'jsonb' })
+  readonly events: readonly object[];
 }

@@ -1,3 +1,4 @@
+// SQL: many rows in one statement.
 import {
   type BeforeApplicationShutdown,
   Injectable,
@@ -6,35 +7,151 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
+import { type Statement, Statements } from '../database/statements.js';
 import { afterCommit, Transactions, type Tx } from '../database/transactions.js';
 import { presentSpan } from '../tracing/tracing.js';
-import { AgainOutcome, type Kind, type NewWork, requireBounded, requireValid } from './kind.js';
+import { IS_CLAIMED } from './claim.sql.js';
+import {
+  AgainOutcome,
+  DEFAULTS,
+  type DefinedKind,
+  type Kind,
+  type NewWork,
+  requireBounded,
+} from './kind.js';
 import { WorkWorker } from './work-worker.js';
-import { WorkRepository } from './work.repository.js';
+import type { WorkEntity } from './work.entity.js';
+import { NORMAL, WorkRepository } from './work.repository.js';
 
-const LARGEST_DATA_BYTES = 1024 * 1024;
+const MAX_DATA_BYTES = 1024 * 1024;
 /** Part of the grace period that is left for the steps after the work. */
 const GRACE_MARGIN_MS = 500;
 /** A restore may remove the rows of timers and lanes. */
 const REGISTERED_FOR_MS = 60_000;
 const TIMER_LIMIT_MS = 900_000;
 export const TIMERS = 'every.';
+/** `ref` of the only row of a timer. */
+const ONLY_REF = '00000000-0000-0000-0000-000000000000';
+
+/** Adds rows, or updates rows that exist: claimed work is done again after its attempt. */
+const ADD: Statement = {
+  name: 'work_add',
+  text: `
+    with added as materialized (
+      select *, row_number() over (partition by line order by place) as in_line
+        from jsonb_to_recordset($2::jsonb) as added (
+          place int, ref uuid, lane text, line text, urgency smallint, data jsonb, due_at timestamptz)),
+    -- Holds the end of the last row of each line until this transaction ends, so that the end sees the added rows. Ends
+    -- lock their rows in the order of the ids, too.
+    before as materialized (
+      select line from work
+       where died_at is null and id = any(array(
+         select last.id
+           from (select distinct line from added where line is not null) as added
+          cross join lateral (
+            select id from work
+             where kind = $1 and line between added.line and added.line and died_at is null
+             order by line desc, id desc limit 1) as last))
+       order by id for key share)
+    insert into work (kind, ref, lane, line, urgency, data, traceparent, ready, due_at)
+    select $1, added.ref, coalesce(added.lane, $1), added.line, added.urgency, added.data, $3,
+           not waits and coalesce(added.due_at <= now(), true),
+           case when waits then 'infinity' else greatest(added.due_at, now()) end
+      from added left join before on before.line = added.line
+     cross join lateral (
+       select added.line is not null and (before.line is not null or added.in_line > 1) as waits) as turn
+     order by added.place
+    on conflict (kind, ref) do update set
+      data = excluded.data, traceparent = excluded.traceparent, died_at = null, dead_id = null,
+      attempts = case when work.died_at is null then work.attempts else 0 end,
+      added_at = case when work.died_at is null then work.added_at else now() end,
+      woken = ${IS_CLAIMED},
+      ready = case when ${IS_CLAIMED} then false when work.line is null then work.ready or excluded.ready
+                   else true end,
+      due_at = case when ${IS_CLAIMED} then work.due_at when work.died_at is not null then excluded.due_at
+                    when work.line is null then least(work.due_at, excluded.due_at)
+                    else least(work.due_at, now()) end`,
+};
+
+/** Adds the rows of timers if they do not exist. */
+const ENSURE: Statement = {
+  name: 'work_ensure',
+  text: `
+    insert into work (kind, ref, lane, urgency, ready, due_at)
+    select kind, $2, kind, $3, true, now() from unnest($1::text[]) as wanted (kind)
+    on conflict (kind, ref) do nothing`,
+};
+
+const ENSURE_LANES: Statement = {
+  name: 'work_ensure_lanes',
+  text: `
+    insert into work_lanes (lane, types, payload, kind)
+    select lane, coalesce(types, '{}'), payload, kind
+      from jsonb_to_recordset($1::jsonb) as wanted (lane text, types text[], payload text, kind text) order by lane
+    on conflict (lane) do update set types = excluded.types, payload = excluded.payload, kind = excluded.kind
+     where (work_lanes.types, work_lanes.payload, work_lanes.kind)
+        is distinct from (excluded.types, excluded.payload, excluded.kind)`,
+};
+
+const SLOW_LANE: Statement = {
+  name: 'work_slow_lane',
+  text: `
+    insert into work_lanes (lane, paused_until, narrow_until, reason)
+    select $1, now() + nullif($2::float8, 0) * interval '1 ms',
+           case when $3::float8 = 'infinity' then 'infinity' else now() + nullif($3::float8, 0) * interval '1 ms' end,
+           $4::jsonb
+    on conflict (lane) do update set
+      paused_until = greatest(work_lanes.paused_until, excluded.paused_until),
+      narrow_until = greatest(work_lanes.narrow_until, excluded.narrow_until),
+      reason = coalesce(excluded.reason, work_lanes.reason)`,
+};
+
+const RESUME_LANE: Statement = {
+  name: 'work_resume_lane',
+  text: `
+    update work_lanes
+       set paused_until = null, reason = null, narrow_until = case when $2 then null else narrow_until end
+     where lane = $1 and (paused_until is not null or $2 and narrow_until is not null)`,
+};
+
+const hurry = (name: string, which: string): Statement => ({
+  name,
+  text: `
+    update work set ready = $2::float8 = 0, due_at = now() + $2 * interval '1 ms'
+     where id = any(array(
+       select id from work
+        where ${which} and not ready and died_at is null and worker is null
+          and due_at > now() + $2 * interval '1 ms' and due_at < 'infinity'
+        order by id for update))`,
+});
+const HURRY = hurry('work_hurry', 'kind = $1 and ref = any($3::uuid[])');
+const HURRY_LANE = hurry('work_hurry_lane', 'lane = $1');
+
+const CANCEL: Statement = {
+  name: 'work_cancel',
+  text: `
+    delete from work
+     where id = any(array(select id from work where kind = $1 and ref = any($2::uuid[]) order by id for update))
+       and (not $3 or not ${IS_CLAIMED})
+    returning id, kind, ref, line`,
+};
 
 /**
  * The work engine. Work is a row in PostgreSQL: added in the transaction of the caller, claimed by one replica, done at
- * least once, tried again with growing pauses, and finally dead and kept for an operator.
+ * least once, attempted again with growing pauses, and finally dead and kept for an operator.
  */
 @Injectable()
 export class Work
   implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
 {
   private readonly log = new Logger('Work');
-  private readonly kinds = new Map<string, Kind>();
+  private readonly kinds = new Map<string, DefinedKind>();
   private readonly worker: WorkWorker;
   private registeredAt = -Infinity;
   private deadline = Infinity;
 
   constructor(
+    private readonly statements: Statements,
     private readonly repository: WorkRepository,
     transactions: Transactions,
     private readonly settings: Settings,
@@ -42,11 +159,10 @@ export class Work
     this.worker = new WorkWorker(repository, transactions, this.kinds, () => this.register());
   }
 
-  /** Defines how work of a kind is done. Call it before the application starts. */
+  /** Defines a kind of work. Call it before the application starts. */
   define<D, R>(kind: Kind<D, R>): void {
-    requireValid(kind);
     if (this.kinds.has(kind.name)) throw new Error(`${kind.name} is already defined.`);
-    this.kinds.set(kind.name, kind);
+    this.kinds.set(kind.name, { ...DEFAULTS, ...(kind as Kind) });
   }
 
   /**
@@ -69,8 +185,8 @@ export class Work
   }
 
   /**
-   * Adds work in the transaction of the caller. It starts right after the commit. Work that waits already gets the new
-   * data, and work that is being done is done again.
+   * Adds work in the transaction of the caller. It starts after the commit. Waiting work gets the new data, and claimed work is done
+   * again.
    */
   async add<D>(
     tx: Tx,
@@ -78,15 +194,18 @@ export class Work
     ...added: readonly NewWork<D>[]
   ): Promise<void> {
     if (added.length === 0) return;
-    this.check(kind.name, added);
-    await this.repository.add(tx, kind.name, added, presentSpan()?.traceparent);
-    afterCommit(tx, () => this.wake());
+    requireBoundedData(kind, added);
+    const rows = added.map(({ ref, data, lane, line, urgency = NORMAL, dueAt }, place) => {
+      return { place, ref, data, lane, line, urgency, due_at: dueAt };
+    });
+    const values = [kind.name, JSON.stringify(rows), presentSpan()?.traceparent];
+    await this.change(tx, ADD, values);
   }
 
   /**
-   * Adds work in the transaction of the caller, for a request that waits for it. This replica does the work right after the
+   * Adds work in the transaction of the caller, for a request that waits for it. This replica does the work after the
    * commit, beside the places of its lane, so the caller needs the permit of the kind's gate. Returns the end of the attempt by
-   * `ref`, without work that is being done already.
+   * `ref`, without work that is claimed already.
    */
   async addClaimed<D>(
     tx: Tx,
@@ -94,26 +213,31 @@ export class Work
     added: readonly NewWork<D>[],
     permit?: object,
   ): Promise<ReadonlyMap<string, Promise<void>>> {
-    this.check(kind.name, added);
-    const defined = this.kinds.get(kind.name)!;
-    return await this.worker.addClaimed(tx, defined, added, permit);
+    requireBoundedData(kind, added);
+    return await this.worker.addClaimed(tx, this.kinds.get(kind.name)!, added, permit);
   }
 
-  /**
-   * Removes work in the transaction of the caller, even if it is being done: its end then fails. Returns the number of
-   * removed rows.
-   */
-  async cancel(tx: Tx, kind: Pick<Kind, 'name'>, refs: readonly string[]): Promise<number> {
-    return (await this.repository.cancel(tx, kind.name, refs, false)).length;
+  /** Removes work, also claimed work, whose end then fails. Returns the refs of the removed rows. */
+  async cancel(
+    tx: Tx,
+    kind: Pick<Kind, 'name'>,
+    refs: readonly string[],
+    isWaiting = false,
+  ): Promise<readonly string[]> {
+    if (refs.length === 0) return [];
+    const values = [kind.name, refs, isWaiting];
+    const removed = await this.statements.rowsIn<WorkEntity>(tx, CANCEL, values);
+    await this.repository.advanceLines(tx, removed);
+    return removed.map(({ ref }) => ref);
   }
 
-  /** Removes work that is not being done, in the transaction of the caller. Returns the refs of the removed rows. */
+  /** Removes work that is not claimed. Returns the refs of the removed rows. */
   async cancelWaiting(
     tx: Tx,
     kind: Pick<Kind, 'name'>,
     refs: readonly string[],
   ): Promise<readonly string[]> {
-    return await this.repository.cancel(tx, kind.name, refs, true);
+    return await this.cancel(tx, kind, refs, true);
   }
 
   /** Claims nothing of a lane for `pauseMs`, and uses only one place for `narrowMs`, which can be Infinity. */
@@ -124,13 +248,12 @@ export class Work
     narrowMs: number,
     reason?: object,
   ): Promise<void> {
-    await this.repository.slowLane(tx, lane, pauseMs, narrowMs, reason);
+    await this.statements.rowsIn(tx, SLOW_LANE, [lane, pauseMs, narrowMs, reason]);
   }
 
   /** Ends the pause of a lane, and with `widens` also the time with one place. */
   async resumeLane(tx: Tx, lane: string, widens: boolean): Promise<void> {
-    await this.repository.resumeLane(tx, lane, widens);
-    afterCommit(tx, () => this.wake());
+    await this.change(tx, RESUME_LANE, [lane, widens]);
   }
 
   /** Starts the next attempt of waiting work in `inMs` if it would start later. */
@@ -140,33 +263,30 @@ export class Work
     refs: readonly string[],
     inMs: number,
   ): Promise<void> {
-    if (refs.length === 0) return;
-    await this.repository.hurry(tx, kind.name, refs, inMs);
-    afterCommit(tx, () => this.wake());
+    if (refs.length > 0) await this.change(tx, HURRY, [kind.name, inMs, refs]);
   }
 
-  /** Starts work of a lane at once that waits for its next attempt. */
+  /** Starts the next attempts of all waiting work of a lane. */
   async hurryLane(tx: Tx, lane: string): Promise<void> {
-    await this.repository.hurryLane(tx, lane);
-    afterCommit(tx, () => this.wake());
+    await this.change(tx, HURRY_LANE, [lane, 0]);
   }
 
-  /** Whether this replica works; false while the database is unreachable at the start. */
+  /** False while the database is unreachable at the start. */
   get started(): boolean {
     return this.registeredAt > -Infinity;
   }
 
-  /** Whether dead work of this kind has stored its failure, so that a repetition would do nothing. */
+  /** Whether `gaveUp` stores the failure of dead work, so that another attempt would do nothing. */
   endsGivenUp(kind: string): boolean {
     return this.kinds.get(kind)?.gaveUp !== undefined;
   }
 
-  /** Looks for work at once. */
+  /** Looks for work immediately. */
   wake(): void {
     this.worker.wake();
   }
 
-  /** Lanes have to be there before the first event. Without a database there is none, and the worker tries again. */
+  /** Lanes must exist before the first event. Without a database there are no events, and the worker registers them later. */
   async onApplicationBootstrap(): Promise<void> {
     await this.register().catch(() => undefined);
     this.worker.start();
@@ -182,14 +302,32 @@ export class Work
     await this.worker.stop(Math.max(0, this.deadline - Date.now()));
   }
 
-  private check(kind: string, added: readonly NewWork[]): void {
-    for (const { data } of added) requireBounded(`Work of ${kind}`, data, LARGEST_DATA_BYTES);
+  /** Makes work ready in the transaction of the caller, and looks for it after the commit. */
+  private async change(tx: Tx, statement: Statement, values: unknown[]): Promise<void> {
+    await this.statements.rowsIn(tx, statement, values);
+    afterCommit(tx, () => this.wake());
   }
 
   private async register(): Promise<void> {
     if (performance.now() - this.registeredAt < REGISTERED_FOR_MS) return;
-    await this.repository.ensureLanes([...this.kinds.values()]);
-    await this.repository.ensure([...this.kinds.keys()].filter((name) => name.startsWith(TIMERS)));
+    const kinds = [...this.kinds.values()];
+    const lanes = kinds
+      .filter(({ events, hasOwnGauges }) => events ?? hasOwnGauges)
+      .map(({ name, events, hasOwnGauges }) => {
+        return {
+          lane: name,
+          types: events?.types,
+          payload: events?.where,
+          kind: hasOwnGauges && name,
+        };
+      });
+    await this.statements.rows(ENSURE_LANES, [JSON.stringify(lanes)]);
+    const timers = [...this.kinds.keys()].filter((name) => name.startsWith(TIMERS));
+    await this.statements.rows(ENSURE, [timers, ONLY_REF, NORMAL]);
     this.registeredAt = performance.now();
   }
+}
+
+function requireBoundedData({ name }: Pick<Kind, 'name'>, added: readonly NewWork[]): void {
+  for (const { data } of added) requireBounded(`Work of ${name}`, data, MAX_DATA_BYTES);
 }

@@ -61,7 +61,8 @@ export class DryRuns {
     { incident }: WantedRun,
   ): RequiredLevel | undefined {
     if (!askedLevel || (decision !== 'run' && decision !== 'undecided')) return undefined;
-    const level = this.levels.forRequest({ action_type, parameters, incident, askedLevel });
+    const wanted = { action_type, parameters, incident, approval_level: askedLevel };
+    const level = this.levels.forRequest(wanted);
     return level === 'none' ? undefined : level;
   }
 }

@@ -63,7 +63,7 @@ export class RunWork implements OnModuleInit {
     this.work.define({
       ...RUN_WORK,
       places: SET_SIZE,
-      isPausable: true,
+      hasOwnGauges: true,
       inSet: (tx, rows) => this.continueAll(tx, rows),
       gaveUp: (tx, { ref }) => this.giveUp(tx, ref),
     });

@@ -145,18 +145,6 @@ const DID_NOTHING = `not exists (
         select from playbook_run_steps step join actions action on action.id = step.action_id
          where step.run_id = playbook_runs.id and action.status <> 'rejected')`;
 
-const cancel = (which: string, isVoid = 'false') => `
-    with locked as materialized (
-      select id from playbook_runs where completed_at is null and ${which} order by id for update),
-    cancelled as (
-      update playbook_runs set status = 'cancelled', error = $2, completed_at = $3, void = ${isVoid}
-       where id = any(array(select id from locked))
-      returning ${columnsOf('playbook_runs')}),
-    stopped as (
-      update playbook_run_steps set status = 'cancelled', completed_at = $3
-       where run_id in (select id from cancelled) and completed_at is null)
-    select * from cancelled`;
-
 /** Runs with work, except those that wait for their turn. */
 const HELD = `
   select run.id
@@ -169,20 +157,33 @@ const COUNT_HELD: Statement = {
   text: `select count(*)::integer as n from (${HELD}) as held`,
 };
 
+const lock = (which: string): string =>
+  `select id from playbook_runs where completed_at is null and ${which} order by id for update`;
+
 /** `$1` has no meaning for `held` and `all`: the statements take the same parameters. */
-const CANCEL = {
-  /** The decision of a person also holds for the next triage with the same verdict, so the run is not void. */
-  run: { name: 'playbook_runs_cancel', text: cancel('id = $1') },
-  incident: {
-    name: 'playbook_runs_cancel_of_incident',
-    text: cancel('incident_id = $1', DID_NOTHING),
-  },
+const LOCK_OPEN = {
+  run: { name: 'playbook_runs_lock_one', text: lock('id = $1') },
+  incident: { name: 'playbook_runs_lock_of_incident', text: lock('incident_id = $1') },
   held: {
-    name: 'playbook_runs_cancel_held',
-    text: cancel(`id = any(array(${HELD})) and $1::uuid is null`, DID_NOTHING),
+    name: 'playbook_runs_lock_held',
+    text: lock(`id = any(array(${HELD})) and $1::uuid is null`),
   },
-  all: { name: 'playbook_runs_cancel_all', text: cancel('$1::uuid is null') },
+  all: { name: 'playbook_runs_lock_all', text: lock('$1::uuid is null') },
 } satisfies Record<string, Statement>;
+
+/** Comes after the lock: a statement that waited for a lock does not see the steps that were added meanwhile. */
+const CANCEL: Statement = {
+  name: 'playbook_runs_cancel',
+  text: `
+    with cancelled as (
+      update playbook_runs set status = 'cancelled', error = $2, completed_at = $3, void = $4::boolean and ${DID_NOTHING}
+       where id = any($1::uuid[])
+      returning ${columnsOf('playbook_runs')}),
+    stopped as (
+      update playbook_run_steps set status = 'cancelled', completed_at = $3
+       where run_id = any($1::uuid[]) and completed_at is null)
+    select * from cancelled`,
+};
 
 /** Order of the verdicts. A worse verdict may need steps that the earlier run skipped. */
 const badness = (of: string) =>
@@ -341,11 +342,15 @@ export class RunsRepository {
   /** Cancels the open runs of `which`: the run or the runs of the incident with this id, those that the kill switch holds, or all. */
   async cancel(
     tx: Tx,
-    which: keyof typeof CANCEL,
+    which: keyof typeof LOCK_OPEN,
     id: string | null,
     why: string,
     at: Date,
   ): Promise<PlaybookRun[]> {
-    return await this.statements.rowsIn(tx, CANCEL[which], [id, why, at]);
+    const open = await this.statements.rowsIn<{ id: string }>(tx, LOCK_OPEN[which], [id]);
+    // The decision of a person also holds for the next triage with the same verdict, so that run is not void.
+    const mayBeVoid = which === 'incident' || which === 'held';
+    const values = [open.map((run) => run.id), why, at, mayBeVoid];
+    return await this.statements.rowsIn(tx, CANCEL, values);
   }
 }

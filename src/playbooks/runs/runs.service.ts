@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasEnded, SYSTEM } from '../../actions/action.js';
-import { ActionDecisions } from '../../actions/action-decisions.js';
+import { ActionEndings } from '../../actions/execution/action-endings.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
-import { IncidentEndings } from '../../incidents/incidents.service.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
@@ -42,7 +42,6 @@ const GRACE_MS = 5_000;
 const LOOK_MS = 100;
 
 const CANCELLED = 'Its playbook run was cancelled.';
-const INCIDENT_DELETED = 'Its incident was deleted.';
 
 /** Starts, reads and cancels runs. `playbook` is an id or a name. */
 @Injectable()
@@ -53,8 +52,8 @@ export class RunsService implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly playbooks: PlaybooksRepository,
     private readonly incidents: Incidents,
-    private readonly endings: IncidentEndings,
-    private readonly decisions: ActionDecisions,
+    private readonly incidentChanges: IncidentsService,
+    private readonly actionEndings: ActionEndings,
     private readonly samePerson: SamePerson,
     private readonly killSwitch: KillSwitch,
     private readonly work: Work,
@@ -76,14 +75,9 @@ export class RunsService implements OnModuleInit {
         cancel(tx, 'held', null, `Discarded by ${name}, who turned the kill switch off.`, SYSTEM),
     });
     // The module of actions has registered before, so waiting actions are rejected first.
-    this.endings.register({
-      onDeleted: async (tx, incidentId) => {
-        await cancel(tx, 'incident', incidentId, INCIDENT_DELETED, SYSTEM);
-      },
-      pending: {
-        name: 'runs',
-        withdraw: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
-      },
+    this.incidentChanges.registerEnding({
+      pending: 'runs',
+      end: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
     });
   }
 
@@ -214,9 +208,9 @@ export class RunsService implements OnModuleInit {
     if (status === 'pending_approval') {
       const hasStarted = await this.hasStarted(tx, caller, requested_by);
       if (!hasStarted) requireApprovalLevel(caller, approval_level ?? 'none');
-      await this.decisions.reject(tx, id, caller.name, CANCELLED);
+      await this.actionEndings.reject(tx, { id, status }, caller.name, CANCELLED);
     } else if (!approval_level) {
-      await this.decisions.withdraw(tx, id, caller.name, CANCELLED);
+      await this.actionEndings.withdraw(tx, { id }, caller.name, CANCELLED);
     }
   }
 
@@ -226,7 +220,7 @@ export class RunsService implements OnModuleInit {
    */
   private async hasStarted(tx: Tx, caller: Principal, requestedBy: string): Promise<boolean> {
     if (caller.name === requestedBy) return true;
-    return caller.kind === 'user' && (await this.samePerson.isSamePerson(tx, caller, requestedBy));
+    return caller.kind === 'user' && (await this.samePerson.isAmong(tx, caller, [requestedBy]));
   }
 
   /** Records the cancelled runs and removes their work. Returns their number. */

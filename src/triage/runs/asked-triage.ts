@@ -5,13 +5,8 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import {
-  isKillSwitchActive,
-  KillSwitch,
-  type Permit,
-  PermitGate,
-  PermitLapsed,
-} from '../../kill-switch/kill-switch.js';
+import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
+import { type Permit, PermitGate, PermitLapsed } from '../../kill-switch/permit.js';
 import { Clock } from '../../platform/clock.js';
 import { unlessAborted, within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -107,7 +102,7 @@ export class AskedTriage
     if (!this.model.asksOutside) return;
     this.work.define<unknown, Attempt | undefined>({
       ...TRIAGE,
-      isPausable: true,
+      hasOwnGauges: true,
       places: MOST_AT_ONCE,
       timeLimitMs: 2 * this.settings.triageTimeoutMs,
       mostAttempts: MOST_CLAIMS,

@@ -56,7 +56,7 @@ export class LocalTriage implements OnModuleInit {
     if (this.model.asksOutside) return;
     this.work.define({
       ...TRIAGE,
-      isPausable: true,
+      hasOwnGauges: true,
       // Without a provider, runs wait for a replica that has one.
       places: this.isUsed ? MOST_IN_SET : 0,
       mostAttempts: MOST_CLAIMS,

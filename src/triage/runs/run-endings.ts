@@ -1,10 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Incident } from '../../incidents/incident.js';
-import {
-  IncidentEndings,
-  IncidentsService,
-  type RecordedChange,
-} from '../../incidents/incidents.service.js';
+import { IncidentsService, type RecordedChange } from '../../incidents/incidents.service.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
@@ -53,7 +49,6 @@ export class RunEndings implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly incidents: Incidents,
     private readonly changes: IncidentsService,
-    private readonly incidentEndings: IncidentEndings,
     private readonly runs: TriageRunsRepository,
     private readonly recorder: RunRecorder,
     private readonly provider: ProviderState,
@@ -64,9 +59,7 @@ export class RunEndings implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.incidentEndings.register({
-      onDeleted: async (tx, id) => void (await this.failWaiting(tx, INCIDENT_DELETED, id)),
-    });
+    this.changes.registerEnding({ end: (tx, id) => this.failWaiting(tx, INCIDENT_DELETED, id) });
     this.work.every('triage-overdue', OVERDUE_SECONDS, () => this.giveUpOverdue());
     if (!this.model.asksOutside) return;
     this.killSwitch.register('triage_runs', {
@@ -140,7 +133,7 @@ export class RunEndings implements OnModuleInit {
     const failed = [...(await this.runs.change(tx, changes)).values()];
     const told = failed.filter(({ incident_id }) => incident_id !== deletedId);
     const incidents = told.map(({ incident_id }) => incident_id);
-    await this.recorder.failed(tx, failed, await this.incidents.listedOf(incidents, tx));
+    await this.recorder.failed(tx, failed, await this.incidents.findBySubject(incidents, tx));
     return failed.length;
   }
 

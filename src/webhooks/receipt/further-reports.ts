@@ -50,8 +50,8 @@ export class FurtherReports {
   ): Promise<void> {
     let incident = await this.incidents.lockForUpdate(tx, incidentId);
     if (!incident) return;
-    const newest = await this.reports.latestIn(tx, incidentId);
-    const known = await this.knownFrom(incident.raw_data, newest);
+    const [newest] = (await this.reports.toJudge([incidentId], tx)).get(incidentId) ?? [];
+    const known = await this.knownFrom(incident.raw_data, newest?.raw_data);
     let triage: ReadEvent['incident']['triage'];
     for (const event of events) {
       const isNews = await this.turns.run(() =>

@@ -3,15 +3,18 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { INCIDENT_TYPE, SEVERITIES } from '../../../src/incidents/incident.js';
-import { rawDataErrors, rawDataJson } from '../../../src/incidents/raw-data-rules.js';
+import { rawDataErrors } from '../../../src/incidents/raw-data-rules.js';
 import { casesIn, type EvalCase, type RawData } from './case-shape.js';
 
-/** One folder for each part of the set, with files of JSON, each of which holds a list of cases. */
 const CASES = resolve(__dirname, '../cases');
-export const PARTS: readonly string[] = readdirSync(CASES, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name)
-  .sort();
+/** The JSON files of each part: a part is a folder, and each batch of the folder `fresh` is a part, such as `fresh-1`. */
+const FILES = Map.groupBy(
+  readdirSync(CASES, { encoding: 'utf8', recursive: true })
+    .filter((file) => file.endsWith('.json'))
+    .sort(),
+  (file) => file.replace('fresh/batch', 'fresh').split(/[/.]/)[0]!,
+);
+export const PARTS: readonly string[] = [...FILES.keys()].sort();
 
 /** More would measure how well one trick is known instead of how well is judged. */
 const MOST_OF_A_TEMPLATE = 3;
@@ -25,11 +28,9 @@ export function loadCases(...parts: readonly string[]): EvalCase[] {
 }
 
 function casesOfPart(part: string): EvalCase[] {
-  const files = readdirSync(join(CASES, part)).filter((name) => name.endsWith('.json'));
-  return files.sort().flatMap((name) => {
-    const text = readFileSync(join(CASES, part, name), 'utf8');
-    return casesIn(JSON.parse(text), `${part}/${name}`);
-  });
+  return FILES.get(part)!.flatMap((file) =>
+    casesIn(JSON.parse(readFileSync(join(CASES, file), 'utf8')), file),
+  );
 }
 
 /** What of the cases does not keep to the rules of the set, each with the id of its case. */
@@ -76,7 +77,7 @@ function problemsOfCase({ id, incident, expected, injections }: EvalCase): strin
 
 /** What the service would refuse, and names that may belong to somebody. */
 function problemsOfRawData(incidentType: string, rawData: RawData): string[] {
-  const errors = rawDataErrors(incidentType, rawData, rawDataJson(rawData));
+  const errors = rawDataErrors(incidentType, rawData, JSON.stringify(rawData));
   const owned = textsIn(rawData).flatMap(ownedNames);
   return [
     ...errors.map(({ message }) => message),

@@ -44,23 +44,20 @@ function watchExecution({ repository, worker, work, calls, endings }, hit) {
   const laneOf = ({ lane }) => ({ kind: lane.split('.')[0] });
   watch(repository, 'look', { before: () => ELSEWHERE });
   watch(repository, 'claimIn', {
-    before: (_tx, _worker, rooms) => only(rooms.map(laneOf), FAILPOINT.unclaimed),
+    before: (_tx, _worker, requests) => only(requests.map(laneOf), FAILPOINT.unclaimed),
   });
-  watch(repository, 'renew', { before: (_, claims) => only(claims, FAILPOINT.renewing) });
-  watch(repository, 'note', {
-    after: (_, notes) =>
-      only(
-        notes.map(({ row }) => row),
-        FAILPOINT.sending,
-      ),
+  const rowOf = ({ row }) => row;
+  watch(repository, 'renew', {
+    before: (_, claims) => only(claims.map(rowOf), FAILPOINT.renewing),
   });
+  watch(repository, 'note', { after: (_, notes) => only(notes.map(rowOf), FAILPOINT.sending) });
   watch(repository, 'end', { before: () => ELSEWHERE });
   watch(work, 'attempt', { before: () => FAILPOINT.claimed });
   watch(calls, 'execute', { after: () => FAILPOINT.answered });
   watch(endings, 'endAll', { after: () => FAILPOINT.finishing });
-  watch(worker, 'settle', {
-    after: (claim, _, { again }) => {
-      if (!isAction(claim)) return undefined;
+  watch(worker, 'end', {
+    after: ({ row }, _, { again }) => {
+      if (!isAction(row)) return undefined;
       if (!again) return FAILPOINT.finished;
       return again.state?.accepted && FAILPOINT.vendorAccepted;
     },

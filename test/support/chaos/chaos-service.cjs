@@ -65,16 +65,13 @@ for (const method of ['addClaimed', 'claimIn']) {
   };
 }
 
-const { KillSwitchRepository } = compiled('kill-switch/kill-switch.repository.js');
+const { KillSwitch } = compiled('kill-switch/kill-switch.js');
 let locked = false;
-const { lockExclusively } = KillSwitchRepository.prototype;
-KillSwitchRepository.prototype.lockExclusively = async function watchedLock(tx) {
-  locked = await lockExclusively.call(this, tx);
+const { lock, waitForEarlierPermits } = KillSwitch.prototype;
+KillSwitch.prototype.lock = async function watchedLock(tx) {
+  locked = await lock.call(this, tx);
   return locked;
 };
-
-const { KillSwitch } = compiled('kill-switch/kill-switch.js');
-const { waitForEarlierPermits } = KillSwitch.prototype;
 KillSwitch.prototype.waitForEarlierPermits = async function watchedCommit() {
   tell({ kind: 'activated', at: now(), locked });
   await waitForEarlierPermits.call(this);

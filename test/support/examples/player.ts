@@ -7,7 +7,7 @@ import { operationsOf, type OpenApiDocument } from '../../../scripts/contract/do
 import { Transactions } from '../../../src/platform/database/transactions.js';
 import { newId } from '../../../src/platform/ids.js';
 import { Work } from '../../../src/platform/work/work.js';
-import type { RecordedExample, RecordedExamples } from '../../../src/platform/openapi/examples.js';
+import type { RecordedExample, RecordedExamples } from '../../../scripts/contract/examples.js';
 import type { Answer } from '../api-client.js';
 import { readContract } from '../contract-check-document.js';
 import { WebhookReceiver } from '../notifications/webhook-receiver.js';

@@ -18,7 +18,6 @@ const TOKEN = '00okta-token-that-nobody-sees';
  * https://developer.okta.com/docs/api/openapi/okta-management/management/tag/UserCred/ (resetPassword)
  * https://developer.okta.com/docs/api/openapi/okta-management/management/tag/UserSessions/ (revokeUserSessions)
  * https://developer.okta.com/docs/reference/error-codes/
- * https://developer.okta.com/docs/reference/rl-best-practices/ (X-Rate-Limit-Reset)
  */
 export class OktaServer extends VendorServer {
   readonly users: StoredOktaUser[] = [];
@@ -40,10 +39,6 @@ export class OktaServer extends VendorServer {
 
   protected override isLetIn({ authorization }: IncomingMessage['headers']): boolean {
     return authorization === `SSWS ${TOKEN}`;
-  }
-
-  protected override askingToWait(status: number): Readonly<Record<string, string>> {
-    return status === 429 ? { 'x-rate-limit-reset': this.limitEnds } : super.askingToWait(status);
   }
 
   protected errorOf(status: number, message: string): unknown {

@@ -91,7 +91,7 @@ export class SlackHookServer extends VendorServer {
   private post(token: string, message: HookMessage): Reply {
     if (token !== this.token) return { status: 403, text: 'invalid_token' };
     if (Date.now() - this.takenAt < this.shortestMs) {
-      return { status: 429, headers: this.askingToWait(429), text: 'rate_limited' };
+      return { status: 429, headers: { 'retry-after': this.retryAfter }, text: 'rate_limited' };
     }
     this.takenAt = Date.now();
     this.messages.push(message);

@@ -154,17 +154,7 @@ export abstract class VendorServer extends LoopbackServer {
 
   private troubled(status: number): Reply {
     const asks = status === 429 || status === 503;
-    return { ...this.error(status), ...(asks && { headers: this.askingToWait(status) }) };
-  }
-
-  /** As the vendor says it: not each has the header Retry-After. */
-  protected askingToWait(_status: number): Readonly<Record<string, string>> {
-    return { 'retry-after': this.retryAfter };
-  }
-
-  /** The second since 1970 at which it may be asked again. */
-  protected get limitEnds(): string {
-    return String(Math.floor(Date.now() / 1_000) + Number(this.retryAfter));
+    return { ...this.error(status), ...(asks && { headers: { 'retry-after': this.retryAfter } }) };
   }
 
   private refuse(response: ServerResponse, status: number, problem: string): void {

@@ -13,7 +13,7 @@ import {
 import type { Outbound } from '../../../src/connectors/calls/vendor-calls.js';
 import type { VendorServer } from './vendor-server.js';
 import { type PinnedAddress, Resolver, Targets } from '../../../src/platform/net/targets.js';
-import { allProblems, type ConfigDefinition } from '../../../src/targets/target-check.js';
+import { allProblems, type TargetType } from '../../../src/targets/target-check.js';
 
 /** Targets that allow these private networks. */
 export function targetsIn(allowedPrivateTargets: string[], resolver = new Resolver()): Targets {
@@ -31,7 +31,7 @@ export class LocalResolver extends Resolver {
 }
 
 /** Fields and codes of the problems of a configuration, where private networks except 10.1.0.0/16 are forbidden. */
-export function problemsOf(type: ConfigDefinition, config: Config): [string, string][] {
+export function problemsOf(type: TargetType, config: Config): [string, string][] {
   const found = allProblems(type, config, targetsIn(['10.1.0.0/16']));
   return found.map(({ field, code }) => [field, code]);
 }
@@ -64,7 +64,7 @@ export function shortenWaits(): void {
   });
 }
 
-/** Counts what leaves, and refuses from some request on. */
+/** Counts the requests that leave, and refuses them from number `refuseFrom` on. */
 export class CountingGate implements Gate {
   left = 0;
   refuseFrom = Infinity;
@@ -90,8 +90,8 @@ export function connectTo(
 }
 
 /**
- * Starts a simulated vendor for a suite, and connects to it anew before each test. Each test fails if a request was not
- * as the vendor documents.
+ * Starts a simulated vendor for a suite and connects to it before each test. A test fails if a request differs from the
+ * documentation of the vendor.
  */
 export function useVendor<Server extends VendorServer & { readonly config: object }>(
   type: ConnectorType,
@@ -108,7 +108,7 @@ export function useVendor<Server extends VendorServer & { readonly config: objec
     connect: (more: object = {}): Connector =>
       (site.connector = connectTo(type, { ...server.config, ...more }, { http })),
     execute: (call: ActionCall) => site.connector.execute(call, gate),
-    /** Executes each action on a target whose name is protected, and expects that nothing is changed. */
+    /** Expects that each action on a target with a protected name is refused. */
     expectProtection: async (calls: readonly ActionCall[], name: string) => {
       const asked: unknown[] = [];
       const mayTarget = (one?: string) => asked.push(one) === 0;

@@ -1,0 +1,239 @@
+import type {
+  OperationObject,
+  PathsObject,
+  ReferenceObject,
+  ResponseObject,
+  SchemaObject,
+} from '@nestjs/swagger';
+import { ACCESS_EXTENSION, type Access } from '../../src/platform/access/access.js';
+import { ROLES } from '../../src/platform/access/roles.js';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../src/platform/errors/error-catalogue.js';
+import {
+  ERROR_PAGES_EXTENSION,
+  type ErrorMeanings,
+  ERRORS_EXTENSION,
+  MEANINGS_EXTENSION,
+  SAME_KEY_UNDER_WAY,
+  TWINS_UNDER_API,
+} from '../../src/platform/openapi/answers.js';
+import {
+  ERROR_HEADERS,
+  RATE_LIMIT_HEADERS,
+  REPLAYED_HEADER,
+  REQUEST_ID_HEADER,
+  UNDER_WAY_HEADER,
+} from './shared-schemas.js';
+import { errorExamples } from './examples.js';
+
+type Operation = OperationObject & {
+  [ACCESS_EXTENSION]?: Access;
+  [ERRORS_EXTENSION]?: ErrorCode[];
+  [MEANINGS_EXTENSION]?: ErrorMeanings;
+  [ERROR_PAGES_EXTENSION]?: boolean;
+};
+
+/**
+ * Completes what a handler declares with what all operations of its kind share: who may call it, the errors and headers,
+ * the Idempotency-Key. `seen` holds the ids that are taken.
+ */
+export function complete(
+  operation: Operation,
+  method: string,
+  path: string,
+  seen: Set<string>,
+): void {
+  const access = operation[ACCESS_EXTENSION];
+  if (!access) throw new Error(`${method} ${path} declares no access.`);
+  operation.operationId = uniqueId(operation, path, seen);
+  operation.security = securityOf(access);
+  if (isRole(access)) {
+    operation['x-required-role' as never] = access as never;
+    operation.description = paragraphs(operation.description, `From role \`${access}\` upward.`);
+  }
+  if (method === 'post' && isRole(access)) addIdempotencyKey(operation);
+  const codes = [
+    ...sharedErrors(operation, method, access),
+    ...(operation[ERRORS_EXTENSION] ?? []),
+    ...(Object.keys(operation[MEANINGS_EXTENSION] ?? {}) as ErrorCode[]),
+  ];
+  addErrors(operation, codes, method === 'post' && isRole(access));
+  describeOwnErrors(operation);
+  addConditionalRead(operation, method);
+  addHeaders(operation, method, access, codes);
+  delete operation[ACCESS_EXTENSION];
+  delete operation[ERRORS_EXTENSION];
+  delete operation[MEANINGS_EXTENSION];
+  delete operation[ERROR_PAGES_EXTENSION];
+}
+
+function paragraphs(...texts: readonly (string | undefined)[]): string {
+  return texts.filter((text) => text).join('\n\n');
+}
+
+/**
+ * A GET whose answer has an ETag answers 304 to a caller that names this ETag; see installAnswerTransport. The header is not a
+ * parameter of the document: it would be a further argument of each read in clients that are generated already.
+ */
+function addConditionalRead(operation: Operation, method: string): void {
+  const headers = (operation.responses['200'] as ResponseObject | undefined)?.headers;
+  const etag = headers?.['ETag'];
+  if (method !== 'get' || !etag) return;
+  operation.responses['304'] = {
+    description: 'The caller has this version already: `If-None-Match` named its ETag.',
+    headers: { ETag: etag },
+  };
+}
+
+/** A creation names the address of the new resource, if there is an operation that reads it; see installAnswerTransport. */
+export function addLocation(
+  { responses }: OperationObject,
+  path: string,
+  paths: PathsObject,
+): void {
+  const created = responses['201'] as ResponseObject | undefined;
+  const isBelow = (other: string) =>
+    other.startsWith(`${path}/{`) && /^\{\w+\}$/.test(other.slice(path.length + 1));
+  if (!created || !Object.keys(paths).some((other) => isBelow(other) && paths[other]?.get)) return;
+  created.headers = {
+    ...created.headers,
+    Location: {
+      description: 'The address of the new resource.',
+      schema: { type: 'string', format: 'uri-reference' },
+    },
+  };
+}
+
+/** Health and metrics exist twice; the ones under /api get ids of their own. */
+function uniqueId(operation: Operation, path: string, seen: Set<string>): string {
+  const { operationId: id = '', tags = [] } = operation;
+  const unique = tags.includes(TWINS_UNDER_API) ? `${id}UnderApi` : id;
+  if (seen.has(unique)) throw new Error(`operationId ${unique} of ${path} is taken.`);
+  seen.add(unique);
+  return unique;
+}
+
+function isRole(access: Access): boolean {
+  return ROLES.some((role) => role === access);
+}
+
+function securityOf(access: Access): Record<string, string[]>[] {
+  const principal: Record<string, string[]>[] = [{ bearer: [] }, { session: [] }];
+  if (access === 'metrics') return [{}, { metricsToken: [] }];
+  if (access === 'operations') return [...principal, { metricsToken: [] }];
+  return isRole(access) ? principal : [];
+}
+
+function sharedErrors(operation: Operation, method: string, access: Access): ErrorCode[] {
+  const codes: ErrorCode[] = ['bad_request', 'internal_error'];
+  if (access === 'operations' || access === 'metrics') codes.push('unauthorized', 'rate_limited');
+  // The database has to say whose the key or the session is.
+  if (access === 'operations') codes.push('service_unavailable');
+  if (!isRole(access)) return codes;
+  codes.push('unauthorized', 'rate_limited', 'validation_error', 'service_unavailable');
+  const unsafe = method !== 'get';
+  if (unsafe || access !== 'viewer') codes.push('forbidden');
+  if (unsafe) codes.push('payload_too_large', 'unsupported_media_type');
+  if (method === 'post') codes.push('conflict', 'idempotency_key_reused');
+  if (operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === 'path'))
+    codes.push('not_found');
+  return codes;
+}
+
+const ERROR_SCHEMA = { $ref: '#/components/schemas/ErrorEnvelope' };
+const JSON_TYPE = 'application/json';
+
+/** What the errors of an operation are: all the same, since some generators know only one type of errors. */
+function errorSchemaOf({ responses }: Operation): SchemaObject | ReferenceObject {
+  const [own] = Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .map(([, response]) => (response as ResponseObject).content?.[JSON_TYPE]?.schema);
+  if (!own || !('$ref' in own)) return ERROR_SCHEMA;
+  const name = own.$ref.replace(/^.*\//, '').replace(/Dto$/, '');
+  return { title: `${name}OrError`, oneOf: [own, ERROR_SCHEMA] };
+}
+
+const PAGE = { 'text/html': { schema: { type: 'string' as const } } };
+
+/** What the contract says of a shared error: the words of the catalogue, or those for a POST that only a repetition stops. */
+export const SHARED_MEANINGS: ReadonlyMap<string, string> = new Map([
+  ...(Object.keys(ERROR_CATALOGUE) as ErrorCode[]).map(
+    (code) => [code, `\`${code}\`: ${ERROR_CATALOGUE[code].meaning}`] as const,
+  ),
+  ['request_under_way', `\`conflict\`: ${SAME_KEY_UNDER_WAY}`],
+]);
+
+/** An operation says of its own errors in its description, so that all operations share the answers themselves. */
+function describeOwnErrors(operation: Operation): void {
+  const own = Object.entries(operation[MEANINGS_EXTENSION] ?? {}).filter(
+    ([, meaning]) => meaning !== SAME_KEY_UNDER_WAY,
+  );
+  if (own.length === 0) return;
+  const lines = own.map(
+    ([code, meaning]) => `- ${ERROR_CATALOGUE[code as ErrorCode].status} \`${code}\`: ${meaning}`,
+  );
+  operation.description = paragraphs(operation.description, `Errors:\n${lines.join('\n')}`);
+}
+
+function addErrors(operation: Operation, codes: readonly ErrorCode[], isRepeatable: boolean): void {
+  const { conflict = SAME_KEY_UNDER_WAY } = operation[MEANINGS_EXTENSION] ?? {};
+  const isOnlyRepeated = isRepeatable && conflict === SAME_KEY_UNDER_WAY;
+  const inWords = (code: ErrorCode) =>
+    SHARED_MEANINGS.get(code === 'conflict' && isOnlyRepeated ? 'request_under_way' : code);
+  const byStatus = Map.groupBy([...new Set(codes)], (code) => ERROR_CATALOGUE[code].status);
+  const schema = errorSchemaOf(operation);
+  for (const [status, response] of Object.entries(operation.responses)) {
+    const ownBody = (response as ResponseObject).content?.[JSON_TYPE];
+    if (Number(status) >= 400 && ownBody) ownBody.schema = schema;
+  }
+  for (const [status, group] of byStatus) {
+    // A status may also be an answer of the operation's own, such as the body of an unhealthy service.
+    const own = operation.responses[status] as ResponseObject | undefined;
+    const json = {
+      [JSON_TYPE]: own?.content?.[JSON_TYPE] ?? { schema, examples: errorExamples(group) },
+    };
+    operation.responses[status] = {
+      description: paragraphs(own?.description, ...group.map(inWords)),
+      headers: ERROR_HEADERS[status],
+      content: operation[ERROR_PAGES_EXTENSION] ? { ...json, ...PAGE } : json,
+    };
+  }
+}
+
+function addHeaders(
+  operation: Operation,
+  method: string,
+  access: Access,
+  codes: readonly ErrorCode[],
+): void {
+  const isLimited = access === 'page' && codes.includes('rate_limited');
+  for (const [status, response] of Object.entries(operation.responses)) {
+    const headers = [REQUEST_ID_HEADER];
+    // Who the caller is comes before how many requests it may make.
+    if (isRole(access) ? status !== '401' : isLimited) headers.push(RATE_LIMIT_HEADERS);
+    if (isRole(access) && method === 'post') {
+      if (status.startsWith('2')) headers.push(REPLAYED_HEADER);
+      if (status === '409') headers.push(UNDER_WAY_HEADER);
+    }
+    const answer = response as ResponseObject;
+    answer.headers = Object.assign({}, answer.headers, ...headers) as ResponseObject['headers'];
+  }
+}
+
+function addIdempotencyKey(operation: Operation): void {
+  operation.parameters = [
+    ...(operation.parameters ?? []),
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: false,
+      description: 'The same key with the same request within 24 h has one effect and one answer.',
+      schema: {
+        title: 'IdempotencyKey',
+        type: 'string',
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[\\x21-\\x7e]+$',
+      },
+    },
+  ];
+}

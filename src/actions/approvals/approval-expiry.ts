@@ -1,0 +1,92 @@
+// SQL: two gauges.
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
+import { countOf } from '../../platform/counting/counted-list.sql.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
+import { Work } from '../../platform/work/work.js';
+import { ActionRecorder } from '../action-records.js';
+import { type Action, SYSTEM } from '../action.js';
+import { ActionsRepository } from '../actions.repository.js';
+
+const EVERY_SECONDS = 30;
+const BATCH = 100;
+
+const COUNT_WAITING: Statement = {
+  name: 'actions_count_waiting',
+  text: `select ${countOf('action', [`status = 'pending_approval'`])}::integer as n`,
+};
+
+/** In seconds. `greatest` ignores the null of no action. */
+const LONGEST_WAIT: Statement = {
+  name: 'actions_longest_wait',
+  text: `select greatest(0, extract(epoch from clock_timestamp() - min(requested_at)))::float8 as n
+    from actions where status = 'pending_approval'`,
+};
+
+/** Reason for the rejection of an action that nobody decided on in time. */
+export function expiredReason(minutes: number): string {
+  return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+}
+
+/** Jobs that remind of undecided actions, and reject them after APPROVAL_TTL_MINUTES; gauges of their number and wait. */
+@Injectable()
+export class ApprovalExpiry implements OnModuleInit {
+  constructor(
+    private readonly work: Work,
+    private readonly transactions: Transactions,
+    private readonly actions: ActionsRepository,
+    private readonly recorder: ActionRecorder,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+    private readonly statements: Statements,
+    private readonly gauges: ScrapedGauges,
+  ) {}
+
+  onModuleInit(): void {
+    this.work.every('approvals.expire', EVERY_SECONDS, (signal) => this.expire(signal));
+    this.work.every('approvals.remind', EVERY_SECONDS, (signal) => this.remind(signal));
+    const read = (statement: Statement) => async () =>
+      (await this.statements.rows<{ readonly n: number }>(statement))[0]!.n;
+    this.gauges.register('approvals_pending', read(COUNT_WAITING));
+    this.gauges.register('approvals_oldest_seconds', read(LONGEST_WAIT));
+  }
+
+  /** Rejects the actions that nobody decided on in time. */
+  async expire(signal?: AbortSignal): Promise<void> {
+    await this.inBatches(signal, async (tx) => {
+      const rejection = {
+        rejected_by: SYSTEM,
+        rejected_at: this.clock.now(),
+        rejection_reason: expiredReason(this.settings.approvalTtlMinutes),
+        rejection_code: 'expired',
+      } as const;
+      const rejected = await this.actions.rejectExpired(tx, rejection, BATCH);
+      const change = { change: 'rejected', actor: SYSTEM } as const;
+      await this.recorder.record(
+        tx,
+        rejected.map((action) => ({ ...change, action })),
+      );
+      return rejected;
+    });
+  }
+
+  /** Reminds of the actions that expire soon. */
+  async remind(signal?: AbortSignal): Promise<void> {
+    await this.inBatches(signal, async (tx) => {
+      const expiring = await this.actions.remind(tx, BATCH);
+      await this.recorder.remind(tx, expiring);
+      return expiring;
+    });
+  }
+
+  private async inBatches(
+    signal: AbortSignal | undefined,
+    work: (tx: Tx) => Promise<readonly Action[]>,
+  ): Promise<void> {
+    let done = this.settings.approvalTtlMinutes === 0 ? 0 : BATCH;
+    while (done === BATCH && !signal?.aborted) done = (await this.transactions.run(work)).length;
+  }
+}

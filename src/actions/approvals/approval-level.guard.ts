@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { requireApprovalLevel } from '../../auth/authorisation.js';
+import type { Principal } from '../../auth/principal.js';
+import type { ApprovalLevel } from '../../platform/access/roles.js';
+import type { Action } from '../action.js';
+import { RequiredLevels } from '../required-levels.js';
+
+/**
+ * Rejects a caller whose level is too low for a decision. It checks under the lock of the decision, because the level of an
+ * action can rise until then.
+ */
+@Injectable()
+export class ApprovalLevelGuard {
+  constructor(private readonly levels: RequiredLevels) {}
+
+  /** Returns the level that the action needs now. */
+  requireForApproval(caller: Principal, action: Action): ApprovalLevel {
+    const level = this.levels.forRequest(action);
+    requireApprovalLevel(caller, level);
+    return level;
+  }
+
+  requireForRejection(caller: Principal, { approval_level }: Action): void {
+    requireApprovalLevel(caller, approval_level ?? 'none');
+  }
+}

@@ -1,0 +1,101 @@
+import { Permit, PermitLapsed, type PermitTimes, PermitGate } from './permit.js';
+
+describe('Permit', () => {
+  let now: PermitTimes;
+  const since = { monotonic: 5_000, wall: 9_000 };
+  const permit = new Permit(since, () => now);
+
+  beforeEach(() => {
+    now = since;
+  });
+
+  it('is valid for less than one second', () => {
+    now = { monotonic: 5_999, wall: 9_999 };
+    permit.assertFresh();
+    now = { monotonic: 6_000, wall: 9_000 };
+    expect(() => permit.assertFresh()).toThrow(PermitLapsed);
+  });
+
+  it.each([20_000, 0])('expires if only the wall clock moved to %d', (wall) => {
+    now = { monotonic: 5_001, wall };
+    expect(() => permit.assertFresh()).toThrow(PermitLapsed);
+  });
+});
+
+describe('PermitGate', () => {
+  const lapsed = () => new Permit({ monotonic: 0, wall: 0 });
+  const fresh = () => new Permit({ monotonic: performance.now(), wall: Date.now() });
+  const send = (gate: PermitGate) => gate.send(async ({ leave }) => leave());
+
+  it('uses the permit of the claim once, and renews it for every further request', async () => {
+    const renewPermit = jest.fn(async () => fresh());
+    const gate = new PermitGate({ renewPermit }, fresh(), new AbortController().signal);
+    expect(gate.opened).toBe(false);
+    await send(gate);
+    expect(gate.opened).toBe(true);
+    expect(renewPermit).toHaveBeenCalledTimes(0);
+    await send(gate);
+    await send(gate);
+    expect(renewPermit).toHaveBeenCalledTimes(2);
+  });
+
+  it('throws if a request left without a check of the kill switch, and counts as opened because the request may have had an effect', async () => {
+    const { signal } = new AbortController();
+    const gate = new PermitGate({ renewPermit: jest.fn() }, fresh(), signal);
+    await expect(gate.send(async () => 'done')).rejects.toThrow(
+      'without a check of the kill switch',
+    );
+    expect(gate.opened).toBe(true);
+    const unused = new PermitGate({ renewPermit: jest.fn() }, fresh(), signal);
+    await expect(unused.send(() => Promise.reject(new Error('no request')))).rejects.toThrow();
+    expect(unused.opened).toBe(false);
+  });
+
+  it('renews the permit if the first request is late, together with the claim', async () => {
+    const reclaim = async (): Promise<void> => undefined;
+    const renewPermit = jest.fn(async () => fresh());
+    const gate = new PermitGate({ renewPermit }, lapsed(), new AbortController().signal, {
+      reclaim,
+    });
+    await send(gate);
+    expect(renewPermit).toHaveBeenCalledWith(reclaim);
+  });
+
+  it('blocks requests if the switch is on, the permit expires at once, or the call was aborted', async () => {
+    const off = new AbortController();
+    const refusing = { renewPermit: jest.fn().mockRejectedValue(new Error('on')) };
+    const shut = new PermitGate(refusing, lapsed(), off.signal);
+    await expect(send(shut)).rejects.toThrow('on');
+    const slow = new PermitGate({ renewPermit: async () => lapsed() }, lapsed(), off.signal);
+    await expect(send(slow)).rejects.toThrow(PermitLapsed);
+    off.abort(new Error('given up'));
+    const given = new PermitGate({ renewPermit: async () => fresh() }, fresh(), off.signal);
+    await expect(send(given)).rejects.toThrow('given up');
+    expect([shut, slow, given].map(({ opened }) => opened)).toEqual([false, false, false]);
+  });
+
+  it('notes the sending once, before the first request leaves', async () => {
+    const steps: string[] = [];
+    const renewPermit = async (): Promise<Permit> => {
+      steps.push('renewed');
+      return fresh();
+    };
+    const noteSending = async (): Promise<void> => void steps.push('noted');
+    const { signal } = new AbortController();
+    const gate = new PermitGate({ renewPermit }, lapsed(), signal, { noteSending });
+    await send(gate);
+    await send(gate);
+    expect(steps).toEqual(['noted', 'renewed', 'renewed']);
+  });
+
+  it('blocks the request if the sending cannot be noted, and notes it on the next attempt', async () => {
+    const noteSending = jest.fn<Promise<void>, []>().mockRejectedValueOnce(new Error('lost'));
+    const renewPermit = async (): Promise<Permit> => fresh();
+    const { signal } = new AbortController();
+    const gate = new PermitGate({ renewPermit }, fresh(), signal, { noteSending });
+    await expect(send(gate)).rejects.toThrow('lost');
+    expect(gate.opened).toBe(false);
+    await send(gate);
+    expect(noteSending).toHaveBeenCalledTimes(2);
+  });
+});

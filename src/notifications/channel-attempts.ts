@@ -1,0 +1,210 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { IsNull } from 'typeorm';
+import { Clock, presentTime } from '../platform/clock.js';
+import { unlessAborted, withDeadline } from '../platform/concurrency/within.js';
+import { afterCommit, Transactions, type Tx } from '../platform/database/transactions.js';
+import { OutboundHttp } from '../platform/net/outbound-http.js';
+import { OutboundSmtp } from '../platform/net/outbound-smtp.js';
+import { shownStart } from '../platform/text.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
+import { Work } from '../platform/work/work.js';
+import { withDefaults } from '../targets/target-config.js';
+import {
+  type Failed,
+  isReached,
+  type Outcome,
+  type PartlySent,
+  type Refused,
+} from './channel-type.js';
+import { CHANNEL_TYPES } from './channel-types.js';
+import { laneOf, MAX_ERROR } from './delivery.entity.js';
+import {
+  ATTEMPT_MS,
+  FAILURES_UNTIL_PROBING,
+  ONE_BY_ONE_MS,
+  pauseAfter,
+  UNHEALTHY_AFTER_MS,
+} from './delivery-rules.js';
+import { NotificationChannelEntity, WORKING } from './notification-channel.entity.js';
+import type { Message } from './notification.js';
+import { SealedChannels } from './sealed-channels.js';
+
+const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
+const BROKEN = 'The attempt failed in the service. The log has the cause.';
+
+/** A channel as it was before an attempt, and the outcome. */
+export interface ChannelAttempt {
+  readonly channel: NotificationChannelEntity;
+  readonly outcome: Outcome;
+}
+
+/** Makes single attempts to send messages, pauses channels that fail, and reports failures and recoveries. */
+@Injectable()
+export class ChannelAttempts {
+  private readonly log = new Logger('Notifications');
+
+  constructor(
+    private readonly configs: SealedChannels,
+    private readonly http: OutboundHttp,
+    private readonly smtp: OutboundSmtp,
+    private readonly transactions: Transactions,
+    private readonly work: Work,
+    private readonly events: DomainEvents,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws only if `signal` is aborted before the end of the attempt. */
+  async send(
+    channel: NotificationChannelEntity,
+    message: () => Message,
+    signal = new AbortController().signal,
+    partlySent?: PartlySent,
+  ): Promise<Outcome> {
+    // The service may have been rolled back to an earlier release.
+    const unknown = `This release does not support channels of the type ${channel.type}.`;
+    return await withDeadline(ATTEMPT_MS, signal, async (over) => {
+      try {
+        const type = CHANNEL_TYPES.find(channel.type);
+        if (!type) return { kind: 'failed', why: unknown };
+        const sent = type.send({
+          config: withDefaults(type.config, this.configs.open(channel.id, channel)),
+          formerSecret: this.configs.openFormer(channel, this.clock.now()),
+          message: message(),
+          partlySent,
+          signal: over,
+          http: this.http,
+          smtp: this.smtp,
+        });
+        // A type that ignores the signal must not occupy the place.
+        return await unlessAborted(over, sent);
+      } catch (err) {
+        signal.throwIfAborted();
+        if (over.aborted) return { kind: 'failed', why: LATE };
+        this.log.error({ err, channel: channel.name }, 'A notification could not be sent.');
+        return { kind: 'failed', why: BROKEN };
+      }
+    });
+  }
+
+  /**
+   * Stores the outcomes of attempts in their channels, which are locked in the order of their ids. Does not touch the row of a
+   * healthy channel, because all ends of its deliveries would wait for each other.
+   */
+  async store(tx: Tx, attempts: readonly ChannelAttempt[]): Promise<void> {
+    const byChannel = [...Map.groupBy(attempts, ({ channel }) => channel.id)].sort();
+    for (const [id, ofChannel] of byChannel) {
+      const recovers = ofChannel.some(
+        ({ channel, outcome }) =>
+          isReached(outcome) && (channel.failing_since ?? channel.unhealthy_reported_at) !== null,
+      );
+      if (recovers) await this.storeSuccess(tx, id);
+      for (const { channel, outcome } of ofChannel) {
+        if (outcome.kind === 'delivered' || outcome.isPartly) continue;
+        await this.storeFailure(tx, id, outcome, recovers ? 0 : channel.failures);
+      }
+    }
+  }
+
+  /** Ends the pause of a channel after a successful test. */
+  async resume(tx: Tx, channelId: string): Promise<void> {
+    await this.storeSuccess(tx, channelId);
+    await this.work.resumeLane(tx, laneOf(channelId), false);
+    await this.work.hurryLane(tx, laneOf(channelId));
+  }
+
+  /**
+   * Reports channels that have failed for long, also paused ones, which make no attempts. Reports each series of failures once: a
+   * change of the configuration does not begin a new series.
+   */
+  async reportUnhealthy(): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      const rows = tx.getRepository(NotificationChannelEntity);
+      const failing = await rows
+        .createQueryBuilder('channel')
+        .where({ enabled: true, unhealthy_since: IsNull() })
+        .andWhere(`failing_since <= now() - interval '${UNHEALTHY_AFTER_MS} ms'`)
+        .andWhere(
+          `(failures >= ${FAILURES_UNTIL_PROBING} or exists (
+             select from notification_deliveries where channel_id = channel.id and status = 'pending'))`,
+        )
+        .orderBy('channel.id')
+        .setLock('pessimistic_write')
+        .getMany();
+      for (const channel of failing) {
+        const { id, name, failing_since, last_error: message, unhealthy_reported_at } = channel;
+        await rows.update(id, {
+          unhealthy_since: () => 'now()',
+          unhealthy_reported_at: () => 'coalesce(unhealthy_reported_at, now())',
+        });
+        if (unhealthy_reported_at) continue;
+        await this.report(tx, channel, 'unhealthy', { message, failing_since });
+        const text = `A notification channel is unhealthy: ${message}`;
+        afterCommit(tx, () => this.log.warn({ channel: name }, text));
+      }
+    });
+  }
+
+  private async storeSuccess(tx: Tx, id: string): Promise<void> {
+    const rows = tx.getRepository(NotificationChannelEntity);
+    const before = await rows.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+    if (!before || !(before.failing_since ?? before.unhealthy_reported_at)) return;
+    const { enabled, failures, narrow_until, unhealthy_reported_at: unhealthy_since } = before;
+    // The recovery of a disabled channel is reported only after it is enabled.
+    await rows.update(id, { ...WORKING, ...(enabled && { unhealthy_reported_at: null }) });
+    // A success does not end a pause that the receiver asked for. Infinity is a number.
+    const isSlowedDown = narrow_until instanceof Date && narrow_until > new Date(presentTime());
+    if (!isSlowedDown) await this.work.resumeLane(tx, laneOf(id), true);
+    if (failures >= FAILURES_UNTIL_PROBING) await this.work.hurryLane(tx, laneOf(id));
+    if (!enabled || !unhealthy_since) return;
+    await this.report(tx, before, 'recovered', { unhealthy_since });
+    const channel = before.name;
+    afterCommit(tx, () => this.log.log({ channel }, 'A notification channel works again.'));
+  }
+
+  /** @param earlier failures in a row before the attempt. Failures of attempts that run at the same time count once. */
+  private async storeFailure(
+    tx: Tx,
+    id: string,
+    outcome: Failed | Refused,
+    earlier: number,
+  ): Promise<void> {
+    const isBusy = outcome.kind === 'failed' && outcome.isBusy === true;
+    const last_error = shownStart(outcome.why, MAX_ERROR);
+    // Each refused message is lost, so each one counts.
+    const counted =
+      outcome.kind === 'refused'
+        ? 'failures + 1'
+        : `greatest(failures, ${isBusy ? 0 : earlier + 1})`;
+    const rows = tx.getRepository(NotificationChannelEntity);
+    await rows.update(
+      { id, deleted_at: IsNull() },
+      {
+        failures: () => counted,
+        failing_since: () => 'coalesce(failing_since, now())',
+        last_error,
+      },
+    );
+    const after = await rows.findOneBy({ id, deleted_at: IsNull() });
+    if (!after) return;
+    const { name: channel, failures } = after;
+    if (failures === 1 && !isBusy) {
+      const text = `A notification channel fails: ${last_error}`;
+      afterCommit(tx, () => this.log.warn({ channel }, text));
+    }
+    const pauseMs = pauseAfter(outcome, failures, Math.random());
+    const probesMs = failures >= FAILURES_UNTIL_PROBING ? Infinity : 0;
+    const narrowMs = isBusy ? pauseMs + ONE_BY_ONE_MS : probesMs;
+    if (pauseMs > 0) await this.work.slowLane(tx, laneOf(id), pauseMs, narrowMs);
+  }
+
+  private async report(
+    tx: Tx,
+    { id, name, type }: NotificationChannelEntity,
+    what: 'unhealthy' | 'recovered',
+    more: object,
+  ): Promise<void> {
+    const subject = { type: 'notification_channel', id };
+    const payload = { name, type, ...more };
+    await this.events.record(tx, { type: `notification_channel.${what}`, subject, payload });
+  }
+}

@@ -17,10 +17,13 @@ import {
 import { shownActionId } from '../actions/action.js';
 import { disableChannels, endDeliveriesOfBackup } from '../notifications/deliveries.repository.js';
 import type { PlaybookRun } from '../playbooks/runs/playbook-run.js';
-import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
+import {
+  type IncidentTimeline,
+  timelineOfCommand,
+} from '../incidents/timeline/incident-timeline.js';
 import { recordAcceptance } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
-import { type AuditLog, logOfCommand } from '../audit/audit-log.js';
+import { logOfCommand } from '../audit/audit-log.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import type { Tx } from '../platform/database/transactions.js';
 import {
@@ -28,12 +31,7 @@ import {
   SecretKeysRepository,
 } from '../platform/secrets/secret-keys.repository.js';
 import type { ClientBase } from 'pg';
-import {
-  cancelRunsOverRestore,
-  carryPlaybooksOverRestore,
-  notePlaybooksBeforeRestore,
-  recordCancelledRuns,
-} from '../playbooks/playbooks-across-restore.js';
+import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
 import {
   carrySourcesOverRestore,
   noteSourcesBeforeRestore,
@@ -105,7 +103,6 @@ export class ServiceRestorePlan implements RestorePlan {
       this.switchBefore = await findActiveSwitch(tx);
       await noteAccessBeforeRestore(tx);
       await noteSourcesBeforeRestore(tx);
-      await notePlaybooksBeforeRestore(tx);
     }
     if (inUse) this.keysInUse = await neededKeys(tx);
     await noteActionsBeforeRestore(tx);
@@ -119,13 +116,16 @@ export class ServiceRestorePlan implements RestorePlan {
       this.authority = await carryAllAuthority(tx, keys);
     }
     this.actions = await carryActionsOverRestore(tx);
-    this.cancelledRuns = await cancelRunsOverRestore(tx);
     this.unsent = await endDeliveriesOfBackup(tx);
     if (this.quiet) this.channelsDisabled = await disableChannels(tx);
-    if (this.withoutKey) return await this.tellOfRuns(tx);
+    const timeline = timelineOfCommand(tx.dataSource);
+    if (this.withoutKey) {
+      this.cancelledRuns = await cancelRunsOverRestore(tx, timeline);
+      return;
+    }
     // Needed even if the backup is older than these keys: new values are sealed with them.
     await new SecretKeysRepository(tx.dataSource).insertIfNew(tx, this.keysInUse);
-    await this.record(tx);
+    await this.record(tx, timeline);
   }
 
   /** Summary for the operator, one line per fact. */
@@ -167,17 +167,12 @@ export class ServiceRestorePlan implements RestorePlan {
     return lines;
   }
 
-  private async tellOfRuns(tx: Tx, audit?: AuditLog): Promise<void> {
-    const timeline = timelineOfCommand(tx.dataSource);
-    await recordCancelledRuns(tx, this.cancelledRuns, { timeline, audit });
-  }
-
-  private async record(tx: Tx): Promise<void> {
+  private async record(tx: Tx, timeline: IncidentTimeline): Promise<void> {
     const keys = new AuditKeys(await acceptKeys(tx, this.settings));
     const log = logOfCommand(tx.dataSource, keys);
     const { created_at, version } = this.backup.manifest;
     const { failed, lost } = this.actions;
-    await this.tellOfRuns(tx, log);
+    this.cancelledRuns = await cancelRunsOverRestore(tx, timeline, log);
     await log.record(tx, {
       actor: 'system',
       action: 'database.restored',
@@ -224,14 +219,11 @@ interface KeptAuthority {
 async function carryAllAuthority(tx: Tx, keys: SecretKeys | undefined): Promise<KeptAuthority> {
   const access = await carryAccessOverRestore(tx);
   const sources = await carrySourcesOverRestore(tx, keys);
-  const playbooks = await carryPlaybooksOverRestore(tx);
   const counts = {
     ...access,
     webhook_sources_kept_deleted: sources.deleted,
     webhook_sources_kept_disabled: sources.disabled,
     webhook_secrets_kept_changed: sources.secretsChanged,
-    playbooks_kept_deleted: playbooks.deleted,
-    playbooks_kept_restricted: playbooks.restricted,
   };
   const { users_kept_deleted, users_kept_disabled, roles_kept_lowered } = access;
   const fewerUsers = users_kept_deleted + users_kept_disabled + roles_kept_lowered > 0;
@@ -246,7 +238,7 @@ async function carryAllAuthority(tx: Tx, keys: SecretKeys | undefined): Promise<
 function authorityLines(kept: KeptAuthority | undefined): string[] {
   if (!kept) {
     return [
-      'Keys, users, webhook sources, connectors, notification channels, playbooks and the kill switch are as in the backup. Revoke again what was revoked since.',
+      'Keys, users, webhook sources, connectors, notification channels and the kill switch are as in the backup. Revoke again what was revoked since.',
     ];
   }
   const counts = Object.entries(kept.counts).map(

@@ -253,8 +253,6 @@ describe.each(['external', 'embedded'])(
       for (const source of ['gone', 'leaked']) {
         await made('/api/webhooks', { source, secret: 'secret-of-a-source', signature: 'token' });
       }
-      const automatic = { name: 'contain', auto_run: true, trust_verdict: true, steps: [] };
-      await made('/api/playbooks', automatic);
       const off = [await connector('vt-off'), await channel('off')];
       const gone = [await connector('vt-gone'), await channel('gone')];
       const kept = await channel('kept');
@@ -268,7 +266,6 @@ describe.each(['external', 'embedded'])(
         await put(`/api/users/${eve}`, { role: 'viewer', password: renewed }),
         await admin.delete('/api/webhooks/gone'),
         await put('/api/webhooks/leaked', { secret: 'secret-since-then', revoke_old_secret: true }),
-        await put('/api/playbooks/contain', { auto_run: false, trust_verdict: false }),
         ...(await Promise.all(off.map((path) => put(path, { enabled: false })))),
         ...(await Promise.all(gone.map((path) => admin.delete(path)))),
         await turnSwitch('activate', 'contained'),
@@ -283,7 +280,6 @@ describe.each(['external', 'embedded'])(
         return (await service.client.post(`/api/webhooks/${source}`, body, headers)).status;
       };
       const seen = async () => {
-        const { auto_run, trust_verdict } = (await get('/api/playbooks/contain')).data;
         const outbound = [...off, ...gone, kept].map(
           async (path) => (await get(path)).data?.enabled as unknown,
         );
@@ -291,7 +287,6 @@ describe.each(['external', 'embedded'])(
           key: await statusWith(bearer(key)),
           ben: await login('ben', password),
           eve: [(await get(`/api/users/${eve}`)).data.role, await login('eve', renewed)],
-          playbook: [auto_run, trust_verdict],
           outbound: await Promise.all(outbound),
           isStopped: (await get('/api/kill-switch')).data.active,
         };
@@ -300,7 +295,6 @@ describe.each(['external', 'embedded'])(
         key: 401,
         ben: 401,
         eve: ['viewer', 200],
-        playbook: [false, false],
         outbound: [false, false, undefined, undefined, true],
         isStopped: true,
       };
@@ -317,7 +311,6 @@ describe.each(['external', 'embedded'])(
         'passwords kept changed',
         'webhook sources kept deleted',
         'webhook secrets kept changed',
-        'playbooks kept restricted',
         'connectors kept deleted',
         'connectors kept disabled',
         'notification channels kept deleted',
@@ -331,7 +324,6 @@ describe.each(['external', 'embedded'])(
         passwords_kept_changed: 1,
         webhook_sources_kept_deleted: 1,
         webhook_secrets_kept_changed: 1,
-        playbooks_kept_restricted: 1,
         connectors_kept_deleted: 1,
         connectors_kept_disabled: 1,
         notification_channels_kept_deleted: 1,
@@ -339,14 +331,13 @@ describe.each(['external', 'embedded'])(
       });
 
       const asItWas = await run('restore', file, '--force', '--as-it-was');
-      expect(asItWas.stdout).toContain('playbooks and the kill switch are as in the backup');
+      expect(asItWas.stdout).toContain('channels and the kill switch are as in the backup');
       await becomes('senior', async () => (await get(`/api/users/${eve}`)).data.role as string);
       await becomes(200, () => statusWith(bearer(key)));
       expect(await seen()).toEqual({
         key: 200,
         ben: 200,
         eve: ['senior', 401],
-        playbook: [true, true],
         outbound: [true, true, true, true, true],
         isStopped: false,
       });

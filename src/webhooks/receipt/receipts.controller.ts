@@ -2,9 +2,9 @@ import { Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestj
 import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Allow, Public } from '../../platform/access/access.js';
-import { RawAnswer } from '../../platform/http/answering-adapter.js';
+import { RawAnswer } from '../../platform/http/answer.js';
 import { AnyQuery, BodyUpTo, Consumes } from '../../platform/http/handler-options.js';
-import { Limited } from '../../platform/limits/request-limits.js';
+import { Limited } from '../../platform/limits/limits.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import {
   OKTA_CHALLENGE,

@@ -10,7 +10,7 @@ import { atOnce, LoopTurns, Semaphore } from '../../platform/concurrency/semapho
 import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { LimitCounter } from '../../platform/limits/limit-counter.js';
+import { LimitCounter } from '../../platform/limits/limits.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { Work } from '../../platform/work/work.js';

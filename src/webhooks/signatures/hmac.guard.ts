@@ -16,7 +16,7 @@ import { StrangerRefusedError, TooManyFailuresError } from '../../auth/auth.erro
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { ERROR_CATALOGUE } from '../../platform/errors/error-catalogue.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
-import { LimitCounter, type NamedLimit } from '../../platform/limits/limit-counter.js';
+import { LimitCounter, type NamedLimit } from '../../platform/limits/limits.js';
 import { isLines } from '../reading/event-json.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import type { ReceivingSource, WebhookSource } from '../sources/webhook-source.entity.js';

@@ -88,8 +88,6 @@ export class ReceiptsController {
     const receipt = await this.receipts.receive(verified);
     if (receipt.status === 'accepted') return AcceptedReceiptDto.fromAll(receipt.events);
     void reply.status(202);
-    return receipt.status === 'empty'
-      ? QueuedReceiptDto.ofEmpty(receipt.id)
-      : QueuedReceiptDto.from(receipt.id);
+    return QueuedReceiptDto.of(receipt);
   }
 }

@@ -4,6 +4,7 @@ import { LoggerModule } from 'nestjs-pino';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { ActionsModule } from './actions/actions.module.js';
+import { ApprovalsModule } from './actions/approvals/approvals.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
@@ -69,6 +70,7 @@ export class AppModule {
         KillSwitchModule,
         ConnectorsModule,
         ActionsModule,
+        ApprovalsModule,
         PlaybooksModule,
         TriageModule,
         WebhooksModule,

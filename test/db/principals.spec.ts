@@ -48,7 +48,7 @@ describe('PrincipalsRepository', () => {
     await makeKey('findOne1');
     await makeKey('findTwo2');
     await makeKey('notAsked');
-    const found = await repository.findKeys(['findOne1', 'findTwo2', 'nobodys0']);
+    const found = await repository.find('keys', ['findOne1', 'findTwo2', 'nobodys0']);
     expect([...found.keys()].sort()).toEqual(['findOne1', 'findTwo2']);
     expect(found.get('findOne1')!.identity).toMatchObject({
       name: 'key:findOne1',
@@ -59,23 +59,23 @@ describe('PrincipalsRepository', () => {
   it('finds no key that was revoked or has expired', async () => {
     await makeKey('revoked1', { revoked_at: new Date() });
     await makeKey('expired1', { expires_at: new Date(Date.now() - 1_000) });
-    expect(await repository.findKeys(['revoked1', 'expired1'])).toEqual(new Map());
+    expect(await repository.find('keys', ['revoked1', 'expired1'])).toEqual(new Map());
   });
 
   it('gives a key limits of its own only when it has one', async () => {
     const ends = new Date(Date.now() + 60_000);
     await makeKey('nolimits');
     await makeKey('onelimit', { limits: { write: 0 }, expires_at: ends });
-    const found = await repository.findKeys(['nolimits', 'onelimit']);
+    const found = await repository.find('keys', ['nolimits', 'onelimit']);
     expect(found.get('nolimits')!.identity.limits).toBeUndefined();
-    expect(found.get('nolimits')!.endsAt).toBeUndefined();
+    expect(found.get('nolimits')!.endsAt).toBeNull();
     expect(found.get('onelimit')!.identity.limits).toEqual({ write: 0 });
-    expect(found.get('onelimit')!.endsAt).toBe(ends.getTime());
+    expect(found.get('onelimit')!.endsAt).toEqual(ends);
   });
 
   it('finds the sessions that are asked for, and no others', async () => {
     const [asked] = await Promise.all([makeSession('manager'), makeSession()]);
-    const found = await repository.findSessions([asked.tokenHash, '00'.repeat(32)]);
+    const found = await repository.find('sessions', [asked.tokenHash, '00'.repeat(32)]);
     expect([...found]).toEqual([
       [
         asked.tokenHash,

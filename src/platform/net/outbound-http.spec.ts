@@ -239,7 +239,7 @@ describe('OutboundHttp', () => {
 
   it('throws UnreachableError if the name resolves too slowly', async () => {
     const never = client([], { resolve: () => new Promise(() => undefined) });
-    const request = post('http://vendor.example', { connectTimeoutMs: 50 });
+    const request = post('http://vendor.example', { timeoutMs: 50 });
     await expect(never.request(request)).rejects.toThrow(/too slowly/);
   });
 
@@ -264,7 +264,7 @@ describe('OutboundHttp', () => {
 
     it('sends nothing of the request before the certificate is verified', async () => {
       const { port } = silent.address() as AddressInfo;
-      const request = post(`https://127.0.0.1:${port}`, { body: 'secret', connectTimeoutMs: 100 });
+      const request = post(`https://127.0.0.1:${port}`, { body: 'secret', timeoutMs: 100 });
       await expect(http.request(request)).rejects.toThrow(UnreachableError);
       expect(Buffer.concat(heard).toString('latin1')).not.toContain('secret');
     });

@@ -5,6 +5,7 @@ import { TargetRefusedError, UnreachableError } from './net.errors.js';
 import type { OutboundAnswer, OutboundRequest } from './outbound-request.js';
 import { Targets } from './targets.js';
 
+/** Timeout for name look-up, TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 1_048_576;
@@ -30,10 +31,10 @@ export class OutboundHttp {
   }
 
   private async send(request: OutboundRequest, span: Span | undefined): Promise<OutboundAnswer> {
-    const { timeoutMs = TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = request;
+    const { timeoutMs = TIMEOUT_MS } = request;
     refuseOtherUrls(request.url);
     const deadline = performance.now() + timeoutMs;
-    const connectBy = performance.now() + Math.min(connectTimeoutMs, timeoutMs);
+    const connectBy = performance.now() + Math.min(CONNECT_TIMEOUT_MS, timeoutMs);
     const addresses = await resolvedBy(connectBy, this.pin(request), request);
     const prepared: PreparedRequest = {
       ...request,

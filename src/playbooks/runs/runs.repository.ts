@@ -211,16 +211,27 @@ const WORSE: Statement = {
 const GIVE_TURNS: Statement = {
   name: 'playbook_runs_give_turns',
   text: `
-    with begun as (
+    with last as materialized (
+      select incident.severity
+        from playbook_runs run join incidents incident on incident.id = run.incident_id
+       where run.playbook_id = $1 and run.starts_at > $4 and run.completed_at is null
+       order by run.starts_at desc limit 1),
+    added as materialized (
+      select coalesce(max(incident.severity) <= (select severity from last), false) as are_last
+        from playbook_runs run join incidents incident on incident.id = run.incident_id
+       where run.id = any($3::uuid[])),
+    begun as (
       select starts_at, row_number() over (order by starts_at desc) as n from (
         select starts_at from playbook_runs
-         where playbook_id = $1 and starts_at <= $4 and (completed_at is null or completed_at >= starts_at)
+         where playbook_id = $1 and starts_at <= case when (select are_last from added) then 'infinity' else $4 end
+           and (completed_at is null or completed_at >= starts_at)
          order by starts_at desc limit $2::integer) as latest),
     waiting as materialized (
       select run.id, incident.severity
         from playbook_runs run join incidents incident on incident.id = run.incident_id
        where run.id = any($3::uuid[] || array(
-         select id from playbook_runs where playbook_id = $1 and starts_at > $4 and completed_at is null))
+         select id from playbook_runs
+          where playbook_id = $1 and starts_at > $4 and completed_at is null and not (select are_last from added)))
          for no key update of run skip locked),
     numbered as (select id, row_number() over (order by severity desc, id) - 1 as place from waiting),
     turn as (

@@ -4,6 +4,7 @@ import { LoggerModule } from 'nestjs-pino';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { ActionsModule } from './actions/actions.module.js';
+import { ApprovalsModule } from './actions/approvals/approvals.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
@@ -22,7 +23,7 @@ import {
 import { RefusalFilter } from './auth/refusals/refusals.js';
 import { AddressGuard, InputGuard, HeaderGuard } from './platform/http/input.guard.js';
 import { BodyGuard } from './platform/http/body.guard.js';
-import { ErrorFilter } from './platform/http/error.filter.js';
+import { ErrorFilter } from './platform/http/answer.js';
 import { loggerParams } from './platform/logging/logger.js';
 import { createValidationPipe } from './platform/validation/validation.pipe.js';
 import type { Settings } from './platform/config/settings.js';
@@ -32,9 +33,9 @@ import { NotificationsModule } from './notifications/notifications.module.js';
 import { DeadJobsModule } from './dead-jobs/dead-jobs.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
-import { IdempotencyGuard } from './platform/idempotency/idempotency.guard.js';
+import { IdempotencyGuard } from './platform/idempotency/idempotency.js';
 import { KillSwitchModule } from './kill-switch/kill-switch.module.js';
-import { RateLimitGuard } from './platform/limits/request-limits.js';
+import { RateLimitGuard } from './platform/limits/limits.js';
 import { TriageModule } from './triage/triage.module.js';
 import { PlaybooksModule } from './playbooks/playbooks.module.js';
 import { HmacGuard } from './webhooks/signatures/hmac.guard.js';
@@ -69,6 +70,7 @@ export class AppModule {
         KillSwitchModule,
         ConnectorsModule,
         ActionsModule,
+        ApprovalsModule,
         PlaybooksModule,
         TriageModule,
         WebhooksModule,

@@ -11,8 +11,12 @@ import {
   type NewTimelineEntry,
   type TimelineDetails,
 } from '../incidents/timeline/incident-timeline.js';
-import { type DomainEvent, eventOf, eventRows } from '../platform/work/domain-event.js';
-import { DomainEvents } from '../platform/work/domain-events.js';
+import {
+  type DomainEvent,
+  DomainEvents,
+  eventOf,
+  eventRows,
+} from '../platform/work/domain-events.js';
 import { type Action, type ActionChange, FAILURE_CODES, hasEnded, withShownIds } from './action.js';
 import { ACTION_TYPES, actionType } from '../action-catalogue/action-types.js';
 import { RequiredLevels } from './required-levels.js';

@@ -11,7 +11,7 @@ import {
 import { BY_ID } from '../platform/counting/counted-list.sql.js';
 import { columnsOf } from '../platform/database/columns.js';
 import { RowInsert, type Statement } from '../platform/database/statements.js';
-import { insertEvents } from '../platform/work/domain-event.js';
+import { insertEvents } from '../platform/work/domain-events.js';
 import { type Action, ActionEntity, reportedSender } from './action.js';
 import { targetHash } from './duplicate-actions.js';
 

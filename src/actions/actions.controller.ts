@@ -10,36 +10,28 @@ import {
   Res,
   type Type,
 } from '@nestjs/common';
-import { ApiBody, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
-import { present, type RowOf } from '../platform/validation/present.js';
+import { present } from '../platform/validation/present.js';
 import type { Participant } from '../platform/database/transactions.js';
-import { type Action, actionIdOf, responseStatusOf, withShownIds } from './action.js';
+import { type Action, actionIdOf, responseStatusOf } from './action.js';
 import { ActionRequests } from './action-requests.js';
 import { ActionsService } from './actions.service.js';
-import { ActionDecisions } from './action-decisions.js';
 import {
-  ActionApprovalDto,
   ActionChangesDto,
   ActionDto,
   ActionSummaryDto,
   ActionQueryDto,
-  ActionRejectionDto,
   ActionRequestDto,
-  ActionRollbackDto,
-  ApprovedActionDto,
   ExecutedActionDto,
   IncidentActionsQueryDto,
-  RejectedActionDto,
-  RolledBackActionDto,
   presentChanges,
   presentExecuted,
-  presentRollback,
   presentSummary,
 } from './actions.dto.js';
 import { ActionTypeDto, ApiActionRequest } from './action-types.dto.js';
@@ -50,16 +42,8 @@ import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
 
 const presentType = present(ActionTypeDto);
 
-/** A decided action has the fields that an undecided action has not. */
-const presentDecided = <Dto extends object>(type: new () => Dto) => {
-  const fields = present(type);
-  return (action: Action): Dto => fields(withShownIds(action) as RowOf<Dto>);
-};
-const presentApproved = presentDecided(ApprovedActionDto);
-const presentRejected = presentDecided(RejectedActionDto);
-
 /** Answers 202 with an action that goes on after the answer. */
-async function answer<T>(
+export async function answer<T>(
   { answeredWithinMs: provisionalForMs }: ActionWork,
   idempotency: Idempotency,
   reply: FastifyReply,
@@ -73,7 +57,7 @@ async function answer<T>(
 }
 
 /** Documents the answers with an action that may go on after the answer. */
-const ApiOutcome = (type: Type, ended: string, unfinished: string): MethodDecorator =>
+export const ApiOutcome = (type: Type, ended: string, unfinished: string): MethodDecorator =>
   applyDecorators(
     ApiAnswer({ status: 200, description: ended, type }),
     ApiAnswer({ status: 202, description: unfinished, type }),
@@ -106,7 +90,6 @@ export class ActionsController {
     private readonly actions: ActionsService,
     private readonly requests: ActionRequests,
     private readonly work: ActionWork,
-    private readonly decisions: ActionDecisions,
   ) {}
 
   @Get('actions')
@@ -183,46 +166,6 @@ export class ActionsController {
     return presentSummary(await this.actions.get(actionIdOf(id)));
   }
 
-  @Post('actions/:id/rollback')
-  @HttpCode(200)
-  @Requires('analyst')
-  @Operation(
-    'rollBackAction',
-    'Undo an action with its inverse',
-    'The caller needs the higher of the levels of the action and its inverse. The rollback runs at once. With `APPROVAL_FOUR_EYES`, a rollback requested by the person who requested the action waits for the approval of another person.',
-  )
-  @ApiOutcome(
-    RolledBackActionDto,
-    'The rollback has ended: completed or failed.',
-    'The rollback waits for approval, or has not ended within `ACTION_WAIT_MS`.',
-  )
-  @ApiErrors(
-    'insufficient_approval_level',
-    'rollback_not_supported',
-    'invalid_state',
-    'kill_switch_active',
-  )
-  @ApiErrorMeanings({
-    insufficient_approval_level:
-      'The level of the caller is below the level of the action or of its inverse.',
-    kill_switch_active:
-      'The kill switch is on: nothing was rolled back. Try again after it is turned off.',
-    invalid_state:
-      'The action is not completed, it was rolled back before, or its rollback runs or waits for approval.',
-  })
-  async rollBack(
-    @Param('id') id: string,
-    @Body() { reason }: ActionRollbackDto,
-    @CurrentPrincipal() caller: Principal,
-    @Idempotent() idempotency: Idempotency,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RolledBackActionDto> {
-    const original = actionIdOf(id);
-    return await answer(this.work, idempotency, reply, presentRollback, (remember) =>
-      this.decisions.rollBack(caller, original, reason, remember),
-    );
-  }
-
   @Post('incidents/:id/actions')
   @HttpCode(200)
   @Requires('analyst')
@@ -262,71 +205,5 @@ export class ActionsController {
   ): Promise<ListAnswer<ActionSummaryDto>> {
     const page = await this.actions.list(query, incidentId);
     return ListAnswer.of(page, query, presentSummary);
-  }
-}
-
-@ApiTags('Approvals')
-@Controller('api/actions/:id')
-@Requires('viewer')
-export class ApprovalsController {
-  constructor(
-    private readonly decisions: ActionDecisions,
-    private readonly work: ActionWork,
-  ) {}
-
-  @Post('approve')
-  @HttpCode(200)
-  @Operation(
-    'approveAction',
-    'Approve and run an action',
-    'The caller needs the approval level of the action. The level is judged again: if the action would need a higher level now, that level counts. The action runs with exactly the parameters that it shows. An action that waited too long cannot be approved (`invalid_state`). An action of a resolved incident needs `confirm_resolved` (`details.reason` is `incident_resolved`).',
-  )
-  @ApiBody({ type: ActionApprovalDto, required: false })
-  @ApiOutcome(
-    ApprovedActionDto,
-    'The action is approved and has ended: completed or failed.',
-    'The action is approved and has not ended within `ACTION_WAIT_MS`.',
-  )
-  @ApiErrorMeanings({
-    forbidden:
-      '`APPROVAL_FOUR_EYES` is set and the caller requested the action, or the request comes from another site or does not name its origin.',
-    insufficient_approval_level:
-      'The level of the caller is below the level that the action needs now.',
-    invalid_state:
-      'The action does not wait for approval, or its incident is resolved and `confirm_resolved` is not set (`details.reason` is `incident_resolved`).',
-    kill_switch_active: 'The kill switch is on: the action keeps waiting.',
-  })
-  async approve(
-    @Param('id') id: string,
-    @Body() body: ActionApprovalDto,
-    @CurrentPrincipal() caller: Principal,
-    @Idempotent() idempotency: Idempotency,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ApprovedActionDto> {
-    return await answer(this.work, idempotency, reply, presentApproved, (remember) =>
-      this.decisions.approve(caller, actionIdOf(id), body, remember),
-    );
-  }
-
-  @Post('reject')
-  @HttpCode(200)
-  @Operation(
-    'rejectAction',
-    'Reject an action',
-    'The caller needs the approval level of the action.',
-  )
-  @ApiAnswer({ status: 200, description: 'The action is rejected.', type: RejectedActionDto })
-  @ApiErrorMeanings({
-    insufficient_approval_level: 'The level of the caller is below the level of the action.',
-    invalid_state: 'The action does not wait for approval.',
-  })
-  async reject(
-    @Param('id') id: string,
-    @Body() { reason }: ActionRejectionDto,
-    @CurrentPrincipal() caller: Principal,
-    @Idempotent() idempotency: Idempotency,
-  ): Promise<RejectedActionDto> {
-    const remember = idempotency.remember(presentRejected);
-    return presentRejected(await this.decisions.reject(caller, actionIdOf(id), reason, remember));
   }
 }

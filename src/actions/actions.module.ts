@@ -9,22 +9,17 @@ import { ActionsRepository } from './actions.repository.js';
 import { ActionPreviews } from './action-previews.js';
 import { ActionRequests } from './action-requests.js';
 import { DuplicateActions } from './duplicate-actions.js';
-import { ActionsController, ApprovalsController } from './actions.controller.js';
+import { ActionsController } from './actions.controller.js';
 import { ActionsService } from './actions.service.js';
-import { ApprovalExpiry } from './approval-expiry.js';
-import { ApprovalLevelGuard } from './approval-level.guard.js';
-import { ActionDecisions } from './action-decisions.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
 import { ConnectorCalls } from './execution/connector-calls.js';
 
-/** Requests, approvals, rollbacks and lists of actions. `execution/` runs them. */
+/** Requests and lists of actions. `execution/` runs them; `approvals/` decides on them. */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
-  controllers: [ActionsController, ApprovalsController],
+  controllers: [ActionsController],
   providers: [
-    ApprovalExpiry,
-    ApprovalLevelGuard,
     ActionEndings,
     RequiredLevels,
     ActionPreviews,
@@ -34,9 +29,17 @@ import { ConnectorCalls } from './execution/connector-calls.js';
     ActionsService,
     ActionsRepository,
     ConnectorCalls,
-    ActionDecisions,
     DuplicateActions,
   ],
-  exports: [ActionEndings, ActionRequests, ActionsService, RequiredLevels],
+  exports: [
+    ActionEndings,
+    ActionRecorder,
+    ActionRequests,
+    ActionsRepository,
+    ActionsService,
+    ActionWork,
+    ConnectorCalls,
+    RequiredLevels,
+  ],
 })
 export class ActionsModule {}

@@ -22,11 +22,11 @@ describe('the bounded text of an audit row', () => {
     ['many strings', { list: Array.from({ length: 100_000 }, () => 'z'.repeat(900)) }],
     [
       'many keys',
-      Object.fromEntries(Array.from({ length: 100_000 }, (_, key) => [`key-${key}`, key])),
+      { of: Object.fromEntries(Array.from({ length: 100_000 }, (_, key) => [`key-${key}`, key])) },
     ],
     [
       'long keys',
-      Object.fromEntries(Array.from({ length: 200 }, (_, key) => ['k'.repeat(9_000) + key, key])),
+      { of: Object.fromEntries(Array.from({ length: 200 }, (_, n) => ['k'.repeat(9_000) + n, n])) },
     ],
     ['many empty things', { list: Array.from({ length: 100_000 }, () => ({})) }],
     ['a buffer', { bytes: Buffer.alloc(100_000) }],
@@ -35,12 +35,6 @@ describe('the bounded text of an audit row', () => {
     expect(text.length).toBeLessThan(40_000);
     expect(text).toContain('[cut');
     expect(() => JSON.parse(text) as unknown).not.toThrow();
-  });
-
-  it('ends at a maximum depth, even in circles', () => {
-    const circle: Record<string, unknown> = {};
-    circle['self'] = circle;
-    expect(boundedDetails({ circle })).toContain('[cut: too deep]');
   });
 
   it('keeps values that JSON cannot express', () => {
@@ -57,6 +51,6 @@ describe('the bounded text of an audit row', () => {
     expect(boundedText(`${'x'.repeat(255)}😀`)).toBe(
       `${'x'.repeat(255)}\ufffd[cut: 257 characters]`,
     );
-    expect(boundedDetails({ 'a\0': '\ud800' })).toBe('{"a\ufffd":"\ufffd"}');
+    expect(boundedDetails({ of: { 'a\0': '\ud800' } })).toBe('{"of":{"a\ufffd":"\ufffd"}}');
   });
 });

@@ -13,7 +13,6 @@ import { rowMac, AuditKeys } from './chain/audit-chain.js';
 
 const MAX_TEXT = 256;
 const MAX_STRING = 1_000;
-const MAX_DEPTH = 6;
 const MAX_CHARACTERS = 8_000;
 
 /** Limits the length of a text column. */
@@ -21,38 +20,25 @@ export function boundedText(text: string): string {
   return storable(cut(text, MAX_TEXT));
 }
 
-/** JSON of limited size. Parts that are too long are replaced by a note. */
+/** JSON of limited size. Long strings are cut, and fields that do not fit are replaced by the beginning of their JSON. */
 export function boundedDetails(details: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify(bounded(details, MAX_DEPTH, { left: MAX_CHARACTERS }));
+  let left = MAX_CHARACTERS;
+  const fields = Object.entries(details).map(([name, value]): [string, unknown] => {
+    const json = JSON.stringify(value, storableValue) as string | undefined;
+    if (json === undefined) return [name, undefined];
+    const fits = json.length <= left;
+    const kept: unknown = fits ? JSON.parse(json) : cut(json, left);
+    left = Math.max(0, left - json.length);
+    return [name, kept];
+  });
+  return JSON.stringify(Object.fromEntries(fields));
 }
 
-function bounded(value: unknown, depth: number, budget: { left: number }): unknown {
-  budget.left -= 1;
+function storableValue(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
-  if (typeof value === 'string') {
-    const text = cut(value, Math.min(MAX_STRING, Math.max(0, budget.left)));
-    budget.left -= text.length;
-    return storable(text);
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  if ('toJSON' in value && typeof value.toJSON === 'function') {
-    return bounded((value.toJSON as () => unknown)(), depth, budget);
-  }
-  if (depth === 0) return '[cut: too deep]';
-  const isList = Array.isArray(value);
-  const entries = Object.entries(value);
-  const kept: [string, unknown][] = [];
-  for (const [key, item] of entries) {
-    if (budget.left <= 0) {
-      const rest = `${entries.length - kept.length} more`;
-      kept.push(isList ? [key, `[cut: ${rest}]`] : ['[cut]', rest]);
-      break;
-    }
-    if (!isList) budget.left -= Math.min(key.length, MAX_TEXT);
-    kept.push([boundedText(key), bounded(item, depth - 1, budget)]);
-  }
-  // Assignment would treat a key named __proto__ in a special way.
-  return isList ? kept.map(([, item]) => item) : Object.fromEntries(kept);
+  if (typeof value === 'string') return storable(cut(value, MAX_STRING));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [boundedText(key), item]));
 }
 
 function cut(text: string, length: number): string {

@@ -11,7 +11,7 @@ import { MeController } from './me/me.controller.js';
 import { PasswordThrottle } from './passwords/password-throttle.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { Passwords } from './passwords/passwords.js';
-import { LastUseWriter, CredentialVerification } from './authentication/credential-verification.js';
+import { CredentialVerification } from './authentication/credential-verification.js';
 import { SamePerson } from './authorisation.js';
 import { PrincipalsRepository } from './principals/principals.repository.js';
 import { Refusals } from './refusals/refusals.js';
@@ -26,7 +26,6 @@ import { UsersService } from './users/users.service.js';
   providers: [
     PrincipalsRepository,
     SamePerson,
-    LastUseWriter,
     CredentialVerification,
     Refusals,
     Authentication,

@@ -35,8 +35,8 @@ export interface VerifiedCredential {
   readonly identity: Identity;
   /** Hash of a key. A session is found by its hash. */
   readonly secretHash?: Buffer;
-  readonly endsAt?: number;
-  readonly usedAt: number;
+  readonly endsAt: Date | null;
+  readonly usedAt: Date | null;
 }
 
 /** Principal of the request. Guards ensure that it exists if a role is required. */

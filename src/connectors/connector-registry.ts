@@ -13,7 +13,6 @@ import { ConnectorsRepository } from './connectors.repository.js';
 
 const UNREADABLE = 'The secrets of the connector cannot be decrypted; see the log.';
 
-/** All types of connectors. */
 export const CONNECTOR_TYPES = new TypesByName<ConnectorType>(join(__dirname, 'types'));
 
 type Typed = Pick<ConnectorEntity, 'type'>;
@@ -87,7 +86,6 @@ export class ConnectorRegistry {
     return row ? this.connectorOf(row) : undefined;
   }
 
-  /** Action types that an enabled connector provides. */
   async availableTypes(): Promise<ReadonlySet<ActionTypeName>> {
     return new Set((await this.serving()).flatMap(provides));
   }
@@ -108,7 +106,6 @@ export class ConnectorRegistry {
     };
   }
 
-  /** Connectors for actions, by priority. */
   private async serving(tx?: Tx): Promise<ConnectorEntity[]> {
     const rows = await this.rows.all(tx);
     const ids = new Set(rows.map(({ id }) => id));

@@ -75,7 +75,6 @@ describe('a connector of a defined type', () => {
   });
 
   it('has no probe and no poll if no action defines one', () => {
-    // Recovery would ask a vendor that cannot be asked.
     expect(throwing(mistake)).not.toHaveProperty('probe');
     expect(throwing(mistake)).not.toHaveProperty('poll');
   });

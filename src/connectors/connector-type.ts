@@ -15,7 +15,6 @@ import type { TargetRow } from '../targets/target-rows.js';
 import { RefusedError } from './calls/vendor-answers.js';
 import type { Outbound } from './calls/vendor-calls.js';
 
-/** Call of an action. */
 export interface ActionCall {
   /** The same for every attempt. Sent as the idempotency key if the vendor supports it. */
   readonly actionId: string;
@@ -36,7 +35,6 @@ export interface ActionCall {
   readonly undoes?: Readonly<Record<string, unknown>>;
 }
 
-/** Outcome of an attempt. */
 export type Outcome = {
   /** The action had no external effect. Its result shows this. */
   readonly simulated?: true;
@@ -79,7 +77,6 @@ export type ConnectorIdentity = Pick<TargetRow, 'id' | 'name' | 'type'>;
 export interface ActionDefinition<Vendor> {
   /** A repetition has no second effect. */
   readonly idempotent?: true;
-  /** Executes the action. */
   send(vendor: Vendor, call: ActionCall): Promise<Outcome>;
   /** Reads the state at the vendor if the outcome of `send` is unknown. */
   ask?(vendor: Vendor, call: ActionCall): Promise<Outcome | 'unknown'>;
@@ -121,7 +118,6 @@ export function defineConnector<const Schema extends ConfigSchema, Vendor>(
   return type;
 }
 
-/** Action types that connectors of this type can provide. */
 export function actionsOf({ actions }: ConnectorType): ActionTypeName[] {
   return Object.keys(actions).filter(isActionType);
 }
@@ -151,7 +147,6 @@ export function connectorOf(
   const has = (part: 'ask' | 'poll') => Object.values(type.actions).some((one) => part in one);
   return {
     identity,
-    /** Whether all results are simulated. */
     simulates: type.simulate !== undefined,
     /** Outcome of a simulated action; `undefined` if it must be executed. */
     simulate: (name: ActionTypeName) => type.simulate?.(config, name),
@@ -172,7 +167,6 @@ export function connectorOf(
       ),
     // Absent if the vendor cannot be asked. The kill switch does not stop questions.
     ...(has('poll') && {
-      /** Progress of an accepted operation. */
       poll: async (handle: Record<string, unknown>, call: ActionCall): Promise<Outcome> =>
         marked(await action(call).poll!(client(), handle, call), handle['changed']),
     }),

@@ -9,7 +9,6 @@ import { SECRETS_LOST } from '../targets/target-secrets.js';
 import type { TestResult } from './connector-type.js';
 import { type CheckedStatus, ConnectorEntity } from './connector.entity.js';
 
-/** Fields that a caller sets. */
 type Content = Pick<
   ConnectorEntity,
   'name' | 'enabled' | 'priority' | 'config' | 'secrets' | 'secret_names'

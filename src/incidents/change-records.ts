@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../audit/audit-entry.js';
-import type { NewEvent } from '../platform/work/domain-event.js';
+import type { NewEvent } from '../platform/work/domain-events.js';
 import { shownStart } from '../platform/text.js';
 import type { Incident, NewIncident, Verdict } from './incident.js';
 import { changesBetween, CHOICE_FIELDS, effectsOf, type FieldChange } from './incident-changes.js';

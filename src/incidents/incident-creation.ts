@@ -21,8 +21,7 @@ import {
 } from '../platform/database/transactions.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { beginAtZero } from '../platform/metrics/metrics.js';
-import { eventOf, eventRows, insertEvents } from '../platform/work/domain-event.js';
-import { DomainEvents } from '../platform/work/domain-events.js';
+import { DomainEvents, eventOf, eventRows, insertEvents } from '../platform/work/domain-events.js';
 import { eventsOfCreation, INCIDENT_EVENTS } from './change-records.js';
 import {
   type CreatedIncident,

@@ -18,7 +18,6 @@ import {
 import type { Delivery } from './delivery.entity.js';
 import type { Message, NotifiedEvent } from './notification.js';
 
-/** The receiver has the message. */
 interface Delivered {
   readonly kind: 'delivered';
 }
@@ -54,7 +53,6 @@ export const isReached = (outcome: Outcome): boolean =>
 
 export type PartlySent = Pick<Delivery, 'holders' | 'partial_attempts'>;
 
-/** One attempt to send a message to one channel. */
 export interface Attempt<SetConfig = Config> {
   /** With secrets and defaults. */
   readonly config: SetConfig;
@@ -114,7 +112,6 @@ interface JsonPost extends Pick<Attempt, 'http' | 'signal'> {
   readonly withoutBody?: boolean;
 }
 
-/** Posts JSON once and interprets the response. */
 export async function postJson(
   { http, url, headers, body, ...request }: JsonPost,
   read: (answer: OutboundAnswer) => Outcome = outcomeOf,

@@ -35,7 +35,6 @@ export interface DeliveryListRequest extends PageRequest {
 export const MAX_REDELIVERED = 10_000;
 
 const TABLE = 'notification_deliveries';
-const KIND = { name: NOTIFICATION };
 
 const WAITING: Statement = {
   name: 'notification_deliveries_waiting',
@@ -46,7 +45,7 @@ const WAITING: Statement = {
 const ANEW = `status = 'pending', ended_at = null, attempts = 0, expires_at = now() + interval '1 day',
            group_key = null, held_until = null, ${NO_HOLDERS}`;
 
-/** Also reopens the deliveries of its message, so that the message is the same. Without a group key it takes no more. */
+/** Also reopens the carried deliveries, so that the message stays the same. Without a group key it carries no further deliveries. */
 const REOPEN: Statement = {
   name: 'notification_deliveries_reopen',
   text: `
@@ -55,11 +54,11 @@ const REOPEN: Statement = {
        where channel_id = $1 and id = $2 returning *),
     carried as (update notification_deliveries set ${ANEW} where carried_by in (select id from carrier)),
     waits_short as (
-      update work set attempts = 0 where kind = '${NOTIFICATION}' and ref in (select id from carrier) and worker is null)
+      update work set attempts = 0 where kind = '${NOTIFICATION.name}' and ref in (select id from carrier) and worker is null)
     select ${deliveryColumns('carrier')} from carrier`,
 };
 
-/** The earliest deaths first. */
+/** The deliveries that died first come first. */
 const REOPEN_DEAD: Statement = {
   name: 'notification_deliveries_reopen_dead',
   text: `
@@ -72,16 +71,16 @@ const REOPEN_DEAD: Statement = {
     returning ${deliveryColumns('delivery')}`,
 };
 
-const LATE = 'It could not be tried before its day was over.';
+const LATE = 'It expired after 24 hours, while the channel was paused, disabled or deleted.';
 
-/** Nobody could claim these: the channel was disabled, deleted or paused for the whole day. */
+/** Deliveries that expired unclaimed, because their channel was disabled, deleted or paused. */
 const EXPIRE: Statement = {
   name: 'notification_deliveries_expire',
   text: `
     with late as (
       update notification_deliveries delivery
          set status = 'dead', ended_at = now(), last_error = '${LATE}', ${NO_HOLDERS},
-             attempts = coalesce((select attempts from work where kind = '${NOTIFICATION}' and ref = delivery.id), attempts)
+             attempts = coalesce((select attempts from work where kind = '${NOTIFICATION.name}' and ref = delivery.id), attempts)
        where id = any(array(
          select waiting.id
            from notification_channels channel
@@ -90,7 +89,7 @@ const EXPIRE: Statement = {
              where channel_id = channel.id and status = 'pending'
                and expires_at <= now() - interval '30 minutes'
                and not exists (
-                 select from work where kind = '${NOTIFICATION}' and ref = late.id and worker is not null and not ready)
+                 select from work where kind = '${NOTIFICATION.name}' and ref = late.id and worker is not null and not ready)
              order by id limit $1 for update skip locked) as waiting
           limit $1))
       returning id, channel_id)
@@ -156,7 +155,7 @@ export class DeliveriesRepository {
   async reopen(tx: Tx, channelId: string, id: string): Promise<Delivery | undefined> {
     const [row] = await this.statements.rowsIn<Delivery>(tx, REOPEN, [channelId, id]);
     if (!row) return undefined;
-    await this.work.add(tx, KIND, workOf(row));
+    await this.work.add(tx, NOTIFICATION, workOf(row));
     return { ...row, attempts: 0 };
   }
 
@@ -165,15 +164,15 @@ export class DeliveriesRepository {
     const values = [channelId, since, MAX_REDELIVERED];
     const rows = await this.statements.rowsIn<Delivery>(tx, REOPEN_DEAD, values);
     rows.sort((one, other) => Number(one.position) - Number(other.position));
-    await this.work.add(tx, KIND, ...rows.map(workOf));
+    await this.work.add(tx, NOTIFICATION, ...rows.map(workOf));
     return rows.length;
   }
 
-  /** Ends at most `most` deliveries that could not be attempted for a day. */
+  /** Ends at most `most` expired deliveries. */
   async expire(tx: Tx, most: number): Promise<ExpiredDelivery[]> {
     const rows = await this.statements.rowsIn<ExpiredDelivery>(tx, EXPIRE, [most]);
     const ids = rows.map(({ id }) => id);
-    await this.work.cancel(tx, KIND, ids);
+    await this.work.cancel(tx, NOTIFICATION, ids);
     return rows;
   }
 
@@ -193,7 +192,7 @@ export async function endDeliveriesOfBackup(tx: Tx): Promise<number> {
         set status = 'dead', ended_at = now(), last_error = 'Not sent: the database was restored from a backup.'
       where status = 'pending'`,
   );
-  await tx.query('delete from work where kind = $1', [NOTIFICATION]);
+  await tx.query('delete from work where kind = $1', [NOTIFICATION.name]);
   return unsent;
 }
 

@@ -18,10 +18,9 @@ import type { Ending } from './delivery-rules.js';
 const MAX_CARRIED = 500;
 /** A carrier looks at this number of waiting deliveries, so that a flood does not make each message slow. */
 const MAX_CANDIDATES = 2_000;
-const KIND = { name: NOTIFICATION };
 const COLUMNS = deliveryColumns('delivery');
 
-/** A held delivery waits while more of its group arrive, so that a wave is one message; critical ones do not. */
+/** A held delivery that is not critical waits while its group grows, so that a wave is one message. */
 const heldUntil = (row: string) => `
            greatest(${row}.held_until, case when ${row}.group_key is not null and ${row}.payload ->> 'severity' is distinct from 'critical'
              then least(${row}.occurred_at + wave_limit(${row}.type), (
@@ -32,7 +31,7 @@ const heldUntil = (row: string) => `
                     and later.carried_by is null
                   order by later.occurred_at desc limit 20) as latest)) end)`;
 
-/** Only claims that still count, which no other replica takes over before the end of the transaction. */
+/** Deliveries of claims that this replica still has, and keeps until the end of the transaction. */
 const LOAD: Statement = {
   name: 'notification_deliveries_load',
   text: `
@@ -45,7 +44,7 @@ const LOAD: Statement = {
            case when held_until is not null and attempts = 0 then (
              select extract(epoch from min(case when wanted.held_until is null then now() else ${heldUntil('wanted')} end) - now()) * 1000
                from work later join notification_deliveries wanted on wanted.id = later.ref
-              where later.kind = '${NOTIFICATION}' and later.line between claimed.line and claimed.line
+              where later.kind = '${NOTIFICATION.name}' and later.line between claimed.line and claimed.line
                 and later.id >= claimed.id and later.died_at is null)::float8 end as held_ms,
            exists (select from notification_deliveries other where other.carried_by = delivery.id) as has_carried
       from claimed
@@ -59,10 +58,10 @@ const isFree = (work: string): string =>
   `(${work}.worker is null or ${work}.ref = any($2::uuid[]))`;
 
 /**
- * A carrier takes waiting new incidents of its source, held ones too. A critical carrier takes critical ones of its group only.
- * Other carriers take deliveries of their group, such as approvals for one playbook. A carrier takes them in its first attempt, so
- * that each attempt sends the same message. It takes no delivery that waits for an earlier one of its incident, unless that joins,
- * too. The work of taken deliveries stays, so that later events of these incidents wait for the message.
+ * Adds waiting deliveries to the message of a carrier: new incidents of its source, also held ones, but for a critical carrier only
+ * critical ones of its group; otherwise deliveries of its group, such as approvals for one playbook. This happens in the first attempt
+ * only, so that each attempt sends the same message. A delivery behind an earlier delivery about its incident joins only with it. The
+ * work of carried deliveries stays, so that later events of these incidents wait for the message.
  */
 const FOLD: Statement = {
   name: 'notification_deliveries_fold',
@@ -81,12 +80,12 @@ const FOLD: Statement = {
           order by id limit ${MAX_CANDIDATES}) as alike
        cross join lateral (
          select id, line from work
-          where kind = '${NOTIFICATION}' and ref = alike.id and ${isFree('work')} limit 1) as waiting
+          where kind = '${NOTIFICATION.name}' and ref = alike.id and ${isFree('work')} limit 1) as waiting
        where carrier.id = $1 and carrier.group_key is not null and carrier.attempts = 0
          -- A scalar subquery with the order of an index: a join may read all work for each candidate.
          and (select earlier.id from work earlier
                 join notification_deliveries other on other.id = earlier.ref
-               where earlier.kind = '${NOTIFICATION}' and earlier.line between waiting.line and waiting.line
+               where earlier.kind = '${NOTIFICATION.name}' and earlier.line between waiting.line and waiting.line
                  and earlier.died_at is null and earlier.id < waiting.id and earlier.ref <> carrier.id
                  and not (other.group_key is not distinct from alike.group_key and ${canJoin('other')} and ${isFree('earlier')})
                order by earlier.line, earlier.id limit 1) is null
@@ -132,7 +131,7 @@ export const NO_HOLDERS = `holders = '{}', partial_attempts = 0`;
 const LOCK: Statement = {
   name: 'notification_deliveries_lock',
   text: `
-    select from work where kind = '${NOTIFICATION}' and ref = any($1::uuid[]) order by id for update`,
+    select from work where kind = '${NOTIFICATION.name}' and ref = any($1::uuid[]) order by id for update`,
 };
 
 /** A delivery that was redelivered meanwhile is no longer in the message of its carrier. */
@@ -189,7 +188,7 @@ export interface EndedAttempt extends FoldedDelivery {
   readonly ending: Ending;
 }
 
-type Claim = Pick<Claimed, 'id' | 'ref' | 'fence' | 'attempt'>;
+type Claim = Pick<Claimed, 'id' | 'fence'>;
 
 /** Reads and changes deliveries whose work this replica has claimed. */
 @Injectable()
@@ -199,12 +198,11 @@ export class DeliveryClaimsRepository {
     private readonly work: Work,
   ) {}
 
-  /** Loads claimed deliveries that have to be sent, each with those that its message contains. */
+  /** Loads claimed deliveries, each with the deliveries that its message carries. */
   async messages(
     tx: Tx,
     claims: readonly Claim[],
   ): Promise<ReadonlyMap<string, FoldedDelivery | Held>> {
-    const attempts = new Map(claims.map(({ ref, attempt }) => [ref, attempt]));
     const messages = new Map<string, FoldedDelivery | Held>();
     const waiting = new Map<string, LoadedDelivery>();
     for (const row of await this.load(tx, claims)) {
@@ -217,12 +215,12 @@ export class DeliveryClaimsRepository {
       const isAlone = group_key === null && !has_carried;
       const carried = isAlone ? [] : await this.fold(tx, id, [...waiting.keys()]);
       for (const one of carried) waiting.delete(one.id);
-      messages.set(id, { delivery: { ...row, attempts: attempts.get(id)! }, carried });
+      messages.set(id, { delivery: row, carried });
     }
     return messages;
   }
 
-  /** Reads pending deliveries whose claims still count, and holds these claims. */
+  /** Reads pending deliveries of claims that this replica still has, and keeps the claims. */
   async load(tx: Tx, claims: readonly Claim[]): Promise<LoadedDelivery[]> {
     const values = [claims.map(({ id }) => id), claims.map(({ fence }) => fence)];
     return await this.statements.rowsIn(tx, LOAD, values);
@@ -247,13 +245,14 @@ export class DeliveryClaimsRepository {
   async drop(tx: Tx, dropped: readonly FoldedDelivery[], error: string): Promise<void> {
     const rows = dropped.flatMap(membersOf);
     if (rows.length === 0) return;
+    const ended = { status: 'delivered', attempts: 0, last_error: error } as const;
     await this.end(
       tx,
-      rows.map((row) => ({ ...row, status: 'delivered', attempts: 0, last_error: error })),
+      rows.map((row) => ({ ...row, ...ended })),
     );
     await this.work.cancel(
       tx,
-      KIND,
+      NOTIFICATION,
       rows.map(({ id }) => id),
     );
   }
@@ -271,25 +270,21 @@ export class DeliveryClaimsRepository {
       if (ending.kind === 'unfolded') {
         // Only one of the deliveries may be the cause of the failure.
         const rows = await this.statements.rowsIn<Delivery>(tx, UNFOLD, [id, last_error]);
-        await this.work.add(tx, KIND, ...rows.filter((row) => row.id !== id).map(workOf));
+        await this.work.add(tx, NOTIFICATION, ...rows.filter((row) => row.id !== id).map(workOf));
       } else if (ending.kind === 'again') {
         const holders = outcome.kind === 'failed' ? outcome.holders : undefined;
         await this.statements.rowsIn(tx, AGAIN, [id, last_error, holders ?? null]);
       } else {
         ended.push({ ...delivery, status: ending.kind, last_error });
         // The message has arrived, even if it is dead because one of several recipients refused it.
-        ended.push(
-          ...carried.map((row) => ({ ...row, status: 'delivered', last_error: null }) as const),
-        );
+        for (const row of carried) {
+          ended.push({ ...row, status: 'delivered', attempts: 0, last_error: null });
+        }
       }
     }
-    const arrived = (await this.end(tx, ended)).filter(({ carried_by }) => carried_by !== null);
-    if (arrived.length > 0)
-      await this.work.cancel(
-        tx,
-        KIND,
-        arrived.map(({ id }) => id),
-      );
+    const rows = await this.end(tx, ended);
+    const arrived = rows.flatMap(({ id, carried_by }) => (carried_by === null ? [] : [id]));
+    await this.work.cancel(tx, NOTIFICATION, arrived);
   }
 
   /** Returns the deliveries that were pending. */

@@ -29,7 +29,8 @@ const LONGEST_ASKED_MS = 24 * HOUR_MS;
 export interface Ending {
   /** `unfolded`: the deliveries of a message that ends without success are sent in messages of their own. */
   readonly kind: 'delivered' | 'dead' | 'again' | 'unfolded';
-  readonly waitMs: number;
+  /** Default: 0. */
+  readonly waitMs?: number;
   readonly error?: string;
 }
 
@@ -44,11 +45,11 @@ export function endingOf(
   { delivery: { attempts, left_ms }, carried }: Folded,
   random: number,
 ): Ending {
-  if (outcome.kind === 'delivered') return { kind: 'delivered', waitMs: 0 };
+  if (outcome.kind === 'delivered') return { kind: 'delivered' };
   const error = outcome.why;
   if (outcome.kind === 'refused' || left_ms <= 0) {
     const isFolded = carried.length > 0 && !outcome.isPartly;
-    return { kind: isFolded ? 'unfolded' : 'dead', waitMs: 0, error };
+    return { kind: isFolded ? 'unfolded' : 'dead', error };
   }
   const waitMs = Math.max(backoffOf(outcome, attempts, random), outcome.retryAfterMs ?? 0);
   // The last attempt is made at the end of the day, even if the receiver asked for a longer wait.

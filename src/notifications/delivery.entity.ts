@@ -88,14 +88,14 @@ export interface Delivery extends NotificationDeliveryEntity {
 export const MAX_ERROR = 500;
 
 /** Kind of the work that sends deliveries. Each channel has a lane. */
-export const NOTIFICATION = 'notification';
+export const NOTIFICATION = { name: 'notification' } as const;
 
-export const laneOf = (channelId: string): string => `${NOTIFICATION}.${channelId}`;
+export const laneOf = (channelId: string): string => `${NOTIFICATION.name}.${channelId}`;
 
 /** Columns of a Delivery. The last column of a name counts, so `attempts` are those of the work. */
 export const deliveryColumns = (row: string): string => {
   const ofWork = (expression: string) =>
-    `(select ${expression} from work where kind = '${NOTIFICATION}' and ref = ${row}.id)`;
+    `(select ${expression} from work where kind = '${NOTIFICATION.name}' and ref = ${row}.id)`;
   const dueAt = `case when due_at < 'infinity' and (ready or worker is null) then due_at end`;
   return `${row}.*, coalesce(${ofWork('attempts')}, ${row}.attempts) as attempts,
            coalesce(${ofWork(dueAt)}, ${row}.occurred_at) as next_attempt_at`;

@@ -35,7 +35,7 @@ const CLEAN_UP_SIZE = 5_000;
 
 const REQUESTS_APPROVAL = ['action.pending_approval', 'action.expiring'];
 const MAY_END_A_WAVE = ['action.expiring', 'action.completed', 'action.failed', 'action.rejected'];
-const DECIDED = 'Not sent: all approvals that it requests were decided before.';
+const DECIDED = 'Not sent: all requested approvals were decided before.';
 
 /** A delivery that is about to be sent. */
 interface Ready extends FoldedDelivery {
@@ -52,7 +52,7 @@ interface Attempt extends EndedAttempt {
 export class DeliveryWork implements OnModuleInit {
   private readonly log = new Logger('Notifications');
   private readonly publicUrl: string | undefined;
-  /** Undefined for a delivery that ended or is in another message. */
+  /** Returns undefined for a delivery that has ended or is carried by another message. */
   private readonly prepared = new Batcher<Claimed, Ready | Held | undefined>(
     (claims) => this.transactions.run((tx) => this.prepare(tx, claims)),
     100,
@@ -79,7 +79,7 @@ export class DeliveryWork implements OnModuleInit {
 
   onModuleInit(): void {
     this.work.define<unknown, Attempt | undefined>({
-      name: NOTIFICATION,
+      ...NOTIFICATION,
       hasLanes: true,
       mostAttempts: Infinity,
       one: (claim) => this.deliver(claim),
@@ -95,7 +95,7 @@ export class DeliveryWork implements OnModuleInit {
     );
   }
 
-  /** Ends deliveries that could not be attempted for a day, and removes ended ones 30 days after their event. */
+  /** Ends expired deliveries, and removes ended deliveries 30 days after their event. */
   async cleanUp(): Promise<void> {
     const before = firstIdAt(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
     while ((await this.expire()) === CLEAN_UP_SIZE);
@@ -114,7 +114,7 @@ export class DeliveryWork implements OnModuleInit {
     const ending = endingOf(outcome, prepared, Math.random());
     const attempt = { ...prepared, outcome, ending };
     if (ending.kind === 'delivered' || ending.kind === 'dead') return attempt;
-    return new AgainOutcome({ inMs: ending.waitMs, why: ending.error }, attempt);
+    return new AgainOutcome({ inMs: ending.waitMs ?? 0, why: ending.error }, attempt);
   }
 
   /** Runs in the transaction that ends the claims, so lost claims change nothing. */
@@ -138,10 +138,13 @@ export class DeliveryWork implements OnModuleInit {
       const expired = await this.deliveries.expire(tx, CLEAN_UP_SIZE);
       afterCommit(tx, () => {
         for (const [channel, dead] of Map.groupBy(expired, ({ name }) => name)) {
-          // The deliveries of a deleted channel are not missed.
+          // A deleted channel reports nothing.
           if (channel === null) continue;
           this.deadCount.inc({ type: dead[0]!.type! }, dead.length);
-          this.log.warn({ channel, n: dead.length }, 'Notifications are dead: their day is over.');
+          this.log.warn(
+            { channel, n: dead.length },
+            'Notifications are dead: they expired after 24 hours.',
+          );
         }
       });
       return expired.length;
@@ -177,8 +180,8 @@ export class DeliveryWork implements OnModuleInit {
   }
 
   /**
-   * Adds the current state, because a message may have waited for its wave or for its channel. Ends messages to people that
-   * have become pointless.
+   * Loads the deliveries with the current state of their incidents and actions, because a message may have waited for its wave or its
+   * channel. Ends requests for approvals that were all decided meanwhile, except for programs.
    */
   private async prepare(tx: Tx, claims: readonly Claimed[]): Promise<(Ready | Held | undefined)[]> {
     const messages = await this.claims.messages(tx, claims);
@@ -186,25 +189,17 @@ export class DeliveryWork implements OnModuleInit {
     const channelIds = folded.map(({ delivery }) => delivery.channel_id);
     const channels = await this.channels.byIds(tx, channelIds);
     const { incidents, waiting, waves } = await this.presentState(tx, folded, channels);
-    const pointless: FoldedDelivery[] = [];
-    const ready = new Map<string, Ready>();
-    for (const one of folded) {
-      const channel = channels.get(one.delivery.channel_id);
-      if (!channel) continue;
-      const isDecided =
-        requestsApproval(one.delivery) &&
-        ![one.delivery, ...one.carried].some(({ subject_id }) => waiting.has(subject_id));
-      if (channel.audience !== 'programs' && isDecided) {
-        pointless.push(one);
-        continue;
-      }
-      const wave = waves.get(one.delivery.id);
-      ready.set(one.delivery.id, { ...one, channel, present: { incidents, waiting, wave } });
-    }
-    await this.claims.drop(tx, pointless, DECIDED);
+    const isPointless = ({ delivery, carried }: FoldedDelivery) =>
+      requestsApproval(delivery) &&
+      (channels.get(delivery.channel_id)?.audience ?? 'programs') !== 'programs' &&
+      ![delivery, ...carried].some(({ subject_id }) => waiting.has(subject_id));
+    await this.claims.drop(tx, folded.filter(isPointless), DECIDED);
     return claims.map(({ ref }) => {
       const one = messages.get(ref);
-      return one && 'heldMs' in one ? one : ready.get(ref);
+      if (!one || 'heldMs' in one) return one;
+      const channel = channels.get(one.delivery.channel_id);
+      if (!channel || isPointless(one)) return undefined;
+      return { ...one, channel, present: { incidents, waiting, wave: waves.get(ref) } };
     });
   }
 

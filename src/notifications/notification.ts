@@ -73,10 +73,7 @@ export function messageOf(type: EventName, source: SourceEvent): Message {
     severity: incidentIn(event)?.severity,
     words: {
       ...words,
-      facts: Object.entries(facts).flatMap(([name, value]) =>
-        // The headline contains `about`.
-        value && value !== words.about ? [{ name, value }] : [],
-      ),
+      facts: Object.entries(facts).flatMap(([name, value]) => (value ? [{ name, value }] : [])),
       url: definition.hasNoPage ? undefined : pageUrl(source.public_url, event.data),
     },
   };

@@ -12,7 +12,6 @@ export type FormerSecret = Channel<'former_secret' | 'former_secret_until'>;
 const OWNER = 'notification_channel';
 const contextOfFormer = (id: string) => `${OWNER}:${id}:former`;
 
-/** Seals configurations of channels and their previous secrets. */
 @Injectable()
 export class SealedChannels extends SealedConfig {
   protected override readonly owner = OWNER;
@@ -32,7 +31,6 @@ export class SealedChannels extends SealedConfig {
   }
 }
 
-/** Columns with sealed secrets of channels. */
 export const CHANNEL_SECRETS: readonly SealedColumn[] = [
   sealedSecretsOf('notification_channels', OWNER),
   {

@@ -10,7 +10,6 @@ import { storable } from '../platform/text.js';
 
 const SUBMISSION_PORT = 587;
 
-/** Mail server and sender. */
 export const MAIL_SERVER_PROPERTIES = {
   host: text(
     'Name or address of the mail server. An address of a private network must be in ALLOWED_PRIVATE_TARGETS.',

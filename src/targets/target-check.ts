@@ -75,7 +75,6 @@ const SIZE: Rule = [
     `must have ${minProperties} to ${maxProperties} entries`,
 ];
 
-/** Code and text of an error by its keyword, or by the type of the field. */
 const RULES: Readonly<Record<string, Rule>> = {
   required: ['required', () => 'is required'],
   additionalProperties: ['unknown_field', () => 'is not a known field'],
@@ -108,7 +107,6 @@ function addressFault(text: string, format: ValueSchema['format']): string | und
   return `must have no user, ${forbidden} or fragment`;
 }
 
-/** A type of connectors or channels. */
 export interface TargetType<Schema extends ConfigSchema = ConfigSchema> {
   readonly name: string;
   readonly description: string;
@@ -117,7 +115,6 @@ export interface TargetType<Schema extends ConfigSchema = ConfigSchema> {
   readonly requestConfig?: ConfigSchema;
   /** The secrets sign messages and are never sent, so a new address does not require them again. */
   readonly signsOnly?: true;
-  /** Rules that the schema cannot express. */
   problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
   /** Names destinations beside the addresses for the audit trail. */
   sentTo?(config: ConfigOf<Schema>): readonly string[];
@@ -144,7 +141,6 @@ export class TypesByName<Type extends TargetType> {
     return this.all.map(({ name }) => name);
   }
 
-  /** Throws a ValidationError for an unknown type. */
   named(name: string): Type {
     const type = this.find(name);
     if (type) return type;

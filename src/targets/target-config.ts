@@ -47,7 +47,6 @@ export interface ConfigSchema extends ValueSchema {
   readonly additionalProperties: false;
 }
 
-/** Schema of an object with these fields. */
 export function fields<
   const Properties extends ConfigSchema['properties'],
   const Required extends readonly (keyof Properties & string)[],
@@ -56,7 +55,6 @@ export function fields<
   return { type: 'object', description, properties, required, additionalProperties } as const;
 }
 
-/** Schema of a text. */
 export function text<const More extends Partial<ValueSchema>>(
   description: string,
   more: More & { readonly maxLength: number },
@@ -64,12 +62,10 @@ export function text<const More extends Partial<ValueSchema>>(
   return { type: 'string', description, ...more } as const;
 }
 
-/** Schema of an http or https address. */
 export function address<const More extends Partial<ValueSchema>>(description: string, more: More) {
   return text(description, { format: 'uri', maxLength: 2_000, ...more });
 }
 
-/** Schema of a secret. */
 export function secret<const More extends Partial<ValueSchema>>(description: string, more: More) {
   const length = { minLength: SHORTEST_SECRET, maxLength: 1_000 };
   return text(description, { writeOnly: true, ...length, ...more });
@@ -129,7 +125,6 @@ export function isObject(value: unknown): value is Config {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Adds the defaults of absent fields. */
 export function withDefaults({ properties }: ConfigSchema, config: Config): Config {
   const defaults = Object.entries(properties).flatMap(([name, { default: value }]) =>
     value === undefined ? [] : [[name, value] as const],
@@ -137,7 +132,6 @@ export function withDefaults({ properties }: ConfigSchema, config: Config): Conf
   return { ...Object.fromEntries(defaults), ...config };
 }
 
-/** Splits a configuration into a readable and a secret part. */
 export function splitConfig({ properties }: ConfigSchema, config: Config) {
   const partOf = (isSecret: boolean): Config =>
     Object.fromEntries(

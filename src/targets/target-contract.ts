@@ -87,7 +87,6 @@ export abstract class ShownTarget {
   readonly updated_at: Date;
 }
 
-/** Result of a test of a connector or a channel. */
 export abstract class TargetTest {
   @Flag()
   readonly success: boolean;
@@ -117,7 +116,6 @@ export function shownType(type: TargetType): ShownType {
 
 /** Requests whose `config` depends on their `type`. */
 export interface RequestsByType {
-  /** Name of the union schema. */
   readonly union: string;
   /** Suffix of schema names: `Connector` gives JiraConnectorInput. */
   readonly noun: string;

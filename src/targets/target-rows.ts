@@ -15,7 +15,6 @@ import { isUuid } from '../platform/ids.js';
 import { findOrder, type Page, type PageRequest, sortWords } from '../platform/paging/page.js';
 import type { Config } from './target-config.js';
 
-/** Columns of connectors and channels. */
 export abstract class TargetRow extends RowTimes {
   abstract readonly id: string;
 
@@ -61,7 +60,6 @@ const DELETED = {
   secret_names: [],
 };
 
-/** Rows of connectors or channels. */
 export abstract class TargetRows<Row extends TargetRow> {
   protected abstract readonly dataSource: DataSource;
   protected abstract readonly entity: new () => Row;
@@ -87,7 +85,6 @@ export abstract class TargetRows<Row extends TargetRow> {
     return await this.rows(tx).findOne({ where: { id, ...this.notDeleted }, lock });
   }
 
-  /** Like `find`, but throws if there is none. */
   async get(id: string, tx?: Tx): Promise<Row> {
     const row = await this.find(id, tx);
     if (row) return row;
@@ -105,7 +102,6 @@ export abstract class TargetRows<Row extends TargetRow> {
     await this.rows(tx).update(id, { ...DELETED, ...more });
   }
 
-  /** Writes a change by a person. */
   protected async change(
     tx: Tx,
     id: string,

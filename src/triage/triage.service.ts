@@ -10,8 +10,7 @@ import { AppError, NotFoundError, ValidationError } from '../platform/errors/app
 import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { shownStart } from '../platform/text.js';
-import type { DomainEvent } from '../platform/work/domain-event.js';
-import { DomainEvents } from '../platform/work/domain-events.js';
+import { type DomainEvent, DomainEvents } from '../platform/work/domain-events.js';
 import { Work } from '../platform/work/work.js';
 import { PlaybooksService } from '../playbooks/playbooks.service.js';
 import {

@@ -1,5 +1,5 @@
 import type { Tx } from '../../src/platform/database/transactions.js';
-import type { DomainEvent, NewEvent } from '../../src/platform/work/domain-event.js';
+import type { DomainEvent, NewEvent } from '../../src/platform/work/domain-events.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

@@ -116,7 +116,7 @@ export class Deliverer {
       kind === 'delivered' ? { kind } : { kind: 'failed', why: 'No.' };
     const again = kind === 'unfolded' ? { inMs: 0 } : undefined;
     await this.endWork(folded.delivery.id, { again }, (tx) =>
-      this.claimed.write(tx, [{ ...folded, outcome, ending: { kind, waitMs: 0, error: 'No.' } }]),
+      this.claimed.write(tx, [{ ...folded, outcome, ending: { kind, error: 'No.' } }]),
     );
   }
 

@@ -1,7 +1,11 @@
-import { hash, randomBytes } from 'node:crypto';
+import { createSecretKey, hash, randomBytes } from 'node:crypto';
+import { logOfCommand } from '../../src/audit/audit-log.js';
+import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
+import { ensureAdmin } from '../../src/auth/bootstrap/bootstrap.service.js';
 import { PrincipalsRepository } from '../../src/auth/principals/principals.repository.js';
 import { ReservedConnections } from '../../src/platform/database/reserved-connections.js';
 import { newId } from '../../src/platform/ids.js';
+import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('PrincipalsRepository', () => {
@@ -48,7 +52,7 @@ describe('PrincipalsRepository', () => {
     await makeKey('findOne1');
     await makeKey('findTwo2');
     await makeKey('notAsked');
-    const found = await repository.findKeys(['findOne1', 'findTwo2', 'nobodys0']);
+    const found = await repository.find('keys', ['findOne1', 'findTwo2', 'nobodys0']);
     expect([...found.keys()].sort()).toEqual(['findOne1', 'findTwo2']);
     expect(found.get('findOne1')!.identity).toMatchObject({
       name: 'key:findOne1',
@@ -59,23 +63,23 @@ describe('PrincipalsRepository', () => {
   it('finds no key that was revoked or has expired', async () => {
     await makeKey('revoked1', { revoked_at: new Date() });
     await makeKey('expired1', { expires_at: new Date(Date.now() - 1_000) });
-    expect(await repository.findKeys(['revoked1', 'expired1'])).toEqual(new Map());
+    expect(await repository.find('keys', ['revoked1', 'expired1'])).toEqual(new Map());
   });
 
   it('gives a key limits of its own only when it has one', async () => {
     const ends = new Date(Date.now() + 60_000);
     await makeKey('nolimits');
     await makeKey('onelimit', { limits: { write: 0 }, expires_at: ends });
-    const found = await repository.findKeys(['nolimits', 'onelimit']);
+    const found = await repository.find('keys', ['nolimits', 'onelimit']);
     expect(found.get('nolimits')!.identity.limits).toBeUndefined();
-    expect(found.get('nolimits')!.endsAt).toBeUndefined();
+    expect(found.get('nolimits')!.endsAt).toBeNull();
     expect(found.get('onelimit')!.identity.limits).toEqual({ write: 0 });
-    expect(found.get('onelimit')!.endsAt).toBe(ends.getTime());
+    expect(found.get('onelimit')!.endsAt).toEqual(ends);
   });
 
   it('finds the sessions that are asked for, and no others', async () => {
     const [asked] = await Promise.all([makeSession('manager'), makeSession()]);
-    const found = await repository.findSessions([asked.tokenHash, '00'.repeat(32)]);
+    const found = await repository.find('sessions', [asked.tokenHash, '00'.repeat(32)]);
     expect([...found]).toEqual([
       [
         asked.tokenHash,
@@ -117,5 +121,22 @@ describe('PrincipalsRepository', () => {
     expect(await secondsAgo('api_keys', 'last_used_at', unused)).toBeNull();
     expect(await secondsAgo('sessions', 'last_seen_at', session.id)).toBeLessThan(100);
     expect(await secondsAgo('sessions', 'last_seen_at', other.id)).toBeGreaterThanOrEqual(120);
+  });
+
+  it('ensures an admin from the command line, and ends the sessions of an existing user', async () => {
+    const keys = new AuditKeys(new SecretKeys([createSecretKey(randomBytes(32))]));
+    const ensure = (name: string) =>
+      ensureAdmin(dataSource, logOfCommand(dataSource, keys), name, 'seven herons over the lake');
+    expect(await ensure('eve')).toBe('created');
+    const { userId, id } = await makeSession();
+    await query('update users set enabled = false where id = $1', [userId]);
+    expect(await ensure(`u${userId}`)).toBe('reset');
+    const [user] = await query('select role, enabled from users where id = $1', [userId]);
+    expect(user).toEqual({ role: 'admin', enabled: true });
+    expect(await query('select 1 from sessions where id = $1', [id])).toEqual([]);
+    await query('update users set deleted_at = now(), password_hash = null where id = $1', [
+      userId,
+    ]);
+    expect(await ensure(`u${userId}`)).toBeUndefined();
   });
 });

@@ -122,7 +122,7 @@ describe('the rows of work', () => {
     expect(refsOf(await claim())).toEqual([third]);
   });
 
-  it('of a line move up when an end and an addition overlap', async () => {
+  it('of a line advance when an end and an addition overlap', async () => {
     await add({ line: 'a' });
     const claimed = await claim();
     const added = newId();
@@ -180,7 +180,7 @@ describe('the rows of work', () => {
     expect(refsOf([...first, ...second]).sort()).toEqual(refs.toSorted());
   });
 
-  it('that lapsed behind a gate go on in another lane', async () => {
+  it('that lapsed behind a gate move to the lane of lapsed claims', async () => {
     await add({});
     await claim();
     await makeDue();
@@ -197,7 +197,7 @@ describe('the rows of work', () => {
     expect((await rows.look(OTHER, [request()])).made_ready).toBe(false);
   });
 
-  it('that were added again wait with the new data, or are done again after the present time', async () => {
+  it('get the new data if they are added again, and are done again if they were claimed', async () => {
     const [ref] = await add({ data: { n: 1 } });
     await add({ ref, data: { n: 2 } });
     const [row] = await claim();
@@ -221,7 +221,7 @@ describe('the rows of work', () => {
     expect(refsOf(await claim())).toEqual([ref]);
   });
 
-  it('that could not be done yet are done at once if they are added again meanwhile', async () => {
+  it('that need another attempt are attempted immediately if they were added again', async () => {
     const [ref] = await add({});
     const claimed = await claim();
     await inTransaction((tx) => work.add(tx, { name: KIND }, { ref: ref! }));
@@ -241,7 +241,7 @@ describe('the rows of work', () => {
     expect(await claim()).toMatchObject([{ state: { sent: true }, attempt: 1 }]);
   });
 
-  it('can be cancelled, also while they are done', async () => {
+  it('can be cancelled, also while they are claimed', async () => {
     const refs = await add({}, { line: 'a' }, { line: 'a' });
     const claimed = await claim();
     const cancel = (isWaiting: boolean, ...some: (string | undefined)[]) =>
@@ -258,7 +258,7 @@ describe('the rows of work', () => {
     expect(await cancel(true, waiting, refs[2])).toEqual([waiting]);
   });
 
-  it('that rest are tried sooner when that is asked for, and no later', async () => {
+  it('that wait for an attempt can be hurried, but not delayed', async () => {
     const refs = await add({}, {}, {});
     const claimed = await claim();
     await end(claimed.slice(0, 2), { again: { inMs: 3_600_000 } });
@@ -282,7 +282,7 @@ describe('the rows of work', () => {
     expect(await query('select from work')).toHaveLength(2);
   });
 
-  it('of a lane with a pause and places of its own are claimed accordingly', async () => {
+  it('of a lane are claimed according to its pause and its places', async () => {
     await query(`insert into work_lanes (lane, kind, places) values ('own', $1, 3)`, [KIND]);
     await add(...Array.from({ length: 8 }, () => ({ lane: 'own' })));
     const look = (change: object) =>
@@ -493,7 +493,7 @@ describe('the worker', () => {
     ).toBe(0);
   });
 
-  it('does again what a set returns, without the others', async () => {
+  it('repeats only the rows that a set returns', async () => {
     const replica = await open();
     const seen: string[] = [];
     replica.work.define<{ n: number }, unknown>({
@@ -597,7 +597,7 @@ describe('the worker', () => {
     expect(most).toBe(4);
   });
 
-  it('does nothing in a lane that is paused, and the states leave its work out', async () => {
+  it('does nothing in a paused lane, and leaves out kinds with their own gauges from the states', async () => {
     const replica = await open();
     const done: string[] = [];
     const gate = async () => ({ passed: true });
@@ -678,7 +678,7 @@ describe('the worker', () => {
     expect(attempts).toEqual([1, 2, 1]);
   });
 
-  it('tells work that takes too long, and goes on without it', async () => {
+  it('aborts work that takes too long, and continues without it', async () => {
     const replica = await open();
     const told: unknown[] = [];
     let hangs = true;
@@ -700,7 +700,7 @@ describe('the worker', () => {
     expect(told[0]).toBe('The work took too long.');
   });
 
-  it('ends what is under way at a shutdown, and gives back what takes longer than the grace', async () => {
+  it('finishes running work at a shutdown, and gives back work that takes longer than the grace period', async () => {
     const replica = await open({ SHUTDOWN_GRACE_MS: '1000' });
     const begun: number[] = [];
     replica.work.define<{ n: number }, unknown>({
@@ -782,7 +782,7 @@ describe('the worker', () => {
     expect(await count(two[0]!, `kind = 'every.slow'`)).toBe(1);
   });
 
-  it('claims nothing behind a closed gate, and settles lapsed claims all the same', async () => {
+  it('claims nothing behind a closed gate, but settles lapsed claims', async () => {
     const replica = await open();
     let isOpen = false;
     const done: { permit: unknown; lapsed: boolean }[] = [];

@@ -1,4 +1,4 @@
-import { ApprovalExpiry } from '../../src/actions/approval-expiry.js';
+import { ApprovalExpiry } from '../../src/actions/approvals/approval-expiry.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import { requestedEarlier } from '../support/actions/held-change.js';

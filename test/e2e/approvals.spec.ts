@@ -1,4 +1,4 @@
-import { ApprovalExpiry } from '../../src/actions/approval-expiry.js';
+import { ApprovalExpiry } from '../../src/actions/approvals/approval-expiry.js';
 import { IncidentsService } from '../../src/incidents/incidents.service.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';

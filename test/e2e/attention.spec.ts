@@ -1,4 +1,4 @@
-import { ApprovalExpiry } from '../../src/actions/approval-expiry.js';
+import { ApprovalExpiry } from '../../src/actions/approvals/approval-expiry.js';
 import { newId } from '../../src/platform/ids.js';
 import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { requestedEarlier } from '../support/actions/held-change.js';

@@ -81,7 +81,7 @@ describe('/api/connectors', () => {
       secrets_set: ['headers.authorization', 'secrets.token'],
       config: { base_url: vendor.url },
     });
-    // Its regular check may have come in between.
+    // A regular check may run in between.
     const check = { status: 0, last_checked_at: 0, latency_ms: 0, message: 0 };
     const unchecked = (connector: object) => ({ ...connector, ...check });
     const got = await viewer.get(`/api/connectors/${id}`);
@@ -139,7 +139,7 @@ describe('/api/connectors', () => {
       path: '/v2/203.0.113.9',
       headers: { authorization: `Bearer ${TOKEN}` },
     });
-    // The header still names it.
+    // The header still refers to the secret.
     expect((await put({ secrets: { token: null } })).status).toBe(422);
     const without = await put({ headers: { authorization: null }, secrets: { token: null } });
     expect(without.body.data.secrets_set).toEqual(['secrets.other']);
@@ -248,7 +248,7 @@ describe('/api/connectors', () => {
       const checked = Date.parse(shown.body.data.last_checked_at);
       expect(await checkAt(checked + hour - 1)).toBe(0);
       expect(await checkAt(checked + hour)).toBe(1);
-      // Somebody who asks is answered at any time.
+      // A test on request runs at any time.
       await admin.post(`/api/connectors/${id}/test`);
       expect(vendor.requests).toHaveLength(3);
     } finally {
@@ -423,7 +423,7 @@ describe('The secrets of a connector', () => {
       }
       return id;
     };
-    /** All that anybody can read of an action, as JSON and with its escapes read. */
+    /** Every readable form of an action, with and without its JSON escapes. */
     const readable = async (id: string): Promise<string> => {
       const paths = [`/api/actions/${id}`, '/api/actions?per_page=2', '/api/connectors/health'];
       const texts = await Promise.all(paths.map(async (path) => (await viewer.get(path)).text));

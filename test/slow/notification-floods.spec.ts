@@ -83,7 +83,7 @@ describe('a flood of new incidents', () => {
     expect(slack.messages).toEqual([]);
     expect((await deliveries()).data[0]).toMatchObject({
       status: 'delivered',
-      last_error: 'Not sent: all approvals that it requests were decided before.',
+      last_error: 'Not sent: all requested approvals were decided before.',
     });
   });
 

@@ -138,7 +138,9 @@ export class ActionWork implements OnModuleInit {
     const step = nextStep(action, state, row.attempt, { called, provider });
     if (step === 'give up') return giveUp(action, state, provider);
     if (step === 'send') {
-      if (action.incident_id && !action.incident) return withoutIncident(action, state);
+      if (action.incident_id && !action.incident) {
+        return sent_to ? { ...giveUp(action, state, provider), by: SYSTEM } : { action };
+      }
       const lane = callLane(provider!.identity.id);
       if (row.permit === undefined) return again(0, { lane });
       const call = { row, action, state, connector: provider! };
@@ -217,11 +219,4 @@ function giveUp(action: Action, state: CallState, provider: Connector | undefine
   const loss = { kind: 'stopped', message, idempotent: false } as const;
   const result = resultOfLoss({ ...loss, sent: sent_to !== undefined });
   return { action, connectorId: sent_to, result };
-}
-
-function withoutIncident(action: Action, { sent_to }: CallState): Ending {
-  if (sent_to === undefined) return { action };
-  const message = 'The incident was deleted before another attempt.';
-  const loss = { kind: 'stopped', message, sent: true, idempotent: true } as const;
-  return { action, connectorId: sent_to, by: SYSTEM, result: resultOfLoss(loss) };
 }

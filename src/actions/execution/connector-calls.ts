@@ -29,13 +29,6 @@ import {
   resultOfLoss,
 } from './execution-rules.js';
 
-/** The call took longer than the deadline of the action. */
-class CallDeadlineError extends OutcomeUnknownError {
-  constructor(ms: number) {
-    super(`The call took longer than ${ms} ms.`, 'timeout');
-  }
-}
-
 /** An attempt of an action, or a question about it. */
 export interface Call {
   readonly action: Action;
@@ -211,7 +204,8 @@ async function inTime<T>(
     try {
       return await unlessAborted(over, work(over));
     } catch (error) {
-      throw over.aborted && !signal.aborted ? new CallDeadlineError(ms) : error;
+      if (!over.aborted || signal.aborted) throw error;
+      throw new OutcomeUnknownError(`The call took longer than ${ms} ms.`, 'timeout');
     }
   });
 }

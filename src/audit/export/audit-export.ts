@@ -9,7 +9,7 @@ import { firstIdAt } from '../../platform/ids.js';
 import type { AuditRow } from '../audit-entry.js';
 import type { AuditExportQueryDto } from '../audit.dto.js';
 import { AuditLog } from '../audit-log.js';
-import { AuditKeys, BEFORE_ALL, GENESIS, type SealedRow } from '../chain/audit-chain.js';
+import { AuditKeys, BEFORE_ALL, type SealedRow } from '../chain/audit-chain.js';
 import { AUDIT_ROW, AuditChainRepository } from '../chain/audit-chain.repository.js';
 import {
   entryLine,
@@ -74,7 +74,7 @@ export class AuditExport {
     const { lastSeal, now } = await this.chain.readEnd(manager);
     const { first, last } = await this.sealsOf(ids, lastSeal.seq);
     const before = first === null ? lastSeal.seq : BigInt(first) - 1n;
-    const hash = before === 0n ? GENESIS.hash : await this.chain.hashAt(manager, before);
+    const hash = await this.chain.hashAt(manager, before);
     const header: HeaderLine = {
       type: 'export',
       at: this.clock.now().toISOString(),

@@ -11,58 +11,24 @@ const MINUTE = 60_000;
 /** Uses within this time are written in one statement. */
 const GATHER_MS = 1_000;
 
-/** Stores the last use of keys and sessions at most once per minute each, without delaying requests. */
+/**
+ * Verifies credentials without a database read per request: see docs/adr/0007. Stores the last use of each at most once per
+ * minute, without delaying requests.
+ */
 @Injectable()
-export class LastUseWriter implements OnApplicationShutdown {
-  private readonly logger = new Logger(LastUseWriter.name);
+export class CredentialVerification implements OnApplicationShutdown {
+  private readonly logger = new Logger(CredentialVerification.name);
   private readonly used = { keys: new Set<string>(), sessions: new Set<string>() };
   private timer: NodeJS.Timeout | undefined;
-
-  constructor(
-    private readonly repository: PrincipalsRepository,
-    private readonly clock: Clock,
-  ) {}
-
-  note({ identity: { id, sessionId }, usedAt }: VerifiedCredential): void {
-    if (this.clock.now().getTime() - usedAt < MINUTE) return;
-    if (sessionId === undefined) this.used.keys.add(id);
-    else this.used.sessions.add(sessionId);
-    this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.write();
-  }
-
-  private async write(): Promise<void> {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    try {
-      for (const kind of ['keys', 'sessions'] as const) {
-        const ids = [...this.used[kind]];
-        this.used[kind].clear();
-        if (ids.length > 0) await this.repository.noteUsed(kind, ids);
-      }
-    } catch (error) {
-      // The times are only shown to people. The next use is stored again.
-      this.logger.warn({ err: error }, 'The last use of keys and sessions could not be written.');
-    }
-  }
-}
-
-/** Verifies credentials without a database read per request: see docs/adr/0007. */
-@Injectable()
-export class CredentialVerification {
   private readonly keys: CredentialCache<VerifiedCredential>;
   private readonly sessions: CredentialCache<VerifiedCredential>;
 
   constructor(
-    repository: PrincipalsRepository,
-    private readonly lastUse: LastUseWriter,
+    private readonly repository: PrincipalsRepository,
     private readonly clock: Clock,
   ) {
-    this.keys = new CredentialCache((prefixes) => repository.findKeys(prefixes));
-    this.sessions = new CredentialCache((hashes) => repository.findSessions(hashes));
+    this.keys = new CredentialCache((prefixes) => repository.find('keys', prefixes));
+    this.sessions = new CredentialCache((hashes) => repository.find('sessions', hashes));
   }
 
   async verifyKey(text: string): Promise<VerifiedCredential | undefined> {
@@ -101,10 +67,34 @@ export class CredentialVerification {
   }
 
   private inTime(verified: VerifiedCredential): VerifiedCredential | undefined {
-    if (verified.endsAt !== undefined && verified.endsAt <= this.clock.now().getTime()) {
-      return undefined;
-    }
-    this.lastUse.note(verified);
+    if (verified.endsAt && verified.endsAt <= this.clock.now()) return undefined;
+    this.noteUse(verified);
     return verified;
+  }
+
+  private noteUse({ identity: { id, sessionId }, usedAt }: VerifiedCredential): void {
+    if (usedAt && this.clock.now().getTime() - usedAt.getTime() < MINUTE) return;
+    if (sessionId === undefined) this.used.keys.add(id);
+    else this.used.sessions.add(sessionId);
+    this.timer ??= setTimeout(() => void this.writeUses(), GATHER_MS).unref();
+  }
+
+  private async writeUses(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    try {
+      for (const kind of ['keys', 'sessions'] as const) {
+        const ids = [...this.used[kind]];
+        this.used[kind].clear();
+        if (ids.length > 0) await this.repository.noteUsed(kind, ids);
+      }
+    } catch (error) {
+      // The times are only shown to people. The next use is stored again.
+      this.logger.warn({ err: error }, 'The last use of keys and sessions could not be written.');
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.writeUses();
   }
 }

@@ -15,6 +15,7 @@ import { ApiKeysRepository } from '../keys/api-keys.repository.js';
 import { createKey, readKey } from '../keys/key-format.js';
 import { weaknessOf } from '../passwords/password-requirements.js';
 import { Passwords, hashPassword } from '../passwords/passwords.js';
+import { userEntry } from '../users/user.entity.js';
 import { UsersRepository } from '../users/users.repository.js';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
 import type { DataSource } from 'typeorm';
@@ -24,6 +25,7 @@ import { SessionsRepository } from '../sessions/sessions.repository.js';
 const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';
 
+const DETAILS = { role: 'admin', reason: 'first start' };
 const PASSWORD_BYTES = 18;
 
 /** Creates the first user and the first API key. Existing users and keys are never changed. */
@@ -78,7 +80,7 @@ export class Bootstrap implements OnModuleInit {
       password_hash: await this.passwords.hash(password),
       password_made_up: !given,
     });
-    await this.record(tx, 'user.created', { type: 'user', id: BOOTSTRAP_USER });
+    await this.audit.record(tx, userEntry('system', 'user.created', BOOTSTRAP_USER, DETAILS));
     return password;
   }
 
@@ -96,17 +98,15 @@ export class Bootstrap implements OnModuleInit {
       created_by: 'system',
     });
     if (!created) return undefined;
-    await this.record(tx, 'api_key.created', { type: 'api_key', id });
+    const subject = { type: 'api_key', id };
+    const entry = {
+      actor: 'system',
+      action: 'api_key.created',
+      subject,
+      details: DETAILS,
+    } as const;
+    await this.audit.record(tx, entry);
     return key;
-  }
-
-  private async record(
-    tx: Tx,
-    action: 'user.created' | 'api_key.created',
-    subject: { type: string; id: string },
-  ): Promise<void> {
-    const details = { role: 'admin', reason: 'first start' };
-    await this.audit.record(tx, { actor: 'system', action, subject, details });
   }
 }
 
@@ -174,17 +174,14 @@ export async function ensureAdmin(
     const access = { role: 'admin', enabled: true, password_hash } as const;
     const created = await users.insertIfNew(tx, { id: newId(), username, ...access });
     if (!created) {
-      const id = await users.findIdByName(tx, username);
-      if (id === undefined) return undefined;
-      await users.update(tx, id, access);
-      await new SessionsRepository(dataSource).endAllOf(tx, id);
+      const user = await users.update(tx, { username }, access);
+      if (!user) return undefined;
+      await new SessionsRepository(dataSource).endAllOf(tx, user.id);
     }
-    await audit.record(tx, {
-      actor: 'system',
-      action: created ? 'user.created' : 'user.updated',
-      subject: { type: 'user', id: username },
-      details: { role: 'admin', enabled: true, password: 'set', reason: 'create-admin command' },
-    });
+    const action = created ? 'user.created' : 'user.updated';
+    const reason = 'create-admin command';
+    const details = { role: 'admin', enabled: true, password: 'set', reason };
+    await audit.record(tx, userEntry('system', action, username, details));
     return created ? 'created' : 'reset';
   });
 }

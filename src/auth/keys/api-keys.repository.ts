@@ -1,17 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import {
-  DataSource,
-  type EntityManager,
-  type FindOptionsWhere,
-  IsNull,
-  type SelectQueryBuilder,
-} from 'typeorm';
+import { DataSource, type FindOptionsWhere, IsNull } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
-import { findOrder, orderOfAlias, type Page } from '../../platform/paging/page.js';
+import { findOrder, type Page } from '../../platform/paging/page.js';
 import { type ApiKey, type NewApiKey, type RevokedApiKey, ApiKeyEntity } from './api-key.entity.js';
 import type { ApiKeyQueryDto } from './api-keys.dto.js';
 
 const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
+
+/** A join would read a page in two statements, of which one sorts all keys. */
+const WITH_OWNER = { relations: { owner: true }, relationLoadStrategy: 'query' } as const;
 
 @Injectable()
 export class ApiKeysRepository {
@@ -34,7 +31,8 @@ export class ApiKeysRepository {
       .returning(['id'])
       .execute();
     if ((result.raw as unknown[]).length === 0) return undefined;
-    return readable(await withOwner(tx).where({ id: key.id }).getOneOrFail());
+    const found = { where: { id: key.id }, ...WITH_OWNER };
+    return readable(await tx.getRepository(ApiKeyEntity).findOneOrFail(found));
   }
 
   async hasAny(tx: Tx): Promise<boolean> {
@@ -42,19 +40,14 @@ export class ApiKeysRepository {
   }
 
   async list({ page, per_page, sort, created_by }: ApiKeyQueryDto): Promise<Page<ApiKey>> {
-    const valid = { revoked_at: IsNull() };
-    const where = created_by === undefined ? valid : { ...valid, created_by };
-    const order = findOrder<ApiKeyEntity, keyof typeof SORT_COLUMNS>(sort, SORT_COLUMNS, 'id');
-    const keys = withOwner(this.dataSource.manager)
-      .where(where)
-      .orderBy(orderOfAlias('key', order))
-      // Not `take` and `skip`: with a join they read the page in two statements, of which one sorts all keys.
-      .limit(per_page)
-      .offset((page - 1) * per_page);
-    const [items, total] = await Promise.all([
-      keys.getMany(),
-      this.dataSource.getRepository(ApiKeyEntity).countBy(where),
-    ]);
+    const creator = created_by === undefined ? {} : { created_by };
+    const [items, total] = await this.dataSource.getRepository(ApiKeyEntity).findAndCount({
+      where: { revoked_at: IsNull(), ...creator },
+      order: findOrder(sort, SORT_COLUMNS, 'id'),
+      skip: (page - 1) * per_page,
+      take: per_page,
+      ...WITH_OWNER,
+    });
     return { items: items.map(readable), total };
   }
 
@@ -66,14 +59,6 @@ export class ApiKeysRepository {
   async revokeAllOf(tx: Tx, ownerId: string): Promise<RevokedApiKey[]> {
     return await revokeWhere(tx, { owner_id: ownerId });
   }
-}
-
-function withOwner(manager: EntityManager): SelectQueryBuilder<ApiKeyEntity> {
-  return manager
-    .getRepository(ApiKeyEntity)
-    .createQueryBuilder('key')
-    .leftJoin('key.owner', 'owner')
-    .addSelect(['owner.id', 'owner.username']);
 }
 
 function readable({ owner, ...key }: ApiKeyEntity): ApiKey {

@@ -4,21 +4,16 @@ import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { AppError } from '../../platform/errors/app-error.js';
 import { TooManyFailuresError } from '../auth.errors.js';
 import { Refusals } from '../refusals/refusals.js';
+import type { LoginUser } from '../users/user.entity.js';
 import { Passwords } from './passwords.js';
 
 interface PasswordGuess {
   readonly address: string;
   /** Name under which failures from unknown networks are counted, even if the user does not exist. */
   readonly account: string;
-  /** Whether the user has logged in from this network before. */
-  readonly fromKnownNetwork: boolean;
   readonly password: string;
   /** `undefined` if the user does not exist: the check takes the same time. */
-  readonly storedHash?: string;
-  /** `false` for a disabled user: the right password counts as a failure. */
-  readonly mayLogIn: boolean;
-  /** For the audit record; `undefined` if the user does not exist. */
-  readonly username: string | undefined;
+  readonly user: LoginUser | undefined;
 }
 
 /**
@@ -41,8 +36,9 @@ export class PasswordThrottle {
       async (matches) => {
         // Checked again: concurrent guesses all pass the first check before one of them fails.
         await this.requireUnblocked(guess);
-        const right = await matches(guess.password, guess.storedHash);
-        if (right && guess.mayLogIn) return true;
+        const right = await matches(guess.password, guess.user?.password_hash ?? undefined);
+        // The right password of a disabled user counts as a failure.
+        if (right && guess.user?.enabled) return true;
         await this.fail(guess, right);
         return false;
       },
@@ -57,17 +53,13 @@ export class PasswordThrottle {
   }
 
   private async fail(guess: PasswordGuess, right: boolean): Promise<void> {
-    const { address, username, storedHash } = guess;
+    const { address, user } = guess;
     this.refuseAddress(guess, await this.failures.record('login', address));
     if (!isTrustedAddress(guess)) {
       this.refuseAccount(guess, await this.failures.recordForAccount(guess.account));
     }
-    const reason = right
-      ? 'disabled'
-      : storedHash === undefined
-        ? 'unknown_user'
-        : 'wrong_password';
-    await this.refusals.login(address, username, reason);
+    const wrong = user?.password_hash ? 'wrong_password' : 'unknown_user';
+    await this.refusals.login(address, user?.username, right ? 'disabled' : wrong);
   }
 
   private refuseAddress({ address }: PasswordGuess, wait: number | undefined): void {
@@ -76,9 +68,9 @@ export class PasswordThrottle {
     throw new TooManyFailuresError('wrong passwords', wait);
   }
 
-  private refuseAccount({ username }: PasswordGuess, wait: number | undefined): void {
+  private refuseAccount({ user }: PasswordGuess, wait: number | undefined): void {
     if (wait === undefined) return;
-    this.refusals.accountLimit(username);
+    this.refusals.accountLimit(user?.username);
     throw new AppError(
       'rate_limited',
       'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.',
@@ -88,6 +80,6 @@ export class PasswordThrottle {
 }
 
 /** The loopback address counts as known, so that an owner can log in from the machine itself before any other login. */
-function isTrustedAddress({ fromKnownNetwork, address }: PasswordGuess): boolean {
-  return fromKnownNetwork || isLoopback(address);
+function isTrustedAddress({ user, address }: PasswordGuess): boolean {
+  return user?.known === true || isLoopback(address);
 }

@@ -7,23 +7,27 @@ import { type Statement, Statements } from '../../platform/database/statements.j
 import type { Tx } from '../../platform/database/transactions.js';
 import { IDLE_HOURS, SessionEntity } from '../sessions/session.entity.js';
 import { ApiKeyEntity } from '../keys/api-key.entity.js';
-import type { UserEntity } from '../users/user.entity.js';
 import { KEY_IS_VALID, EFFECTIVE_KEY_ROLE, SESSION_IS_VALID } from './credentials-still-valid.js';
 import type { Principal, VerifiedCredential } from '../principal.js';
 
-const KEYS: Statement = {
-  name: 'auth_keys',
-  text: `select k.id, k.name, ${EFFECTIVE_KEY_ROLE} as role, k.prefix, k.secret_hash, k.limit_class, k.limits,
-      k.expires_at, k.last_used_at, k.owner_id, owner.username as owner
-    from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_IS_VALID}`,
-};
-
-const SESSIONS: Statement = {
-  name: 'auth_sessions',
-  text: `select s.id as session_id, encode(s.token_hash, 'hex') as hash, s.last_seen_at,
-      least(s.expires_at, s.last_seen_at + interval '${IDLE_HOURS} hours') as ends_at, u.id, u.username, u.role
-    from sessions s join users u on u.id = s.user_id
-    where s.token_hash = any (select decode(hash, 'hex') from unnest($1::text[]) as hash) and ${SESSION_IS_VALID}`,
+const CREDENTIALS: Readonly<Record<'keys' | 'sessions', Statement>> = {
+  keys: {
+    name: 'auth_keys',
+    text: `select k.prefix as lookup, k.secret_hash as "secretHash", k.expires_at as "endsAt", k.last_used_at as "usedAt",
+        jsonb_strip_nulls(jsonb_build_object('kind', 'key', 'id', k.id, 'name', 'key:' || k.name,
+          'person', coalesce(owner.username, 'key:' || k.name), 'personId', k.owner_id, 'role', ${EFFECTIVE_KEY_ROLE},
+          'limitClass', k.limit_class, 'limits', k.limits)) as identity
+      from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_IS_VALID}`,
+  },
+  sessions: {
+    name: 'auth_sessions',
+    text: `select encode(s.token_hash, 'hex') as lookup, s.last_seen_at as "usedAt",
+        least(s.expires_at, s.last_seen_at + interval '${IDLE_HOURS} hours') as "endsAt",
+        jsonb_build_object('kind', 'user', 'id', u.id, 'name', u.username, 'person', u.username, 'personId', u.id,
+          'role', u.role, 'sessionId', s.id) as identity
+      from sessions s join users u on u.id = s.user_id
+      where s.token_hash = any (select decode(hash, 'hex') from unnest($1::text[]) as hash) and ${SESSION_IS_VALID}`,
+  },
 };
 
 const KEY_ROLE: Statement = {
@@ -57,17 +61,6 @@ const IS_AMONG: Statement = {
     ) as found`,
 };
 
-type KeyRow = Omit<ApiKeyEntity, 'created_by' | 'created_at' | 'revoked_at'> & {
-  readonly owner: string | null;
-};
-
-interface SessionRow
-  extends Pick<SessionEntity, 'last_seen_at'>, Pick<UserEntity, 'id' | 'username' | 'role'> {
-  readonly session_id: string;
-  readonly hash: string;
-  readonly ends_at: Date;
-}
-
 /** Reads credentials, and the persons behind principal names. */
 @Injectable()
 export class PrincipalsRepository {
@@ -77,16 +70,16 @@ export class PrincipalsRepository {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** Valid keys by prefix. */
-  async findKeys(prefixes: readonly string[]): Promise<Map<string, VerifiedCredential>> {
-    const rows = await this.reserved.rows<KeyRow>(KEYS, [prefixes]);
-    return new Map(rows.map((row) => [row.prefix, keyOf(row)]));
-  }
-
-  /** Valid sessions by the hexadecimal hash of their token. */
-  async findSessions(hashes: readonly string[]): Promise<Map<string, VerifiedCredential>> {
-    const rows = await this.reserved.rows<SessionRow>(SESSIONS, [hashes]);
-    return new Map(rows.map((row) => [row.hash, sessionOf(row)]));
+  /** Valid keys by prefix, or valid sessions by the hexadecimal hash of their token. */
+  async find(
+    kind: 'keys' | 'sessions',
+    lookups: readonly string[],
+  ): Promise<Map<string, VerifiedCredential>> {
+    const rows = await this.reserved.rows<VerifiedCredential & { readonly lookup: string }>(
+      CREDENTIALS[kind],
+      [lookups],
+    );
+    return new Map(rows.map((row) => [row.lookup, row]));
   }
 
   /** Current role of the credential; `undefined` if it is no longer valid. */
@@ -116,39 +109,4 @@ export class PrincipalsRepository {
       .andWhere(`(${column} is null or ${column} <= now() - interval '1 minute')`)
       .execute();
   }
-}
-
-function keyOf(row: KeyRow): VerifiedCredential {
-  const name = `key:${row.name}`;
-  return {
-    identity: {
-      kind: 'key',
-      id: row.id,
-      name,
-      person: row.owner ?? name,
-      personId: row.owner_id ?? undefined,
-      role: row.role,
-      limitClass: row.limit_class,
-      limits: row.limits ?? undefined,
-    },
-    secretHash: row.secret_hash,
-    usedAt: row.last_used_at?.getTime() ?? 0,
-    endsAt: row.expires_at?.getTime(),
-  };
-}
-
-function sessionOf(row: SessionRow): VerifiedCredential {
-  return {
-    identity: {
-      kind: 'user',
-      id: row.id,
-      sessionId: row.session_id,
-      name: row.username,
-      person: row.username,
-      personId: row.id,
-      role: row.role,
-    },
-    endsAt: row.ends_at.getTime(),
-    usedAt: row.last_seen_at.getTime(),
-  };
 }

@@ -1,11 +1,9 @@
 // SQL: a deletion that returns the name of the user, and a CTE that deletes old networks and stores the current one.
 import { Injectable } from '@nestjs/common';
-import { DataSource, Not } from 'typeorm';
+import { DataSource, Not, Raw } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
-import { findOrder, orderOfAlias, type Page } from '../../platform/paging/page.js';
-import { SESSION_IS_VALID } from '../principals/credentials-still-valid.js';
+import { findOrder, type Page } from '../../platform/paging/page.js';
 import { shownStart } from '../../platform/text.js';
-import { UserEntity } from '../users/user.entity.js';
 import {
   ABSOLUTE_HOURS,
   IDLE_HOURS,
@@ -80,17 +78,16 @@ export class SessionsRepository {
     userId: string,
     { page, per_page, sort }: SessionQueryDto,
   ): Promise<Page<Session>> {
-    const order = findOrder<SessionEntity, keyof typeof SORT_COLUMNS>(sort, SORT_COLUMNS, 'id');
-    const [items, total] = await this.dataSource
-      .getRepository(SessionEntity)
-      .createQueryBuilder('s')
-      .innerJoin(UserEntity, 'u', 'u.id = s.user_id')
-      .where('s.user_id = :userId', { userId })
-      .andWhere(SESSION_IS_VALID)
-      .orderBy(orderOfAlias('s', order))
-      .limit(per_page)
-      .offset((page - 1) * per_page)
-      .getManyAndCount();
+    const [items, total] = await this.dataSource.getRepository(SessionEntity).findAndCount({
+      where: {
+        user_id: userId,
+        expires_at: Raw((column) => `${column} > now()`),
+        last_seen_at: Raw((column) => `${column} > now() - interval '${IDLE_HOURS} hours'`),
+      },
+      order: findOrder(sort, SORT_COLUMNS, 'id'),
+      skip: (page - 1) * per_page,
+      take: per_page,
+    });
     return { items, total };
   }
 

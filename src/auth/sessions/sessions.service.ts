@@ -13,7 +13,7 @@ import { networkOf } from '../../platform/addresses/network.js';
 import { InvalidCredentialsError } from '../auth.errors.js';
 import type { SessionQueryDto } from '../me/me.dto.js';
 import { PasswordThrottle } from '../passwords/password-throttle.js';
-import { isUsername, type LoginUser } from '../users/user.entity.js';
+import { isUsername, type LoginUser, userEntry } from '../users/user.entity.js';
 import { UsersRepository } from '../users/users.repository.js';
 
 const PRUNE_SECONDS = 600;
@@ -57,19 +57,9 @@ export class SessionsService implements OnModuleInit {
     const typed = username.trim().toLowerCase();
     const account = isUsername(typed) ? typed : NOBODYS_NAME;
     const user = await this.users.findForLogin(account, networkOf(address));
-    const storedHash = user?.password_hash ?? undefined;
-    const passed = await this.throttle.verifyPassword({
-      address,
-      account,
-      fromKnownNetwork: user?.known === true,
-      password,
-      storedHash,
-      mayLogIn: user?.enabled === true,
-      username: user?.username,
-    });
-    if (!passed || !user || storedHash === undefined) throw new InvalidCredentialsError();
-    const session = await this.begin(user, origin);
-    if (!session) throw new InvalidCredentialsError();
+    const passed = await this.throttle.verifyPassword({ address, account, password, user });
+    const session = passed && user ? await this.begin(user, origin) : undefined;
+    if (!user || !session) throw new InvalidCredentialsError();
     return { ...session, name: user.username, passwordMadeUp: user.password_made_up };
   }
 
@@ -90,7 +80,8 @@ export class SessionsService implements OnModuleInit {
         user_agent: userAgent ?? null,
       });
       await this.sessions.rememberNetwork(tx, user.id, networkOf(address));
-      await this.record(tx, 'auth.login', user.username, address);
+      const { username } = user;
+      await this.audit.record(tx, userEntry(username, 'auth.login', username, { address }));
       return { token, role, expiresAt };
     });
   }
@@ -99,7 +90,8 @@ export class SessionsService implements OnModuleInit {
   async end(token: string, address: string): Promise<void> {
     await this.transactions.run(async (tx) => {
       const username = await this.endByToken(tx, token);
-      if (username !== undefined) await this.record(tx, 'auth.logout', username, address);
+      if (username === undefined) return;
+      await this.audit.record(tx, userEntry(username, 'auth.logout', username, { address }));
     });
   }
 
@@ -127,19 +119,5 @@ export class SessionsService implements OnModuleInit {
     if (hash === undefined) return undefined;
     afterCommit(tx, () => this.verification.forgetSession(token));
     return await this.sessions.endByToken(tx, hash);
-  }
-
-  private async record(
-    tx: Tx,
-    action: 'auth.login' | 'auth.logout',
-    username: string,
-    address: string,
-  ): Promise<void> {
-    await this.audit.record(tx, {
-      actor: username,
-      action,
-      subject: { type: 'user', id: username },
-      details: { address },
-    });
   }
 }

@@ -1,4 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
+import type { AuditEntry } from '../../audit/audit-entry.js';
 import type { Role } from '../../platform/access/roles.js';
 import { RowTimes } from '../../platform/database/columns.js';
 import { sortWords } from '../../platform/paging/page.js';
@@ -64,4 +65,14 @@ export type UserChange = Partial<Pick<NewUser, 'role' | 'enabled' | 'password_ha
 export interface LoginUser extends UserEntity {
   /** Whether this user has logged in from the network of this login before. */
   readonly known: boolean;
+}
+
+/** Audit record of a change of a user, or of a login. */
+export function userEntry(
+  actor: string,
+  action: AuditEntry['action'],
+  username: string,
+  details: AuditEntry['details'],
+): AuditEntry {
+  return { actor, action, subject: { type: 'user', id: username }, details };
 }

@@ -38,14 +38,6 @@ export class UsersRepository {
     return await tx.getRepository(UserEntity).existsBy(where);
   }
 
-  async findIdByName(tx: Tx, username: string): Promise<string | undefined> {
-    const user = await tx.getRepository(UserEntity).findOne({
-      select: { id: true },
-      where: { username, deleted_at: IsNull() },
-    });
-    return user?.id;
-  }
-
   async countEnabled(): Promise<number> {
     const where = { enabled: true, deleted_at: IsNull() };
     return await this.dataSource.getRepository(UserEntity).countBy(where);
@@ -143,20 +135,20 @@ export class UsersRepository {
   /** `undefined` if the user was deleted or no longer has the values of `before`. */
   async update(
     tx: Tx,
-    id: string,
+    user: Partial<Pick<UserEntity, 'id' | 'username'>>,
     change: UserChange,
     before: UserChange = {},
   ): Promise<User | undefined> {
     const users = tx.getRepository(UserEntity);
     const { affected } = await users.update(
-      { id, deleted_at: IsNull(), ...before },
+      { ...user, deleted_at: IsNull(), ...before },
       {
         ...change,
         password_made_up: change.password_hash === undefined ? undefined : false,
         updated_at: () => 'now()',
       },
     );
-    return affected === 0 ? undefined : await users.findOneByOrFail({ id });
+    return affected === 0 ? undefined : await users.findOneByOrFail(user);
   }
 
   async markDeleted(tx: Tx, id: string): Promise<void> {

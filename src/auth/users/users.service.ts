@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditAction } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { networkOf } from '../../platform/addresses/network.js';
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
@@ -18,7 +17,7 @@ import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
-import type { KeysOfDeleted, User } from './user.entity.js';
+import { type KeysOfDeleted, type User, userEntry } from './user.entity.js';
 import type { UserInputDto, UserQueryDto, UserUpdateDto } from './users.dto.js';
 import { InvalidCredentialsError, NameTakenError, UnauthorizedError } from '../auth.errors.js';
 import { UsersRepository } from './users.repository.js';
@@ -51,7 +50,8 @@ export class UsersService {
         const wanted = { id: newId(), username, role, enabled, password_hash };
         const user = await this.users.insertIfNew(tx, wanted);
         if (!user) throw new NameTakenError(username);
-        await this.record(tx, caller, 'user.created', username, { role, enabled });
+        const details = { role, enabled };
+        await this.audit.record(tx, userEntry(caller.name, 'user.created', username, details));
         return user;
       },
       caller,
@@ -82,17 +82,18 @@ export class UsersService {
         id,
         (user) => (role ?? user.role) === 'admin' && (enabled ?? user.enabled),
       );
-      const user = (await this.users.update(tx, id, { role, enabled, password_hash }))!;
+      const user = (await this.users.update(tx, { id }, { role, enabled, password_hash }))!;
       if (!user.enabled) await this.sessions.endAllOf(tx, id);
       else if (password_hash) await this.sessions.endAllOf(tx, id, caller.sessionId);
       afterCommit(tx, () => this.verification.forgetUser(id));
-      await this.record(tx, caller, 'user.updated', user.username, {
+      const details = {
         role,
         role_before: role && before.role,
         enabled,
         enabled_before: enabled === undefined ? undefined : before.enabled,
         password: password_hash && 'changed',
-      });
+      };
+      await this.audit.record(tx, userEntry(caller.name, 'user.updated', user.username, details));
       return user;
     }, caller);
   }
@@ -105,11 +106,8 @@ export class UsersService {
       await this.users.markDeleted(tx, id);
       const revoked = keys === 'revoke' ? await this.keys.revokeAllOf(tx, caller, user) : 0;
       afterCommit(tx, () => this.verification.forgetUser(id));
-      await this.record(tx, caller, 'user.deleted', user.username, {
-        role: user.role,
-        keys,
-        keys_revoked: revoked,
-      });
+      const details = { role: user.role, keys, keys_revoked: revoked };
+      await this.audit.record(tx, userEntry(caller.name, 'user.deleted', user.username, details));
     }, caller);
   }
 
@@ -120,20 +118,14 @@ export class UsersService {
   ): Promise<void> {
     if (caller.kind !== 'user') throw new AppError('invalid_state', 'A key has no password.');
     const user = await this.users.findForLogin(caller.name, networkOf(address));
-    const stored = user?.password_hash ?? undefined;
-    if (!user || stored === undefined) throw new UnauthorizedError();
-    const guess = {
-      address,
-      // Counted separately from logins, so that strangers who guess passwords there do not prevent this change.
-      account: `${caller.name} in a session`,
-      fromKnownNetwork: user.known,
-      password: current_password,
-      storedHash: stored,
-      mayLogIn: true,
-      username: caller.name,
-    };
-    if (!(await this.throttle.verifyPassword(guess)))
+    const stored = user?.password_hash;
+    if (!stored) throw new UnauthorizedError();
+    // Counted separately from logins, so that strangers who guess passwords there do not prevent this change.
+    const account = `${caller.name} in a session`;
+    const guess = { address, account, password: current_password, user };
+    if (!(await this.throttle.verifyPassword(guess))) {
       throw new InvalidCredentialsError('The current password');
+    }
     if (new_password === current_password) {
       throw ValidationError.of(
         'new_password',
@@ -149,12 +141,13 @@ export class UsersService {
     await this.transactions.run(async (tx) => {
       // The password may have changed since the check.
       const before = { password_hash: stored };
-      if (!(await this.users.update(tx, caller.id, { password_hash }, before))) {
+      if (!(await this.users.update(tx, { id: caller.id }, { password_hash }, before))) {
         throw new InvalidCredentialsError('The current password');
       }
       await this.sessions.endAllOf(tx, caller.id, caller.sessionId);
       afterCommit(tx, () => this.verification.forgetUser(caller.id));
-      await this.record(tx, caller, 'user.password_changed', caller.name, { address });
+      const { name } = caller;
+      await this.audit.record(tx, userEntry(name, 'user.password_changed', name, { address }));
     }, caller);
   }
 
@@ -174,20 +167,5 @@ export class UsersService {
       throw new AppError('invalid_state', message);
     }
     return user;
-  }
-
-  private async record(
-    tx: Tx,
-    caller: Principal,
-    action: Extract<AuditAction, `user.${string}`>,
-    username: string,
-    details: Readonly<Record<string, unknown>>,
-  ): Promise<void> {
-    await this.audit.record(tx, {
-      actor: caller.name,
-      action,
-      subject: { type: 'user', id: username },
-      details,
-    });
   }
 }

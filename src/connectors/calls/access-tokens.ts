@@ -18,7 +18,6 @@ interface Token {
 }
 
 const LONGEST_MARGIN_MS = 60_000;
-/** Share of a short life. */
 const MARGIN = 0.2;
 /** Life of a token if the service does not name it. */
 const DEFAULT_LIFE_S = 300;
@@ -113,7 +112,6 @@ export const MICROSOFT_LOGIN_FIELDS = {
   client_secret: secret('Client secret of the application.', {}),
 } as const;
 
-/** Credentials of an application for any Microsoft service. */
 type MicrosoftLogin = Readonly<Record<keyof typeof MICROSOFT_LOGIN_FIELDS, string>>;
 
 /**

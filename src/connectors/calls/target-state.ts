@@ -13,14 +13,12 @@ export function judgeTarget({ mayTarget }: ActionCall, found: unknown): void {
   );
 }
 
-/** A host or an account, as the vendor knows it. */
 interface Target {
   readonly id: string;
   /** Missing if the vendor does not know it. */
   readonly name: unknown;
 }
 
-/** An action that brings a target into a state. */
 interface StateChange<Vendor, Found extends Target> {
   find(vendor: Vendor, call: ActionCall): Promise<Found>;
   /** Outcome if the target is in the wanted state or about to be, otherwise `undefined`. */
@@ -82,7 +80,6 @@ export function isNamed(found: unknown, name: string): boolean {
   return one === other || (!other.includes('.') && one.startsWith(`${other}.`));
 }
 
-/** An account of a directory. */
 export interface Account {
   readonly id: string;
   readonly name: string;
@@ -90,13 +87,11 @@ export interface Account {
   readonly enabled: boolean | undefined;
 }
 
-/** Accounts of a directory. */
 interface Accounts<Vendor> {
   find(vendor: Vendor, user: string): Promise<Account>;
   setEnabled(vendor: Vendor, account: Account, enabled: boolean): Promise<void>;
 }
 
-/** Disables or enables an account. */
 export function accountAction<Vendor>(accounts: Accounts<Vendor>): ActionDefinition<Vendor> {
   return stateAction<Vendor, Account>({
     // For a rollback: the id of the changed account, because another account may have its name now.

@@ -4,7 +4,6 @@ import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { shownStart, visibleStart } from '../../platform/text.js';
 import { isObject, ownOf } from '../../targets/target-config.js';
 
-/** Value at a path; `undefined` if there is none. */
 export function valueAt(json: unknown, ...path: readonly string[]): unknown {
   let value = json;
   for (const name of path) value = isObject(value) ? ownOf(value, name) : undefined;
@@ -32,7 +31,6 @@ const LONGEST_TEXT = 16_384;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** Non-empty text. */
 export const textAt = reader(
   'text',
   (value): value is string => isText(value) && value.length <= LONGEST_TEXT,
@@ -50,9 +48,7 @@ export function said(...values: readonly unknown[]): string | undefined {
 export class RefusedError extends Error {
   constructor(
     message: string,
-    /** Status of the answer, if there was one. */
     readonly status?: number,
-    /** Error code of the vendor. */
     readonly code?: string,
   ) {
     super(message);
@@ -79,7 +75,6 @@ export class AnswerRedactor {
     return this.line(answer.text);
   }
 
-  /** Beginning of a text as one line. */
   line(text: string): string {
     // Masked first: a secret that was cut or reformatted would not be found.
     const line = this.mask.maskStart(text, MOST_DATA).replace(/\s+/g, ' ').trim();

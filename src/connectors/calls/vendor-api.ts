@@ -9,7 +9,6 @@ const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
 /** Servers reject longer addresses, and names and ids are shorter. */
 const LONGEST_VALUE = 2_000;
 
-/** Whether an escaped segment could change the path. */
 export function isDotSegment(escaped: string): boolean {
   return DOT_SEGMENT.test(escaped);
 }
@@ -39,7 +38,6 @@ export function vendorUrl(
   return url;
 }
 
-/** Appends an escaped path to the address. */
 export function urlBelow(base: string, path: string): URL {
   const { origin, pathname } = new URL(base);
   const url = new URL(`${origin}${pathname.replace(/\/$/, '')}${path}`);
@@ -76,11 +74,9 @@ interface ApiRequest {
   /** Segments; each is escaped. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
   readonly body?: object;
   /** Sent as a form instead. */
   readonly form?: Readonly<Record<string, string>>;
-  /** Timeout of each attempt. */
   readonly timeoutMs?: number;
 }
 
@@ -90,15 +86,12 @@ interface ChangeRequest extends ApiRequest {
 }
 
 interface VendorApiOptions {
-  /** Name for people. */
   readonly vendor: string;
   readonly baseUrl: string;
-  /** Headers that authenticate the requests. */
   readonly headers?: Headers;
   readonly tokens?: Tokens;
   /** Error message in an answer with any status; `undefined` if it is not an error. */
   readonly complaintIn: (json: unknown) => string | undefined;
-  /** Error code in an answer, if the connector needs it. */
   readonly codeIn?: (json: unknown) => string | undefined;
 }
 
@@ -128,7 +121,6 @@ export class VendorApi {
     private readonly gate: Gate | undefined,
   ) {}
 
-  /** Sends a request with an effect. */
   async change<T = void>(
     { idempotent = false, ...request }: ChangeRequest,
     read: (json: unknown) => T = () => undefined as T,
@@ -188,7 +180,6 @@ export class VendorApi {
     };
   }
 
-  /** Throws if the answer is an error. */
   private judge(answer: OutboundAnswer, json: unknown, headers: Headers): void {
     const { vendor, complaintIn, codeIn } = this.options;
     const { status } = answer;
@@ -201,7 +192,6 @@ export class VendorApi {
     throw failureBy(status, message, codeIn?.(json));
   }
 
-  /** Error message of the vendor, without secrets. */
   private complaintOf(answer: OutboundAnswer, headers: Headers): string {
     // Without the scheme, such as Bearer, which is an ordinary word.
     const words = Object.values(headers).map((value) => value.split(' ').at(-1)!);
@@ -218,7 +208,6 @@ export function asClause(complaint: string): string {
   return line && `: ${line.replace(/\.$/, '')}`;
 }
 
-/** Failure that an answer with this status means. */
 export function failureBy(status: number, message: string, code?: string): Error {
   if (status === 408 || status >= 500) return new OutcomeUnknownError(message, 'broken');
   const isRedirect = status >= 300 && status < 400;

@@ -172,7 +172,7 @@ describe('VendorCalls', () => {
 
     it.each<[string, Turn]>([
       ['answers of status 503', 503],
-      ['attempts that reach nobody', new UnreachableError('away', { temporary: false })],
+      ['attempts that reach no server', new UnreachableError('away', { temporary: false })],
       ['attempts whose outcome is unknown', new OutcomeUnknownError('cut', 'broken')],
     ])('sends nothing more after five %s', async (_, turn) => {
       const { calls, requests } = callsOf(turn);

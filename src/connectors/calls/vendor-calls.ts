@@ -11,13 +11,11 @@ import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import type { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
 import { presentTime } from '../../platform/clock.js';
 
-/** Network access of a connector. */
 export interface Outbound {
   readonly http: OutboundHttp;
   readonly smtp: OutboundSmtp;
   /** Secrets of the configuration, to mask in answers. */
   readonly secrets: readonly string[];
-  /** Waits before a retry. */
   readonly wait?: (ms: number) => Promise<unknown>;
 }
 

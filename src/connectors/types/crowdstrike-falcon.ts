@@ -74,10 +74,6 @@ function targetOf(falcon: VendorApi, { parameters, undoes }: ActionCall): Promis
   return deviceOf(falcon, String(undoes?.['device_id'] ?? parameters['host_id']));
 }
 
-function readScan(falcon: VendorApi, id: string): Promise<Outcome> {
-  return falcon.ask({ path: ['ods', 'entities', 'scans', 'v2'], query: { ids: id } }, scanOutcome);
-}
-
 /** Falcon accepts an action first, and completes it when the host has received it. */
 export const crowdstrikeFalcon = defineConnector({
   name: 'crowdstrike_falcon',
@@ -115,11 +111,9 @@ export const crowdstrikeFalcon = defineConnector({
         const path = ['ods', 'entities', 'scans', 'v1'];
         return await falcon.change({ path, body: scanBody(call, id) }, scanOutcome);
       },
-      poll: (falcon, handle) => readScan(falcon, textAt(handle, 'scan_id')),
-      ask: async (falcon, call) => {
-        const query = { filter: `description.keyword:'${descriptionOf(call)}'`, limit: '1' };
-        const [id] = await falcon.ask({ path: ['ods', 'queries', 'scans', 'v1'], query }, idsIn);
-        return id === undefined ? 'unknown' : await readScan(falcon, id);
+      poll: (falcon, handle) => {
+        const query = { ids: textAt(handle, 'scan_id') };
+        return falcon.ask({ path: ['ods', 'entities', 'scans', 'v2'], query }, scanOutcome);
       },
     },
   },
@@ -169,11 +163,6 @@ function containment({
 /** Usual locations of files that users open or intruders drop. */
 const QUICK = ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*'];
 
-/** Identifies the scan of an action, because the vendor has no idempotency keys. */
-function descriptionOf({ actionId }: ActionCall): string {
-  return `Incident triage ${actionId}`;
-}
-
 /**
  * Request for a scan. It runs without approval, so it only reports findings without quarantine, and does not notify the
  * user of the host.
@@ -185,7 +174,7 @@ function scanBody(call: ActionCall, deviceId: string): object {
     file_paths: call.parameters['scan_type'] === 'full' ? ['*'] : QUICK,
     scan_inclusions: [],
     scan_exclusions: [],
-    description: descriptionOf(call),
+    description: `Incident triage ${call.actionId}`,
     initiated_from: 'falcon_adhoc',
     quarantine: false,
     endpoint_notification: false,

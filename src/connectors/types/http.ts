@@ -225,7 +225,6 @@ function renderedHeaders(
 const RESERVED_HEADER =
   /^(host|content-length|transfer-encoding|connection|keep-alive|expect|upgrade|te|trailer|accept-encoding|proxy-.*)$/i;
 
-/** Header names are case-insensitive. */
 function headerNamed(headers: HttpConfig['headers'] = {}, name: string) {
   return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 }

@@ -31,28 +31,11 @@ interface MachineAction {
   readonly type: string;
   readonly status: string;
   readonly machineId: string;
-  readonly comment: string;
   readonly createdAt: number;
 }
 
-/** Requests for machine actions: the last segment of the path, the name of the machine action, and the body. */
-const ISOLATE = {
-  name: 'isolate',
-  type: 'Isolate',
-  idempotent: true,
-  bodyOf: () => ({ IsolationType: 'Full' }),
-};
-const RELEASE = { name: 'unisolate', type: 'Unisolate', idempotent: true, bodyOf: () => ({}) };
-const SCAN = {
-  name: 'runAntiVirusScan',
-  type: 'RunAntiVirusScan',
-  // Each scan is a new one.
-  idempotent: false,
-  bodyOf: ({ parameters }: ActionCall) => ({
-    ScanType: parameters['scan_type'] === 'full' ? 'Full' : 'Quick',
-  }),
-};
-type Command = typeof ISOLATE | typeof RELEASE | typeof SCAN;
+const SCAN = 'RunAntiVirusScan';
+const IN_VAIN = new Set(['Failed', 'TimeOut', 'Cancelled']);
 
 /** Finds a machine by its id or name: https://learn.microsoft.com/en-us/defender-endpoint/api/get-machine-by-id */
 async function machineOf(defender: VendorApi, call: ActionCall): Promise<Machine> {
@@ -71,28 +54,24 @@ async function machineOf(defender: VendorApi, call: ActionCall): Promise<Machine
   throw new RefusedError('Defender knows no such host.');
 }
 
-/** Latest first: https://learn.microsoft.com/en-us/defender-endpoint/api/get-machineactions-collection */
-function actionsOn(defender: VendorApi, { id }: Machine): Promise<MachineAction[]> {
-  const query = { $filter: `machineId eq '${id}'`, $top: LATEST };
-  return defender.ask({ path: MACHINE_ACTIONS, query }, (json) =>
-    listAt(json, 'value').map(readAction),
-  );
-}
-
+/** @param request last segment of the path, and the body without the comment */
 async function sendTo(
   defender: VendorApi,
   { id }: Machine,
-  command: Command,
-  call: ActionCall,
+  { actionId, parameters: { reason } }: ActionCall,
+  { name, idempotent, ...fields }: { readonly name: string; readonly idempotent?: true },
 ): Promise<Outcome> {
-  const { reason } = call.parameters;
   const why = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
-  const Comment = `Incident triage ${call.actionId}${shownStart(why, LONGEST_REASON)}`;
-  const { name, idempotent, bodyOf } = command;
-  const body = { Comment, ...bodyOf(call) };
-  const request = { path: [...MACHINES, id, name], body, idempotent };
-  return outcomeOf(command, await defender.change(request, readAction));
+  const Comment = `Incident triage ${actionId}${shownStart(why, LONGEST_REASON)}`;
+  const request = { path: [...MACHINES, id, name], body: { Comment, ...fields }, idempotent };
+  return outcomeOf(await defender.change(request, readAction));
 }
+
+/** https://learn.microsoft.com/en-us/defender-endpoint/api/get-machineaction-object */
+const poll: ActionDefinition<VendorApi>['poll'] = async (defender, handle) => {
+  const path = [...MACHINE_ACTIONS, textAt(handle, 'machine_action_id')];
+  return outcomeOf(await defender.ask({ path }, readAction));
+};
 
 /** Defender creates a machine action for each request, and completes it when the host has received it. */
 export const microsoftDefender = defineConnector({
@@ -116,15 +95,18 @@ export const microsoftDefender = defineConnector({
       complaintIn,
     }),
   actions: {
-    isolate_host: isolation(ISOLATE),
-    unisolate_host: isolation(RELEASE),
+    isolate_host: isolation('Isolate', { IsolationType: 'Full' }),
+    unisolate_host: isolation('Unisolate'),
+    // Not idempotent: each scan is a new one.
     scan_host: {
-      ...followed(SCAN),
       send: async (defender, call) => {
         const machine = await machineOf(defender, call);
         judgeTarget(call, machine.name);
-        return await sendTo(defender, machine, SCAN, call);
+        const ScanType = call.parameters['scan_type'] === 'full' ? 'Full' : 'Quick';
+        const request = { name: 'runAntiVirusScan', ScanType };
+        return await sendTo(defender, machine, call, request);
       },
+      poll,
     },
   },
   test: async (defender) => {
@@ -133,36 +115,33 @@ export const microsoftDefender = defineConnector({
   },
 });
 
-function isolation(command: Command): ActionDefinition<VendorApi> {
+function isolation(type: 'Isolate' | 'Unisolate', fields = {}): ActionDefinition<VendorApi> {
   return {
     ...stateAction<VendorApi, Machine>({
       find: machineOf,
-      reached: async (defender, machine) =>
-        outcomeFromLatest(command, await actionsOn(defender, machine)),
-      change: (defender, machine, call) => sendTo(defender, machine, command, call),
+      // The latest isolation or release that did not fail shows the state of the host.
+      reached: async (defender, machine) => {
+        const [latest] = (await actionsOn(defender, machine))
+          .filter((action) => action.type === 'Isolate' || action.type === 'Unisolate')
+          .filter(({ status }) => !IN_VAIN.has(status))
+          .sort((one, other) => other.createdAt - one.createdAt);
+        return latest?.type === type ? outcomeOf(latest) : undefined;
+      },
+      change: (defender, machine, call) =>
+        sendTo(defender, machine, call, { name: type.toLowerCase(), idempotent: true, ...fields }),
       // Another machine action is in progress.
       conflict: 400,
     }),
-    ...followed(command),
+    poll,
   };
 }
 
-function followed(command: Command): Pick<ActionDefinition<VendorApi>, 'ask' | 'poll'> {
-  return {
-    /** https://learn.microsoft.com/en-us/defender-endpoint/api/get-machineaction-object */
-    poll: async (defender, handle) => {
-      const path = [...MACHINE_ACTIONS, textAt(handle, 'machine_action_id')];
-      return outcomeOf(command, await defender.ask({ path }, readAction));
-    },
-    /** Finds the machine action by the action id in its comment. */
-    ask: async (defender, call) => {
-      const actions = await actionsOn(defender, await machineOf(defender, call));
-      const own = actions.find(
-        ({ type, comment }) => type === command.type && comment.includes(call.actionId),
-      );
-      return own ? outcomeOf(command, own) : (outcomeFromLatest(command, actions) ?? 'unknown');
-    },
-  };
+/** https://learn.microsoft.com/en-us/defender-endpoint/api/get-machineactions-collection */
+function actionsOn(defender: VendorApi, { id }: Machine): Promise<MachineAction[]> {
+  const query = { $filter: `machineId eq '${id}'`, $top: LATEST };
+  return defender.ask({ path: MACHINE_ACTIONS, query }, (json) =>
+    listAt(json, 'value').map(readAction),
+  );
 }
 
 function complaintIn(json: unknown): string | undefined {
@@ -176,36 +155,16 @@ function readAction(json: unknown): MachineAction {
     type: textAt(json, 'type'),
     status: textAt(json, 'status'),
     machineId: textAt(json, 'machineId'),
-    comment: said(valueAt(json, 'requestorComment')) ?? '',
     createdAt: Date.parse(textAt(json, 'creationDateTimeUtc')) || 0,
   };
 }
 
-const IN_VAIN = new Set(['Failed', 'TimeOut', 'Cancelled']);
-
-function outcomeOf(command: Command, action: MachineAction): Outcome {
-  const { id: machine_action_id, machineId: machine_id, status } = action;
+function outcomeOf({ id: machine_action_id, type, machineId, status }: MachineAction): Outcome {
   const message = `Defender says: ${status}.`;
   // A scan is done when it has started, because it may take hours.
-  const hasBegun = status === 'InProgress' && command === SCAN;
-  if (status === 'Succeeded' || hasBegun) {
-    return { kind: 'done', message, data: { machine_id, machine_action_id, status } };
+  if (status === 'Succeeded' || (status === 'InProgress' && type === SCAN)) {
+    return { kind: 'done', message, data: { machine_id: machineId, machine_action_id, status } };
   }
   if (IN_VAIN.has(status)) return { kind: 'refused', message };
   return { kind: 'accepted', message, handle: { machine_action_id } };
-}
-
-/**
- * Outcome if the host is already in the wanted state or about to be, by its latest isolation or release that did not
- * fail; otherwise `undefined`.
- */
-function outcomeFromLatest(
-  command: Command,
-  actions: readonly MachineAction[],
-): Outcome | undefined {
-  const [latest] = actions
-    .filter(({ type }) => type === ISOLATE.type || type === RELEASE.type)
-    .filter(({ status }) => !IN_VAIN.has(status))
-    .sort((one, other) => other.createdAt - one.createdAt);
-  return latest?.type === command.type ? outcomeOf(command, latest) : undefined;
 }

@@ -243,7 +243,7 @@ describe('the connector of Microsoft Graph', () => {
       await expect(execute('quarantine_email')).rejects.toMatchObject({
         name: 'OutcomeUnknownError',
         message:
-          '1 copies are changed, the next is not. Microsoft Graph answered with status 403: Error403, says 403.',
+          'Changed copies: 1. The next change was refused. Microsoft Graph answered with status 403: Error403, says 403.',
       });
     });
   });

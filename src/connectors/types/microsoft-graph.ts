@@ -154,7 +154,6 @@ interface MailCopy {
 /** Original folders of the copies that the action to undo has moved, by their current ids; `undefined` if unknown. */
 type Moved = ReadonlyMap<unknown, string> | undefined;
 
-/** Change of each copy of a mail. */
 interface MailChange {
   /** Whether the copy is not yet as wanted. */
   isLeft(copy: MailCopy, moved: Moved): boolean;
@@ -182,7 +181,7 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
         }
       } catch (error) {
         if (!(error instanceof RefusedError) || changed.length === 0) throw error;
-        const message = `${changed.length} copies are changed, the next is not. ${error.message}`;
+        const message = `Changed copies: ${changed.length}. The next change was refused. ${error.message}`;
         throw new OutcomeUnknownError(message, 'broken', { cause: error });
       }
       const message = changed.length > 0 ? wanted.done : wanted.already;
@@ -306,7 +305,6 @@ function copyIn(item: unknown, messageId: string, mailbox: string): MailCopy {
   return { id, mailbox, folder, isQuarantined: false, senders };
 }
 
-/** Returns the new id of the copy. */
 function move(api: VendorApi, { id, mailbox }: MailCopy, destinationId: string): Promise<string> {
   const path = [...USERS, mailbox, 'messages', id, 'move'];
   return api.change({ path, body: { destinationId } }, (json) => textAt(json, 'id'));
@@ -326,7 +324,9 @@ const NOTHING_TO_UNDO: Outcome = {
 };
 
 function done({ copies, others, mailboxes, refusals }: Found, text: string, more: object): Outcome {
-  const holders = [...new Set(copies.map(({ mailbox }) => mailbox))];
+  // After a deletion no mailbox holds a copy.
+  const isHolder = (name: string) => copies.some(({ mailbox }) => mailbox === name);
+  const holders = copies.length === 0 ? mailboxes : mailboxes.filter(isHolder);
   const of = `In ${holders.length} of ${mailboxes.length} mailboxes: `;
   const sentences = [`${mailboxes.length > 1 ? of : ''}${text}${leftAlone(others)}`, ...refusals];
   const left_alone = others.map(({ senders }) => ({ from: senders[0] }));
@@ -340,7 +340,6 @@ function noMail({ mailboxes, others, refusals }: Found): string {
   return [`${text} ${which}.${leftAlone(others)}`, ...refusals].join(' ');
 }
 
-/** A further sentence; empty if there are no other mails. */
 function leftAlone(others: readonly MailCopy[]): string {
   if (others.length === 0) return '';
   return ` Mails with the same message_id from other senders (${sendersOf(others)}) are left alone.`;

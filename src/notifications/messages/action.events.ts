@@ -143,7 +143,6 @@ export const ACTION_EVENT_TYPES = {
       about: about?.title,
       facts: {
         Why: message.replace(OWN_PATH, '$<place>: '),
-        Incident: about?.title,
         Severity: about?.severity,
         Version: String(run.playbook_version),
         Run: run.id,
@@ -173,9 +172,8 @@ function wordsAbout({ action, incident: about }: ActionData, what: string): Even
     headline: `${what}: ${action_type}${rollback}${forIncident(about)}`,
     about: target ?? about?.title,
     facts: {
-      Target: target,
       Reason: action.reason,
-      Incident: about?.title,
+      Incident: target && about?.title,
       Severity: about?.severity,
       'Requested by': action.requested_by,
       'Approved by': action.approved_by,

@@ -201,7 +201,6 @@ function wordsAbout(about: EventIncident, what: string, more: Facts = {}): Event
     headline: `${what}: ${about.incident_number}`,
     about: about.title,
     facts: {
-      Title: about.title,
       Severity: about.severity,
       Type: about.incident_type,
       Source: about.source,

@@ -50,7 +50,7 @@ export const SYSTEM_EVENT_TYPES = {
     words: ({ by, reason }) => ({
       headline: 'The kill switch is on',
       about: reason,
-      facts: { 'Turned on by': by, Reason: reason },
+      facts: { 'Turned on by': by },
       request: 'No action runs until somebody turns it off.',
     }),
     alerts: () => trigger('kill_switch'),
@@ -64,7 +64,7 @@ export const SYSTEM_EVENT_TYPES = {
     words: ({ by, reason }) => ({
       headline: 'The kill switch is off',
       about: reason,
-      facts: { 'Turned off by': by, Reason: reason },
+      facts: { 'Turned off by': by },
     }),
     alerts: () => resolve('kill_switch'),
   }),
@@ -80,7 +80,7 @@ export const SYSTEM_EVENT_TYPES = {
     words: (data) => ({
       headline: `Connector ${data.connector.name} does not work`,
       about: data.message,
-      facts: { Message: data.message, Type: data.connector.type },
+      facts: { Type: data.connector.type },
       request:
         'Its actions fail until it works again. An admin can correct its configuration and test it.',
     }),
@@ -100,7 +100,6 @@ export const SYSTEM_EVENT_TYPES = {
       headline: `Connector ${data.connector.name} works again`,
       about: data.message,
       facts: {
-        Message: data.message,
         'Unhealthy since': data.unhealthy_since,
         Type: data.connector.type,
       },
@@ -123,7 +122,7 @@ export const SYSTEM_EVENT_TYPES = {
     words: ({ webhook_event: { id, source }, message }) => ({
       headline: `Webhook event failed: ${source}`,
       about: message,
-      facts: { Why: message, Event: id },
+      facts: { Event: id },
       request:
         'The event created no incident. Read it, correct the source, and replay the event. Further failures are reported only after 15 minutes without a failure of the source.',
     }),
@@ -141,7 +140,7 @@ export const SYSTEM_EVENT_TYPES = {
     words: ({ channel: about, message, failing_since }) => ({
       headline: `Notification channel ${about.name} does not work`,
       about: message,
-      facts: { Message: message, 'Failing since': failing_since, Type: about.type },
+      facts: { 'Failing since': failing_since, Type: about.type },
       request: 'Its messages do not arrive. An admin can correct its configuration and test it.',
     }),
     alerts: (data) => trigger(`notification_channel:${data.channel.id}`),

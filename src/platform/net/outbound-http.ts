@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type Span, traced, type Work } from '../tracing/tracing.js';
-import { AnswerMemory, type PreparedRequest, sendRequest } from './send-request.js';
+import { type PreparedRequest, sendRequest } from './send-request.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
 import type { OutboundAnswer, OutboundRequest } from './outbound-request.js';
 import { Targets } from './targets.js';
 
+/** Timeout for name look-up, TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 1_048_576;
-const ALL_ANSWERS_BYTES = 32 * MAX_ANSWER_BYTES;
 
 /**
  * Sends all outgoing HTTP requests. It follows no redirect, uses no proxy from the environment, always verifies
@@ -17,8 +17,6 @@ const ALL_ANSWERS_BYTES = 32 * MAX_ANSWER_BYTES;
  */
 @Injectable()
 export class OutboundHttp {
-  private readonly answerMemory = new AnswerMemory(ALL_ANSWERS_BYTES);
-
   constructor(private readonly targets: Targets) {}
 
   async request(request: OutboundRequest): Promise<OutboundAnswer> {
@@ -33,10 +31,10 @@ export class OutboundHttp {
   }
 
   private async send(request: OutboundRequest, span: Span | undefined): Promise<OutboundAnswer> {
-    const { timeoutMs = TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = request;
+    const { timeoutMs = TIMEOUT_MS } = request;
     refuseOtherUrls(request.url);
     const deadline = performance.now() + timeoutMs;
-    const connectBy = performance.now() + Math.min(connectTimeoutMs, timeoutMs);
+    const connectBy = performance.now() + Math.min(CONNECT_TIMEOUT_MS, timeoutMs);
     const addresses = await resolvedBy(connectBy, this.pin(request), request);
     const prepared: PreparedRequest = {
       ...request,
@@ -44,7 +42,6 @@ export class OutboundHttp {
       connectBy,
       deadline,
       maxAnswerBytes: request.maxAnswerBytes ?? MAX_ANSWER_BYTES,
-      answerMemory: this.answerMemory,
       traceparent: request.handsOnTrace ? span?.traceparent : undefined,
     };
     return await sendRequest(prepared);

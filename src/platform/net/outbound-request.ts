@@ -5,8 +5,6 @@ export interface OutboundRequest {
   /** Undefined headers are not sent. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string;
-  /** Timeout for name look-up, TCP and TLS together. */
-  readonly connectTimeoutMs?: number;
   /** Timeout until the last byte of the response. */
   readonly timeoutMs?: number;
   /** A longer response fails the request. */

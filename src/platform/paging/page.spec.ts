@@ -1,4 +1,4 @@
-import { findOrder, orderOfAlias } from './page.js';
+import { findOrder } from './page.js';
 
 interface Row {
   readonly id: string;
@@ -30,12 +30,5 @@ describe('findOrder', () => {
       ['created_at', 'ASC'],
       ['id', 'ASC'],
     ]);
-  });
-
-  it('adds the alias of a table', () => {
-    expect(orderOfAlias('key', { name: 'ASC', id: 'ASC' })).toEqual({
-      'key.name': 'ASC',
-      'key.id': 'ASC',
-    });
   });
 });

@@ -87,11 +87,3 @@ export function findOrder<Entity extends ObjectLiteral, Field extends string>(
   }
   return order as Order & FindOptionsOrder<Entity>;
 }
-
-/** The same order for a query with a table alias. */
-export function orderOfAlias(alias: string, order: Order): Record<string, 'ASC' | 'DESC'> {
-  const entries = Object.entries(order);
-  return Object.fromEntries(
-    entries.map(([column, direction]) => [`${alias}.${column}`, direction]),
-  );
-}

@@ -42,7 +42,7 @@ export abstract class TestConnector implements Connector {
     return { success: true, message: 'Fine.', latency_ms: 0 };
   }
 
-  /** From now on the replica knows no other connector. */
+  /** Replaces all connectors of the replica. */
   serve(app: TestApp): void {
     const registry = app.nest.get(ConnectorRegistry);
     registry.providerOf = () => Promise.resolve(this);
@@ -51,14 +51,14 @@ export abstract class TestConnector implements Connector {
   }
 }
 
-/** A connector that does in each call what the test says, and notes what left. */
+/** A connector that runs the script of the test in each call, and records the calls that left. */
 export class ScriptedVendor extends TestConnector {
   /** The attempts that a request left for. */
   readonly left: ActionCall[] = [];
   script: (call: ActionCall, gate: Gate) => Promise<Outcome> = (call, gate) =>
     this.send(call, gate);
 
-  /** What it answers when it is asked how far it is. */
+  /** Answer to a poll. */
   look: () => Promise<Outcome> = async () => ({ kind: 'done', message: 'Ended.' });
 
   constructor() {
@@ -69,7 +69,7 @@ export class ScriptedVendor extends TestConnector {
     return this.script(call, gate);
   }
 
-  /** One request through the gate: `before` it leaves, and what becomes of it once it has. */
+  /** Sends one request through the gate. `before` runs before it leaves, `after` afterwards. */
   async send(
     call: ActionCall,
     gate: Gate,

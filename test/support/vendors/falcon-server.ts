@@ -98,11 +98,6 @@ export class FalconServer extends VendorServer {
       query: { ids: /^[0-9a-f]{32}$/ },
       answer: ({ query }) => found(this.scanOf(query.ids!)),
     },
-    {
-      on: 'GET /ods/queries/scans/v1',
-      query: { filter: /^description\.keyword:'Incident triage act-[0-9a-f-]{36}'$/, limit: '1' },
-      answer: ({ query }) => found(this.described(query.filter!)),
-    },
   ];
 
   get config() {
@@ -169,12 +164,6 @@ export class FalconServer extends VendorServer {
   private scanOf(id: string): object[] {
     const scan = this.scans.get(id);
     return scan ? [{ id, status: scan.status, hosts: scan.request.hosts }] : [];
-  }
-
-  private described(filter: string): string[] {
-    const wanted = filter.slice("description.keyword:'".length, -1);
-    const scans = [...this.scans].filter(([, { request }]) => request.description === wanted);
-    return scans.map(([id]) => id);
   }
 }
 

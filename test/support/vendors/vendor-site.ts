@@ -64,7 +64,7 @@ export function shortenWaits(): void {
   });
 }
 
-/** Counts what leaves, and refuses from some request on. */
+/** Counts the requests that leave, and refuses them from number `refuseFrom` on. */
 export class CountingGate implements Gate {
   left = 0;
   refuseFrom = Infinity;
@@ -90,8 +90,8 @@ export function connectTo(
 }
 
 /**
- * Starts a simulated vendor for a suite, and connects to it anew before each test. Each test fails if a request was not
- * as the vendor documents.
+ * Starts a simulated vendor for a suite and connects to it before each test. A test fails if a request differs from the
+ * documentation of the vendor.
  */
 export function useVendor<Server extends VendorServer & { readonly config: object }>(
   type: ConnectorType,
@@ -108,7 +108,7 @@ export function useVendor<Server extends VendorServer & { readonly config: objec
     connect: (more: object = {}): Connector =>
       (site.connector = connectTo(type, { ...server.config, ...more }, { http })),
     execute: (call: ActionCall) => site.connector.execute(call, gate),
-    /** Executes each action on a target whose name is protected, and expects that nothing is changed. */
+    /** Expects that each action on a target with a protected name is refused. */
     expectProtection: async (calls: readonly ActionCall[], name: string) => {
       const asked: unknown[] = [];
       const mayTarget = (one?: string) => asked.push(one) === 0;

@@ -1,5 +1,5 @@
-import type { Action } from './action.js';
-import { inverseParameters, rollbackObstacle } from './action-decisions.js';
+import type { Action } from '../action.js';
+import { inverseParameters, rollbackObstacle } from './approvals.service.js';
 
 const action = (more: Partial<Action>): Action => ({
   id: 'x',

@@ -1,43 +1,43 @@
 import { Injectable } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
-import { actionType, type ActionTypeName } from '../action-catalogue/action-types.js';
-import { OwnRequestError } from '../auth/auth.errors.js';
-import { requireApprovalLevel, SamePerson } from '../auth/authorisation.js';
-import type { Principal } from '../auth/principal.js';
-import type { Connector } from '../connectors/connector-type.js';
-import { Incidents } from '../incidents/incidents.js';
-import { KillSwitch } from '../kill-switch/kill-switch.js';
-import type { Permit } from '../kill-switch/permit.js';
-import { Clock } from '../platform/clock.js';
-import { Settings } from '../platform/config/settings.js';
-import { mapConstraints } from '../platform/database/sqlstate.js';
+import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
+import { OwnRequestError } from '../../auth/auth.errors.js';
+import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
+import type { Principal } from '../../auth/principal.js';
+import type { Connector } from '../../connectors/connector-type.js';
+import { Incidents } from '../../incidents/incidents.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Permit } from '../../kill-switch/permit.js';
+import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
+import { mapConstraints } from '../../platform/database/sqlstate.js';
 import {
   afterCommit,
   type Participant,
   Transactions,
   type Tx,
-} from '../platform/database/transactions.js';
-import { AppError, NotFoundError } from '../platform/errors/app-error.js';
-import { ActionRecorder } from './action-records.js';
-import { ActionRequests } from './action-requests.js';
-import { type Action, askersOf, invalidState, type Parameters } from './action.js';
-import { ActionsRepository, WAITING } from './actions.repository.js';
+} from '../../platform/database/transactions.js';
+import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { ActionRecorder } from '../action-records.js';
+import { ActionRequests } from '../action-requests.js';
+import { type Action, askersOf, invalidState, type Parameters } from '../action.js';
+import { ActionsRepository, WAITING } from '../actions.repository.js';
 import { expiredReason } from './approval-expiry.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
-import type { ActionApprovalDto } from './actions.dto.js';
-import { ActionEndings } from './execution/action-endings.js';
-import { ActionWork, claimPermitLate } from './execution/action-work.js';
-import { ConnectorCalls } from './execution/connector-calls.js';
-import { noConnector, simulatedResult } from './execution/execution-rules.js';
-import { higherLevel, RequiredLevels } from './required-levels.js';
+import type { ActionApprovalDto } from '../actions.dto.js';
+import { ActionEndings } from '../execution/action-endings.js';
+import { ActionWork, claimPermitLate } from '../execution/action-work.js';
+import { ConnectorCalls } from '../execution/connector-calls.js';
+import { noConnector, simulatedResult } from '../execution/execution-rules.js';
+import { higherLevel, RequiredLevels } from '../required-levels.js';
 
 /** Makes the decision in the transaction that has locked the action. Its last check is `requirePermit`. */
 type Decide = (tx: Tx, action: Action, requirePermit: () => void) => Promise<Action>;
 
 /** Decisions of people on actions. The row lock lets one of several simultaneous decisions win. */
 @Injectable()
-export class ActionDecisions {
+export class ApprovalsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly killSwitch: KillSwitch,

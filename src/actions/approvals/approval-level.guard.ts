@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { requireApprovalLevel } from '../auth/authorisation.js';
-import type { Principal } from '../auth/principal.js';
-import type { ApprovalLevel } from '../platform/access/roles.js';
-import type { Action } from './action.js';
-import { RequiredLevels } from './required-levels.js';
+import { requireApprovalLevel } from '../../auth/authorisation.js';
+import type { Principal } from '../../auth/principal.js';
+import type { ApprovalLevel } from '../../platform/access/roles.js';
+import type { Action } from '../action.js';
+import { RequiredLevels } from '../required-levels.js';
 
 /**
  * Rejects a caller whose level is too low for a decision. It checks under the lock of the decision, because the level of an

@@ -1,15 +1,15 @@
 // SQL: two gauges.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Clock } from '../platform/clock.js';
-import { Settings } from '../platform/config/settings.js';
-import { countOf } from '../platform/counting/counted-list.sql.js';
-import { type Statement, Statements } from '../platform/database/statements.js';
-import { Transactions, type Tx } from '../platform/database/transactions.js';
-import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
-import { Work } from '../platform/work/work.js';
-import { ActionRecorder } from './action-records.js';
-import { type Action, SYSTEM } from './action.js';
-import { ActionsRepository } from './actions.repository.js';
+import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
+import { countOf } from '../../platform/counting/counted-list.sql.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
+import { Work } from '../../platform/work/work.js';
+import { ActionRecorder } from '../action-records.js';
+import { type Action, SYSTEM } from '../action.js';
+import { ActionsRepository } from '../actions.repository.js';
 
 const EVERY_SECONDS = 30;
 const BATCH = 100;

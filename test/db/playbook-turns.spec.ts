@@ -49,7 +49,7 @@ describe('the turns of automatic runs', () => {
         'select max(starts_at) as at from playbook_runs where id <> $1',
         [added],
       );
-      expect(turns[0]!.starts_at.getTime()).toBeGreaterThanOrEqual(last!.at.getTime());
+      expect(turns[0]!.starts_at!.getTime()).toBeGreaterThanOrEqual(last!.at.getTime());
     });
   });
 });

@@ -4,24 +4,15 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyHttpOptions } from 'fastify';
 import type { Server } from 'node:http';
 import { AppModule, type Ground } from './app.module.js';
-import { installAnswerTransport } from './platform/http/answer-transport.js';
-import { AnsweringAdapter } from './platform/http/answering-adapter.js';
-import { installBodyReader } from './platform/http/body.guard.js';
-import { BodyMemory } from './platform/http/arriving-body.js';
-import { Draining, installDraining, OpenConnections } from './platform/http/draining.js';
 import {
-  installForwardedAddresses,
-  requestIdOf,
-  withReadablePath,
-  installRequestTraces,
-} from './platform/http/incoming-request.js';
-import {
+  AnsweringAdapter,
   answerClientError,
   answerFrameworkError,
-  answerWhatNodeWould,
-} from './platform/http/framework-answers.js';
-import { KnownRoutes } from './platform/http/known-routes.js';
-import { installSecurityHeaders } from './platform/http/security-headers.js';
+} from './platform/http/answer.js';
+import { BodyMemory } from './platform/http/arriving-body.js';
+import { Draining, OpenConnections } from './platform/http/draining.js';
+import { installHooks } from './platform/http/hooks.js';
+import { KnownRoutes, requestIdOf, withReadablePath } from './platform/http/known-routes.js';
 import { installRequestLog } from './platform/logging/request-log.js';
 import { ServiceLogger } from './platform/logging/logger.js';
 import { HttpMetrics } from './platform/metrics/http-metrics.js';
@@ -49,7 +40,7 @@ function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
     },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
-      // The service writes its own response: see answerWhatNodeWould.
+      // The service writes its own response: see installHooks.
       requireHostHeader: false,
       // Bytes of an unread body after which its sender must wait. Tiny chunks cost far more than their bytes.
       highWaterMark: 8_192,
@@ -70,17 +61,15 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
   const instance = app.getHttpAdapter().getInstance();
   const routes = app.get(KnownRoutes);
   routes.watch(instance);
-  installRequestTraces(instance);
-  if (ground.settings.trustProxy.length > 0) installForwardedAddresses(instance);
-  installSecurityHeaders(instance);
+  installHooks(instance, {
+    isBehindProxy: ground.settings.trustProxy.length > 0,
+    memory: app.get(BodyMemory),
+    routes,
+    draining: app.get(Draining),
+  });
   installRequestLog(instance, ground.logger);
   app.get(HttpMetrics).watch(instance);
-  answerWhatNodeWould(instance);
-  routes.refuseOtherMethods(instance);
-  installDraining(instance, app.get(Draining));
   app.get(OpenConnections).watch(instance.server);
-  installBodyReader(instance, app.get(BodyMemory));
-  installAnswerTransport(instance, routes);
   await app.register(fastifyCookie);
   await app.init();
   return app;

@@ -4,7 +4,7 @@ import { openWithKeys } from './app.database.js';
 import { createApp } from './app.setup.js';
 import { WhoCanLogIn } from './auth/bootstrap/bootstrap.service.js';
 import { createRootLogger, changeLevelOnSignal } from './platform/logging/logger.js';
-import { PortClaim } from './platform/http/port-claim.js';
+import { claimPort } from './platform/http/port-claim.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
 import type { Logger } from 'pino';
@@ -18,7 +18,7 @@ import type { OpenDatabase } from './platform/database/open-database.js';
 
 async function main(): Promise<void> {
   const settings = loadSettings();
-  const claim = await PortClaim.of(settings);
+  const releasePort = await claimPort(settings);
   const logger = createRootLogger(settings);
   // In a terminal, only warnings are shown until the start is complete.
   if (process.stdout.isTTY) logger.level = 'warn';
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     log(`Database: ${database.place}`);
     const app = await createApp({ settings, dataSource: database.dataSource, logger });
     const who = await app.get(WhoCanLogIn).inWords();
-    await claim.release();
+    await releasePort();
     await app.listen(settings.port, settings.host);
     reportStart(logger, database.place, who, await app.getUrl());
     if (process.stdout.isTTY) logger.level = settings.logLevel;

@@ -3,7 +3,7 @@ import { Controller, Get, Header, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Requires } from '../platform/access/access.js';
-import { RawAnswer } from '../platform/http/answering-adapter.js';
+import { RawAnswer } from '../platform/http/answer.js';
 import type { FastifyRequest } from '../platform/http/request.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';

@@ -21,12 +21,8 @@ command starts or creates the embedded database. The release must have the schem
 
   --force        replace everything that the database holds
   --without-key  restore although the key of the backup is lost (see "A lost key" in docs/operations.md)
-  --as-it-was    take keys, users, webhook sources, connectors, notification channels, playbooks and the kill switch from
-                 the backup as they are there. Without this option, authority that was taken away since the backup is
-                 not given back: revoked keys, disabled or deleted users, lowered roles, changed passwords, disabled or
-                 deleted webhook sources and their rotated secrets, disabled or deleted connectors and notification
-                 channels, playbooks that were deleted, disabled or lost auto_run or trust_verdict. A kill switch that
-                 is on stays on
+  --as-it-was    take keys, users and the kill switch from the backup. Without this option, keys that were revoked and
+                 users that were disabled or deleted since the backup stay so, and a kill switch that is on stays on
   --quiet        disable the notification channels of the backup, so that a drill notifies nobody`;
 
 async function main(): Promise<void> {

@@ -1,4 +1,4 @@
-// SQL: a backup reads in its own snapshot, on its own connection.
+// SQL: a backup reads in its own snapshot; a restore compares with temporary tables.
 import {
   type ActiveSwitch,
   findActiveSwitch,
@@ -6,7 +6,6 @@ import {
 } from '../kill-switch/kill-switch.js';
 import type { Settings } from '../platform/config/settings.js';
 import type { BackupPlan, RestorePlan } from '../platform/database/backup/backup-format.js';
-import type { SecretKeys } from '../platform/secrets/secret-box.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import { acceptKeys, type KnownKey, requireKeysOf } from '../platform/secrets/known-keys.js';
 import {
@@ -17,10 +16,13 @@ import {
 import { shownActionId } from '../actions/action.js';
 import { disableChannels, endDeliveriesOfBackup } from '../notifications/deliveries.repository.js';
 import type { PlaybookRun } from '../playbooks/runs/playbook-run.js';
-import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
+import {
+  type IncidentTimeline,
+  timelineOfCommand,
+} from '../incidents/timeline/incident-timeline.js';
 import { recordAcceptance } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
-import { type AuditLog, logOfCommand } from '../audit/audit-log.js';
+import { logOfCommand } from '../audit/audit-log.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import type { Tx } from '../platform/database/transactions.js';
 import {
@@ -28,21 +30,7 @@ import {
   SecretKeysRepository,
 } from '../platform/secrets/secret-keys.repository.js';
 import type { ClientBase } from 'pg';
-import {
-  cancelRunsOverRestore,
-  carryPlaybooksOverRestore,
-  notePlaybooksBeforeRestore,
-  recordCancelledRuns,
-} from '../playbooks/playbooks-across-restore.js';
-import {
-  carrySourcesOverRestore,
-  noteSourcesBeforeRestore,
-} from '../webhooks/sources/sources-across-restore.js';
-import {
-  carryAccessOverRestore,
-  isWithoutAdmin,
-  noteAccessBeforeRestore,
-} from './access-across-restore.js';
+import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
 
 /** Ended sessions must not become valid again. */
 export const EXCLUDED_TABLES = ['sessions'] as const;
@@ -70,8 +58,8 @@ async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
 const MOST_NAMED = 50;
 
 /**
- * What a restore must not undo: an active kill switch and revoked authority. With `asItWas` the kill switch and the
- * authority come from the backup. Actions that were in progress fail, because their outcome is unknown. Notifications
+ * What a restore must not undo: an active kill switch, revoked keys and disabled users. With `asItWas` they come from the
+ * backup. Actions that were in progress fail, because their outcome is unknown. Notifications
  * that were pending in the backup stay unsent, and open playbook runs are cancelled. Everything else becomes as in the
  * backup.
  */
@@ -83,7 +71,7 @@ export class ServiceRestorePlan implements RestorePlan {
   private actions: ActionsAcrossRestore = { failed: [], lost: [] };
   private unsent = 0;
   private channelsDisabled = 0;
-  private authority: KeptAuthority | undefined;
+  private access: AccessAcrossRestore | undefined;
   private cancelledRuns: readonly PlaybookRun[] = [];
 
   constructor(
@@ -104,8 +92,6 @@ export class ServiceRestorePlan implements RestorePlan {
     if (!this.asItWas) {
       this.switchBefore = await findActiveSwitch(tx);
       await noteAccessBeforeRestore(tx);
-      await noteSourcesBeforeRestore(tx);
-      await notePlaybooksBeforeRestore(tx);
     }
     if (inUse) this.keysInUse = await neededKeys(tx);
     await noteActionsBeforeRestore(tx);
@@ -114,18 +100,18 @@ export class ServiceRestorePlan implements RestorePlan {
   async rebuild(tx: Tx): Promise<void> {
     if (this.switchBefore) await keepSwitchActive(tx, this.switchBefore);
     this.switchNow = await findActiveSwitch(tx);
-    if (!this.asItWas) {
-      const keys = this.withoutKey ? undefined : givenSecretKeys(this.settings);
-      this.authority = await carryAllAuthority(tx, keys);
-    }
+    if (!this.asItWas) this.access = await carryAccessOverRestore(tx);
     this.actions = await carryActionsOverRestore(tx);
-    this.cancelledRuns = await cancelRunsOverRestore(tx);
     this.unsent = await endDeliveriesOfBackup(tx);
     if (this.quiet) this.channelsDisabled = await disableChannels(tx);
-    if (this.withoutKey) return await this.tellOfRuns(tx);
+    const timeline = timelineOfCommand(tx.dataSource);
+    if (this.withoutKey) {
+      this.cancelledRuns = await cancelRunsOverRestore(tx, timeline);
+      return;
+    }
     // Needed even if the backup is older than these keys: new values are sealed with them.
     await new SecretKeysRepository(tx.dataSource).insertIfNew(tx, this.keysInUse);
-    await this.record(tx);
+    await this.record(tx, timeline);
   }
 
   /** Summary for the operator, one line per fact. */
@@ -139,7 +125,7 @@ export class ServiceRestorePlan implements RestorePlan {
         `The kill switch is on, as ${this.switchBefore ? 'before the restore' : 'in the backup'}: ${activated_by} turned it on (${reason}).`,
       );
     }
-    lines.push(...authorityLines(this.authority));
+    lines.push(...accessLines(this.access));
     if (failed.length > 0) {
       lines.push(
         `Actions that were in progress in the backup. Check their outcome at the vendor: ${named(failed)}.`,
@@ -167,17 +153,12 @@ export class ServiceRestorePlan implements RestorePlan {
     return lines;
   }
 
-  private async tellOfRuns(tx: Tx, audit?: AuditLog): Promise<void> {
-    const timeline = timelineOfCommand(tx.dataSource);
-    await recordCancelledRuns(tx, this.cancelledRuns, { timeline, audit });
-  }
-
-  private async record(tx: Tx): Promise<void> {
+  private async record(tx: Tx, timeline: IncidentTimeline): Promise<void> {
     const keys = new AuditKeys(await acceptKeys(tx, this.settings));
     const log = logOfCommand(tx.dataSource, keys);
     const { created_at, version } = this.backup.manifest;
     const { failed, lost } = this.actions;
-    await this.tellOfRuns(tx, log);
+    this.cancelledRuns = await cancelRunsOverRestore(tx, timeline, log);
     await log.record(tx, {
       actor: 'system',
       action: 'database.restored',
@@ -186,8 +167,7 @@ export class ServiceRestorePlan implements RestorePlan {
         backup_of: created_at,
         backup_by: version,
         as_it_was: this.asItWas || undefined,
-        ...this.authority?.counts,
-        webhook_sources_without_secret: this.authority?.withoutSecret.length || undefined,
+        ...this.access,
         kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
         actions_failed: countedIds(failed.map(shownActionId)),
         actions_lost: countedIds(lost.map(shownActionId)),
@@ -211,56 +191,61 @@ function countedIds(ids: readonly string[]): { count: number; ids: string[] } | 
   return { count: ids.length, ids: ids.slice(0, MOST_NAMED) };
 }
 
-/** Authority that was taken away after the backup and stays away. */
-interface KeptAuthority {
-  /** Number of changes, without zeros, by the name in the record `database.restored`. */
-  readonly counts: Readonly<Record<string, number>>;
-  /** Webhook sources that are disabled because no key decrypts their secret. */
-  readonly withoutSecret: readonly string[];
-  /** No admin is left, because of these changes. */
-  readonly withoutAdmin: boolean;
-}
+/** Columns that the restore compares, by table. */
+const COMPARED = { api_keys: 'id, revoked_at', users: 'id, enabled, deleted_at' };
 
-async function carryAllAuthority(tx: Tx, keys: SecretKeys | undefined): Promise<KeptAuthority> {
-  const access = await carryAccessOverRestore(tx);
-  const sources = await carrySourcesOverRestore(tx, keys);
-  const playbooks = await carryPlaybooksOverRestore(tx);
-  const counts = {
-    ...access,
-    webhook_sources_kept_deleted: sources.deleted,
-    webhook_sources_kept_disabled: sources.disabled,
-    webhook_secrets_kept_changed: sources.secretsChanged,
-    playbooks_kept_deleted: playbooks.deleted,
-    playbooks_kept_restricted: playbooks.restricted,
-  };
-  const { users_kept_deleted, users_kept_disabled, roles_kept_lowered } = access;
-  const fewerUsers = users_kept_deleted + users_kept_disabled + roles_kept_lowered > 0;
-  return {
-    counts: Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
-    withoutSecret: sources.withoutSecret,
-    withoutAdmin: fewerUsers && (await isWithoutAdmin(tx)),
-  };
-}
+const change = (table: keyof typeof COMPARED, set: string, where: string) =>
+  `update ${table} now set ${set} from pg_temp.${table}_before_restore before where before.id = now.id and ${where}`;
 
-/** Lines for the operator. */
-function authorityLines(kept: KeptAuthority | undefined): string[] {
-  if (!kept) {
-    return [
-      'Keys, users, webhook sources, connectors, notification channels, playbooks and the kill switch are as in the backup. Revoke again what was revoked since.',
-    ];
-  }
-  const counts = Object.entries(kept.counts).map(
-    ([name, count]) => `${count} ${name.replaceAll('_', ' ')}`,
-  );
-  const lines: string[] = [];
-  if (counts.length > 0) lines.push(`Access that ended since the backup: ${counts.join(', ')}.`);
-  if (kept.withoutSecret.length > 0) {
-    lines.push(
-      `Webhook sources whose secret cannot be decrypted, disabled until they get a new one: ${kept.withoutSecret.join(', ')}.`,
+/** Statements in the order in which they run, by their name in the record `database.restored`. */
+const CHANGES = {
+  api_keys_kept_revoked: change(
+    'api_keys',
+    'revoked_at = before.revoked_at',
+    'before.revoked_at is not null and now.revoked_at is null',
+  ),
+  users_kept_deleted: change(
+    'users',
+    'deleted_at = before.deleted_at, password_hash = null, updated_at = now()',
+    'before.deleted_at is not null and now.deleted_at is null',
+  ),
+  users_kept_disabled: change(
+    'users',
+    'enabled = false, updated_at = now()',
+    'now.deleted_at is null and not before.enabled and now.enabled',
+  ),
+};
+
+/** Number of changes by name, without zeros. */
+type AccessAcrossRestore = Readonly<Partial<Record<keyof typeof CHANGES, number>>>;
+
+/** Stores the state before the restore. Call it in the transaction of the restore, before the content is replaced. */
+export async function noteAccessBeforeRestore(tx: Tx): Promise<void> {
+  for (const [table, columns] of Object.entries(COMPARED)) {
+    await tx.query(
+      `create temporary table ${table}_before_restore on commit drop as select ${columns} from ${table}`,
     );
   }
-  if (kept.withoutAdmin) {
-    lines.push('No enabled admin is left: create one with npm run create-admin.');
+}
+
+/** Takes away again what was taken away before the restore. Call it after the content is replaced. */
+export async function carryAccessOverRestore(tx: Tx): Promise<AccessAcrossRestore> {
+  const counts: Record<string, number> = {};
+  for (const [name, statement] of Object.entries(CHANGES)) {
+    const [, changed] = await tx.query<[unknown, number]>(statement);
+    if (changed > 0) counts[name] = changed;
   }
-  return lines;
+  return counts;
+}
+
+function accessLines(kept: AccessAcrossRestore | undefined): string[] {
+  if (!kept) {
+    return [
+      'Keys, users and the kill switch are as in the backup. Revoke again what was revoked since.',
+    ];
+  }
+  const counts = Object.entries(kept).map(
+    ([name, count]) => `${count} ${name.replaceAll('_', ' ')}`,
+  );
+  return counts.length === 0 ? [] : [`Access that ended since the backup: ${counts.join(', ')}.`];
 }

@@ -1,4 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PRESETS } from '../webhooks/presets/presets.js';
+import { readEventJson } from '../webhooks/reading/event-json.js';
+import { isUnfit, readEvents } from '../webhooks/reading/read-events.js';
 import type { Preset } from '../webhooks/sources/webhook-source.entity.js';
 import { writeOrCheck } from './generated-file.js';
 
@@ -19,10 +23,36 @@ incidents that a body would create. See [mappings](webhooks.md#mappings) for oth
 \`npm run webhook-presets\` writes this page from \`src/webhooks/presets\`.
 `;
 
-const contents = PRESETS.map(({ name, title }) => `- [${title}](#${name})`).join('\n');
-const page = [HEAD, `${contents}\n`, ...PRESETS.map(sectionOf)].join('\n');
+const SAMPLES = 'test/fixtures/webhooks/presets';
+
+const TABLE = `Each preset, and the incident of the first event in one of its samples:
+
+<!-- prettier-ignore -->
+| Preset | Sample | Severity | Type | Title |
+|---|---|---|---|---|
+${PRESETS.map(rowOf).join('\n')}
+`;
+const page = [HEAD, TABLE, ...PRESETS.map(sectionOf)].join('\n');
 
 writeOrCheck('docs/webhook-presets.md', page, 'npm run webhook-presets');
+
+function rowOf(preset: Preset): string {
+  const { name, title } = preset;
+  const [file] = readdirSync(join(SAMPLES, name)).filter((path) => !path.includes('.expected.'));
+  const path = join(SAMPLES, name, file!);
+  const body = readEventJson(readFileSync(path));
+  const read = readEvents({ ...preset, source: 'alerts', format: 'mapping' }, body);
+  if (isUnfit(read)) throw new Error(`${path}: ${read}`);
+  const { incident } = read[0]!;
+  const cells = [
+    `[${title}](#${name})`,
+    `[${file}](../${path})`,
+    incident.severity,
+    code(incident.incident_type),
+    literal(incident.title).replaceAll('|', '\\|'),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
 
 function sectionOf(preset: Preset): string {
   const { name, title, documentation, set_up, signature, incident_type = 'other' } = preset;

@@ -10,7 +10,7 @@ import {
 } from './health.dto.js';
 import { HealthService } from './health.service.js';
 import { type Access, Allow } from '../platform/access/access.js';
-import { RawAnswer } from '../platform/http/answering-adapter.js';
+import { RawAnswer } from '../platform/http/answer.js';
 import { AnyQuery } from '../platform/http/handler-options.js';
 import { ApiAnswer, Operation, TWINS_UNDER_API } from '../platform/openapi/answers.js';
 

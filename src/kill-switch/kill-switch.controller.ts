@@ -4,7 +4,7 @@ import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
-import { Limited } from '../platform/limits/request-limits.js';
+import { Limited } from '../platform/limits/limits.js';
 import { present } from '../platform/validation/present.js';
 import { KillSwitch } from './kill-switch.js';
 import {

@@ -26,8 +26,7 @@ import { IdempotencyRepository } from './idempotency/idempotency.repository.js';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { LimitStorage } from './limits/limit-storage.js';
 import { FailureLimits } from './limits/failure-limits.js';
-import { LimitCounter } from './limits/limit-counter.js';
-import { RequestLimits } from './limits/request-limits.js';
+import { LimitCounter } from './limits/limits.js';
 import { PrometheusModule } from '@willsoto/nestjs-prometheus';
 import { HttpMetrics } from './metrics/http-metrics.js';
 import { ApiMetricsController, MetricsController } from './metrics/metrics.controller.js';
@@ -154,8 +153,8 @@ class LimitStorageModule {}
       useFactory: (storage: LimitStorage) => ({ storage, throttlers: [{ ttl: 60_000, limit: 0 }] }),
     }),
   ],
-  providers: [FailureLimits, LimitCounter, RequestLimits],
-  exports: [FailureLimits, LimitCounter, LimitStorageModule, RequestLimits, ThrottlerModule],
+  providers: [FailureLimits, LimitCounter],
+  exports: [FailureLimits, LimitCounter, LimitStorageModule, ThrottlerModule],
 })
 export class LimitsModule {}
 

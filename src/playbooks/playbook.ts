@@ -3,15 +3,10 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { RequiredLevel } from '../actions/action.js';
 import type { Incident, Severity } from '../incidents/incident.js';
-import { isUuid } from '../platform/ids.js';
 
 /** Lower-case letters, digits and hyphens. A UUID is no name, so that an id is never mistaken for a name. */
 export const PLAYBOOK_NAME =
   /^(?![0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{0,62}$/;
-
-export function isNameOrId(text: string): boolean {
-  return isUuid(text) || PLAYBOOK_NAME.test(text);
-}
 
 export const ON_ERROR = ['stop', 'continue'] as const;
 export type OnError = (typeof ON_ERROR)[number];
@@ -120,6 +115,13 @@ export class PlaybookVersionEntity {
 
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly changed_at: Date;
+
+  /** Principal who last set `auto_run`, while it is set. */
+  @Column({ type: 'text', nullable: true })
+  readonly auto_run_by: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly trust_verdict_by: string | null;
 }
 
 /** Definition and name of a playbook at one version. A run keeps its version. */
@@ -151,7 +153,7 @@ export function definitionAfter(
   const after: { readonly [K in keyof Required<PlaybookDefinition>]: PlaybookDefinition[K] } = {
     description: (change.description ?? before.description) || undefined,
     enabled: change.enabled ?? before.enabled,
-    triggers: change.triggers ? eachOnce(change.triggers) : before.triggers,
+    triggers: change.triggers ? eachTrigger(change.triggers) : before.triggers,
     auto_run: change.auto_run ?? before.auto_run,
     trust_verdict: change.trust_verdict ?? before.trust_verdict,
     instructions: (change.instructions ?? before.instructions) || undefined,
@@ -162,17 +164,12 @@ export function definitionAfter(
   return JSON.parse(JSON.stringify(after)) as PlaybookDefinition;
 }
 
-/** Repeated values create no new version. */
-function eachOnce({
+function eachTrigger({
   incident_types = [],
   severities = [],
   sources = [],
-}: Partial<PlaybookTriggers>): PlaybookTriggers {
-  return {
-    incident_types: [...new Set(incident_types)],
-    severities: [...new Set(severities)],
-    sources: [...new Set(sources)],
-  };
+}: Partial<PlaybookTriggers>) {
+  return { incident_types, severities, sources };
 }
 
 type Content = Pick<PlaybookVersion, 'name' | 'definition'>;

@@ -8,7 +8,6 @@ import { PlaybooksController } from './playbooks.controller.js';
 import { PlaybooksRepository } from './playbooks.repository.js';
 import { PlaybooksService } from './playbooks.service.js';
 import { AutoRuns } from './runs/auto-runs.js';
-import { AutoRunsRepository } from './runs/auto-runs.repository.js';
 import { DryRuns } from './runs/dry-run.js';
 import { PlaybookRunLists } from './runs/run-list.js';
 import { RunRecorder } from './runs/run-records.js';
@@ -16,14 +15,12 @@ import { RunWork } from './runs/run.work.js';
 import { AllPlaybookRunsController, PlaybookRunsController } from './runs/runs.controller.js';
 import { RunsRepository } from './runs/runs.repository.js';
 import { RunsService } from './runs/runs.service.js';
-import { StepDecisions } from './runs/step-decisions.js';
 
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule, ActionsModule],
   controllers: [PlaybooksController, PlaybookRunsController, AllPlaybookRunsController],
   providers: [
     AutoRuns,
-    AutoRunsRepository,
     DryRuns,
     PlaybookRunLists,
     PlaybooksRepository,
@@ -32,7 +29,6 @@ import { StepDecisions } from './runs/step-decisions.js';
     RunsRepository,
     RunsService,
     RunWork,
-    StepDecisions,
   ],
   exports: [PlaybooksService],
 })

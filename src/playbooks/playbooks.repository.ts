@@ -1,4 +1,4 @@
-// SQL: an advisory lock, the authors of a version, and a playbook that is stored with its version.
+// SQL: an advisory lock, and a playbook that is stored with its version.
 import { findOrder, type Page } from '../platform/paging/page.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
@@ -8,7 +8,7 @@ import type { Tx } from '../platform/database/transactions.js';
 import { isUuid } from '../platform/ids.js';
 import type { PlaybookQueryDto, PlaybookVersionsQueryDto } from './playbook.dto.js';
 import {
-  isNameOrId,
+  PLAYBOOK_NAME,
   PlaybookEntity,
   type PlaybookVersion,
   PlaybookVersionEntity,
@@ -21,22 +21,9 @@ const COUNT_LOCK = {
   text: `select pg_advisory_xact_lock(${AdvisoryLock.PlaybookCount})`,
 };
 
-/** Authors of a version: see authorsOf. */
-const AUTHORS: Statement = {
-  name: 'playbook_versions_authors',
-  text: `
-    with versions as (
-      select version, changed_by, flag, definition ->> flag = 'true' as is_set,
-             lag(definition ->> flag = 'true', 1, false) over (partition by flag order by version) as was_set
-        from playbook_versions cross join unnest(array['auto_run', 'trust_verdict']) as flag
-       where playbook_id = $1 and version <= $2)
-    select changed_by as name from versions where version = $2
-     union
-    select (select changed_by from versions earlier
-             where earlier.flag = versions.flag and earlier.is_set and not earlier.was_set
-             order by earlier.version desc limit 1)
-      from versions where version = $2 and is_set`,
-};
+/** The principal of the new version sets a flag that was not set before. */
+const setBy = (flag: string) =>
+  `case when stored.definition ->> '${flag}' = 'true' then coalesce(before.${flag}_by, stored.updated_by) end`;
 
 /** Inserts a playbook, or makes a new version of it. */
 const STORE: Statement = {
@@ -50,28 +37,29 @@ const STORE: Statement = {
              definition = excluded.definition, updated_by = excluded.updated_by, updated_at = now()
       returning *),
     kept as (
-      insert into playbook_versions (playbook_id, version, name, definition, changed_by, changed_at)
-      select id, version, name, definition, updated_by, updated_at from stored)
+      insert into playbook_versions (
+        playbook_id, version, name, definition, changed_by, changed_at, auto_run_by, trust_verdict_by)
+      select stored.id, stored.version, stored.name, stored.definition, stored.updated_by, stored.updated_at,
+             ${setBy('auto_run')}, ${setBy('trust_verdict')}
+        from stored left join playbook_versions before
+          on before.playbook_id = stored.id and before.version = stored.version - 1)
     select * from stored`,
 };
 
-const MOST_VERSIONS_KNOWN = 100;
-
 @Injectable()
 export class PlaybooksRepository {
-  /** A version never changes. */
-  private readonly versionsKnown = new Map<string, PlaybookVersionEntity>();
-  private readonly authorsKnown = new Map<string, readonly string[]>();
-
   constructor(
     private readonly dataSource: DataSource,
     private readonly statements: Statements,
   ) {}
 
-  async list({ page, per_page, sort, ...filter }: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
-    const { name, enabled, auto_run } = filter;
+  async list({ page, per_page, sort, ...query }: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
+    const { name, enabled, auto_run } = query;
+    const filters = Object.entries({ name, enabled, auto_run });
+    // TypeORM rejects undefined values.
+    const given = Object.fromEntries(filters.filter(([, value]) => value !== undefined));
     const [items, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
-      where: { ...given({ name, enabled, auto_run }), ...NOT_DELETED },
+      where: { ...given, ...NOT_DELETED },
       order: findOrder(sort, { created_at: 'created_at', name: 'name' }, 'id'),
       take: per_page,
       skip: (page - 1) * per_page,
@@ -81,7 +69,7 @@ export class PlaybooksRepository {
 
   /** Also returns a disabled playbook, but not a deleted one. No name is a UUID, so a reference is never ambiguous. */
   async find(nameOrId: string, tx?: Tx, locks = false): Promise<PlaybookEntity | undefined> {
-    if (!isNameOrId(nameOrId)) return undefined;
+    if (!isUuid(nameOrId) && !PLAYBOOK_NAME.test(nameOrId)) return undefined;
     const row = await (tx ?? this.dataSource).getRepository(PlaybookEntity).findOne({
       where: { ...(isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId }), ...NOT_DELETED },
       lock: locks ? { mode: 'pessimistic_write' } : undefined,
@@ -89,35 +77,21 @@ export class PlaybooksRepository {
     return row ?? undefined;
   }
 
-  /** Returns the enabled playbooks with `auto_run`, by name. */
+  /** Returns the id. A deleted playbook is found by its id only, because another playbook may have its name. */
+  async findId(nameOrId: string): Promise<string | undefined> {
+    if (!isUuid(nameOrId)) return (await this.find(nameOrId))?.id;
+    const exists = await this.dataSource.getRepository(PlaybookEntity).existsBy({ id: nameOrId });
+    return exists ? nameOrId : undefined;
+  }
+
+  /** Returns the enabled playbooks with `auto_run`, locked, so that no two transactions give the same turn to their runs. */
   async autoRuns(tx: Tx): Promise<PlaybookEntity[]> {
     const repository = tx.getRepository(PlaybookEntity);
     const where = { auto_run: true, enabled: true, ...NOT_DELETED };
-    return await repository.find({ where, order: { name: 'asc' } });
+    const lock = { mode: 'for_no_key_update' } as const;
+    return await repository.find({ where, order: { id: 'asc' }, lock });
   }
 
-  /** Returns a version, also of a deleted playbook. */
-  async findVersion(
-    id: string,
-    version: number,
-    reader: Pick<Tx, 'getRepository'> = this.dataSource,
-  ): Promise<PlaybookVersionEntity | undefined> {
-    return await remembered(this.versionsKnown, `${id} ${version}`, async () => {
-      const repository = reader.getRepository(PlaybookVersionEntity);
-      return (await repository.findOneBy({ id, version })) ?? undefined;
-    });
-  }
-
-  /** Returns the author of the version, and the principals who last set its `auto_run` and `trust_verdict`. */
-  async authorsOf(id: string, version: number, tx: Tx): Promise<readonly string[]> {
-    const authors = await remembered(this.authorsKnown, `${id} ${version}`, async () => {
-      const rows = await this.statements.rowsIn<{ name: string }>(tx, AUTHORS, [id, version]);
-      return rows.map(({ name }) => name);
-    });
-    return authors!;
-  }
-
-  /** Lists the versions, also of a deleted playbook. */
   async versions(
     id: string,
     { page, per_page, sort }: PlaybookVersionsQueryDto,
@@ -156,23 +130,4 @@ export class PlaybooksRepository {
   async markDeleted(tx: Tx, id: string): Promise<void> {
     await tx.getRepository(PlaybookEntity).update(id, { deleted_at: () => 'now()' });
   }
-}
-
-async function remembered<T>(
-  known: Map<string, T>,
-  key: string,
-  read: () => Promise<T | undefined>,
-): Promise<T | undefined> {
-  const value = known.get(key) ?? (await read());
-  if (value === undefined || known.has(key)) return value;
-  if (known.size === MOST_VERSIONS_KNOWN) known.clear();
-  known.set(key, value);
-  return value;
-}
-
-/** TypeORM rejects undefined values in `where`. */
-function given<T extends object>(filter: T): Partial<T> {
-  return Object.fromEntries(
-    Object.entries(filter).filter(([, value]) => value !== undefined),
-  ) as Partial<T>;
 }

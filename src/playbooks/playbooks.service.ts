@@ -9,7 +9,7 @@ import { mapConstraints, violatedConstraint } from '../platform/database/sqlstat
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
-import { isUuid, newId } from '../platform/ids.js';
+import { newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { checkPlaybook } from './language/check-playbook.js';
 import {
@@ -84,14 +84,11 @@ export class PlaybooksService implements OnApplicationBootstrap {
     return playbook?.enabled ? playbook : undefined;
   }
 
-  /** A deleted playbook is found by its id only, because another playbook may have its name. */
   async versions(
     nameOrId: string,
     request: PlaybookVersionsQueryDto,
   ): Promise<Page<PlaybookVersionEntity>> {
-    const id = isUuid(nameOrId) ? nameOrId : (await this.get(nameOrId)).id;
-    const page = await this.playbooks.versions(id, request);
-    return found(page.total > 0 ? page : undefined);
+    return await this.playbooks.versions(found(await this.playbooks.findId(nameOrId)), request);
   }
 
   /** Throws the validation errors that `create` would throw. */

@@ -5,13 +5,12 @@ import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { Requires } from '../platform/access/access.js';
 import {
-  KnowsRespondAsync,
+  ApiPreferAsync,
   PREFERENCE_APPLIED_HEADER,
   PrefersAsync,
-  setRespondedAsync,
 } from '../platform/http/prefer.js';
 import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
-import { Limited } from '../platform/limits/request-limits.js';
+import { Limited } from '../platform/limits/limits.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import {
@@ -44,7 +43,7 @@ export class IncidentTriageController {
       'actions. The kill switch stops runs that ask a model outside, but not the built-in rules.',
   )
   @ApiBody({ type: TriageRequestDto, required: false })
-  @KnowsRespondAsync()
+  @ApiPreferAsync()
   @ApiAnswer({ status: 200, description: 'The completed run.', type: TriageRunDto })
   @ApiAnswer({
     status: 202,
@@ -74,7 +73,6 @@ export class IncidentTriageController {
     const wanted = { incidentId, playbook, force };
     const run = await this.triage.triage(caller, wanted, later, waiting);
     void reply.status(statusOfTriage(run));
-    setRespondedAsync(reply);
     return presentTriageRun(run);
   }
 

@@ -10,7 +10,7 @@ import { ReceiptsController } from './receipt/receipts.controller.js';
 import { Settlement } from './receipt/settlement.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
 import { OktaVerification } from './signatures/okta-verification.js';
-import { NobodyTriages, WebhookSourcesService } from './sources/webhook-sources.service.js';
+import { WebhookSourcesService } from './sources/webhook-sources.service.js';
 import { SealedSecrets } from './sources/sealed-secrets.js';
 import { SourceDirectory } from './sources/source-directory.js';
 import { WebhookSourcesController } from './sources/webhook-sources.controller.js';
@@ -23,7 +23,6 @@ import { WebhookSourcesRepository } from './sources/webhook-sources.repository.j
     FurtherReports,
     InboxProcessing,
     InboxRepository,
-    NobodyTriages,
     OktaVerification,
     ReceiptBatchesRepository,
     SealedSecrets,

@@ -44,7 +44,7 @@ describe('a start', () => {
     const service = new ServiceProcess({ settings: { PORT: String(port) } });
     expect(await service.exited).toMatchObject({ code: 1 });
     expect(service.lines).toEqual([
-      `Not started: 127.0.0.1:${port} is in use by another process (EADDRINUSE).`,
+      `Not started: 127.0.0.1:${port} cannot be used: listen EADDRINUSE: address already in use 127.0.0.1:${port}.`,
     ]);
     expect(readdirSync(service.dataDir)).toEqual([]);
     other.close();

@@ -1,7 +1,11 @@
-import { hash, randomBytes } from 'node:crypto';
+import { createSecretKey, hash, randomBytes } from 'node:crypto';
+import { logOfCommand } from '../../src/audit/audit-log.js';
+import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
+import { ensureAdmin } from '../../src/auth/bootstrap/bootstrap.service.js';
 import { PrincipalsRepository } from '../../src/auth/principals/principals.repository.js';
 import { ReservedConnections } from '../../src/platform/database/reserved-connections.js';
 import { newId } from '../../src/platform/ids.js';
+import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('PrincipalsRepository', () => {
@@ -117,5 +121,22 @@ describe('PrincipalsRepository', () => {
     expect(await secondsAgo('api_keys', 'last_used_at', unused)).toBeNull();
     expect(await secondsAgo('sessions', 'last_seen_at', session.id)).toBeLessThan(100);
     expect(await secondsAgo('sessions', 'last_seen_at', other.id)).toBeGreaterThanOrEqual(120);
+  });
+
+  it('ensures an admin from the command line, and ends the sessions of an existing user', async () => {
+    const keys = new AuditKeys(new SecretKeys([createSecretKey(randomBytes(32))]));
+    const ensure = (name: string) =>
+      ensureAdmin(dataSource, logOfCommand(dataSource, keys), name, 'seven herons over the lake');
+    expect(await ensure('eve')).toBe('created');
+    const { userId, id } = await makeSession();
+    await query('update users set enabled = false where id = $1', [userId]);
+    expect(await ensure(`u${userId}`)).toBe('reset');
+    const [user] = await query('select role, enabled from users where id = $1', [userId]);
+    expect(user).toEqual({ role: 'admin', enabled: true });
+    expect(await query('select 1 from sessions where id = $1', [id])).toEqual([]);
+    await query('update users set deleted_at = now(), password_hash = null where id = $1', [
+      userId,
+    ]);
+    expect(await ensure(`u${userId}`)).toBeUndefined();
   });
 });

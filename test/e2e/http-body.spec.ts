@@ -87,8 +87,9 @@ describe('request bodies', () => {
     it('accepts strict forms where they are declared', async () => {
       const answer = await post('/test-only/form', 'name=a+b%26', FORM);
       expect(answer.body.data).toEqual({ form: { name: 'a b&' } });
-      const repeated = ['name=a&name=b', 'name=%00', 'name=a&__proto__=b', 'name=a&constructor=b'];
-      for (const form of repeated)
+      const twice = await post('/test-only/form', 'name=a&name=b', FORM);
+      expect(twice.body.data).toEqual({ form: { name: 'b' } });
+      for (const form of ['name=%00', 'name=a&__proto__=b', 'name=a&constructor=b'])
         expect(await codeOf('/test-only/form', form, FORM)).toEqual([422, 'validation_error']);
       for (const form of ['name=%ff', Buffer.from([0x6e, 0x3d, 0xff])])
         expect(await codeOf('/test-only/form', form, FORM)).toEqual([400, 'bad_request']);

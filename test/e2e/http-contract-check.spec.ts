@@ -1,7 +1,7 @@
 import { Controller, Get, Module, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Public } from '../../src/platform/access/access.js';
-import { RawAnswer } from '../../src/platform/http/answering-adapter.js';
+import { RawAnswer } from '../../src/platform/http/answer.js';
 import { takeViolations } from '../support/contract-check-violations.js';
 import { startTestApp } from '../support/test-app.js';
 import { useStarted } from '../support/use-started.js';

@@ -4,10 +4,7 @@ import { timelineOfCommand } from '../../src/incidents/timeline/incident-timelin
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { DryDecision } from '../../src/playbooks/runs/runs.dto.js';
 import { CountFold } from '../../src/platform/counting/count-fold.js';
-import {
-  cancelRunsOverRestore,
-  recordCancelledRuns,
-} from '../../src/playbooks/playbooks-across-restore.js';
+import { cancelRunsOverRestore } from '../../src/playbooks/runs/run-records.js';
 import { FULL } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';
 import {
@@ -644,10 +641,9 @@ describe('open playbook runs after a restore', () => {
       ]) {
         await tx.query(statement, [[further, over]]);
       }
-      const runs = await cancelRunsOverRestore(tx);
       const audit = world.actions.app.nest.get(AuditLog);
       const timeline = timelineOfCommand(tx.dataSource);
-      await recordCancelledRuns(tx, runs, { audit, timeline });
+      const runs = await cancelRunsOverRestore(tx, timeline, audit);
       expect(await tx.query(`select from work where kind = 'event.playbook-auto-runs'`)).toEqual(
         [],
       );

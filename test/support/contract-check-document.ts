@@ -52,7 +52,7 @@ export class DocumentedPaths {
 function patternOf(template: string): RegExp {
   const source = template
     .split('/')
-    .map((segment) => segment.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]*\}/g, '[^/]*'))
+    .map((segment) => segment.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]*\}/g, '[^/]+'))
     .join('/');
   return new RegExp(`^${source}$`);
 }

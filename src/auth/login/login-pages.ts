@@ -1,7 +1,7 @@
 import { type ArgumentsHost, type ExceptionFilter, Catch } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, ValidationError, toAppError } from '../../platform/errors/app-error.js';
-import { ErrorFilter } from '../../platform/http/error.filter.js';
+import { ErrorFilter } from '../../platform/http/answer.js';
 import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../../platform/http/page-look.js';
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-requirements.js';
 

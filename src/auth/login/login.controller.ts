@@ -10,7 +10,7 @@ import {
   ApiErrors,
   Operation,
 } from '../../platform/openapi/answers.js';
-import { Limited } from '../../platform/limits/request-limits.js';
+import { Limited } from '../../platform/limits/limits.js';
 import { RefusesOtherSites, RequiresThisSite } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
 import {

@@ -4,7 +4,7 @@ import { ApiBody, ApiExtraModels, ApiQuery, ApiResponse, getSchemaPath } from '@
 import { AlwaysTrue, Field, Instant, Nested, Text } from '../../platform/validation/fields.js';
 import { PasswordChangeDto, LONGEST_GUESS, PrincipalDto } from '../me/me.dto.js';
 import { FAILURES_PER_MINUTE } from '../../platform/limits/failure-limits.js';
-import { STRANGERS_PER_MINUTE } from '../../platform/limits/request-limits.js';
+import { STRANGERS_PER_MINUTE } from '../../platform/limits/limits.js';
 
 /** A name or password of a login attempt. It may be longer than a valid one. */
 const Guess = (format?: 'password') =>

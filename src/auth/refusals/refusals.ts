@@ -16,7 +16,7 @@ import {
   CallerRefusedError,
   StrangerRefusedError,
 } from '../auth.errors.js';
-import { ErrorFilter } from '../../platform/http/error.filter.js';
+import { ErrorFilter } from '../../platform/http/answer.js';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';

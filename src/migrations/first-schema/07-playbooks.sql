@@ -17,6 +17,7 @@ create unique index uq_playbooks_name on playbooks (name) where deleted_at is nu
 create index ix_playbooks_created_at on playbooks (created_at, id) where deleted_at is null;
 create index ix_playbooks_auto_run on playbooks (name) where auto_run and enabled and deleted_at is null;
 
+-- auto_run_by, trust_verdict_by: the principals who last set the flags, while the flags are set.
 create table playbook_versions (
   playbook_id uuid not null constraint fk_playbook_versions_playbook references playbooks (id),
   version integer not null,
@@ -24,6 +25,8 @@ create table playbook_versions (
   definition json not null,
   changed_by text not null,
   changed_at timestamptz(3) not null default now(),
+  auto_run_by text,
+  trust_verdict_by text,
   constraint pk_playbook_versions primary key (playbook_id, version)
 );
 -- A run uses the version that it started with, for days.

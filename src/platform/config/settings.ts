@@ -7,11 +7,8 @@ import {
   networks,
   TRIAGE_PROVIDERS,
   type TriageProvider,
-  otlpHeaders,
   secretKeys,
   share,
-  TRACES_SAMPLERS,
-  type TracesSampler,
 } from './setting-parsers.js';
 import type { ProtectedTargetsSetting } from '../../action-catalogue/protected-targets.js';
 import { flag, integer, oneOf, optionalText, Setting, text } from './setting.js';
@@ -350,7 +347,7 @@ export class Settings {
 
   @Setting(
     'Traces',
-    'OpenTelemetry collector for traces, such as http://collector.internal:4318. The service appends /v1/traces. Unset: no traces.',
+    'OpenTelemetry collector for traces, such as http://collector.internal:4318. The service appends /v1/traces. The SDK of OpenTelemetry reads further variables, such as OTEL_EXPORTER_OTLP_HEADERS and OTEL_SERVICE_NAME. Unset: no traces.',
     optionalText({
       pattern: /^https?:\/\/[^\s/?#@]+(\/[^\s?#@]*)?$/,
       hint: 'an http or https address without a user or query',
@@ -360,35 +357,8 @@ export class Settings {
 
   @Setting(
     'Traces',
-    'Headers for the collector, such as its key: comma-separated name=value with percent-encoded values.',
-    otlpHeaders,
+    'Share of traces that are sent, 0 to 1. A request whose traceparent asks not to be sent is not sent.',
+    share(1),
   )
-  readonly otelExporterOtlpHeaders: Readonly<Record<string, string>>;
-
-  @Setting(
-    'Traces',
-    'Protocol of the collector: OTLP in protobuf over HTTP, which every collector supports.',
-    oneOf(['http/protobuf'], 'http/protobuf'),
-  )
-  readonly otelExporterOtlpProtocol: 'http/protobuf';
-
-  @Setting(
-    'Traces',
-    'Maximum time of the collector for one batch with all retries, in milliseconds.',
-    integer(10_000, 100, MINUTE),
-  )
-  readonly otelExporterOtlpTimeout: number;
-
-  @Setting('Traces', 'Name of this service in traces.', text('incident-triage-service'))
-  readonly otelServiceName: string;
-
-  @Setting(
-    'Traces',
-    `Sampler of traces: ${TRACES_SAMPLERS.join(', ')}. The parentbased samplers follow the traceparent of a request, if it has one.`,
-    oneOf(TRACES_SAMPLERS, 'parentbased_always_on'),
-  )
-  readonly otelTracesSampler: TracesSampler;
-
-  @Setting('Traces', 'Share of traces that a traceidratio sampler sends, 0 to 1.', share(1))
   readonly otelTracesSamplerArg: number;
 }

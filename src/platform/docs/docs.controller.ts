@@ -82,36 +82,36 @@ export class DocsController {
 
   /** With and without a slash: Nest takes one slash off the end of a path. */
   @Get(['guides', 'guides//'])
-  async guides(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  guides(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (!request.caller) return void reply.redirect('/login?next=/docs/guides', 303);
-    await sendFile(request, reply, guideIndex(), ASK_AGAIN);
+    sendFile(reply, guideIndex(), ASK_AGAIN);
   }
 
   @Get('guides/:name')
-  async guide(
+  guide(
     @Param('name') name: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): void {
     if (!request.caller) {
       return void reply.redirect(`/login?next=/docs/guides/${encodeURIComponent(name)}`, 303);
     }
     const guide = guideNamed(name);
     if (!guide) throw new NotFoundError('Page');
-    await sendFile(request, reply, guide, ASK_AGAIN);
+    sendFile(reply, guide, ASK_AGAIN);
   }
 
   @Get(':version/:asset')
-  async asset(
+  asset(
     @Param('version') version: string,
     @Param('asset') name: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): void {
     if (!request.caller) return void reply.redirect('/login?next=/docs', 303);
     const asset = docsAsset(version, name);
     if (!asset) throw new NotFoundError('Page');
-    await sendFile(request, reply, asset.file, asset.isOfThisVersion ? FOR_GOOD : ASK_AGAIN);
+    sendFile(reply, asset.file, asset.isOfThisVersion ? FOR_GOOD : ASK_AGAIN);
   }
 }
 
@@ -124,8 +124,8 @@ export class FaviconController {
   @Get()
   @Public()
   @AnyQuery()
-  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await sendFile(request, reply, this.icon, ONE_DAY);
+  show(@Res() reply: FastifyReply): void {
+    sendFile(reply, this.icon, ONE_DAY);
   }
 }
 

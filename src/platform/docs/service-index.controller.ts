@@ -80,19 +80,7 @@ export class ServiceIndexController {
   }
 }
 
-/** Whether the caller prefers HTML to JSON by its Accept header (RFC 9110). Browsers name `text/html`; programs name JSON or any type. */
-export function prefersHtml(accept: string | undefined): boolean {
-  const ranges = (accept ?? '').toLowerCase().split(',').map(readRange);
-  const quality = (...names: readonly string[]): number =>
-    names
-      .map((name) => ranges.find((range) => range.name === name)?.quality)
-      .find((known) => known !== undefined) ?? 0;
-  const html = quality('text/html', 'text/*', '*/*');
-  return html > quality('application/json', 'application/*', '*/*');
-}
-
-function readRange(range: string): { readonly name: string; readonly quality: number } {
-  const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
-  const weight = parameters.find((parameter) => parameter.startsWith('q='));
-  return { name, quality: weight === undefined ? 1 : Number(weight.slice(2)) || 0 };
+/** Whether the caller is a browser that opens a page: it asks for HTML, and not for JSON. */
+export function prefersHtml(accept = ''): boolean {
+  return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept);
 }

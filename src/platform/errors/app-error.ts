@@ -91,39 +91,27 @@ export class UnavailableError extends AppError {
   }
 }
 
-interface HttpFailure {
-  readonly statusCode?: unknown;
+/** The code of an error that the framework itself throws: the first with its status. */
+function codeOf(status: number): ErrorCode | undefined {
+  if (status === 414 || status === 431) return 'bad_request';
+  const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
+  return codes.find((code) => statusOf(code) === status);
 }
-
-/** Codes for errors that the framework itself throws. */
-const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
-  400: 'bad_request',
-  401: 'unauthorized',
-  403: 'forbidden',
-  404: 'not_found',
-  405: 'method_not_allowed',
-  413: 'payload_too_large',
-  414: 'bad_request',
-  415: 'unsupported_media_type',
-  422: 'validation_error',
-  429: 'rate_limited',
-  431: 'bad_request',
-  503: 'service_unavailable',
-};
 
 /** Converts anything thrown to an error that a caller may see. Unexpected errors reveal nothing. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (isDatabaseUnavailable(thrown))
     return new UnavailableError('The database is not available.', thrown);
-  const code = CODE_OF_STATUS[frameworkStatus(thrown) ?? 0];
+  const code = codeOf(frameworkStatus(thrown) ?? 500) ?? 'internal_error';
+  const isUnexpected = code === 'internal_error';
   // Not the message of the framework, which repeats the whole address.
-  if (code) return new AppError(code, ERROR_CATALOGUE[code].meaning, { cause: thrown });
-  return new AppError('internal_error', 'An unexpected error occurred.', { cause: thrown });
+  const message = isUnexpected ? 'An unexpected error occurred.' : ERROR_CATALOGUE[code].meaning;
+  return new AppError(code, message, { cause: thrown });
 }
 
 function frameworkStatus(thrown: unknown): number | undefined {
   if (thrown instanceof HttpException) return thrown.getStatus();
-  const status = (thrown as HttpFailure | null)?.statusCode;
+  const status = (thrown as { readonly statusCode?: unknown } | null)?.statusCode;
   return typeof status === 'number' && status < 500 ? status : undefined;
 }

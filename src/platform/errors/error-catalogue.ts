@@ -87,14 +87,14 @@ export const ERROR_CATALOGUE = {
     status: 500,
     meaning: 'An unexpected error. The log describes it under the request_id.',
   },
-  ai_unavailable: {
-    status: 503,
-    meaning: 'The AI provider is not configured or does not respond.',
-  },
   service_unavailable: {
     status: 503,
     meaning:
       'The database is unreachable, the service is stopping, or too many request bodies are in progress.',
+  },
+  ai_unavailable: {
+    status: 503,
+    meaning: 'The AI provider is not configured or does not respond.',
   },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 

@@ -1,12 +1,12 @@
 import './request.js';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ArrivingBody, type BodyMemory } from './arriving-body.js';
+import type { FastifyRequest } from 'fastify';
+import type { ArrivingBody } from './arriving-body.js';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { Settings } from '../config/settings.js';
 import { ACCESS, type Access } from '../access/access.js';
 import { ROLES } from '../access/roles.js';
-import { AppError, ValidationError, type FieldError } from '../errors/app-error.js';
+import { AppError, ValidationError } from '../errors/app-error.js';
 import {
   ANY_KEYS,
   ANY_QUERY,
@@ -18,48 +18,6 @@ import {
 import { requireReadableQuery } from './input.guard.js';
 import { type ReadBody, readStrictJson, textOf } from './strict-json.js';
 import { shownName } from '../text.js';
-
-/** Makes Fastify pass the body on. The guard rejects unsupported types. */
-const ANY_TYPE = 'application/octet-stream';
-const WELL_FORMED_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;.*)?$/;
-const INVITATION = /^100-continue$/i;
-
-/**
- * Leaves every body unread until BodyGuard reads it, so that authentication comes first. A body that is still unread when the
- * response is sent is discarded.
- */
-export function installBodyReader(instance: FastifyInstance, memory: BodyMemory): void {
-  instance.removeAllContentTypeParsers();
-  instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  instance.addHook('onRequest', (request, reply, done) => {
-    const { headers } = request;
-    const type = headers['content-type'];
-    // Fastify would reject it before authentication.
-    const isRefused =
-      type === undefined ? request.method === 'QUERY' : !WELL_FORMED_TYPE.test(type);
-    if (isRefused) headers['content-type'] = ANY_TYPE;
-    if (Number(headers['content-length']) > 0 || headers['transfer-encoding'] !== undefined) {
-      const isToBeInvited = INVITATION.test(headers.expect ?? '');
-      const invite = isToBeInvited ? () => reply.raw.writeContinue() : undefined;
-      const body = new ArrivingBody(request.raw, memory, invite);
-      request.arriving = body;
-      reply.raw.once('close', () => body.release());
-    }
-    done();
-  });
-  // Without a listener Node answers `100 Continue` to every request.
-  instance.server.on('checkContinue', (...exchange) =>
-    instance.server.emit('request', ...exchange),
-  );
-  instance.addHook('onSend', (request, reply, payload, done) => {
-    if (!request.arriving) return done(null, payload);
-    request.arriving.discard((isAll) => {
-      // Otherwise the rest of the body would be read as the next request.
-      if (!isAll) reply.header('connection', 'close');
-      done(null, payload);
-    });
-  });
-}
 
 const JSON_NAME = 'application/json';
 const FORM_NAME = 'application/x-www-form-urlencoded';
@@ -164,7 +122,7 @@ function unsupported(message: string): AppError {
 
 const MOST_FIELDS = 100;
 
-/** Reads the fields of an HTML form. As for JSON, every reader must read the same: no field twice, only UTF-8. */
+/** Reads the fields of an HTML form in UTF-8. As for JSON, the last field of a name counts. */
 function readForm(bytes: Buffer): ReadBody {
   const text = textOf(bytes);
   try {
@@ -176,17 +134,10 @@ function readForm(bytes: Buffer): ReadBody {
     const message = `The form has more than ${MOST_FIELDS} fields.`;
     return { value: undefined, problem: ValidationError.of('', 'too_many_fields', message) };
   }
-  const value: Record<string, string> = {};
-  const problems: FieldError[] = [];
-  for (const [field, content] of new URLSearchParams(text)) {
-    const report = (code: string, problem: string): void => {
-      const name = shownName(field);
-      problems.push({ field: name, code, message: `${name} ${problem}.` });
-    };
-    if (Object.hasOwn(value, field)) report('duplicate_key', 'is given more than once');
-    if (field === '__proto__') report('forbidden_key', 'is not allowed as a key');
-    else value[field] = content;
-    if (`${field}${content}`.includes('\0')) report('nul_character', 'contains a NUL character');
-  }
-  return problems.length === 0 ? { value } : { value, problem: new ValidationError(problems) };
+  const value = Object.fromEntries(new URLSearchParams(text));
+  const [unfit] = Object.entries(value).find((field) => field.join('').includes('\0')) ?? [];
+  if (unfit === undefined) return { value };
+  const name = shownName(unfit);
+  const message = `${name} contains a NUL character.`;
+  return { value, problem: ValidationError.of(name, 'nul_character', message) };
 }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyInstance } from 'fastify';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -15,17 +14,6 @@ export class Draining {
   begin(): void {
     this.flag = true;
   }
-}
-
-/**
- * While the service stops, each answer ends its connection. A client that went on using it would delay the exit, or send
- * its next request into a connection that is closed meanwhile.
- */
-export function installDraining(instance: FastifyInstance, draining: Draining): void {
-  instance.addHook('onSend', (_request, reply, payload, done) => {
-    if (draining.begun) reply.header('connection', 'close');
-    done(null, payload);
-  });
 }
 
 /**

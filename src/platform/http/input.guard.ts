@@ -73,10 +73,12 @@ export class InputGuard implements CanActivate {
     const declared = this.inputOf(context);
     const query = request.query as Record<string, unknown>;
     foldBrackets(query, declared.isList);
-    const problems = [
-      ...problemsOfQuery(query, declared),
-      ...problemsOfBody(request.body, declared),
-    ];
+    const problems = [...problemsOfQuery(query, declared)];
+    // A handler that takes bytes checks them itself.
+    if (!declared.body && !Buffer.isBuffer(request.body)) {
+      const names = Object.keys(request.body ?? {}).slice(0, MOST_ERRORS);
+      problems.push(...names.map((name) => unknownField(shownName(name), 'field')));
+    }
     if (problems.length > 0) throw new ValidationError(problems);
     return true;
   }
@@ -85,24 +87,24 @@ export class InputGuard implements CanActivate {
     const handler = context.getHandler();
     const known = this.declared.get(handler);
     if (known) return known;
-    const metadata: unknown = Reflect.getMetadata(
-      ROUTE_ARGS_METADATA,
-      context.getClass(),
-      handler.name,
+    const controller = context.getClass<object>();
+    const { name } = handler;
+    const args = argumentsOf(
+      (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as object,
     );
-    const parameters = (metadata as object | undefined) ?? {};
-    const args = paramTypes(parameters);
-    const queryClass = classOfQuery(context.getClass(), handler.name, parameters);
-    const anyQuery = this.reflector.getAllAndOverride<boolean | undefined>(ANY_QUERY, [
-      handler,
-      context.getClass(),
-    ]);
+    const classes = Reflect.getMetadata(
+      'design:paramtypes',
+      controller.prototype as object,
+      name,
+    ) as readonly (new () => object)[] | undefined;
+    const queryClass = classes?.[args.get(RouteParamtypes.QUERY) ?? -1];
+    const targets = [handler, controller];
+    const isIgnored = this.reflector.getAllAndOverride<boolean | undefined>(ANY_QUERY, targets);
+    const isRead = Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.GET;
     const declared: DeclaredInput = {
-      query: anyQuery ? 'ignored' : args.includes(RouteParamtypes.QUERY) ? 'checked' : 'undeclared',
-      isList: (name) => queryClass !== undefined && takesManyValues(queryClass, name),
-      body:
-        Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.GET ||
-        args.includes(RouteParamtypes.BODY),
+      query: isIgnored ? 'ignored' : args.has(RouteParamtypes.QUERY) ? 'checked' : 'undeclared',
+      isList: (parameter) => queryClass !== undefined && takesManyValues(queryClass, parameter),
+      body: isRead || args.has(RouteParamtypes.BODY),
     };
     this.declared.set(handler, declared);
     return declared;
@@ -110,42 +112,12 @@ export class InputGuard implements CanActivate {
 }
 
 /**
- * The kinds of parameters that a handler takes. Nest stores them as `<type>:<index>`. The decorators of this service have
- * a random name instead of the type, which may begin with a digit.
+ * The kinds of parameters that a handler takes, with their index. Nest stores them as `<type>:<index>`. The decorators of
+ * this service have a random name instead of the type, which may begin with a digit.
  */
-export function paramTypes(metadata: object): number[] {
-  return Object.keys(metadata).map((key) => Number(key.split(':')[0]));
-}
-
-/** Nest stores the index of each parameter, and TypeScript its class. */
-function classOfQuery(
-  controller: { readonly prototype: object },
-  method: string,
-  metadata: object,
-): (new () => object) | undefined {
-  const [, place] =
-    Object.keys(metadata)
-      .map((key) => key.split(':').map(Number))
-      .find(([kind]) => kind === RouteParamtypes.QUERY) ?? [];
-  if (place === undefined) return undefined;
-  const classes: unknown = Reflect.getMetadata('design:paramtypes', controller.prototype, method);
-  return (classes as (new () => object)[] | undefined)?.[place];
-}
-
-function problemsOfQuery(query: Record<string, unknown>, declared: DeclaredInput): FieldError[] {
-  if (declared.query === 'ignored') return [];
-  const unknown = declared.query === 'undeclared' ? Object.keys(query) : [];
-  return [
-    ...unknown.map((name) => unknownField(shownName(name), 'query parameter')),
-    ...queryProblems(query, declared.isList),
-  ];
-}
-
-function problemsOfBody(body: unknown, declared: DeclaredInput): FieldError[] {
-  // A handler that takes bytes checks them itself.
-  if (typeof body !== 'object' || body === null || Buffer.isBuffer(body)) return [];
-  const unknown = declared.body ? [] : Object.keys(body).slice(0, MOST_ERRORS);
-  return unknown.map((name) => unknownField(shownName(name), 'field'));
+export function argumentsOf(metadata: object): ReadonlyMap<number, number> {
+  const keys = Object.keys(metadata).map((key) => key.split(':').map(Number));
+  return new Map(keys as [number, number][]);
 }
 
 /** Rejects invalid percent-encoding, which the router keeps as it is, so that a filter would match nothing. */
@@ -170,12 +142,15 @@ function foldBrackets(query: Record<string, unknown>, isList: (name: string) => 
   }
 }
 
-/** Rejects repeated parameters that are not lists, and NUL, which the database cannot store. */
-function queryProblems(
+/** Rejects undeclared parameters, repeated parameters that are not lists, and NUL, which the database cannot store. */
+function problemsOfQuery(
   query: Readonly<Record<string, unknown>>,
-  isList: (name: string) => boolean,
+  { query: kind, isList }: DeclaredInput,
 ): FieldError[] {
-  return Object.entries(query).flatMap(([name, value]) => {
+  if (kind === 'ignored') return [];
+  const undeclared = kind === 'undeclared' ? Object.keys(query) : [];
+  const unknown = undeclared.map((name) => unknownField(shownName(name), 'query parameter'));
+  const unreadable = Object.entries(query).flatMap(([name, value]) => {
     const field = shownName(name);
     if (Array.isArray(value) && !isList(name)) {
       return { field, code: 'duplicate_key', message: `${field} is given more than once.` };
@@ -185,4 +160,5 @@ function queryProblems(
     }
     return [];
   });
+  return [...unknown, ...unreadable];
 }

@@ -8,7 +8,7 @@ describe('the header Prefer', () => {
     ['return=minimal,respond-async'],
     [' respond-async ; foo=bar'],
   ])('asks for an answer before the work is done when it is %j', (header) => {
-    expect(prefersAsync(header)).toBe(true);
+    expect(prefersAsync({ headers: { prefer: header } })).toBe(true);
   });
 
   it.each([
@@ -19,6 +19,6 @@ describe('the header Prefer', () => {
     ['x=respond-async'],
     [',;='],
   ])('does not when it is %j', (header) => {
-    expect(prefersAsync(header)).toBe(false);
+    expect(prefersAsync({ headers: { prefer: header } })).toBe(false);
   });
 });

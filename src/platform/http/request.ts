@@ -2,8 +2,13 @@ import type { FastifyRequest } from 'fastify';
 import type { AppError } from '../errors/app-error.js';
 import type { ArrivingBody } from './arriving-body.js';
 import type { Caller } from './caller.js';
-import type { Answer } from './answer.js';
 import type { Span } from '../tracing/tracing.js';
+
+/** An answer as it is sent. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,6 +1,23 @@
-import type { Participant } from '../database/transactions.js';
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import {
+  type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
+  Injectable,
+} from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { afterCommit, type Participant, type Tx } from '../database/transactions.js';
+import { AppError } from '../errors/app-error.js';
+import { AnswerInstead } from '../http/answer.js';
+import type { Answer } from '../http/request.js';
+import { newId } from '../ids.js';
+import { SecretBox } from '../secrets/secret-box.js';
+import {
+  IdempotencyRepository,
+  type RememberedAnswer,
+  type RequestIdentity,
+  secretContextOf,
+} from './idempotency.repository.js';
 
 /**
  * Parameter of a POST handler (`@Idempotent() idempotency: Idempotency`) that makes its effect happen once per
@@ -51,7 +68,6 @@ declare module 'fastify' {
 }
 
 const IDEMPOTENT = Symbol('idempotent');
-
 const NO_KEY: Idempotency = { remember: () => ({}), release: () => ({}) };
 
 const IdempotencyOfRequest = createParamDecorator(
@@ -70,4 +86,154 @@ export function Idempotent(): ParameterDecorator {
 
 export function isIdempotent(controller: object, method: string): boolean {
   return Reflect.getMetadata(IDEMPOTENT, controller, method) === true;
+}
+
+/** Executes a request with an Idempotency-Key once. A repeated request gets the exact text of the first response. */
+@Injectable()
+export class IdempotencyGuard implements CanActivate {
+  constructor(
+    private readonly keys: IdempotencyRepository,
+    private readonly secrets: SecretBox,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const key = request.headers['idempotency-key'];
+    const { caller } = request;
+    if (typeof key !== 'string' || request.method !== 'POST' || !caller) return true;
+    const identity = identityOf(request, caller.name, key);
+    const reply = http.getResponse<FastifyReply>();
+    const status = (): number => reply.statusCode;
+    const idempotency = new IdempotentRequest(this.keys, this.secrets, identity, status);
+    request.idempotency = idempotency;
+    request.completeAnswer = (answer) => idempotency.answer(answer);
+    return idempotency.begin();
+  }
+}
+
+function identityOf(request: FastifyRequest, principal: string, key: string): RequestIdentity {
+  const fingerprint = createHash('sha256')
+    .update(`${request.method} ${request.url}\n`)
+    .update(request.body === undefined ? (request.received ?? '') : inOneOrder(request.body))
+    .digest();
+  return { principal, key, fingerprint };
+}
+
+function inOneOrder(body: unknown): string {
+  return JSON.stringify(body, (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** Ends a request or its transaction with the stored response of an earlier request with the same key. */
+export class AnsweredBefore extends AnswerInstead {
+  constructor(answer: Answer) {
+    super('The service already answered the request with this Idempotency-Key.', answer, {
+      'idempotency-replayed': 'true',
+    });
+  }
+}
+
+const isRunning = (): AppError =>
+  new AppError('conflict', 'A request with this Idempotency-Key is still running.', {
+    headers: { 'retry-after': '1' },
+  });
+
+interface Stored {
+  readonly answer: Answer;
+  readonly secret: boolean;
+  readonly provisional: boolean;
+}
+
+export class IdempotentRequest implements Idempotency {
+  /** Distinguishes this request from its repetitions, which have the same key and identity. */
+  private readonly owner = newId();
+  /** The response stored by a committed transaction of this request. */
+  private stored?: Stored;
+  private answered = false;
+
+  constructor(
+    private readonly keys: IdempotencyRepository,
+    private readonly secrets: SecretBox,
+    private readonly identity: RequestIdentity,
+    private readonly handlerStatus: () => number,
+  ) {}
+
+  /** Throws the stored response of an earlier request with this key, or why the key cannot be used. */
+  async begin(tx?: Tx): Promise<true> {
+    const earlier = await this.keys.find(this.identity, tx);
+    if (earlier) throw this.judge(earlier);
+    return true;
+  }
+
+  remember<T>(render: (result: T) => unknown, options: RememberOptions<T> = {}): Participant<T> {
+    return {
+      begin: async (tx) => {
+        if (this.stored) return;
+        if (!(await this.keys.lock(tx, this.identity))) throw isRunning();
+        await this.begin(tx);
+      },
+      finish: async (tx, result) => {
+        if (this.answered) return;
+        const { status = this.handlerStatus() } = options;
+        const answer = {
+          status: typeof status === 'number' ? status : status(result),
+          body: JSON.stringify({ data: render(result) }),
+        };
+        await this.store(tx, answer, options);
+      },
+    };
+  }
+
+  release(): Participant {
+    return {
+      finish: async (tx) => {
+        if (!this.stored || this.answered) return;
+        await this.keys.release(tx, this.identity, this.owner);
+        afterCommit(tx, () => (this.stored = undefined));
+      },
+    };
+  }
+
+  /**
+   * Called with the response of the handler. Returns the response for the client: exactly the stored text, if one is
+   * stored.
+   */
+  async answer(given: Answer): Promise<Answer> {
+    this.answered = true;
+    if (!this.stored) return given;
+    if (!this.stored.provisional) return this.stored.answer;
+    const row = this.rowOf(given, this.stored.secret);
+    // The effect stands even if this write fails: repetitions get "still running" until the provisional time ends.
+    await this.keys.complete(this.identity, row).catch(() => undefined);
+    return given;
+  }
+
+  private async store<T>(tx: Tx, answer: Answer, options: RememberOptions<T>): Promise<void> {
+    const { secret = false, provisionalForMs = null } = options;
+    const row = { ...this.rowOf(answer, secret), provisionalForMs };
+    const isOurs = await this.keys.remember(tx, this.identity, row);
+    // An earlier transaction of this request already had an effect, so a later one continues without storing.
+    if (!isOurs && !this.stored) throw isRunning();
+    afterCommit(tx, () => {
+      this.stored = { answer, secret, provisional: provisionalForMs !== null };
+    });
+  }
+
+  private judge({ fingerprint, under_way, status, body, sealed }: RememberedAnswer): Error {
+    if (!this.identity.fingerprint.equals(fingerprint)) {
+      const message = 'This Idempotency-Key was used for another request within the last 24 hours.';
+      return new AppError('idempotency_key_reused', message);
+    }
+    if (under_way) return isRunning();
+    const text = sealed ? this.secrets.open(body, secretContextOf(this.identity)) : body;
+    return new AnsweredBefore({ status, body: text });
+  }
+
+  private rowOf({ status, body }: Answer, sealed: boolean) {
+    const text = sealed ? this.secrets.seal(body, secretContextOf(this.identity)) : body;
+    return { owner: this.owner, status, body: text, sealed };
+  }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { countedNetworks } from '../addresses/network.js';
-import { LimitStorage } from './limit-storage.js';
+import { type LimitRecord, LimitStorage, wholeSeconds } from './limit-storage.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -38,7 +38,7 @@ export class FailureLimits {
 
   /** Returns the seconds until the address may retry; `undefined` if it may now. */
   blocked(kind: FailureKind, address: string): Promise<number | undefined> {
-    return this.look(ofAddress(kind, address));
+    return this.waitOf(ofAddress(kind, address), this.look);
   }
 
   /**
@@ -46,30 +46,30 @@ export class FailureLimits {
    * error, so that parallel guesses reveal no more than sequential ones.
    */
   record(kind: FailureKind, address: string): Promise<number | undefined> {
-    return this.take(ofAddress(kind, address));
+    return this.waitOf(ofAddress(kind, address), this.count);
   }
 
   /** Like `blocked`, for an account. */
   accountBlocked(account: string): Promise<number | undefined> {
-    return this.look(ofAccount(account));
+    return this.waitOf(ofAccount(account), this.look);
   }
 
   /** Like `record`, for an account. */
   recordForAccount(account: string): Promise<number | undefined> {
-    return this.take(ofAccount(account));
+    return this.waitOf(ofAccount(account), this.count);
   }
 
-  private async look(allowances: readonly Allowance[]): Promise<number | undefined> {
-    for (const { name, key, ttl, most } of allowances) {
-      const state = await this.storage.peek(key, ttl, most, name);
-      if (state.isBlocked) return wholeSeconds(state.timeToBlockExpire);
-    }
-    return undefined;
-  }
+  private readonly look = ({ key, ttl, most, name }: Allowance) =>
+    this.storage.peek(key, ttl, most, name);
+  private readonly count = ({ key, ttl, most, name }: Allowance) =>
+    this.storage.increment(key, ttl, most, ttl, name);
 
-  private async take(allowances: readonly Allowance[]): Promise<number | undefined> {
-    for (const { name, key, ttl, most } of allowances) {
-      const state = await this.storage.increment(key, ttl, most, ttl, name);
+  private async waitOf(
+    allowances: readonly Allowance[],
+    ask: (allowance: Allowance) => Promise<LimitRecord>,
+  ): Promise<number | undefined> {
+    for (const allowance of allowances) {
+      const state = await ask(allowance);
       if (state.isBlocked) return wholeSeconds(state.timeToBlockExpire);
     }
     return undefined;
@@ -87,8 +87,4 @@ function ofAddress(kind: FailureKind, address: string): Allowance[] {
 
 function ofAccount(key: string): Allowance[] {
   return ACCOUNT_FAILURES.map((allowance) => ({ ...allowance, key }));
-}
-
-export function wholeSeconds(seconds: number): number {
-  return Math.max(1, Math.ceil(seconds));
 }

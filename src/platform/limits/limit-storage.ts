@@ -142,3 +142,7 @@ function recordOf(state: RateLimiterRes | null, isBlocked: boolean): LimitRecord
     timeToBlockExpire: isBlocked ? timeToExpire : 0,
   };
 }
+
+export function wholeSeconds(seconds: number): number {
+  return Math.max(1, Math.ceil(seconds));
+}

@@ -1,7 +1,6 @@
 import { createServer, type Server, type Socket, type AddressInfo } from 'node:net';
 import { BYTES_ONE_BY_ONE, FakeVendor } from '../../../test/support/fake-vendor.js';
 import type { Settings } from '../config/settings.js';
-import { AnswerMemory, sendRequest } from './send-request.js';
 import { OutcomeUnknownError, TargetRefusedError, UnreachableError } from './net.errors.js';
 import { OutboundHttp } from './outbound-http.js';
 import type { OutboundRequest } from './outbound-request.js';
@@ -229,26 +228,6 @@ describe('OutboundHttp', () => {
     const answer = await http.request(post(vendor.url));
     expect(answer).toMatchObject({ status: 200, text: '' });
     expect(vendor.requests[0]!.headers['accept-encoding']).toBe('identity');
-  });
-
-  it('aborts the larger of two responses if the memory is not sufficient for both', async () => {
-    const answerMemory = new AnswerMemory(600_000);
-    const ask = (maxAnswerBytes: number) =>
-      sendRequest({
-        ...post(vendor.url),
-        addresses: [{ address: '127.0.0.1', family: 4 }],
-        connectBy: performance.now() + 5_000,
-        deadline: performance.now() + 20_000,
-        maxAnswerBytes,
-        answerMemory,
-      });
-    vendor.behave('byte-by-byte', 'apply');
-    const large = ask(2_000_000);
-    const small = ask(2_000_000);
-    await expect(large).rejects.toThrow('too long for the memory available now');
-    expect((await small).json).toMatchObject({ ok: true });
-    // A finished response releases its memory.
-    for (let turn = 0; turn < 200; turn += 1) await ask(2_000_000);
   });
 
   it('throws UnreachableError if nobody listens', async () => {

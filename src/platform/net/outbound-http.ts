@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Span, traced, type Work } from '../tracing/tracing.js';
-import { AnswerMemory, type PreparedRequest, sendRequest } from './send-request.js';
+import { type PreparedRequest, sendRequest } from './send-request.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
 import type { OutboundAnswer, OutboundRequest } from './outbound-request.js';
 import { Targets } from './targets.js';
@@ -9,7 +9,6 @@ import { Targets } from './targets.js';
 const CONNECT_TIMEOUT_MS = 5_000;
 const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 1_048_576;
-const ALL_ANSWERS_BYTES = 32 * MAX_ANSWER_BYTES;
 
 /**
  * Sends all outgoing HTTP requests. It follows no redirect, uses no proxy from the environment, always verifies
@@ -18,8 +17,6 @@ const ALL_ANSWERS_BYTES = 32 * MAX_ANSWER_BYTES;
  */
 @Injectable()
 export class OutboundHttp {
-  private readonly answerMemory = new AnswerMemory(ALL_ANSWERS_BYTES);
-
   constructor(private readonly targets: Targets) {}
 
   async request(request: OutboundRequest): Promise<OutboundAnswer> {
@@ -45,7 +42,6 @@ export class OutboundHttp {
       connectBy,
       deadline,
       maxAnswerBytes: request.maxAnswerBytes ?? MAX_ANSWER_BYTES,
-      answerMemory: this.answerMemory,
       traceparent: request.handsOnTrace ? span?.traceparent : undefined,
     };
     return await sendRequest(prepared);

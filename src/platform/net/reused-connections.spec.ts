@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { AnswerMemory, type PreparedRequest, sendRequest } from './send-request.js';
+import { type PreparedRequest, sendRequest } from './send-request.js';
 
 describe('Requests that reuse connections', () => {
   const sockets: Socket[] = [];
@@ -9,7 +9,6 @@ describe('Requests that reuse connections', () => {
   const server = createServer((request, response) => {
     request.resume().on('end', () => answer(response));
   }).on('connection', (socket) => sockets.push(socket));
-  const answerMemory = new AnswerMemory(1_000_000);
 
   beforeAll(() => new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening)));
 
@@ -33,7 +32,6 @@ describe('Requests that reuse connections', () => {
       connectBy: performance.now() + 5_000,
       deadline: performance.now() + 20_000,
       maxAnswerBytes: 100,
-      answerMemory,
       reusesConnection: true,
       ...more,
     });

@@ -21,8 +21,6 @@ export interface PreparedRequest extends OutboundRequest {
   /** Deadline for the complete response. */
   readonly deadline: number;
   readonly maxAnswerBytes: number;
-  /** Shared by all requests. */
-  readonly answerMemory: AnswerMemory;
   readonly traceparent?: string;
 }
 
@@ -157,7 +155,7 @@ class RequestUnderWay {
     if (!this.sent) return this.fail('broken', 'The server responded before the request.');
     this.isAnswered = true;
     const { statusCode = 0, headers } = incoming;
-    const { answerMemory, maxAnswerBytes, withoutBody = false } = this.request;
+    const { maxAnswerBytes, withoutBody = false } = this.request;
     if (withoutBody) {
       // Later data and errors do not matter.
       incoming.on('error', () => undefined);
@@ -166,9 +164,7 @@ class RequestUnderWay {
       return this.answer(new OutboundAnswer(statusCode, headers, Buffer.alloc(0)));
     }
     const tooLong = (): void => this.fail('broken', 'The response is too long.');
-    const body = answerMemory.open(() =>
-      this.fail('broken', 'The response is too long for the memory available now.'),
-    );
+    const body = new GrowingBuffer(maxAnswerBytes, () => true);
     // The request accepts no compression. A compressed body is not unpacked, because a few bytes could become
     // gigabytes.
     const isPlain = /^(identity)?$/i.test(headers['content-encoding'] ?? '');
@@ -184,7 +180,6 @@ class RequestUnderWay {
       this.isComplete = true;
       this.answer(new OutboundAnswer(statusCode, headers, body.content));
     });
-    incoming.on('close', () => answerMemory.close(body));
   }
 
   private answer(answer: OutboundAnswer): void {
@@ -267,49 +262,4 @@ export function lookUpOf(addresses: readonly PinnedAddress[]): LookupFunction {
 export function messageOf(cause: unknown): string {
   const { code } = cause as { code?: unknown };
   return typeof code === 'string' ? `The connection failed (${code}).` : 'The connection failed.';
-}
-
-/**
- * Memory shared by all responses in progress. If it is exceeded, the largest response is aborted, so that an endless
- * response of one vendor does not cost another vendor its short one.
- */
-export class AnswerMemory {
-  private readonly answers = new Map<
-    GrowingBuffer,
-    { bytes: number; readonly giveUp: () => void }
-  >();
-  private reserved = 0;
-
-  constructor(private readonly mostBytes: number) {}
-
-  /** @param giveUp aborts the request of the response */
-  open(giveUp: () => void): GrowingBuffer {
-    const buffer: GrowingBuffer = new GrowingBuffer(Infinity, (bytes) =>
-      this.reserve(buffer, bytes),
-    );
-    this.answers.set(buffer, { bytes: 0, giveUp });
-    return buffer;
-  }
-
-  close(buffer: GrowingBuffer): void {
-    this.reserved -= this.answers.get(buffer)?.bytes ?? 0;
-    this.answers.delete(buffer);
-  }
-
-  private reserve(buffer: GrowingBuffer, bytes: number): boolean {
-    const answer = this.answers.get(buffer);
-    if (!answer) return false;
-    this.reserved += bytes - answer.bytes;
-    answer.bytes = bytes;
-    while (this.reserved > this.mostBytes) this.giveUpLargest();
-    return this.answers.has(buffer);
-  }
-
-  private giveUpLargest(): void {
-    const [largest] = [...this.answers].sort(([, one], [, other]) => other.bytes - one.bytes);
-    if (!largest) return;
-    const [buffer, { giveUp }] = largest;
-    this.close(buffer);
-    giveUp();
-  }
 }

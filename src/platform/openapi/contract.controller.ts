@@ -1,6 +1,6 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Public } from '../access/access.js';
@@ -27,22 +27,15 @@ const ApiDocument = (contentType: string): MethodDecorator =>
 
 type Documents = Readonly<Record<'json' | 'yaml', StaticFile>>;
 
-/** By the address of the service, for all apps of a process. */
-const known = new Map<string, Documents>();
-
 /** Serves the committed documents, from which clients are generated. The JSON has no white space. */
 @ApiTags('System')
 @Controller()
 @AnyQuery()
 @Public()
 export class ContractController {
-  private readonly documents: Documents;
+  private known?: Documents;
 
-  constructor({ publicUrl, port }: Settings) {
-    const url = publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`;
-    this.documents = known.get(url) ?? readDocuments(url);
-    known.set(url, this.documents);
-  }
+  constructor(private readonly settings: Settings) {}
 
   @Get('openapi.json')
   @Operation(
@@ -51,8 +44,8 @@ export class ContractController {
     'The same for all callers. It changes only with a release.',
   )
   @ApiDocument('application/json')
-  async asJson(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await sendFile(request, reply, this.documents.json, CACHING);
+  asJson(@Res() reply: FastifyReply): void {
+    sendFile(reply, this.documents().json, CACHING);
   }
 
   @Get('openapi.yaml')
@@ -62,22 +55,22 @@ export class ContractController {
     'The same content as the JSON, for people who read it.',
   )
   @ApiDocument('application/yaml')
-  async asYaml(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await sendFile(request, reply, this.documents.yaml, CACHING);
+  asYaml(@Res() reply: FastifyReply): void {
+    sendFile(reply, this.documents().yaml, CACHING);
   }
-}
 
-/** The committed documents. Clients that are generated from them ask the address at which they were read. */
-function readDocuments(url: string): Documents {
-  const committed = JSON.parse(fileOf('openapi.json')) as { servers: { url: string }[] };
-  const document = { ...committed, servers: [{ ...committed.servers[0], url }] };
-  const yaml = fileOf('openapi.yaml').replace(`url: ${committed.servers[0]!.url}`, `url: ${url}`);
-  return {
-    json: minified(document),
-    yaml: new StaticFile('application/yaml; charset=utf-8', Buffer.from(yaml)),
-  };
-}
-
-function minified(document: object): StaticFile {
-  return new StaticFile(JSON_UTF8, Buffer.from(JSON.stringify(document)));
+  /** The committed documents with the address of this service, which generated clients call. */
+  private documents(): Documents {
+    if (this.known) return this.known;
+    const { publicUrl, port } = this.settings;
+    const url = publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`;
+    const committed = JSON.parse(fileOf('openapi.json')) as { servers: [{ url: string }] };
+    const [server] = committed.servers;
+    const yaml = fileOf('openapi.yaml').replace(`url: ${server.url}`, `url: ${url}`);
+    const json = JSON.stringify({ ...committed, servers: [{ ...server, url }] });
+    return (this.known = {
+      json: new StaticFile(JSON_UTF8, Buffer.from(json)),
+      yaml: new StaticFile('application/yaml; charset=utf-8', Buffer.from(yaml)),
+    });
+  }
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
+import fs, {
   chmodSync,
   mkdtempSync,
   readdirSync,
@@ -61,6 +61,16 @@ describe('loadSecretKeys', () => {
     writeFileSync(file, `${newKey()}\n${readFileSync(file, 'utf8')}`);
     expect(boxOf().seal('x', 'c').split('.')[1]).not.toBe(sealed.split('.')[1]);
     expect(boxOf().open(sealed, 'c')).toBe('x');
+  });
+
+  it('creates the key on a file system without hard links', () => {
+    jest.spyOn(fs, 'linkSync').mockImplementation(() => {
+      throw Object.assign(new Error('operation not permitted'), { code: 'EPERM' });
+    });
+    const sealed = boxOf().seal('x', 'c');
+    jest.restoreAllMocks();
+    expect(boxOf().open(sealed, 'c')).toBe('x');
+    expect(readdirSync(join(folder, 'data'))).toEqual(['secrets.key']);
   });
 
   it.each([

@@ -96,9 +96,16 @@ function parse(path: string, text: string): KeyObject[] {
 export function createKeyFile(path: string, keys: string): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const options = { flag: 'wx', mode: OWNER_ONLY, flush: true };
   try {
-    writeFileSync(draft, `${keys}\n`, { flag: 'wx', mode: OWNER_ONLY, flush: true });
-    linkSync(draft, path);
+    writeFileSync(draft, `${keys}\n`, options);
+    try {
+      linkSync(draft, path);
+    } catch (error) {
+      // Some file systems, such as CIFS, have no hard links.
+      if (hasCode(error, 'EEXIST')) throw error;
+      writeFileSync(path, `${keys}\n`, options);
+    }
     syncFolder(dirname(path));
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;

@@ -8,13 +8,15 @@ import {
   SpanStatusCode,
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources';
+import {
   BatchSpanProcessor,
   ParentBasedSampler,
-  type Sampler,
   TraceIdRatioBasedSampler,
   TracerProvider,
   type ReadableSpan,
@@ -22,7 +24,6 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TracesSampler } from '../config/setting-parsers.js';
 import { version } from '../config/process.js';
 import { newId } from '../ids.js';
 import type { Span, Tracer, TracingLog, Work, Attributes } from './tracing.js';
@@ -31,13 +32,10 @@ import { visibleStart } from '../text.js';
 
 interface TracingOptions {
   readonly endpoint: string;
-  readonly otelExporterOtlpHeaders: Readonly<Record<string, string>>;
-  readonly otelExporterOtlpTimeout: number;
-  readonly otelServiceName: string;
-  readonly otelTracesSampler: TracesSampler;
   readonly otelTracesSamplerArg: number;
 }
 
+const NAME = 'incident-triage-service';
 /** Maximum number of waiting spans, some megabytes. Further spans are dropped. */
 const MOST_WAITING = 2_048;
 const BATCH = 512;
@@ -63,28 +61,29 @@ export class OpenTelemetry implements Tracer {
   constructor(options: TracingOptions, log: TracingLog) {
     const collector = new OTLPTraceExporter({
       url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces`,
-      headers: { ...options.otelExporterOtlpHeaders },
-      timeoutMillis: options.otelExporterOtlpTimeout,
     });
     const waiting = new BatchSpanProcessor({
       exporter: new TellingExporter(collector, log),
       maxQueueSize: MOST_WAITING,
       maxExportBatchSize: BATCH,
       scheduledDelayMillis: PAUSE_MS,
-      exportTimeoutMillis: options.otelExporterOtlpTimeout,
     });
+    const share = new TraceIdRatioBasedSampler(options.otelTracesSamplerArg);
     this.provider = new TracerProvider({
       resource: resourceFromAttributes({
-        'service.name': options.otelServiceName,
+        'service.name': NAME,
         'service.version': version,
         // Identifies the replica.
         'service.instance.id': newId(),
-      }),
-      sampler: samplerOf(options),
+      }).merge(
+        detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
+      ),
+      // A caller can exclude its trace, but not raise the share.
+      sampler: new ParentBasedSampler({ root: share, remoteParentSampled: share }),
       spanLimits: { attributeValueLengthLimit: LONGEST_TEXT },
       spanProcessors: [waiting],
     });
-    this.tracer = this.provider.getTracer('incident-triage-service', version);
+    this.tracer = this.provider.getTracer(NAME, version);
   }
 
   get present(): Span | undefined {
@@ -114,19 +113,6 @@ export class OpenTelemetry implements Tracer {
     const sent = this.provider.shutdown().catch(() => undefined);
     await Promise.race([sent, sleep(LAST_EXPORT_MS, undefined, { ref: false })]);
   }
-}
-
-function samplerOf(options: TracingOptions): Sampler {
-  const { otelTracesSampler: name, otelTracesSamplerArg: share } = options;
-  const root = rootSampler(name, share);
-  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
-}
-
-function rootSampler(name: TracesSampler, share: number): Sampler {
-  if (name.endsWith('always_off')) return new AlwaysOffSampler();
-  return name.endsWith('traceidratio')
-    ? new TraceIdRatioBasedSampler(share)
-    : new AlwaysOnSampler();
 }
 
 /** Wraps an OpenTelemetry span and exposes only what our code may use. */

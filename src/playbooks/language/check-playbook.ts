@@ -23,6 +23,7 @@ import {
   placeholdersOf,
   positionOf,
   readExpression,
+  readsClassification,
   readTemplate,
   type Root,
   ROOTS,
@@ -30,7 +31,6 @@ import {
   withExpression,
 } from './expression.js';
 import { asSentence, LANGUAGE } from './operations.js';
-import { readsClassification } from './steps-read.js';
 
 type Variables = PlaybookDefinition['variables'];
 type Fields = Readonly<Record<string, string>>;
@@ -72,33 +72,31 @@ const COMMON = LANGUAGE.clone()
   .registerVariable('verdict', 'Verdict')
   .registerVariable('steps', 'map<string, Step>');
 
-const SCALARS: Fields = { string: 'string', number: 'double', boolean: 'bool' };
-
 function typeOfJson(value: unknown): string {
+  if (typeof value !== 'object')
+    return { number: 'double', boolean: 'bool' }[typeof value as string] ?? 'string';
   if (value === null) return 'dyn';
-  return Array.isArray(value) ? 'list<dyn>' : (SCALARS[typeof value] ?? 'map<string, dyn>');
+  return Array.isArray(value) ? 'list<dyn>' : 'map<string, dyn>';
 }
 
 /** Types of the values that the expressions of one playbook can read. */
-export class ExpressionTypes {
+class ExpressionTypes {
   private readonly types: Environment;
-  private readonly fields: Readonly<Record<Exclude<Root, 'steps'>, Fields>>;
+  private readonly variables: Fields;
 
-  constructor(values: Variables) {
-    const variables = Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name, typeOfJson(value)]),
-    );
-    this.fields = { incident: INCIDENT, verdict: VERDICT, variables };
+  constructor(
+    variables: Variables,
+    private readonly steps: readonly string[],
+  ) {
+    const types = Object.entries(variables).map(([name, value]) => [name, typeOfJson(value)]);
+    this.variables = Object.fromEntries(types) as Fields;
     this.types = COMMON.clone()
-      .registerType('Variables', { fields: variables })
+      .registerType('Variables', { fields: this.variables })
       .registerVariable('variables', 'Variables');
   }
 
-  /**
-   * Returns the library's name of the type of an expression in the step at this position of `names`. Throws ExpressionError if
-   * types do not match.
-   */
-  typeOf(tree: Node, names: readonly string[], position: number, isForPeople = false): string {
+  /** Returns the library's name of the type of an expression in the step at this position. Throws ExpressionError. */
+  typeOf(tree: Node, position: number, isForPeople = false): string {
     // Elsewhere a model could choose the action.
     const refused = isForPeople ? undefined : nodesOf(tree).find(readsClassification);
     if (refused) {
@@ -107,40 +105,33 @@ export class ExpressionTypes {
         'Only texts for people can read incident.classification. A condition can read verdict.classification.',
       );
     }
-    this.checkFields(tree, names, position);
+    const readable = {
+      incident: Object.keys(INCIDENT),
+      verdict: Object.keys(VERDICT),
+      variables: Object.keys(this.variables),
+      steps: this.steps.slice(0, position),
+    };
+    checkFields(tree, readable);
     const { type, error } = this.types.check(tree.input);
     if (type !== undefined) return type;
     if (!(error instanceof CelTypeError)) throw new Error('The library read this before.');
     return fail(positionOf(error.node ?? tree), asSentence(error.summary));
   }
-
-  /** The library does not check names in has() and does not know the order of steps. */
-  private checkFields(node: Node, names: readonly string[], position: number): void {
-    const read = fieldRead(node);
-    if (!read) {
-      if (node.op === 'id' && isRoot(node.args)) {
-        const root = node.args;
-        fail(node.pos, `Only single fields of ${root} can be read, such as ${root}.name.`);
-      }
-      for (const child of childrenOf(node)) this.checkFields(child, names, position);
-      return;
-    }
-    const { root, name } = read;
-    if (root === 'steps') {
-      const problem = stepProblem(name, names, position);
-      if (problem !== undefined) fail(node.pos, problem);
-    } else if (!Object.hasOwn(this.fields[root], name)) {
-      fail(node.pos, `There is no ${name} in ${root}.`);
-    }
-  }
 }
 
-/** Returns why the step at the position cannot read this step; `undefined` if it can. */
-function stepProblem(name: string, names: readonly string[], position: number): string | undefined {
-  const at = names.indexOf(name);
-  if (at < 0) return `There is no step ${name}.`;
-  if (at === position) return `The step ${name} cannot read its own result.`;
-  return at > position ? `The step ${name} comes later: read only earlier steps.` : undefined;
+/** The library does not check names in has() and does not know the order of steps. */
+function checkFields(node: Node, readable: Readonly<Record<Root, readonly string[]>>): void {
+  const read = fieldRead(node);
+  if (read && !readable[read.root].includes(read.name)) {
+    const which = read.root === 'steps' ? 'the earlier steps' : read.root;
+    fail(node.pos, `There is no ${read.name} in ${which}.`);
+  }
+  if (read) return;
+  if (node.op === 'id' && isRoot(node.args)) {
+    const root = node.args;
+    fail(node.pos, `Only single fields of ${root} can be read, such as ${root}.name.`);
+  }
+  for (const child of childrenOf(node)) checkFields(child, readable);
 }
 
 /** Returns the problems of a playbook; none if it can be saved. */
@@ -159,17 +150,15 @@ export function checkPlaybook({
     return [wrong('steps', `steps must have at most ${MOST_STEPS} items.`)];
   }
   const wrongNames = Object.keys(variables).filter((name) => !isName(name));
-  if (wrongNames.length > 0) return wrongNames.slice(0, MOST_ERRORS).map(wrongVariable);
-  const types = new ExpressionTypes(variables);
+  if (wrongNames.length > 0) {
+    const fields = wrongNames.slice(0, MOST_ERRORS).map((name) => `variables.${shownName(name)}`);
+    return fields.map((field) => wrong(field, `${field} ${NAME_IN_WORDS}.`));
+  }
   const names = steps.map(({ name }) => name);
+  const types = new ExpressionTypes(variables, names);
   return steps
     .flatMap((step, position) => stepErrors(step, position, names, types))
     .slice(0, MOST_ERRORS);
-}
-
-function wrongVariable(name: string): FieldError {
-  const field = `variables.${shownName(name)}`;
-  return wrong(field, `${field} ${NAME_IN_WORDS}.`);
 }
 
 function wrong(field: string, message: string): FieldError {
@@ -195,7 +184,7 @@ function stepErrors(
     }
   };
   const requireType = (tree: Node, wanted: Wanted, isForPeople?: boolean) => {
-    const type = types.typeOf(tree, names, position, isForPeople);
+    const type = types.typeOf(tree, position, isForPeople);
     if (type === 'dyn' || wanted.types.includes(type)) return;
     fail(tree.start, `${wanted.words}, not ${type}.`);
   };

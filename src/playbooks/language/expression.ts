@@ -7,6 +7,7 @@ import {
   MOST_EXPRESSIONS,
   MOST_LEVELS_BUILT,
   MOST_NESTED_LOOPS,
+  type WrittenStep,
 } from '../playbook.js';
 import { asSentence, FUNCTIONS, LANGUAGE, METHODS, RAW } from './operations.js';
 
@@ -101,11 +102,16 @@ export function readExpression(text: string, roots: readonly Root[]): Node {
     fail(0, `An expression has at most ${LONGEST_EXPRESSION} characters.`);
   }
   const tree = parsed(text);
-  judge(tree, roots, 0);
-  const raw = nodesOf(tree).slice(1).find(isRaw);
-  if (raw) fail(raw.pos, 'raw() must enclose the whole expression.');
+  for (const node of nodesOf(tree)) {
+    const problem = problemOf(node, roots);
+    if (problem !== undefined) fail(positionOf(node), problem);
+    if (isRaw(node) && node !== tree) fail(node.pos, 'raw() must enclose the whole expression.');
+  }
   if (levelsBuilt(tree) > MOST_LEVELS_BUILT) {
     fail(tree.start, `An expression nests at most ${MOST_LEVELS_BUILT} lists or objects.`);
+  }
+  if (loopsNested(tree) > MOST_NESTED_LOOPS) {
+    fail(tree.start, `At most ${MOST_NESTED_LOOPS} of ${LOOPS.join(', ')} may be nested.`);
   }
   return tree;
 }
@@ -119,20 +125,10 @@ function parsed(text: string): Node {
   }
 }
 
-/** Checks the node and its children, which can use these names and are in so many loops. */
-function judge(node: Node, names: readonly string[], loops: number): void {
-  const problem = problemOf(node, names);
-  if (problem !== undefined) fail(positionOf(node), problem);
-  if (node.op === 'rcall' && isLoop(node.args[0])) judgeLoop(node, names, loops);
-  else for (const child of childrenOf(node)) judge(child, names, loops);
-}
-
 /** Returns the problem of the node itself, without its children. */
-function problemOf(node: Node, names: readonly string[]): string | undefined {
-  if (node.op === 'id' && !names.includes(node.args)) {
-    return node.args === 'verdict'
-      ? 'A template cannot read the verdict; only a condition can.'
-      : `There is no ${node.args} here. What can be read: ${names.join(', ')}.`;
+function problemOf(node: Node, roots: readonly Root[]): string | undefined {
+  if (node.op === 'id' && isRoot(node.args) && !roots.includes(node.args)) {
+    return `A template cannot read the ${node.args}; only a condition can.`;
   }
   if (node.op === 'value' && typeof node.args === 'object' && node.args !== null) {
     return 'Bytes and unsigned numbers are not part of this language.';
@@ -141,33 +137,29 @@ function problemOf(node: Node, names: readonly string[]): string | undefined {
   if (node.op === 'map' && !node.args.every(([key]) => isText(key))) {
     return 'The keys of an object are texts in quotes.';
   }
-  if (node.op !== 'call' && node.op !== 'rcall') return undefined;
-  const [name] = node.args;
+  if (node.op === 'call') {
+    const [name] = node.args;
+    return name === 'has' || FUNCTIONS.has(name) ? undefined : `There is no function ${name}().`;
+  }
+  if (node.op !== 'rcall') return undefined;
+  const [name, , [variable, ...body]] = node.args;
   if (name === 'matches') {
     return 'There are no regular expressions: use contains(), startsWith() or endsWith().';
   }
-  const isKnown =
-    node.op === 'call' ? name === 'has' || FUNCTIONS.has(name) : isLoop(name) || METHODS.has(name);
-  return isKnown ? undefined : `There is no function ${name}().`;
+  if (!isLoop(name)) return METHODS.has(name) ? undefined : `There is no function ${name}().`;
+  if (variable?.op !== 'id' || body.length === 0) {
+    return `There has to be a name and an expression in ${name}().`;
+  }
+  return isRoot(variable.args) ? `The name ${variable.args} has a meaning already.` : undefined;
 }
 
-function judgeLoop(
-  node: Extract<Node, { op: 'rcall' }>,
-  names: readonly string[],
-  loops: number,
-): void {
-  const [name, list, [variable, ...body]] = node.args;
-  judge(list, names, loops);
-  if (variable?.op !== 'id' || body.length === 0) {
-    fail(positionOf(node), `There has to be a name and an expression in ${name}().`);
+/** Returns how deep loops are nested. A loop over the list of another loop is not nested in it. */
+function loopsNested(node: Node): number {
+  if (node.op !== 'rcall' || !isLoop(node.args[0])) {
+    return Math.max(0, ...childrenOf(node).map(loopsNested));
   }
-  if (isRoot(variable.args)) {
-    fail(variable.pos, `The name ${variable.args} has a meaning already: choose another name.`);
-  }
-  if (loops === MOST_NESTED_LOOPS) {
-    fail(positionOf(node), `At most ${MOST_NESTED_LOOPS} of ${LOOPS.join(', ')} may be nested.`);
-  }
-  for (const part of body) judge(part, [...names, variable.args], loops + 1);
+  const [, list, body] = node.args;
+  return Math.max(loopsNested(list), 1 + Math.max(...body.map(loopsNested)));
 }
 
 /** Returns the maximum depth of the type. The value that a loop builds can contain the value that it visits. */
@@ -251,4 +243,62 @@ export function withExpression<T>({ expression, offset }: Placeholder, use: (tre
     if (error instanceof ExpressionError) fail(error.offset + offset, error.message);
     throw error;
   }
+}
+
+type Expressions = Pick<WrittenStep, 'condition' | 'parameters'>;
+
+/** Returns the names of the earlier steps whose outcomes the step reads. */
+export function stepsReadBy(step: Expressions): ReadonlySet<string> {
+  // An expression that does not parse is never evaluated: the step fails before.
+  const fields = (nodesOfStep(step) ?? []).map(fieldRead);
+  return new Set(fields.flatMap((field) => (field?.root === 'steps' ? [field.name] : [])));
+}
+
+/** Returns all nodes of the condition and the templates; `undefined` if one does not parse, which no saved playbook has. */
+function nodesOfStep({ condition, parameters }: Expressions): Node[] | undefined {
+  try {
+    const templates = Object.values(parameters).filter((value) => typeof value === 'string');
+    const placed = templates.flatMap((text) => placeholdersOf(readTemplate(text)));
+    const texts = placed.map(({ expression }) => expression).concat(condition ?? []);
+    return texts.flatMap((text) => nodesOf(readExpression(text, ROOTS)));
+  } catch (error) {
+    if (error instanceof ExpressionError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Returns the names of the steps that depend on the verdict. Without the second and third rule, a model could control a step
+ * through another step that does nothing itself.
+ * - The condition reads the verdict.
+ * - An expression reads the outcome of such a step.
+ * - The step follows such a step that ends the run if it fails.
+ *
+ * A step whose text for people contains the classification does not depend on the verdict, but its outcome may repeat the word.
+ */
+export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<string> {
+  const under = new Set<string>();
+  const telling = new Set<string>();
+  let mayHaveEnded = false;
+  const depends = (node: Node) => {
+    const read = fieldRead(node);
+    if (read?.root === 'steps') return under.has(read.name) || telling.has(read.name);
+    return node.op === 'id' && node.args === 'verdict';
+  };
+  for (const step of steps) {
+    // An expression that does not parse counts as reading everything.
+    const nodes = nodesOfStep(step);
+    const isUnder = mayHaveEnded || !nodes || nodes.some(depends);
+    if (nodes?.some(readsClassification)) telling.add(step.name);
+    if (!isUnder) continue;
+    under.add(step.name);
+    mayHaveEnded ||= step.on_error === 'stop';
+  }
+  return under;
+}
+
+/** Whether the node reads the classification of the incident, which only texts for people can contain. */
+export function readsClassification(node: Node): boolean {
+  const read = fieldRead(node);
+  return read?.root === 'incident' && read.name === 'classification';
 }

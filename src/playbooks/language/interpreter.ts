@@ -53,7 +53,7 @@ export class Interpreter {
       case 'value':
         return node.args as Value;
       case 'id':
-        return scope.get(node.args)!;
+        return known(scope.get(node.args), node.args);
       case '.':
         return member(this.value(node.args[0], scope), node.args[1]);
       case '[]':
@@ -169,9 +169,12 @@ function isBinary(node: Node): node is NodeOf<(typeof OPERATORS)[number]> {
 }
 
 function member(value: Value, name: string): Value {
-  const found = isMembers(value) ? memberOf(value, name) : undefined;
-  if (found === undefined) throw new Mismatch(`There is no ${name} in ${kindOf(value)}.`);
-  return found;
+  return known(isMembers(value) ? memberOf(value, name) : undefined, name, kindOf(value));
+}
+
+function known(value: Value | undefined, name: string, where = 'an expression'): Value {
+  if (value === undefined) throw new Mismatch(`There is no ${name} in ${where}.`);
+  return value;
 }
 
 function at(value: Value, index: Value): Value {

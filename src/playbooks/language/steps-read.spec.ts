@@ -1,4 +1,4 @@
-import { stepsReadBy, stepsUnderVerdict } from './steps-read.js';
+import { stepsReadBy, stepsUnderVerdict } from './expression.js';
 import type { WrittenStep } from '../playbook.js';
 
 const read = (condition: string, parameters: Record<string, unknown> = {}) =>

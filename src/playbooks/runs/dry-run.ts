@@ -1,83 +1,56 @@
 import { Injectable } from '@nestjs/common';
-import type { ActionResult, RequiredLevel } from '../../actions/action.js';
+import type { RequiredLevel } from '../../actions/action.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
+import type { Outcomes } from '../language/decide-step.js';
+import { stepsReadBy } from '../language/expression.js';
 import type { PlaybookStep } from '../playbook.js';
-import { foreseenMoves, type StepDecider } from './next-move.js';
+import { deciderOf, levelsOf, type StepDecider } from './next-move.js';
 import type { WantedRun } from './playbook-run.js';
 import type { DryRun, DryRunStepDto } from './runs.dto.js';
-import { StepDecisions } from './step-decisions.js';
 
 type Told = Pick<DryRunStepDto, 'decision' | 'parameters' | 'error'>;
-
-/** The steps that would read it are undecided. */
-const UNKNOWN: ActionResult = { success: true, message: '' };
 
 /** Simulates a run with the decisions of a real run. Writes nothing and calls no vendor. */
 @Injectable()
 export class DryRuns {
   constructor(
-    private readonly decisions: StepDecisions,
     private readonly levels: RequiredLevels,
     private readonly registry: ConnectorRegistry,
   ) {}
 
   async of(wanted: WantedRun): Promise<DryRun> {
     const { definition } = wanted.playbook;
-    const decider = await this.decisions.of(wanted);
-    const told = await this.rehearse(definition.steps, decider);
+    const decider = await deciderOf(wanted);
     const available = await this.registry.availableTypes();
-    const automaticLevels = definition.auto_run
-      ? await this.decisions.levelsOf(definition, true)
-      : [];
-    const steps = definition.steps.map((step, position): DryRunStepDto => {
-      const one = told[position] ?? { decision: 'not_reached' };
-      const levelOf = (asked?: ApprovalLevel) => this.levelOf(step, one, asked, wanted);
-      return {
-        name: step.name,
-        action: step.action,
-        available: available.has(step.action),
+    const automaticLevels = definition.auto_run ? await levelsOf(definition, true) : [];
+    const outcomes: Record<string, Outcomes[string]> = {};
+    /** Steps whose outcome only a real run knows. */
+    const unknown = new Set<string>();
+    const steps: DryRunStepDto[] = [];
+    let isOver = false;
+    for (const [position, step] of definition.steps.entries()) {
+      const { name, action, on_error } = step;
+      const told: Told = isOver
+        ? { decision: 'not_reached' }
+        : await foretold(decider, step, position, outcomes, unknown);
+      const { decision, error = '' } = told;
+      isOver ||= decision === 'error' && on_error === 'stop';
+      if (decision === 'run' || decision === 'undecided') unknown.add(name);
+      outcomes[name] =
+        decision === 'skip' ? {} : { result: { success: decision !== 'error', message: error } };
+      const levelOf = (asked?: ApprovalLevel) => this.levelOf(step, told, asked, wanted);
+      steps.push({
+        name,
+        action,
+        available: available.has(action),
         approval_level: levelOf(decider.askedLevels[position]),
         automatic_approval_level: levelOf(automaticLevels[position]),
-        ...one,
-      };
-    });
-    return { ...wanted, steps };
-  }
-
-  /** Takes the steps as a real run would. The result of each action is unknown. */
-  private async rehearse(steps: readonly PlaybookStep[], decider: StepDecider): Promise<Told[]> {
-    const begun = new Set<string>();
-    /** Undecided steps by position, with their parameters if only the condition is unknown. */
-    const undecided = new Map<number, Told>();
-    const decide: StepDecider['decide'] = async (position, outcomes) => {
-      const step = steps[position]!;
-      if (!(await this.decisions.readsAny(step, begun))) {
-        const decision = await decider.decide(position, outcomes);
-        if (decision.kind === 'run') begun.add(step.name);
-        return decision;
-      }
-      const decision = (await this.decisions.readsAny({ ...step, condition: undefined }, begun))
-        ? undefined
-        : await decider.decide(position, outcomes, true);
-      const parameters = decision?.kind === 'run' ? decision.parameters : undefined;
-      undecided.set(position, { decision: 'undecided', parameters });
-      begun.add(step.name);
-      return { kind: 'run', parameters: {} };
-    };
-    const told: Told[] = [];
-    const moves = await foreseenMoves(steps, [], { ...decider, decide }, () => UNKNOWN, Infinity);
-    for (const { settled, next } of moves) {
-      for (const { position, status, error } of settled) {
-        if (status === 'skipped') told[position] = { decision: 'skip' };
-        if (status === 'failed') told[position] = { decision: 'error', error };
-      }
-      if (next.kind !== 'act') continue;
-      const { position, parameters } = next;
-      told[position] = undecided.get(position) ?? { decision: 'run', parameters };
+        ...told,
+      });
     }
-    return told;
+    return { ...wanted, steps };
   }
 
   /** `undefined` if the step has no action, or the action needs no approval. */
@@ -92,4 +65,22 @@ export class DryRuns {
     const level = this.levels.forRequest(wanted);
     return level === 'none' ? undefined : level;
   }
+}
+
+async function foretold(
+  decider: StepDecider,
+  step: PlaybookStep,
+  position: number,
+  outcomes: Outcomes,
+  unknown: ReadonlySet<string>,
+): Promise<Told> {
+  const isUnknown = (of: PlaybookStep) => [...stepsReadBy(of)].some((name) => unknown.has(name));
+  const isUndecided = isUnknown(step);
+  if (isUnknown({ ...step, condition: undefined })) return { decision: 'undecided' };
+  const decision = await decider.decide(position, outcomes, isUndecided);
+  const parameters = decision.kind === 'run' ? decision.parameters : undefined;
+  if (isUndecided) return { decision: 'undecided', parameters };
+  return decision.kind === 'error'
+    ? { decision: 'error', error: decision.message }
+    : { decision: decision.kind, parameters };
 }

@@ -1,6 +1,6 @@
 import type { PlaybookStep } from '../playbook.js';
 import type { Decision, Outcomes } from '../language/decide-step.js';
-import { foreseenMoves, type StepDecider, type TakenStep } from './next-move.js';
+import { foreseenMoves, type StepDecider } from './next-move.js';
 import type { ReachedStep, StepAction } from './playbook-run.js';
 
 const step = (name: string, on_error: PlaybookStep['on_error'] = 'stop'): PlaybookStep => ({
@@ -47,7 +47,7 @@ const STEPS = [step('s0'), step('s1'), step('s2')];
 /** The first move, for actions whose results are not known. */
 async function nextMove(
   steps: readonly PlaybookStep[],
-  taken: readonly TakenStep[],
+  taken: readonly ReachedStep[],
   decider: StepDecider,
 ) {
   return (await foreseenMoves(steps, taken, decider, () => undefined))[0]!;

@@ -1,16 +1,26 @@
 import { type ActionResult, hasEnded, type Parameters } from '../../actions/action.js';
 import { endOf } from '../../actions/execution/execution-rules.js';
+import { higherLevel } from '../../actions/required-levels.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
+import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { shownStart } from '../../platform/text.js';
-import type { Decision, Outcomes } from '../language/decide-step.js';
-import type { PlaybookStep } from '../playbook.js';
 import {
-  type EndedStatus,
+  type Decision,
+  decideStep,
+  type Outcomes,
+  type Values,
+  valuesOf,
+  withOutcomes,
+} from '../language/decide-step.js';
+import { stepsUnderVerdict } from '../language/expression.js';
+import type { PlaybookDefinition, PlaybookStep } from '../playbook.js';
+import {
   isOpen,
-  type OpenStatus,
+  type PlaybookRunStatus,
   type ReachedStep,
-  type SettledStep,
   type StepAction,
+  type StepChange,
+  type WantedRun,
 } from './playbook-run.js';
 
 /** Decides about the steps of one run, by their positions. */
@@ -21,26 +31,22 @@ export interface StepDecider {
   decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
 }
 
-/** A step that has begun. */
-export type TakenStep = Pick<ReachedStep, 'position' | 'name' | 'status' | 'error'> & {
-  readonly action?: StepAction | null;
-};
-
-type NextThing =
-  | {
-      readonly kind: 'act';
-      readonly position: number;
-      readonly step: PlaybookStep;
-      readonly parameters: Parameters;
-      readonly askedLevel: ApprovalLevel;
-    }
-  | { readonly kind: 'wait'; readonly status: OpenStatus }
-  | { readonly kind: 'end'; readonly status: EndedStatus; readonly error?: string };
-
 /** The steps that have ended since the last move, and what follows. */
 export interface Move {
-  readonly settled: readonly SettledStep[];
-  readonly next: NextThing;
+  readonly settled: readonly StepChange[];
+  readonly next:
+    | {
+        readonly kind: 'act';
+        readonly position: number;
+        readonly step: PlaybookStep;
+        readonly parameters: Parameters;
+        readonly askedLevel: ApprovalLevel;
+      }
+    | {
+        readonly kind: 'wait' | 'end';
+        readonly status: PlaybookRunStatus;
+        readonly error?: string;
+      };
 }
 
 /** The next moves, at least one. Each but the last begins an action. */
@@ -52,27 +58,26 @@ const MOST_FORESEEN = 10;
 
 /**
  * Returns the next moves of a run that has reached these steps, as far as they are certain if no action is borrowed and none needs
- * an approval. A dry run uses it as well.
+ * an approval.
  *
  * @param resultOf result of an action that its connector only simulates
  */
 export async function foreseenMoves(
   steps: readonly PlaybookStep[],
-  reached: readonly TakenStep[],
+  reached: readonly ReachedStep[],
   decider: StepDecider,
   resultOf: (step: PlaybookStep) => ActionResult | undefined,
-  most = MOST_FORESEEN,
 ): Promise<ForeseenMoves> {
   const standing = reached.filter((one) => !(isOpen(one) && isRefusedElsewhere(one)));
   const takenAt = new Map(standing.map((one) => [one.position, one]));
   const outcomes = new Map<string, Outcomes[string]>();
   const moves: Move[] = [];
-  let settled: SettledStep[] = [];
-  const endingWith = (next: NextThing): ForeseenMoves => [...moves, { settled, next }];
+  let settled: StepChange[] = [];
+  const endingWith = (next: Move['next']): ForeseenMoves => [...moves, { settled, next }];
   for (const [position, step] of steps.entries()) {
     const { name, action: action_type } = step;
     let taken = takenAt.get(position);
-    let ended: SettledStep | undefined;
+    let ended: StepChange | undefined;
     if (!taken) {
       const decision = await decider.decide(position, Object.fromEntries(outcomes));
       if (decision.kind === 'run') {
@@ -80,7 +85,7 @@ export async function foreseenMoves(
         const askedLevel = decider.askedLevels[position]!;
         const next = { kind: 'act', position, step, parameters, askedLevel } as const;
         const result = resultOf(step);
-        if (!result || moves.length === most) return endingWith(next);
+        if (!result || moves.length === MOST_FORESEEN) return endingWith(next);
         moves.push({ settled, next });
         settled = [];
         const own = { id: '', borrowed: false, elsewhere: false, status: endOf(result) };
@@ -113,13 +118,13 @@ export async function foreseenMoves(
  * A rejection for another incident does not apply to this incident, so the step requests an action of its own. An expired approval
  * does apply: otherwise one approval after the other would expire.
  */
-function isRefusedElsewhere({ action }: TakenStep): boolean {
+function isRefusedElsewhere({ action }: ReachedStep): boolean {
   if (action?.status !== 'rejected' || !action.borrowed) return false;
   return action.elsewhere && action.rejection_code !== 'expired';
 }
 
 /** `undefined` while the action of the step has not ended. */
-function settledBy({ position, name, action }: TakenStep): SettledStep | undefined {
+function settledBy({ position, name, action }: ReachedStep): StepChange | undefined {
   if (!action || !hasEnded(action)) return undefined;
   const ended = { position, name, action_id: action.id };
   if (action.status === 'completed') return { ...ended, status: 'completed' };
@@ -133,9 +138,45 @@ function settledBy({ position, name, action }: TakenStep): SettledStep | undefin
 
 /** A rejected action has no result, and neither has a step without an action. */
 function outcomeOf(
-  { status, error }: Pick<TakenStep, 'status' | 'error'>,
+  { status, error }: Pick<ReachedStep, 'status' | 'error'>,
   action?: StepAction | null,
 ): Outcomes[string] {
   if (status === 'skipped') return {};
   return { result: action?.result ?? { success: false, message: error ?? '' } };
+}
+
+/** Dry runs and real runs take turns, so that they do not block the event loop. */
+const turns = new LoopTurns();
+
+export async function deciderOf(
+  { playbook, ...input }: WantedRun,
+  automatic = false,
+): Promise<StepDecider> {
+  const { steps } = playbook.definition;
+  let values: Values | undefined;
+  return {
+    askedLevels: await levelsOf(playbook.definition, automatic),
+    decide: (position, outcomes, ignoresCondition) =>
+      turns.run(() => {
+        values ??= valuesOf(input);
+        return decideStep(steps, position, withOutcomes(values, outcomes), ignoresCondition);
+      }),
+  };
+}
+
+/**
+ * Returns the minimum approval level of each step, by its position. In an automatic run, a step that depends on the verdict of a
+ * model needs an approval, unless a manager trusts the verdict.
+ */
+export async function levelsOf(
+  { steps, trust_verdict: trusted }: PlaybookDefinition,
+  automatic: boolean,
+): Promise<ApprovalLevel[]> {
+  return await turns.run<ApprovalLevel[]>(() => {
+    const doubted = automatic && !trusted ? stepsUnderVerdict(steps) : new Set<string>();
+    return steps.map(({ name, approval_level }) => {
+      const asked = approval_level ?? 'none';
+      return doubted.has(name) ? higherLevel(asked, 'analyst') : asked;
+    });
+  });
 }

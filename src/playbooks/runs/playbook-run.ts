@@ -1,19 +1,21 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { Action } from '../../actions/action.js';
-import type { Incident, Severity } from '../../incidents/incident.js';
+import type { Incident } from '../../incidents/incident.js';
 import { columnsOf } from '../../platform/database/columns.js';
+import type { FieldError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
+import { shownName } from '../../platform/text.js';
 import type { PlaybookVersion } from '../playbook.js';
 
 /** The kind of the work that a run has to do. A run that waits for an action has none. */
 export const RUN_WORK = { name: 'playbook-run' } as const;
 
+/** Handler of triages, which starts automatic runs. */
+export const AUTO_RUNS = 'playbook-auto-runs';
+
 const OPEN = ['running', 'waiting_approval'] as const;
-const ENDED = ['completed', 'failed', 'cancelled'] as const;
-export type OpenStatus = (typeof OPEN)[number];
-export type EndedStatus = (typeof ENDED)[number];
-export const PLAYBOOK_RUN_STATUSES = [...OPEN, ...ENDED] as const;
-export type PlaybookRunStatus = OpenStatus | EndedStatus;
+export const PLAYBOOK_RUN_STATUSES = [...OPEN, 'completed', 'failed', 'cancelled'] as const;
+export type PlaybookRunStatus = (typeof PLAYBOOK_RUN_STATUSES)[number];
 
 /** A step that was not reached is shown as `pending` and has no row. */
 export const STEP_STATUSES = [
@@ -25,7 +27,7 @@ export const STEP_STATUSES = [
   'cancelled',
 ] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
-export type ReachedStatus = Exclude<StepStatus, 'pending'>;
+type ReachedStatus = Exclude<StepStatus, 'pending'>;
 
 /** Incident at the start of a run. Raw data never changes, so it is not stored again. */
 export type IncidentAtStart = Omit<Incident, 'raw_data'>;
@@ -166,6 +168,8 @@ export class PlaybookRunStepEntity {
 export type PlaybookRun = Omit<PlaybookRunEntity, 'classification' | 'void'>;
 export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, ['classification', 'void']);
 
+type Nullable<T> = { readonly [K in keyof T]?: T[K] | null };
+
 /** Action of a step. `borrowed`: another run or person requested it. `elsewhere`: for another incident, or for none. */
 export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'parameters'> &
   Nullable<
@@ -173,23 +177,19 @@ export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'paramet
       Action,
       'approval_level' | 'result' | 'rejected_by' | 'rejection_reason' | 'rejection_code'
     >
-  > & { readonly borrowed: boolean; readonly elsewhere: boolean };
-
-type Nullable<T> = { readonly [K in keyof T]?: T[K] | null };
+  > & {
+    readonly borrowed: boolean;
+    readonly elsewhere: boolean;
+    readonly requested_by?: string;
+    /** Absent for a direct action, or if the incident was deleted. */
+    readonly incident_number?: string | null;
+  };
 
 /** A step that the run has reached. */
-export type ReachedStep = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> & {
-  readonly error?: string | null;
-  readonly started_at?: Date;
-  readonly completed_at?: Date | null;
-  readonly action?:
-    | (StepAction & {
-        readonly requested_by?: string;
-        /** Absent for a direct action, or if the incident was deleted. */
-        readonly incident_number?: string | null;
-      })
-    | null;
-};
+export type ReachedStep = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> &
+  Nullable<Pick<PlaybookRunStepEntity, 'error' | 'started_at' | 'completed_at'>> & {
+    readonly action?: StepAction | null;
+  };
 
 /** A run with its playbook, and the steps that it has reached, in their order. */
 export interface PlaybookRunWithSteps extends PlaybookRun {
@@ -197,30 +197,23 @@ export interface PlaybookRunWithSteps extends PlaybookRun {
   readonly steps: readonly ReachedStep[];
 }
 
-/** A step that ended in a move of its run. */
-export interface SettledStep {
-  readonly position: number;
-  readonly name: string;
-  readonly status: 'completed' | 'failed' | 'skipped' | 'cancelled';
+/** New state of a step: its action began, or it ended. */
+export type StepChange = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> & {
   readonly action_id?: string;
   readonly error?: string;
-}
+};
 
-/** Progress of a run. Skipped steps count as completed. */
-export type RunProgress = Pick<PlaybookRun, 'steps_completed' | 'steps_failed'>;
-
-export function progressAfter(run: RunProgress, settled: readonly SettledStep[]): RunProgress {
+/** Returns the progress of the run after these changes. Skipped steps count as completed. */
+export function progressAfter(
+  { steps_completed, steps_failed }: Pick<PlaybookRun, 'steps_completed' | 'steps_failed'>,
+  changes: readonly StepChange[],
+) {
   const count = (...statuses: readonly StepStatus[]) =>
-    settled.filter(({ status }) => statuses.includes(status)).length;
+    changes.filter(({ status }) => statuses.includes(status)).length;
   return {
-    steps_completed: run.steps_completed + count('completed', 'skipped'),
-    steps_failed: run.steps_failed + count('failed'),
+    steps_completed: steps_completed + count('completed', 'skipped'),
+    steps_failed: steps_failed + count('failed'),
   };
-}
-
-export interface RunEnd extends RunProgress {
-  readonly status: EndedStatus;
-  readonly error?: string | null;
 }
 
 /** How a run ended. `partial`: all steps were taken, and steps with `on_error: continue` failed. */
@@ -245,20 +238,6 @@ export function waitsForTurn<R extends Pick<PlaybookRun, 'started_at' | 'starts_
 
 export function isOpen({ status }: { readonly status: StepStatus }): boolean {
   return status === 'running' || status === 'waiting_approval';
-}
-
-/** Payload of `playbook.step_failed`, which is recorded once for each run and step. */
-export interface StepFailedPayload {
-  readonly playbook: string;
-  readonly playbook_version: number;
-  readonly step: string;
-  readonly message: string;
-  readonly automatic: boolean;
-  /** Absent if the step has no action, for example because an expression could not be evaluated. */
-  readonly action_id?: string;
-  readonly incident_id?: string;
-  readonly incident_title?: string;
-  readonly severity?: Severity;
 }
 
 /** A run that a person wants. */
@@ -298,4 +277,44 @@ export function newRun(
 
 function withoutRawData({ raw_data: _, ...incident }: Incident): IncidentAtStart {
   return incident;
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Maximum characters of the variables of a request, as JSON. */
+export const LONGEST_VARIABLES = 32_768;
+
+const KINDS = {
+  string: ['is_string', 'a string'],
+  number: ['is_number', 'a number'],
+  boolean: ['is_boolean', 'true or false'],
+  array: ['is_array', 'a list'],
+  object: ['is_json_object', 'an object'],
+} as const;
+
+/** Returns the errors of the given variables. A run can override variables of its playbook, but not their types. */
+export function variableErrors(defaults: Variables, given: Variables): FieldError[] {
+  if (JSON.stringify(given).length > LONGEST_VARIABLES) {
+    const message = `variables must be at most ${LONGEST_VARIABLES} characters as JSON.`;
+    return [{ field: 'variables', code: 'max_length', message }];
+  }
+  return Object.keys(given).flatMap((name) => errorOf(name, defaults, given[name]));
+}
+
+function errorOf(name: string, defaults: Variables, value: unknown): FieldError[] {
+  const field = `variables.${shownName(name)}`;
+  if (!Object.hasOwn(defaults, name)) {
+    const message = `${field} is not a variable of the playbook.`;
+    return [{ field, code: 'unknown_field', message }];
+  }
+  const kind = kindOf(defaults[name]);
+  // The type of a variable without a value is unknown.
+  if (!kind || kindOf(value) === kind) return [];
+  const [code, inWords] = KINDS[kind];
+  return [{ field, code, message: `${field} must be ${inWords}, as it is in the playbook.` }];
+}
+
+function kindOf(value: unknown): keyof typeof KINDS | undefined {
+  if (value === null) return undefined;
+  return Array.isArray(value) ? 'array' : (typeof value as keyof typeof KINDS);
 }

@@ -10,23 +10,22 @@ import {
   IncidentTimeline,
   type NewTimelineEntry,
 } from '../../incidents/timeline/incident-timeline.js';
+import { presentTime } from '../../platform/clock.js';
+import { Statements } from '../../platform/database/statements.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { beginAtZero } from '../../platform/metrics/metrics.js';
-import { shownStart } from '../../platform/text.js';
-import { DomainEvents } from '../../platform/work/domain-events.js';
+import { DomainEvents, kindOfHandler } from '../../platform/work/domain-events.js';
 import {
+  AUTO_RUNS,
   outcomeOf,
   type PlaybookRun,
   RUN_OUTCOMES,
-  type RunEnd,
-  type SettledStep,
-  type StepFailedPayload,
+  type StepChange,
   waitsForTurn,
 } from './playbook-run.js';
-import { RunsRepository, type UndoneStep } from './runs.repository.js';
+import { RunsRepository } from './runs.repository.js';
 
 const FAILURE_CAUSES = ['expression', 'action'] as const;
-const LONGEST_REASON = 500;
 
 /** Records the changes of runs: audit trail, timeline of the incident, events, metrics and log. */
 @Injectable()
@@ -51,30 +50,44 @@ export class RunRecorder implements OnModuleInit {
     const rollbacks = { types: [ACTION_EVENTS.completed], where: 'exists($.rollback_of)' };
     this.events.inTransaction(rollbacks, 'playbook-steps-undone', async (tx, events) => {
       const ids = events.map(({ subject }) => actionIdOf(subject.id));
-      await this.timeline.add(tx, ...(await this.runs.undoneBy(tx, ids)).map(entryOfUndone));
+      for (const { rollback_id, ...entry } of await this.runs.undoneBy(tx, ids)) {
+        const subject = { type: 'action', id: shownActionId(rollback_id) };
+        await this.timeline.add(tx, { ...entry, event: 'playbook_step_undone', subject });
+      }
     });
   }
 
   async started(tx: Tx, run: PlaybookRun): Promise<void> {
-    await this.record(tx, recordsOfStart(run));
+    const { automatic, variables, on_behalf_of, requested_by } = run;
+    const starts_at = waitsForTurn(run) ? run.starts_at.toISOString() : undefined;
+    const summary =
+      starts_at === undefined
+        ? `Started ${named(run)}.`
+        : `Waits to run ${named(run)}, which has begun as often within an hour as PLAYBOOK_RUNS_PER_HOUR allows. It begins at ${starts_at}, or later if runs for more severe incidents come before it.`;
+    const details = { automatic, on_behalf_of: on_behalf_of ?? undefined, variables, starts_at };
+    const { audit, timeline } = recordsOf('started', requested_by, run, details, summary);
+    await this.audit.record(tx, audit);
+    await this.timeline.add(tx, ...timeline);
   }
 
-  async ended(tx: Tx, run: PlaybookRun, end: RunEnd, by: string): Promise<void> {
-    await this.record(tx, recordsOfEnd(run, end, by));
-    afterCommit(tx, () => this.count(run, end));
+  async ended(tx: Tx, run: PlaybookRun, by: string): Promise<void> {
+    const { audit, timeline } = recordsOfEnd(run, by);
+    await this.audit.record(tx, audit);
+    await this.timeline.add(tx, ...timeline);
+    afterCommit(tx, () => this.count(run));
   }
 
   /** Also records a failed step that ends its run. */
   async stepsFailed(
     tx: Tx,
     run: PlaybookRun,
-    settled: readonly SettledStep[],
+    settled: readonly StepChange[],
     incident?: Pick<LockedIncident, 'title' | 'severity'>,
   ): Promise<void> {
     for (const { name, error = 'It failed.', action_id, status } of settled) {
       if (status !== 'failed') continue;
       const subject = { type: 'playbook_run', id: run.id };
-      const payload: StepFailedPayload = {
+      const payload = {
         playbook: run.playbook_name,
         playbook_version: run.playbook_version,
         step: name,
@@ -87,11 +100,11 @@ export class RunRecorder implements OnModuleInit {
       };
       await this.events.record(tx, { type: 'playbook.step_failed', subject, payload });
       const summary = `Step ${name} of ${named(run)} failed: ${error}`;
-      const about = { event: 'playbook_step_failed', actor: SYSTEM, summary, subject };
-      await this.timeline.add(tx, ...entriesOf(run, about));
-      const cause = action_id === undefined ? 'expression' : 'action';
-      const labels = { automatic: String(run.automatic), cause };
-      afterCommit(tx, () => this.failedSteps.inc(labels));
+      const entry = { event: 'playbook_step_failed', actor: SYSTEM, summary, subject };
+      await this.timeline.add(tx, ...entriesOf(run, entry));
+      const cause: (typeof FAILURE_CAUSES)[number] =
+        action_id === undefined ? 'expression' : 'action';
+      afterCommit(tx, () => this.failedSteps.inc({ automatic: String(run.automatic), cause }));
     }
   }
 
@@ -104,22 +117,17 @@ export class RunRecorder implements OnModuleInit {
     const state = status === 'pending_approval' ? 'waits for approval' : `is ${status}`;
     const summary = `Step ${step} of ${named(run)} takes the ${action_type} that ${requested_by} requested${of} (${id}): it ${state}.`;
     const subject = { type: 'action', id };
-    const about = { event: 'playbook_step_shared', actor: SYSTEM, summary, subject };
-    await this.timeline.add(tx, ...entriesOf(run, about));
+    const entry = { event: 'playbook_step_shared', actor: SYSTEM, summary, subject };
+    await this.timeline.add(tx, ...entriesOf(run, entry));
   }
 
-  private async record(tx: Tx, { audit, timeline }: RunRecords): Promise<void> {
-    await this.audit.record(tx, audit);
-    await this.timeline.add(tx, ...timeline);
-  }
-
-  private count(run: PlaybookRun, end: RunEnd): void {
-    const outcome = outcomeOf(end)!;
+  private count(run: PlaybookRun): void {
+    const outcome = outcomeOf(run)!;
     this.total.inc({ automatic: String(run.automatic), outcome });
     // Nobody waits for the response of an automatic run.
     if (!run.automatic || (outcome !== 'failed' && outcome !== 'partial')) return;
     const about = { playbook_run: run.id, playbook: run.playbook_name, incident: run.incident_id };
-    const how = outcome === 'partial' ? `completed, but ${failures(run, end)}` : 'failed';
+    const how = outcome === 'partial' ? `completed, but ${failures(run)}` : 'failed';
     this.log.warn(about, `An automatic playbook run ${how}.`);
   }
 }
@@ -130,30 +138,19 @@ interface RunRecords {
   readonly timeline: readonly NewTimelineEntry[];
 }
 
-function recordsOfStart(run: PlaybookRun): RunRecords {
-  const { automatic, variables, on_behalf_of, requested_by } = run;
-  const starts_at = waitsForTurn(run) ? run.starts_at.toISOString() : undefined;
-  const summary =
-    starts_at === undefined
-      ? `Started ${named(run)}.`
-      : `Waits to run ${named(run)}, which has begun as often within an hour as PLAYBOOK_RUNS_PER_HOUR allows. It begins at ${starts_at}, or later if runs for more severe incidents come before it.`;
-  const details = { automatic, on_behalf_of: on_behalf_of ?? undefined, variables, starts_at };
-  return recordsOf('started', requested_by, run, details, summary);
-}
-
 const WORDS = { completed: 'Completed', failed: 'Could not complete', cancelled: 'Cancelled' };
 
-export function recordsOfEnd(run: PlaybookRun, end: RunEnd, by: string): RunRecords {
-  const { status, steps_completed, steps_failed } = end;
-  const error = end.error ?? undefined;
-  const reason = error ?? (outcomeOf(end) === 'partial' ? `${failures(run, end)}.` : undefined);
+function recordsOfEnd(run: PlaybookRun, by: string): RunRecords {
+  const { steps_completed, steps_failed, steps_total } = run;
+  const status = run.status as keyof typeof WORDS;
+  const error = run.error ?? undefined;
+  const reason = error ?? (outcomeOf(run) === 'partial' ? `${failures(run)}.` : undefined);
   const summary = `${WORDS[status]} ${named(run)}${reason === undefined ? '.' : `: ${reason}`}`;
-  const details = { error, steps_completed, steps_failed, steps_total: run.steps_total };
-  return recordsOf(status, by, run, details, summary);
+  return recordsOf(status, by, run, { error, steps_completed, steps_failed, steps_total }, summary);
 }
 
 function recordsOf(
-  change: 'started' | RunEnd['status'],
+  change: 'started' | keyof typeof WORDS,
   actor: string,
   run: PlaybookRun,
   details: Readonly<Record<string, unknown>>,
@@ -175,25 +172,32 @@ function entriesOf(
   return incident_id === null ? [] : [{ incidentId: incident_id, ...entry }];
 }
 
-function entryOfUndone(undone: UndoneStep): NewTimelineEntry {
-  const { incident_id: incidentId, step, type, rolled_back_by: actor, rollback_id } = undone;
-  const why = shownStart(undone.reason, LONGEST_REASON);
-  return {
-    incidentId,
-    event: 'playbook_step_undone',
-    actor,
-    summary: `Step ${step} of ${named(undone)} is undone: ${actor} rolled back its ${type}, which another incident shares. Reason: ${why}`,
-    subject: { type: 'action', id: shownActionId(rollback_id) },
-  };
-}
-
-function named({
-  playbook_name,
-  playbook_version,
-}: Pick<PlaybookRun, 'playbook_name' | 'playbook_version'>): string {
+function named({ playbook_name, playbook_version }: PlaybookRun): string {
   return `the playbook ${playbook_name} (version ${playbook_version})`;
 }
 
-function failures({ steps_total }: PlaybookRun, { steps_failed }: RunEnd): string {
+function failures({ steps_failed, steps_total }: PlaybookRun): string {
   return `${steps_failed} of ${steps_total} steps failed`;
+}
+
+const RESTORED =
+  'The database was restored from a backup. The next steps may have been taken after the backup.';
+
+/**
+ * Call it after the content is replaced. Cancels all open runs, because they may have continued after the backup. For the same
+ * reason no waiting triage starts playbooks automatically. Without the keys of the audit trail, only the timeline records it.
+ */
+export async function cancelRunsOverRestore(
+  tx: Tx,
+  timeline: IncidentTimeline,
+  audit?: AuditLog,
+): Promise<PlaybookRun[]> {
+  const waiting = 'delete from work where kind = $1 and died_at is null';
+  await tx.query(waiting, [kindOfHandler(AUTO_RUNS)]);
+  const repository = new RunsRepository(new Statements(tx.dataSource));
+  const runs = await repository.cancel(tx, 'all', null, RESTORED, new Date(presentTime()));
+  const records = runs.map((run) => recordsOfEnd(run, SYSTEM));
+  await timeline.add(tx, ...records.flatMap((record) => record.timeline));
+  await audit?.record(tx, ...records.map((record) => record.audit));
+  return runs;
 }

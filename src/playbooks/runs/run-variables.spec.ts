@@ -1,4 +1,4 @@
-import { variableErrors } from './run-variables.js';
+import { variableErrors } from './playbook-run.js';
 
 const DEFAULTS = {
   channel: '#soc',

@@ -8,24 +8,14 @@ import type { LockedIncident } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
-import { within } from '../../platform/concurrency/within.js';
-import { afterCommit, type Tx } from '../../platform/database/transactions.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import type { Again, Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import { PlaybooksRepository } from '../playbooks.repository.js';
-import { foreseenMoves, type ForeseenMoves } from './next-move.js';
-import {
-  isOpen,
-  type PlaybookRun,
-  progressAfter,
-  RUN_WORK,
-  type RunEnd,
-  waitsForTurn,
-} from './playbook-run.js';
+import { deciderOf, foreseenMoves, type ForeseenMoves } from './next-move.js';
+import { isOpen, progressAfter, RUN_WORK, waitsForTurn } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
 import { type OpenRun, type RunMove, RunsRepository } from './runs.repository.js';
-import { StepDecisions } from './step-decisions.js';
 
 /** Runs that continue in one transaction. */
 const SET_SIZE = 32;
@@ -33,9 +23,6 @@ const SET_SIZE = 32;
 const LONGEST_DECISIONS_MS = 250;
 /** Pause of all runs while the kill switch is on. */
 const HELD_MS = 2_000;
-/** Interval of looks at a run that another replica may have continued. */
-const LOOK_MS = 500;
-const FOR_A_PERSON = 1;
 
 const SOON: Again = { inMs: 0, countsAsAttempt: false };
 
@@ -54,23 +41,12 @@ interface Plan {
   readonly wanted: readonly ActionToCreate[];
 }
 
-interface Move extends RunMove {
-  readonly run: PlaybookRun;
-  /** Action of the step that began. */
-  readonly action?: Action;
-}
-
-type LockedIncidents = ReadonlyMap<string, LockedIncident>;
-
 /**
  * Continues runs in sets, until each has ended or waits for an action. A run that waits has no work: the end of its action adds
  * work again.
  */
 @Injectable()
 export class RunWork implements OnModuleInit {
-  /** Requests that wait, by the id of their run. */
-  private readonly waiting = new Map<string, () => void>();
-
   constructor(
     private readonly work: Work,
     private readonly events: DomainEvents,
@@ -78,9 +54,7 @@ export class RunWork implements OnModuleInit {
     private readonly incidents: Incidents,
     private readonly registry: ConnectorRegistry,
     private readonly requests: ActionRequests,
-    private readonly playbooks: PlaybooksRepository,
     private readonly runs: RunsRepository,
-    private readonly decisions: StepDecisions,
     private readonly recorder: RunRecorder,
     private readonly clock: Clock,
   ) {}
@@ -99,28 +73,8 @@ export class RunWork implements OnModuleInit {
     const news = { types, where: '!exists($.at_once)' };
     this.events.inTransaction(news, 'playbook-runs', async (tx, events) => {
       const ids = events.map(({ subject }) => actionIdOf(subject.id));
-      const runs = await this.runs.waitingFor(tx, ids);
-      const added = runs.map(({ id, automatic }) => {
-        return automatic ? { ref: id } : { ref: id, urgency: FOR_A_PERSON };
-      });
-      await this.work.add(tx, RUN_WORK, ...added);
+      await this.work.add(tx, RUN_WORK, ...(await this.runs.waitingFor(tx, ids)));
     });
-  }
-
-  /** Waits until the run has ended, waits for an approval or waits for an action of others, but at most `patienceMs`. */
-  async rested(id: string, patienceMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const isOver = promise.then(() => true);
-    this.waiting.set(id, resolve);
-    const deadline = performance.now() + patienceMs;
-    try {
-      for (let leftMs = patienceMs; leftMs > 0; leftMs = deadline - performance.now()) {
-        if (await within(Math.min(LOOK_MS, leftMs), isOver, () => false)) return;
-        if ((await this.runs.find(id))?.status !== 'running') return;
-      }
-    } finally {
-      this.waiting.delete(id);
-    }
   }
 
   private async continueAll(
@@ -165,27 +119,21 @@ export class RunWork implements OnModuleInit {
     const deadline = performance.now() + LONGEST_DECISIONS_MS;
     for (const run of runs) {
       if (plans.length > 0 && performance.now() > deadline) break;
-      const { playbook_id, playbook_version, variables, automatic } = run;
-      const playbook = await this.playbooks.findVersion(playbook_id, playbook_version, tx);
-      if (!playbook) throw new Error('The version of the playbook is missing.');
-      const { steps } = playbook.definition;
+      const { playbook, variables, automatic } = run;
       const incident = run.incident ? { ...run.incident, raw_data: run.raw_data! } : undefined;
-      const decider = await this.decisions.of({ playbook, incident, variables }, automatic);
-      const moves = await foreseenMoves(steps, stepsOf(run.id), decider, ({ action }) =>
+      const decider = await deciderOf({ playbook, incident, variables }, automatic);
+      const reached = stepsOf(run.id);
+      const moves = await foreseenMoves(playbook.definition.steps, reached, decider, ({ action }) =>
         simulatedResult(connectors(action), action),
       );
       const acts = moves.flatMap(({ next }) => (next.kind === 'act' ? [next] : []));
-      const authors =
-        automatic && acts.length > 0
-          ? await this.playbooks.authorsOf(playbook_id, playbook_version, tx)
-          : undefined;
       const wanted = acts.map(({ step, parameters, askedLevel }) => ({
         action_type: step.action,
         parameters,
         requested_by: `playbook:${run.playbook_name}`,
         playbook_run_id: run.id,
         on_behalf_of: automatic ? (run.on_behalf_of ?? undefined) : run.requested_by,
-        authors,
+        authors: run.authors ?? undefined,
         approval_level: askedLevel,
         connector: connectors(step.action),
       }));
@@ -195,42 +143,47 @@ export class RunWork implements OnModuleInit {
   }
 
   /** Carries out the plans, each up to the first move that differs: its action waits for approval, or is borrowed. */
-  private async carryOut(tx: Tx, plans: readonly Plan[]): Promise<Move[]> {
+  private async carryOut(tx: Tx, plans: readonly Plan[]): Promise<RunMove[]> {
     if (plans.length === 0) return [];
     const incidentIds = plans.flatMap(({ run }) => run.incident_id ?? []);
     const incidents = await this.incidents.lockAllForShare(tx, incidentIds);
     const ids = plans.map(({ run }) => run.id);
     const open = await this.runs.lock(tx, ids);
-    const current = plans.filter(
-      ({ run }) => open.has(run.id) && (run.incident_id === null || incidents.has(run.incident_id)),
-    );
-    const incidentOf = ({ run }: Plan) => incidents.get(run.incident_id ?? '');
-    const late = new Set(current.filter((plan) => isLate(plan, incidentOf(plan))));
-    const wanted = current.map((plan) => {
-      const incident = incidentOf(plan);
-      return late.has(plan) ? [] : plan.wanted.map((one) => ({ ...one, incident }));
+    const current = plans.flatMap((plan) => {
+      const { id, incident_id } = plan.run;
+      const incident = incidents.get(incident_id ?? '');
+      if (!open.has(id) || (incident_id !== null && !incident)) return [];
+      // A run that waited for its turn does not begin if its incident was resolved meanwhile.
+      const waited = waitsForTurn(plan.run) && !plan.run.has_steps;
+      return [{ ...plan, incident, isLate: waited && incident?.status === 'resolved' }];
     });
+    const wanted = current.map((plan) =>
+      plan.isLate ? [] : plan.wanted.map((one) => ({ ...one, incident: plan.incident })),
+    );
     const actions = await this.requests.createOrBorrow(tx, wanted);
     const moves = current.map((plan, n) =>
-      late.has(plan) ? { run: plan.run, settled: [], next: TOO_LATE } : moveOf(plan, actions[n]!),
+      plan.isLate ? { run: plan.run, settled: [], next: TOO_LATE } : moveOf(plan, actions[n]!),
     );
     await this.store(tx, moves, incidents);
     return moves;
   }
 
-  private async store(tx: Tx, moves: readonly Move[], incidents: LockedIncidents): Promise<void> {
+  private async store(
+    tx: Tx,
+    moves: readonly RunMove[],
+    incidents: ReadonlyMap<string, LockedIncident>,
+  ): Promise<void> {
     if (moves.length === 0) return;
     await this.runs.store(tx, moves, this.clock.now());
     for (const { run, settled, begun, next, action } of moves) {
       await this.recorder.stepsFailed(tx, run, settled, incidents.get(run.incident_id ?? ''));
-      const isOwn = !action || action.playbook_run_id === run.id;
-      if (begun && !isOwn) await this.recorder.sharedAction(tx, run, begun.name, action);
-      if (hasRunEnded(next)) {
-        const end = { ...progressAfter(run, settled), ...next };
-        await this.recorder.ended(tx, run, end, SYSTEM);
+      if (begun && action && action.playbook_run_id !== run.id) {
+        await this.recorder.sharedAction(tx, run, begun.name, action);
       }
-      const continues = next.status === 'running' && (isOwn || hasEnded(action));
-      if (!continues) afterCommit(tx, () => this.waiting.get(run.id)?.());
+      if (isOpen(next)) continue;
+      const { status, error = null } = next;
+      const ended = { ...run, ...progressAfter(run, settled), status, error };
+      await this.recorder.ended(tx, ended, SYSTEM);
     }
   }
 
@@ -248,14 +201,7 @@ export class RunWork implements OnModuleInit {
   }
 }
 
-const hasRunEnded = (next: RunMove['next']): next is Pick<RunEnd, 'status'> => !isOpen(next);
-
-/** A run that waited for its turn does not begin if its incident was resolved meanwhile. */
-function isLate({ run }: Plan, incident: LockedIncident | undefined): boolean {
-  return waitsForTurn(run) && !run.has_steps && incident?.status === 'resolved';
-}
-
-function moveOf({ run, moves: foreseen, wanted }: Plan, actions: readonly Action[]): Move {
+function moveOf({ run, moves: foreseen, wanted }: Plan, actions: readonly Action[]): RunMove {
   const cameTrue =
     actions.length === wanted.length &&
     actions.every((one) => hasEnded(one) && one.playbook_run_id === run.id);

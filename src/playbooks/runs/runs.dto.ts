@@ -23,6 +23,7 @@ import {
 import { present } from '../../platform/validation/present.js';
 import type { PlaybookStep } from '../playbook.js';
 import {
+  LONGEST_VARIABLES,
   outcomeOf,
   PLAYBOOK_RUN_STATUSES,
   type PlaybookRun,
@@ -36,7 +37,6 @@ import {
   waitsForTurn,
   type WantedRun,
 } from './playbook-run.js';
-import { LONGEST_VARIABLES } from './run-variables.js';
 
 class SharedActionDto {
   @ActionId()

@@ -1,23 +1,28 @@
 // SQL: a set of runs is read, locked and stored by one statement each. The work of a run is found by its kind and id.
 import { Injectable } from '@nestjs/common';
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import type { Action } from '../../actions/action.js';
 import { IS_KILL_SWITCH_ON } from '../../kill-switch/kill-switch.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import type { NewWork } from '../../platform/work/kind.js';
+import type { PlaybookVersion } from '../playbook.js';
 import {
-  type OpenStatus,
   type PlaybookRun,
+  type PlaybookRunStatus,
+  type PlaybookRunWithSteps,
   progressAfter,
   type ReachedStep,
   RUN_COLUMNS,
   RUN_WORK,
-  type RunEnd,
-  type RunProgress,
-  type SettledStep,
+  type StepChange,
+  type WantedRun,
 } from './playbook-run.js';
 
 /** A run that has something to do. */
 export interface OpenRun extends PlaybookRun {
+  readonly playbook: PlaybookVersion;
+  /** Authors of an automatic run: of the version, and who last set its `auto_run` and `trust_verdict`. */
+  readonly authors: readonly string[] | null;
   /** Raw data of its incident. */
   readonly raw_data: string | null;
   readonly has_steps: boolean;
@@ -28,17 +33,16 @@ export interface OpenRun extends PlaybookRun {
 
 /** New state of a run and of its steps. */
 export interface RunMove {
-  readonly run: RunProgress & Pick<PlaybookRun, 'id'>;
-  readonly settled: readonly SettledStep[];
+  readonly run: PlaybookRun;
+  readonly settled: readonly StepChange[];
   /** Step that waits for its action. */
-  readonly begun?: {
-    readonly position: number;
-    readonly name: string;
-    readonly action_id: string;
-    readonly status: OpenStatus;
+  readonly begun?: StepChange;
+  readonly action?: Action;
+  readonly next: {
+    readonly status: PlaybookRunStatus;
+    readonly error?: string;
+    readonly void?: boolean;
   };
-  readonly next:
-    { readonly status: OpenStatus } | (Pick<RunEnd, 'status' | 'error'> & { readonly void?: true });
 }
 
 const columnsOf = (run: string) => RUN_COLUMNS.map((name) => `${run}.${name}`).join(', ');
@@ -54,9 +58,15 @@ const INSERT: Statement = {
     returning id`,
 };
 
+const FROM_RUNS = `playbook_runs run join playbook_versions version
+        on version.playbook_id = run.playbook_id and version.version = run.playbook_version`;
+const PLAYBOOK = `json_build_object(
+             'id', run.playbook_id, 'version', run.playbook_version, 'name', run.playbook_name,
+             'definition', version.definition) as playbook`;
+
 const FIND: Statement = {
   name: 'playbook_runs_find',
-  text: `select ${columnsOf('run')} from playbook_runs run where id = $1`,
+  text: `select ${columnsOf('run')}, ${PLAYBOOK} from ${FROM_RUNS} where run.id = $1`,
 };
 
 /** While the action of an open step waits for approval, so does the step: an approval changes no step. */
@@ -83,10 +93,12 @@ const STEPS: Statement = {
 const OPEN: Statement = {
   name: 'playbook_runs_open',
   text: `
-    select ${columnsOf('run')}, incident.raw_data::text as raw_data, ${IS_KILL_SWITCH_ON} as is_held,
+    select ${columnsOf('run')}, ${PLAYBOOK}, incident.raw_data::text as raw_data, ${IS_KILL_SWITCH_ON} as is_held,
+           case when run.automatic then array_remove(
+             array[version.changed_by, version.auto_run_by, version.trust_verdict_by], null) end as authors,
            exists (select from playbook_run_steps step where step.run_id = run.id) as has_steps,
            coalesce(greatest(0, extract(epoch from run.starts_at - now()) * 1000), 0)::float8 as early_ms
-      from playbook_runs run left join incidents incident on incident.id = run.incident_id
+      from ${FROM_RUNS} left join incidents incident on incident.id = run.incident_id
      where run.id = any($1::uuid[]) and run.completed_at is null order by run.id`,
 };
 
@@ -122,7 +134,7 @@ const STORE: Statement = {
 const WAITING_FOR: Statement = {
   name: 'playbook_runs_waiting_for',
   text: `
-    select id, automatic from playbook_runs
+    select id as ref, case when automatic then 2 else 1 end as urgency from playbook_runs
      where completed_at is null and id in (
        select run_id from playbook_run_steps where completed_at is null and action_id = any($1::uuid[]))
      order by id`,
@@ -173,23 +185,78 @@ const CANCEL: Statement = {
     select * from cancelled`,
 };
 
-/** A step whose action was rolled back for another incident. */
+/** Order of the verdicts. A worse verdict may need steps that the earlier run skipped. */
+const badness = (of: string) =>
+  `coalesce(array_position(array['inconclusive', 'suspicious', 'malicious'], ${of}), 0)`;
+
+const WORSE: Statement = {
+  name: 'playbook_runs_worse',
+  text: `
+    select n::integer - 1 as at
+      from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[])
+           with ordinality as wanted (incident_id, playbook_id, version, classification, n)
+     where not exists (
+       select from playbook_runs run
+        where run.incident_id = wanted.incident_id and run.playbook_id = wanted.playbook_id
+          and run.playbook_version = wanted.version and run.automatic and not run.void
+          and ${badness('run.classification')} >= ${badness('wanted.classification')})
+     order by n`,
+};
+
+/**
+ * Gives turns to the new runs $3 and the waiting runs of the playbook $1: by the severity of the incident, then by age, at most
+ * $2 within an hour. Each turn is an hour after the run that began $2 places earlier. A run that was cancelled before its turn
+ * leaves it to another run. Locked runs are skipped, because a cancellation locks runs of several playbooks.
+ */
+const GIVE_TURNS: Statement = {
+  name: 'playbook_runs_give_turns',
+  text: `
+    with last as materialized (
+      select incident.severity
+        from playbook_runs run join incidents incident on incident.id = run.incident_id
+       where run.playbook_id = $1 and run.starts_at > $4 and run.completed_at is null
+       order by run.starts_at desc limit 1),
+    added as materialized (
+      select coalesce(max(incident.severity) <= (select severity from last), false) as are_last
+        from playbook_runs run join incidents incident on incident.id = run.incident_id
+       where run.id = any($3::uuid[])),
+    begun as (
+      select starts_at, row_number() over (order by starts_at desc) as n from (
+        select starts_at from playbook_runs
+         where playbook_id = $1 and starts_at <= case when (select are_last from added) then 'infinity' else $4 end
+           and (completed_at is null or completed_at >= starts_at)
+         order by starts_at desc limit $2::integer) as latest),
+    waiting as materialized (
+      select run.id, incident.severity
+        from playbook_runs run join incidents incident on incident.id = run.incident_id
+       where run.id = any($3::uuid[] || array(
+         select id from playbook_runs
+          where playbook_id = $1 and starts_at > $4 and completed_at is null and not (select are_last from added)))
+         for no key update of run skip locked),
+    numbered as (select id, row_number() over (order by severity desc, id) - 1 as place from waiting),
+    turn as (
+      select id, greatest($4::timestamptz, starts_at + interval '1 hour') + place / $2 * interval '1 hour' as at
+        from numbered left join begun on n = $2 - place % $2)
+    update playbook_runs run set starts_at = turn.at from turn
+     where run.id = turn.id and run.starts_at is distinct from turn.at
+    returning run.id, run.starts_at`,
+};
+
+/** A timeline entry about a step whose action was rolled back for another incident. */
 export interface UndoneStep {
+  readonly incidentId: string;
+  readonly actor: string;
   readonly rollback_id: string;
-  readonly type: ActionTypeName;
-  readonly rolled_back_by: string;
-  readonly reason: string;
-  readonly step: string;
-  readonly playbook_name: string;
-  readonly playbook_version: number;
-  readonly incident_id: string;
+  readonly summary: string;
 }
 
 const UNDONE: Statement = {
   name: 'playbook_run_steps_undone',
   text: `
-    select rollback.id as rollback_id, original.action_type as type, rollback.requested_by as rolled_back_by,
-           rollback.reason, step.name as step, run.playbook_name, run.playbook_version, run.incident_id
+    select run.incident_id as "incidentId", rollback.requested_by as actor, rollback.id as rollback_id, format(
+             'Step %s of the playbook %s (version %s) is undone: %s rolled back its %s, which another incident shares. Reason: %s',
+             step.name, run.playbook_name, run.playbook_version, rollback.requested_by, original.action_type,
+             left(rollback.reason, 500)) as summary
       from actions rollback
       join actions original on original.id = rollback.rollback_of
       join playbook_run_steps step on step.action_id = original.id
@@ -209,8 +276,10 @@ export class RunsRepository {
     return runs.filter(({ id }) => inserted.has(id));
   }
 
-  async find(id: string): Promise<PlaybookRun | undefined> {
-    return (await this.statements.rows<PlaybookRun>(FIND, [id]))[0];
+  async find(id: string): Promise<PlaybookRunWithSteps | undefined> {
+    type Row = Omit<PlaybookRunWithSteps, 'steps'>;
+    const [run] = await this.statements.rows<Row>(FIND, [id]);
+    return run && { ...run, steps: (await this.stepsOf([id]))(id) };
   }
 
   /** Returns the reached steps of each run, in order. */
@@ -241,12 +310,34 @@ export class RunsRepository {
     await this.statements.rowsIn(tx, STORE, [JSON.stringify(rows)]);
   }
 
-  /** Returns the open runs with a step that waits for one of these actions. */
-  async waitingFor(
-    tx: Tx,
-    actionIds: readonly string[],
-  ): Promise<Pick<PlaybookRun, 'id' | 'automatic'>[]> {
+  /** Returns the work of the open runs with a step that waits for one of these actions. That of runs of persons is more urgent. */
+  async waitingFor(tx: Tx, actionIds: readonly string[]): Promise<NewWork[]> {
     return await this.statements.rowsIn(tx, WAITING_FOR, [actionIds]);
+  }
+
+  /** Drops the runs of versions that ran automatically for the same incident with an equal or worse verdict. */
+  async worseThanBefore<R extends Required<Omit<WantedRun, 'variables'>>>(
+    tx: Tx,
+    wanted: readonly R[],
+  ): Promise<R[]> {
+    const rows = await this.statements.rowsIn<{ at: number }>(tx, WORSE, [
+      wanted.map(({ incident }) => incident.id),
+      wanted.map(({ playbook }) => playbook.id),
+      wanted.map(({ playbook }) => playbook.version),
+      wanted.map(({ incident }) => incident.verdict?.classification),
+    ]);
+    return rows.map(({ at }) => wanted[at]!);
+  }
+
+  /** The playbook is locked. Returns the changed turns. */
+  async giveTurns(
+    tx: Tx,
+    playbookId: string,
+    limit: number,
+    newRuns: readonly string[],
+    earliest: Date,
+  ): Promise<Pick<PlaybookRun, 'id' | 'starts_at'>[]> {
+    return await this.statements.rowsIn(tx, GIVE_TURNS, [playbookId, limit, newRuns, earliest]);
   }
 
   /** Returns the steps of other incidents that these rollbacks undid. */

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { SYSTEM } from '../../actions/action.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasEnded, SYSTEM } from '../../actions/action.js';
 import { ActionEndings } from '../../actions/execution/action-endings.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
@@ -8,38 +9,37 @@ import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
+import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
 import { Work } from '../../platform/work/work.js';
-import type { PlaybookVersion } from '../playbook.js';
 import { PlaybooksRepository } from '../playbooks.repository.js';
 import { found } from '../playbooks.service.js';
 import { DryRuns } from './dry-run.js';
 import {
+  isOpen,
   newRun,
   type PlaybookRun,
   type PlaybookRunWithSteps,
   RUN_WORK,
   type StepAction,
+  variableErrors,
   type WantedRun,
 } from './playbook-run.js';
 import { type AllPlaybookRunsQueryDto, PlaybookRunLists } from './run-list.js';
 import { RunRecorder } from './run-records.js';
-import { variableErrors } from './run-variables.js';
-import { RunWork } from './run.work.js';
-import type { DryRun } from './runs.dto.js';
+import type { DryRun, PlaybookRunRequestDto } from './runs.dto.js';
 import { RunsRepository } from './runs.repository.js';
 
-interface RunRequest {
-  readonly incident_id?: string;
-  readonly variables?: Readonly<Record<string, unknown>>;
-}
+type RunRequest = Pick<PlaybookRunRequestDto, 'incident_id' | 'variables'>;
 
 /** Time for the transactions of a request besides its wait. */
 const GRACE_MS = 5_000;
+/** Interval of looks at a run that a request waits for. */
+const LOOK_MS = 100;
 
 const CANCELLED = 'Its playbook run was cancelled.';
 
@@ -57,7 +57,6 @@ export class RunsService implements OnModuleInit {
     private readonly samePerson: SamePerson,
     private readonly killSwitch: KillSwitch,
     private readonly work: Work,
-    private readonly runWork: RunWork,
     private readonly runs: RunsRepository,
     private readonly lists: PlaybookRunLists,
     private readonly dryRuns: DryRuns,
@@ -103,11 +102,25 @@ export class RunsService implements OnModuleInit {
       const message = `The playbook ${name} is disabled: it starts no run.`;
       throw new AppError('invalid_state', message, { details: { reason: 'playbook_disabled' } });
     }
-    const started = await this.start(caller, wanted, idempotency);
+    let attempt: Promise<void> | undefined;
+    const started = await this.transactions.run<PlaybookRunWithSteps>(
+      async (tx) => {
+        await this.killSwitch.claimPermit(tx);
+        const { playbook: version, incident } = wanted;
+        if (incident && !(await this.incidents.lockForShare(tx, incident.id))) {
+          throw new NotFoundError('Incident');
+        }
+        const run = newRun(wanted, caller.name, this.clock.now());
+        await this.runs.insert(tx, [run]);
+        await this.recorder.started(tx, run);
+        attempt = (await this.work.addClaimed(tx, RUN_WORK, [{ ref: run.id }])).get(run.id);
+        return { ...run, playbook: version, steps: [] };
+      },
+      caller,
+      idempotency,
+    );
     try {
-      await this.runWork.rested(started.id, this.settings.actionWaitMs);
-      const run = await this.runs.find(started.id);
-      return run ? await this.withSteps(run, wanted.playbook) : started;
+      return await this.rested(started.id, attempt);
     } catch (error) {
       reportFailure(this.log, `Reading the playbook run ${started.id}`, error);
       return started;
@@ -137,10 +150,8 @@ export class RunsService implements OnModuleInit {
   /** Reads a run by its id alone, because actions know only the id of their run. */
   async find(runId: string): Promise<PlaybookRunWithSteps> {
     const run = isUuid(runId) ? await this.runs.find(runId) : undefined;
-    const version =
-      run && (await this.playbooks.findVersion(run.playbook_id, run.playbook_version));
-    if (!run || !version) throw new NotFoundError('Playbook run');
-    return await this.withSteps(run, version);
+    if (!run) throw new NotFoundError('Playbook run');
+    return run;
   }
 
   /**
@@ -173,27 +184,19 @@ export class RunsService implements OnModuleInit {
     );
   }
 
-  private async start(
-    caller: Principal,
-    wanted: WantedRun,
-    idempotency: Participant<PlaybookRunWithSteps>,
-  ): Promise<PlaybookRunWithSteps> {
-    return await this.transactions.run<PlaybookRunWithSteps>(
-      async (tx) => {
-        await this.killSwitch.claimPermit(tx);
-        const { playbook, incident } = wanted;
-        if (incident && !(await this.incidents.lockForShare(tx, incident.id))) {
-          throw new NotFoundError('Incident');
-        }
-        const run = newRun(wanted, caller.name, this.clock.now());
-        await this.runs.insert(tx, [run]);
-        await this.recorder.started(tx, run);
-        await this.work.addClaimed(tx, RUN_WORK, [{ ref: run.id }]);
-        return { ...run, playbook, steps: [] };
-      },
-      caller,
-      idempotency,
-    );
+  /** Waits until the run has ended, or waits for an approval or for an action of others, but at most `ACTION_WAIT_MS`. */
+  private async rested(id: string, attempt?: Promise<void>): Promise<PlaybookRunWithSteps> {
+    const { actionWaitMs } = this.settings;
+    const deadline = performance.now() + actionWaitMs;
+    if (attempt) await within(actionWaitMs, attempt, () => undefined);
+    for (;;) {
+      const run = await this.find(id);
+      const waitsForOthers = run.steps.some(
+        (step) => isOpen(step) && step.action?.borrowed && !hasEnded(step.action),
+      );
+      if (run.status !== 'running' || waitsForOthers || performance.now() > deadline) return run;
+      await sleep(LOOK_MS);
+    }
   }
 
   private async stop(
@@ -223,18 +226,11 @@ export class RunsService implements OnModuleInit {
   /** Records the cancelled runs and removes their work. Returns their number. */
   private async ended(tx: Tx, cancelled: readonly PlaybookRun[], by: string): Promise<number> {
     for (const run of cancelled) {
-      await this.recorder.ended(tx, run, { ...run, status: 'cancelled' }, by);
+      await this.recorder.ended(tx, run, by);
     }
     const ids = cancelled.map(({ id }) => id);
     if (ids.length > 0) await this.work.cancel(tx, RUN_WORK, ids);
     return ids.length;
-  }
-
-  private async withSteps(
-    run: PlaybookRun,
-    playbook: PlaybookVersion,
-  ): Promise<PlaybookRunWithSteps> {
-    return { ...run, playbook, steps: (await this.runs.stepsOf([run.id]))(run.id) };
   }
 
   private async wanted(
@@ -249,10 +245,7 @@ export class RunsService implements OnModuleInit {
     return { playbook, incident, variables: { ...defaults, ...variables } };
   }
 
-  /** A deleted playbook is found by its id only, because another playbook may have its name. */
   private async idOf(nameOrId: string): Promise<string> {
-    const playbook = await this.playbooks.find(nameOrId);
-    if (playbook || !isUuid(nameOrId)) return found(playbook).id;
-    return found(await this.playbooks.findVersion(nameOrId, 1)).id;
+    return found(await this.playbooks.findId(nameOrId));
   }
 }

@@ -1,7 +1,7 @@
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import type { Incident } from '../../incidents/incident.js';
 import { DEFAULT_DEFINITION, type PlaybookDefinition, type PlaybookStep } from '../playbook.js';
-import { StepDecisions } from './step-decisions.js';
+import { deciderOf, levelsOf } from './next-move.js';
 
 const BY_VERDICT = 'verdict.classification == "malicious"';
 
@@ -21,8 +21,6 @@ const playbook = (steps: PlaybookStep[], more: Partial<PlaybookDefinition> = {})
   steps,
 });
 
-const decisions = new StepDecisions();
-
 describe('the levels that steps ask for', () => {
   const steps = [
     step('free'),
@@ -32,18 +30,18 @@ describe('the levels that steps ask for', () => {
   ];
 
   it('are those that they say when a person starts the run', async () => {
-    const levels = await decisions.levelsOf(playbook(steps), false);
+    const levels = await levelsOf(playbook(steps), false);
     expect(levels).toEqual(['none', 'senior', 'none', 'manager']);
   });
 
   it('are at least those of an analyst where the verdict decides an automatic run', async () => {
-    const levels = await decisions.levelsOf(playbook(steps), true);
+    const levels = await levelsOf(playbook(steps), true);
     expect(levels).toEqual(['none', 'senior', 'analyst', 'manager']);
   });
 
   it('are those that they say where a manager trusts the verdict', async () => {
     const trusting = playbook(steps, { trust_verdict: true });
-    const levels = await decisions.levelsOf(trusting, true);
+    const levels = await levelsOf(trusting, true);
     expect(levels).toEqual(['none', 'senior', 'none', 'manager']);
   });
 });
@@ -60,7 +58,7 @@ describe('the decisions of a run', () => {
     };
     const definition = playbook(Array.from({ length: 9 }, (_, n) => step(`s${n}`)));
     const version = { id: '0', version: 1, name: 'p', definition };
-    const decider = await decisions.of({ playbook: version, incident, variables: {} });
+    const decider = await deciderOf({ playbook: version, incident, variables: {} });
     for (const position of definition.steps.keys()) {
       expect(await decider.decide(position, {})).toEqual({
         kind: 'run',

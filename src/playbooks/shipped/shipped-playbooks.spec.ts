@@ -3,7 +3,7 @@ import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import type { Incident } from '../../incidents/incident.js';
 import { INCIDENT_FIELDS } from '../../incidents/incident-fields.js';
 import { checkPlaybook } from '../language/check-playbook.js';
-import { stepsUnderVerdict } from '../language/steps-read.js';
+import { stepsUnderVerdict } from '../language/expression.js';
 import type { PlaybookStep } from '../playbook.js';
 import { SHIPPED_PLAYBOOKS } from '../playbooks.service.js';
 

@@ -54,9 +54,11 @@ const BUSINESS_RECORD =
   '(?:accountspayable|ap|erp|crm|hr|itsm|cmdb|soc|servicedesk|helpdesk|asset|travel|calendar|finance|procurement|legal|facility|badge|mdm|vendor|supplier|change|patch|backup|scan|maintenance|engagement)(?:note|notes|record|records|entry|case|check|context|status)/';
 
 /** The service puts the newest report of an incident beside its first event. */
+const NOTED =
+  '(?:\\w{0,24}(?:calendar|schedule|window|context|enrichment|inventory|cmdb|asset|record|records|lookup|hr|approval|confirmation|history|baseline|profile|directory|prevalence|knowledge|notes|checks?)|src|dst|dest|source|target|subject|caller|initiator|sourceasset|origin|destination|targetasset|site|location|relationship|sender|kibana|alert|partner|contract|\\w{0,12}feed|exception|privilege|shift|roster|engagement|redteam|simulation\\w{0,12}|\\w{0,24}register)/';
 const OUTER = `(?:latestreport/)?(?:${ENVELOPES})*`;
 const OWN_PLACE = new RegExp(
-  `^${OUTER}(?:(?:${oneOf(MAILS)})?(?:${SENDER_CHECKS})+|(?:${OWN})*|(?:${BUSINESS_RECORD})|${INVENTORIES}(?:${ADDRESS})?)[^/]*$`,
+  `^${OUTER}(?:(?:${oneOf(MAILS)})?(?:${SENDER_CHECKS})+|(?:${OWN}|${NOTED})*|(?:${BUSINESS_RECORD})|${INVENTORIES}(?:${ADDRESS})?)[^/]*$`,
 );
 const MAIL_PLACE = new RegExp(`^${OUTER}${oneOf(`${MAILS} original`)}[^/]*$`);
 

@@ -73,7 +73,7 @@ export class WebhookEventsController {
   @ApiAnswer({
     status: 200,
     description:
-      'The event after the replay. Its status is `failed` if it still cannot be read or stored. It is `queued` if it has more than 1 000 events, or if one of several events cannot be stored: a worker then settles the other events, and `error` names the failed event.',
+      'The event after the replay. Its status is `failed` if it still cannot be read or stored. It is `queued` if it has more than 1 000 events, or if it was not stored: a worker then settles its events one by one, and `error` names those that failed.',
     type: WebhookEventDto,
   })
   @ApiErrors('invalid_state')

@@ -5,10 +5,9 @@ import { parsePointer } from '../../platform/json-pointer.js';
 import { isList, isObject, type Json } from '../reading/json.js';
 import { readByMapping } from '../reading/mapping.js';
 import { resolve } from '../reading/places.js';
-import { isUnfit, readEvents } from '../reading/read-events.js';
 import { type Alert, severityOf, typeOf } from '../reading/words.js';
-import type { Mapping, Preset } from '../sources/webhook-source.entity.js';
-import { presetLike, PRESETS, presetNamed } from './presets.js';
+import type { Mapping } from '../sources/webhook-source.entity.js';
+import { PRESETS, presetNamed } from './presets.js';
 
 const FIXTURES = join(__dirname, '../../../test/fixtures/webhooks/presets');
 
@@ -140,47 +139,6 @@ describe('a repeated or updated event', () => {
       expect(before.map((event) => event.eventId)).toContain(eventId);
     },
   );
-});
-
-function hintAt({ name, mapping }: Preset, body: Json): string | undefined {
-  const read = readEvents({ source: 's', format: 'mapping', preset: name, mapping }, body);
-  return isUnfit(read) ? read.hint : 'It fits.';
-}
-
-describe('marks of presets', () => {
-  it.each(SAMPLES)('identify the preset of $preset/$sample', ({ preset: name, body }) => {
-    expect(presetLike(body)?.name).toBe(name);
-    expect(presetLike([body, { other: 1 }])?.name).toBe(Array.isArray(body) ? undefined : name);
-  });
-
-  it.each(SAMPLES)(
-    'given a source of another preset, when it receives $preset/$sample → the hint names the right preset',
-    ({ preset: name, body }) => {
-      const others = PRESETS.filter((preset) => preset.name !== name);
-      const hints = new Set(others.map((preset) => hintAt(preset, body)));
-      hints.delete('It fits.');
-      expect([...hints]).toEqual([`This looks like ${name}.`]);
-    },
-  );
-
-  it.each<[string, Json]>([
-    ['the format of this service', { event_type: 'x', data: { alert_id: '1', details: {} } }],
-    ['an alarm', { alarm: { rule: 'Impossible travel', level: 'warn', key: 'a-17' } }],
-    ['words that many tools have', { rule: 'x', event: { id: 1 }, data: [{}], alerts: [] }],
-    ['nothing', {}],
-    ['an empty list', []],
-    ['a text', 'This looks like okta.'],
-    ['null', null],
-  ])('match no preset: %s', (_, body) => {
-    expect(presetLike(body)).toBeUndefined();
-    expect(hintAt(presetNamed('okta')!, body)).toBeUndefined();
-  });
-
-  it('given a source of the right preset → there is no hint', () => {
-    const empty = { messagesDelivered: [], clicksPermitted: [] };
-    expect(hintAt(presetNamed('okta')!, empty)).toBe('This looks like proofpoint.');
-    expect(hintAt(presetNamed('proofpoint')!, empty)).toBeUndefined();
-  });
 });
 
 const WRONG: readonly Json[] = [

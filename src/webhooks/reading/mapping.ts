@@ -220,7 +220,6 @@ const LONGEST_LIFTED = 2_000;
 const ALL_LIFTED = 4 * 1024 * 1024;
 
 function alertReader(mapping: Mapping, events: number): (found: Found) => Alert {
-  let finder: Finder | undefined;
   const [title, severity, eventId, type] = [
     waysOf(mapping.title),
     waysOf(mapping.severity),
@@ -239,8 +238,7 @@ function alertReader(mapping: Mapping, events: number): (found: Found) => Alert 
   );
 
   return ({ event, body }) => {
-    if (finder?.body !== body) finder = new Finder(body);
-    const found = finder;
+    const found = new Finder(body);
     const said = found.words(event, severity)?.[0];
     const id = found.words(event, eventId);
     const values = [...lifts].flatMap(([key, ways]) => {

@@ -58,9 +58,6 @@ const LONGEST_TEXT = 1_000;
 
 /** Finds values in the events of one body. */
 export class Finder {
-  /** Values of the body, which up to a thousand events share. */
-  private readonly shared = new Map<Place, Scalar | undefined>();
-
   constructor(readonly body: Json) {}
 
   /** Texts of the first way that leads to a value. Long texts are cut. */
@@ -106,9 +103,7 @@ export class Finder {
   }
 
   private at(event: Json, place: Place): Scalar | undefined {
-    if (!place.fromBody) return scalarAt(event, place);
-    if (!this.shared.has(place)) this.shared.set(place, scalarAt(this.body, place));
-    return this.shared.get(place);
+    return scalarAt(place.fromBody ? this.body : event, place);
   }
 }
 

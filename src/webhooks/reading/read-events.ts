@@ -4,7 +4,6 @@ import { type NewIncident, type Severity, severityRises } from '../../incidents/
 import { incidentTitle, titleOfTool } from '../../incidents/titles.js';
 import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { shownStart } from '../../platform/text.js';
-import { presetLike } from '../presets/presets.js';
 import type { EventFormatName, ReadingRules } from '../sources/webhook-source.entity.js';
 import { readAs } from './formats.js';
 import { isList, isObject, type Json, type JsonObject, saysSomething, textOf } from './json.js';
@@ -64,8 +63,7 @@ export function* openBody(rules: ReadingRules, body: Json): Generator<void, Open
     count: (format === 'mapping' ? found : items).length,
     read: (part) => {
       const alerts = alertsIn(part);
-      if (!alerts) return { why: unfitWords(format), hint: hintFor(rules, body) };
-      return alerts.map((alert) => readEvent(rules, alert));
+      return alerts?.map((alert) => readEvent(rules, alert)) ?? unfitWords(format);
     },
   };
 }
@@ -84,28 +82,14 @@ export function incidentOf({ incident, overWord, minSeverity = 'low' }: ReadEven
   return { ...incident, severity: minSeverity, source_status: 'resolved' };
 }
 
-export interface Unfit {
-  readonly why: string;
-  /** Names the preset that the body looks like. */
-  readonly hint?: string;
-}
-
-/** `undefined` if the source has this preset: the body is from its tool, but has no event. */
-function hintFor({ preset }: ReadingRules, body: Json): string | undefined {
-  const like = presetLike(body);
-  return like && like.name !== preset ? `This looks like ${like.name}.` : undefined;
-}
-
-/** Reason for the inbox. */
-export function wordsOf({ why, hint }: Unfit): string {
-  return hint === undefined ? why : `${why} ${hint}`;
-}
+/** Reason why a body has no event, for the sender and the inbox. */
+type Unfit = string;
 
 export function isUnfit(read: readonly ReadEvent[] | Unfit): read is Unfit {
-  return 'why' in read;
+  return typeof read === 'string';
 }
 
-function unfitWords(format: EventFormatName): string {
+function unfitWords(format: EventFormatName): Unfit {
   if (format === 'auto') return 'The body fits no known format.';
   if (format === 'mapping') return "The source's mapping finds no event in the body.";
   return `The body does not look like ${format}.`;

@@ -69,6 +69,10 @@ describe('severityOf', () => {
     expect(of('3.7', ranges)).toEqual({ severity: 'high' });
   });
 
+  it('uses the first of two ranges with the number', () => {
+    expect(of('40', { '0-40': 'low', '40-60': 'high' })).toEqual({ severity: 'low' });
+  });
+
   it('looks up the number beside the word in the ranges', () => {
     const said = { said: 'High', number: 72, level: 'high' } as const;
     expect(severityOf(said, { '70-75': 'critical' })).toEqual({ severity: 'critical' });
@@ -107,19 +111,9 @@ describe('severityMappingProblems', () => {
     [{ '39-0': 'low' }, 'severity_mapping.39-0 matches'],
     [{ '>80': 'high' }, 'severity_mapping.>80 matches'],
     [{ '<= 20': 'low' }, 'severity_mapping.<= 20 matches'],
-    [{ High: 'low', 'high ': 'high' }, 'severity_mapping.high  unique'],
-    [{ '5': 'low', ' 5': 'high' }, 'severity_mapping. 5 unique'],
     [{ '0-100': 'low', '39-0': 'low' }, 'severity_mapping.39-0 matches'],
-    [{ '0-40': 'low', '40-60': 'high' }, 'severity_mapping.40-60 unique'],
-    [{ '80-': 'low', '90': 'high' }, 'severity_mapping.80- unique'],
-    [{ '5': 'low', '5.0': 'high' }, 'severity_mapping.5.0 unique'],
-    [{ '0-100': 'low', '50': 'high', '10-20': 'high' }, null],
     [JSON.parse('{"__proto__": "bad"}'), 'severity_mapping.__proto__ is_in'],
-  ])('rejects %j', (mapping, problem) => {
-    const found = codes(mapping);
-    if (problem !== null) expect(found).toEqual([problem]);
-    else expect(found).toHaveLength(2);
-  });
+  ])('rejects %j', (mapping, problem) => expect(codes(mapping)).toEqual([problem]));
 
   it('reports too many entries once', () => {
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`w${at}`, 'bad']));

@@ -239,24 +239,15 @@ export function severityMappingProblems(
   }
   const entries: (readonly [string, unknown])[] = Object.entries(mapping);
   if (entries.length > MOST_ENTRIES) return [tooManyEntries(field)];
-  const keys = entries.map(([key]) => key);
-  return [
-    ...entries.flatMap(([key, value]) => entryProblems(`${field}.${key}`, key, value)),
-    ...repeatedWords(keys, field),
-    ...overlaps(keys, field),
-  ];
+  return entries.flatMap(([key, value]) => entryProblems(`${field}.${key}`, key, value));
 }
 
 function entryProblems(field: string, key: string, value: unknown): FieldError[] {
   const problems: FieldError[] = [];
   const range = numberRange(key);
   if (key.trim() === '' || key.length > LONGEST_KEY) problems.push(badKey(field));
-  if (!range && LIKE_A_RANGE.test(key)) {
+  if (range ? range.from > range.to : LIKE_A_RANGE.test(key)) {
     const message = `${field} must be a word, a number, or a range such as 0-39 or 80-.`;
-    problems.push({ field, code: 'matches', message });
-  }
-  if (range && range.from > range.to) {
-    const message = `${field} must name the smaller number first.`;
     problems.push({ field, code: 'matches', message });
   }
   if (!SEVERITIES.some((severity) => severity === value)) {
@@ -264,32 +255,6 @@ function entryProblems(field: string, key: string, value: unknown): FieldError[]
     problems.push({ field, code: 'is_in', message });
   }
   return problems;
-}
-
-function repeatedWords(keys: readonly string[], field: string): FieldError[] {
-  const words = keys.map(lowerCase);
-  return keys
-    .filter((_, at) => words.indexOf(words[at]!) < at)
-    .map((key) => ({
-      field: `${field}.${key}`,
-      code: 'unique',
-      message: `${field} names ${shownName(key)} twice: capitals do not count.`,
-    }));
-}
-
-function overlaps(keys: readonly string[], field: string): FieldError[] {
-  const ranges = keys.flatMap((key) => {
-    const range = numberRange(key);
-    return range && range.from <= range.to ? [{ key, word: lowerCase(key), ...range }] : [];
-  });
-  return ranges.flatMap(({ key, word, from, to }, at) => {
-    const other = ranges
-      .slice(0, at)
-      .find((before) => before.word !== word && before.from <= to && from <= before.to);
-    if (!other) return [];
-    const message = `${field} has numbers that are both in ${other.key} and in ${key}.`;
-    return [{ field: `${field}.${key}`, code: 'unique', message }];
-  });
 }
 
 const NUMBER = String.raw`\d{1,20}(?:\.\d{1,20})?`;

@@ -4,7 +4,6 @@ import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Principal } from '../../auth/principal.js';
-import { Clock } from '../../platform/clock.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { isDatabaseUnavailable, isLostRace } from '../../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
@@ -17,9 +16,8 @@ import type { SettlingProgress, WebhookEventEntity } from '../events/webhook-eve
 import { WebhookEvents } from '../events/webhook-events.js';
 import { readEventLines } from '../reading/event-json.js';
 import { MOST_EVENTS } from '../reading/mapping.js';
-import { isUnfit, openBody, type OpenBody, wordsOf } from '../reading/read-events.js';
-import type { WebhookSource } from '../sources/webhook-source.entity.js';
-import { WebhookSourcesRepository, withoutSecrets } from '../sources/webhook-sources.repository.js';
+import { isUnfit, openBody, type OpenBody } from '../reading/read-events.js';
+import { WebhookSourcesRepository } from '../sources/webhook-sources.repository.js';
 import {
   ENDED,
   InboxRepository,
@@ -30,12 +28,12 @@ import {
 import {
   afterFailure,
   afterPart,
-  type Arrival,
   ending,
   nextPart,
   NOT_STORED,
   NOTHING_DONE,
   type SettledEvent,
+  type SettledReceipt,
 } from './receipt.js';
 import { Settlement } from './settlement.js';
 
@@ -69,16 +67,11 @@ interface Failure {
   readonly why: string;
 }
 
-interface Settled {
-  readonly failures: readonly Failure[];
-  readonly isLocked: boolean;
-}
-
 /** Settles the events in the inbox: queued events, and failed events that an analyst replays. */
 @Injectable()
 export class InboxProcessing implements OnModuleInit {
   private readonly log = new Logger('Webhooks');
-  private readonly bodies = new StoredBodies();
+  private readonly turns = new LoopTurns();
 
   constructor(
     private readonly transactions: Transactions,
@@ -88,7 +81,6 @@ export class InboxProcessing implements OnModuleInit {
     private readonly settlement: Settlement,
     private readonly audit: AuditLog,
     private readonly work: Work,
-    private readonly clock: Clock,
     @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
   ) {}
 
@@ -135,12 +127,11 @@ export class InboxProcessing implements OnModuleInit {
       const message = `The event is ${event.status}: only a failed event can be replayed.`;
       throw new AppError('invalid_state', message, { details: { status: event.status } });
     }
-    const total = await this.countIn(tx, event);
-    if (total > MOST_EVENTS || (total > 1 && !canSettle)) {
+    if (canSettle && (await this.countIn(tx, event)) <= MOST_EVENTS) await this.process(tx, event);
+    else {
       await this.inbox.change(tx, id, { status: 'queued', error: null, processed_at: null });
       await this.work.add(tx, QUEUED_EVENTS, ...workOn([event.source]));
-    } else if (canSettle) await this.process(tx, event);
-    else await this.inbox.change(tx, id, { status: 'failed', error: NOT_STORED, ...ENDED });
+    }
     await this.audit.record(tx, {
       actor: caller.name,
       action: 'webhook_event.replayed',
@@ -154,10 +145,12 @@ export class InboxProcessing implements OnModuleInit {
     const begun = performance.now();
     while (performance.now() - begun < TURN_MS) {
       signal.throwIfAborted();
-      const settled = await this.processNext(source, MOST_TOGETHER);
-      if (!settled) return undefined;
-      if (settled.isLocked) return new AgainOutcome({ inMs: LOCKED_MS, countsAsAttempt: false });
-      for (const failure of settled.failures) this.tell(failure);
+      const failures = await this.processNext(source, MOST_TOGETHER);
+      if (!failures) return undefined;
+      if (failures === 'locked') {
+        return new AgainOutcome({ inMs: LOCKED_MS, countsAsAttempt: false });
+      }
+      for (const failure of failures) this.tell(failure);
     }
     return new AgainOutcome({ inMs: 0, countsAsAttempt: false });
   }
@@ -166,31 +159,32 @@ export class InboxProcessing implements OnModuleInit {
    * Settles the bodies of a source in the order of their receipt, because their events may be about one incident. Does nothing
    * while another worker has locked the first body. Returns undefined if none is queued.
    */
-  private async processNext(source: string, most: number): Promise<Settled | undefined> {
-    let taken: readonly UnsettledEvent[] = [];
+  private async processNext(
+    source: string,
+    most: number,
+  ): Promise<readonly Failure[] | 'locked' | undefined> {
+    let taken: readonly UnsettledEvent[] | undefined;
     try {
       return await this.transactions.run(async (tx) => {
-        const first = await this.inbox.lockFirst(tx, source, most);
-        if (!first) return undefined;
-        taken = first;
+        taken = await this.inbox.lockFirst(tx, source, most);
+        if (taken?.length === 0) return 'locked';
         const failures: Failure[] = [];
-        for (const event of taken) {
+        for (const event of taken ?? []) {
           const outcome = await this.process(tx, event);
           if (outcome === 'unfinished') break;
           if (outcome) failures.push(outcome);
         }
-        return { failures, isLocked: taken.length === 0 };
+        return taken && failures;
       });
     } catch (error) {
+      const [first, ...others] = taken ?? [];
       // The work is tried again.
-      if (isDatabaseUnavailable(error) || isLostRace(error)) throw error;
-      const [first, ...others] = taken;
-      if (!first) throw error;
+      if (!first || isDatabaseUnavailable(error) || isLostRace(error)) throw error;
       if (others.length > 0) return await this.processNext(source, 1);
       this.log.error({ err: error, event: first.id }, 'A webhook event was not stored');
       const goesOn = await this.transactions.run((tx) => this.continueAfterFailure(tx, first.id));
-      const failure = { event: first.id, source, code: toAppError(error).code, why: NOT_STORED };
-      return { failures: goesOn ? [] : [failure], isLocked: false };
+      const { code } = toAppError(error);
+      return goesOn ? [] : [{ event: first.id, source, code, why: NOT_STORED }];
     }
   }
 
@@ -205,28 +199,28 @@ export class InboxProcessing implements OnModuleInit {
     tx: Tx,
     event: UnsettledEvent,
   ): Promise<Failure | 'unfinished' | undefined> {
-    const source = await this.sourceIn(tx, event);
+    const body = await this.openIn(tx, event);
     // The name of an unregistered source would stay a label of the metrics.
-    if (!source) return await this.fail(tx, event, 'other', 'unknown_source', NO_SOURCE);
-    const body = await this.bodies.open(source, event);
+    if (!body) return await this.fail(tx, event, 'other', 'unknown_source', NO_SOURCE);
     if (body.isEmpty) {
-      await this.inbox.change(tx, event.id, {
-        ...outcomeOf({ arrival: event, events: [] }),
-        ...ENDED,
-      });
+      await this.end(tx, { arrival: event, events: [] });
       return undefined;
     }
     const progress = event.progress ?? NOTHING_DONE;
     const events = body.read(nextPart(progress));
     if (isUnfit(events)) {
-      return await this.fail(tx, event, event.source, 'validation_error', wordsOf(events));
+      return await this.fail(tx, event, event.source, 'validation_error', events);
     }
     const settled = await this.settlement.settle(tx, { arrival: event, events });
     if (event.progress || events.length < body.count) {
       return await this.goOn(tx, event, afterPart(progress, settled), settled.events, body.count);
     }
-    await this.inbox.change(tx, event.id, { ...outcomeOf(settled), ...ENDED });
+    await this.end(tx, settled);
     return undefined;
+  }
+
+  private async end(tx: Tx, settled: SettledReceipt): Promise<void> {
+    await this.inbox.change(tx, settled.arrival.id, { ...outcomeOf(settled), ...ENDED });
   }
 
   /** Stores the progress in the transaction that settles the part, so that a crash neither repeats nor loses a part. */
@@ -245,7 +239,6 @@ export class InboxProcessing implements OnModuleInit {
       await this.inbox.change(tx, id, { progress, incident_ids });
       return 'unfinished';
     }
-    this.bodies.forget(id);
     const end = ending(progress, total);
     if (end.error) await this.notify(tx, event, end.error);
     await this.inbox.change(tx, id, { ...end, incident_ids, ...ENDED });
@@ -265,17 +258,18 @@ export class InboxProcessing implements OnModuleInit {
   }
 
   private async countIn(tx: Tx, event: UnsettledEvent): Promise<number> {
-    const source = await this.sourceIn(tx, event);
-    return source ? (await this.bodies.open(source, event)).count : 1;
+    return (await this.openIn(tx, event))?.count ?? 1;
   }
 
-  /** Reads on the connection of the transaction, because a small pool has no second connection. */
-  private async sourceIn(
-    tx: Tx,
-    { source }: WebhookEventEntity,
-  ): Promise<WebhookSource | undefined> {
-    const row = await this.sources.find(source, tx);
-    return row && withoutSecrets(row, this.clock.now());
+  /**
+   * `undefined` if the source is no longer registered. Reads on the connection of the transaction, because a small pool has no second
+   * connection.
+   */
+  private async openIn(tx: Tx, event: UnsettledEvent): Promise<OpenBody | undefined> {
+    const source = await this.sources.find(event.source, tx);
+    if (!source) return undefined;
+    const json = await this.turns.runInPieces(readEventLines(event.body));
+    return await this.turns.runInPieces(openBody(source, json));
   }
 
   private async fail(
@@ -297,39 +291,5 @@ export class InboxProcessing implements OnModuleInit {
   /** An analyst who replays a failed event sees the outcome in the response. */
   private async notify(tx: Tx, event: UnsettledEvent, error: string): Promise<void> {
     if (event.status === 'queued') await this.settlement.notifyFailure(tx, event, error);
-  }
-}
-
-/** Maximum number of large bodies that are kept in memory, and for how long. */
-const MOST_KEPT = 2;
-const KEPT_MS = 60_000;
-
-/** Keeps a body that is settled in parts until its last part, so that it is not read again for each of them. */
-class StoredBodies {
-  private readonly turns = new LoopTurns();
-  private readonly kept = new Map<string, { readonly rules: string; readonly opened: OpenBody }>();
-
-  async open(source: WebhookSource, { id, body }: Pick<Arrival, 'id' | 'body'>): Promise<OpenBody> {
-    const rules = JSON.stringify(source);
-    const known = this.kept.get(id);
-    if (known?.rules === rules) return known.opened;
-    const json = await this.turns.runInPieces(readEventLines(body));
-    const opened = await this.turns.runInPieces(openBody(source, json));
-    if (opened.count > MOST_EVENTS) this.keep(id, { rules, opened });
-    return opened;
-  }
-
-  forget(id: string): void {
-    this.kept.delete(id);
-  }
-
-  private keep(id: string, body: { readonly rules: string; readonly opened: OpenBody }): void {
-    const [oldest] = this.kept.keys();
-    if (oldest !== undefined && this.kept.size >= MOST_KEPT) this.kept.delete(oldest);
-    this.kept.set(id, body);
-    // Another replica may settle the rest.
-    setTimeout(() => {
-      if (this.kept.get(id) === body) this.kept.delete(id);
-    }, KEPT_MS).unref();
   }
 }

@@ -1,5 +1,6 @@
 import { Choice, Flag, Id, NestedList, Text } from '../../platform/validation/fields.js';
 import type { SettledEvent } from './receipt.js';
+import type { Receipt } from './webhook-receipts.js';
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiParam } from '@nestjs/swagger';
 import { CHALLENGE, OKTA_CHALLENGE } from '../signatures/okta-verification.js';
@@ -70,21 +71,13 @@ export class QueuedReceiptDto {
   @Text({ example: 'The event is stored; its incident follows.' })
   readonly message: string;
 
-  static from(this: void, id: string): QueuedReceiptDto {
-    return {
-      status: 'queued',
-      queue_id: id,
-      message: 'The event is stored; its incident follows.',
-    };
-  }
-
-  /** The response to a body without events, because the accepted response has an incident. */
-  static ofEmpty(this: void, id: string): QueuedReceiptDto {
-    return {
-      status: 'queued',
-      queue_id: id,
-      message: 'The body is stored; its lists of events are empty.',
-    };
+  /** Also the response to a body without events, because the accepted response has an incident. */
+  static of(this: void, { status, id }: Extract<Receipt, { id: string }>): QueuedReceiptDto {
+    const message =
+      status === 'empty'
+        ? 'The body is stored; its lists of events are empty.'
+        : 'The event is stored; its incident follows.';
+    return { status: 'queued', queue_id: id, message };
   }
 }
 

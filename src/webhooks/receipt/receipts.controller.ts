@@ -2,9 +2,9 @@ import { Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestj
 import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Allow, Public } from '../../platform/access/access.js';
-import { RawAnswer } from '../../platform/http/answering-adapter.js';
+import { RawAnswer } from '../../platform/http/answer.js';
 import { AnyQuery, BodyUpTo, Consumes } from '../../platform/http/handler-options.js';
-import { Limited } from '../../platform/limits/request-limits.js';
+import { Limited } from '../../platform/limits/limits.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import {
   OKTA_CHALLENGE,
@@ -88,8 +88,6 @@ export class ReceiptsController {
     const receipt = await this.receipts.receive(verified);
     if (receipt.status === 'accepted') return AcceptedReceiptDto.fromAll(receipt.events);
     void reply.status(202);
-    return receipt.status === 'empty'
-      ? QueuedReceiptDto.ofEmpty(receipt.id)
-      : QueuedReceiptDto.from(receipt.id);
+    return QueuedReceiptDto.of(receipt);
   }
 }

@@ -10,20 +10,13 @@ import { atOnce, LoopTurns, Semaphore } from '../../platform/concurrency/semapho
 import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { LimitCounter } from '../../platform/limits/limit-counter.js';
+import { LimitCounter } from '../../platform/limits/limits.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { Work } from '../../platform/work/work.js';
 import { readEventJson, readEventLines } from '../reading/event-json.js';
 import { MOST_EVENTS } from '../reading/mapping.js';
-import {
-  incidentOf,
-  isUnfit,
-  openBody,
-  type OpenBody,
-  type Unfit,
-  wordsOf,
-} from '../reading/read-events.js';
+import { incidentOf, isUnfit, openBody, type OpenBody } from '../reading/read-events.js';
 import { accountOf, type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
 import type { WebhookSource } from '../sources/webhook-source.entity.js';
 import { InboxRepository } from './inbox.repository.js';
@@ -41,8 +34,7 @@ import { overEntries, unknownSeverityEntries } from './further-reports.js';
 
 export type Receipt =
   | { readonly status: 'accepted'; readonly events: readonly SettledEvent[] }
-  | { readonly status: 'queued'; readonly id: string }
-  | { readonly status: 'empty'; readonly id: string };
+  | { readonly status: 'queued' | 'empty'; readonly id: string };
 
 /** Bodies with more events share two places for settling, because they take longer. */
 const FEW = 10;
@@ -229,11 +221,10 @@ export class WebhookReceipts {
   }
 
   /** Keeps the body as a failed event, so that analysts see it and can replay it. */
-  private async refuse(arrival: Arrival, unfit: Unfit): Promise<AppError> {
-    const { why: message, hint } = unfit;
-    const event_id = await this.keepFailed(arrival, wordsOf(unfit));
+  private async refuse(arrival: Arrival, message: string): Promise<AppError> {
+    const event_id = await this.keepFailed(arrival, message);
     const errors = [{ field: '', code: 'unknown_format', message }];
-    return new AppError('validation_error', message, { details: { errors, event_id, hint } });
+    return new AppError('validation_error', message, { details: { errors, event_id } });
   }
 
   private async keepFailed(arrival: Arrival, error: string): Promise<string> {

@@ -14,16 +14,12 @@ import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { StrangerRefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
-import { ERROR_CATALOGUE, type ErrorCode } from '../../platform/errors/error-catalogue.js';
+import { ERROR_CATALOGUE } from '../../platform/errors/error-catalogue.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
-import { LimitCounter, type NamedLimit } from '../../platform/limits/limit-counter.js';
+import { LimitCounter, type NamedLimit } from '../../platform/limits/limits.js';
 import { isLines } from '../reading/event-json.js';
 import { SourceDirectory } from '../sources/source-directory.js';
-import {
-  type ReceivingSource,
-  SOURCE_NAME,
-  type WebhookSource,
-} from '../sources/webhook-source.entity.js';
+import type { ReceivingSource, WebhookSource } from '../sources/webhook-source.entity.js';
 import {
   messageName,
   signatureHeaders,
@@ -93,21 +89,14 @@ export class HmacGuard implements CanActivate {
       return true;
     } catch (error) {
       const { code } = toAppError(error);
-      const name = source?.source ?? this.nameBefore(request, code) ?? 'other';
-      this.errors.inc({ source: name, code });
+      this.errors.inc({ source: source?.source ?? 'other', code });
       throw error;
     }
   }
 
-  /** Name of a source for the metrics while the database is down, from the last successful read. */
-  private nameBefore(request: FastifyRequest, code: ErrorCode): string | undefined {
-    const name = nameIn(request);
-    return code === 'service_unavailable' && this.sources.wasEnabled(name) ? name : undefined;
-  }
-
   private async sourceOf(request: FastifyRequest): Promise<ReceivingSource | undefined> {
-    const name = nameIn(request);
-    const source = SOURCE_NAME.test(name) ? await this.sources.find(name) : undefined;
+    const { source: name = '' } = request.params as { readonly source?: string };
+    const source = await this.sources.find(name);
     return source?.enabled ? source : undefined;
   }
 
@@ -171,10 +160,6 @@ export class HmacGuard implements CanActivate {
       isLines: isLines(request.headers['content-type']),
     };
   }
-}
-
-function nameIn({ params }: FastifyRequest): string {
-  return (params as { readonly source?: string }).source ?? '';
 }
 
 /** Rejects compressed bodies, because a small body could expand to any size. */

@@ -44,18 +44,6 @@ export class SealedSecrets {
     }
   }
 
-  /** Encrypts the secrets again with the first key. Leaves out secrets that cannot be decrypted. */
-  reseal(stored: StoredSecrets & Pick<WebhookSourceEntity, 'source'>): StoredSecrets {
-    const again = (sealed: string | null) => {
-      const plain = this.open(stored.source, sealed);
-      return plain === undefined ? null : this.box.seal(plain, contextOf(stored.source));
-    };
-    const previous_secret = again(stored.previous_secret);
-    const { previous_secret_until } = stored;
-    const previous = previous_secret ? { previous_secret, previous_secret_until } : NO_PREVIOUS;
-    return { secret: again(stored.secret), ...previous };
-  }
-
   /** The newest two secrets are valid. */
   change(
     before: StoredSecrets & Pick<WebhookSourceEntity, 'source'>,

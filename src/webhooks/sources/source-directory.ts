@@ -26,19 +26,15 @@ interface Snapshot {
   readonly readAt: number;
 }
 
-/**
- * All sources with their secrets, at most 800 ms old, so that receipts do not read them. One read runs at a time. Unknown names and failed
- * reads cause at most 20 reads per second.
- */
+/** All sources with their secrets, at most 800 ms old, so that receipts do not read them. One read runs at a time. */
 @Injectable()
 export class SourceDirectory {
   private readonly log = new Logger(SourceDirectory.name);
   private latest: Snapshot = { sources: new Map(), readAt: -Infinity };
-  private failed: { readonly readAt: number; readonly error: unknown } | undefined;
   private reading: Promise<Snapshot> | undefined;
   private changedAt = -Infinity;
-  /** Decrypted secrets of the latest read, by name and encrypted secret. */
-  private opened: ReadonlyMap<string, string | undefined> = new Map();
+  /** Encrypted secrets whose failure is in the log. */
+  private readonly unreadable = new Set<string>();
 
   constructor(
     private readonly rows: WebhookSourcesRepository,
@@ -52,24 +48,16 @@ export class SourceDirectory {
     const arrivedAt = performance.now();
     const { sources, readAt } = await this.readAfter(arrivedAt - VALID_MS);
     const known = sources.get(name);
-    if (!known) {
-      const confirmed = await this.readAfter(arrivedAt - VALID_FOR_MISSING_MS);
-      return this.withValidSecrets(confirmed.sources.get(name));
-    }
+    if (!known) return (await this.readAfter(arrivedAt - VALID_FOR_MISSING_MS)).sources.get(name);
     // After a failure, the snapshot expires and the next receipt gets the error.
     if (readAt < arrivedAt - REFRESH_MS) this.read().catch(() => undefined);
-    return this.withValidSecrets(known);
+    return known;
   }
 
   /** Throws if the database does not answer. */
   async enabledNames(): Promise<string[]> {
     const { sources } = await this.readAfter(performance.now() - VALID_MS);
     return [...sources.values()].filter(({ enabled }) => enabled).map(({ source }) => source);
-  }
-
-  /** Whether the source was enabled at the last successful read. Only for the label of a metric. */
-  wasEnabled(name: string): boolean {
-    return this.latest.sources.get(name)?.enabled === true;
   }
 
   /** This process changed a source, so only reads that start later count. */
@@ -94,59 +82,31 @@ export class SourceDirectory {
 
   private async readAll(): Promise<Snapshot> {
     const readAt = performance.now();
-    if (this.failed && this.failed.readAt > readAt - VALID_FOR_MISSING_MS) throw this.failed.error;
-    try {
-      const rows = await within(READ_TIMEOUT_MS, this.rows.all(), () => {
-        throw new UnavailableError('The database does not answer.');
-      });
-      this.failed = undefined;
-      this.latest = { sources: this.received(rows), readAt };
-      return this.latest;
-    } catch (error) {
-      this.failed = { readAt, error };
-      throw error;
-    }
-  }
-
-  private received(rows: readonly WebhookSourceEntity[]): Map<string, ReceivingSource> {
-    const opened = new Map<string, string | undefined>();
-    const open = (source: string, sealed: string | null, until?: Date): ReceivingSecret[] => {
-      if (sealed === null) return [];
-      // With the name, because a secret that was copied from another source must not open.
-      const key = `${source} ${sealed}`;
-      const value = this.opened.has(key) ? this.opened.get(key) : this.openNew(source, sealed);
-      opened.set(key, value);
-      return value === undefined ? [] : [{ value, until }];
-    };
-    const sources = rows.map((row) => {
-      const { source, secret, previous_secret, previous_secret_until } = row;
-      const secrets = [
-        ...open(source, secret),
-        ...open(source, previous_secret, previous_secret_until!),
-      ];
-      return [source, { ...withoutSecrets(row, this.clock.now()), secrets }] as const;
+    const rows = await within(READ_TIMEOUT_MS, this.rows.all(), () => {
+      throw new UnavailableError('The database does not answer.');
     });
-    this.opened = opened;
-    return new Map(sources);
+    const sources = new Map(rows.map((row) => [row.source, this.receiving(row)]));
+    this.latest = { sources, readAt };
+    return this.latest;
   }
 
-  private openNew(source: string, sealed: string): string | undefined {
+  private receiving(row: WebhookSourceEntity): ReceivingSource {
+    const { source, secret, previous_secret, previous_secret_until } = row;
+    const secrets = [
+      ...this.open(source, secret),
+      ...this.open(source, previous_secret, previous_secret_until!),
+    ];
+    return { ...withoutSecrets(row, this.clock.now()), secrets };
+  }
+
+  private open(source: string, sealed: string | null, until?: Date): ReceivingSecret[] {
+    if (sealed === null) return [];
     const value = this.secrets.open(source, sealed);
-    if (value === undefined) {
+    if (value !== undefined) return [{ value, until }];
+    if (!this.unreadable.has(sealed)) {
+      this.unreadable.add(sealed);
       this.log.error({ source }, 'A secret of a webhook source cannot be decrypted: set a new one');
     }
-    return value;
-  }
-
-  /** Leaves out a previous secret that expired after the read. */
-  private withValidSecrets(source: ReceivingSource | undefined): ReceivingSource | undefined {
-    const now = this.clock.now();
-    const isValid = ({ until }: ReceivingSecret): boolean => until === undefined || until > now;
-    if (!source || source.secrets.every(isValid)) return source;
-    return {
-      ...source,
-      secrets: source.secrets.filter(isValid),
-      previous_secret_until: null,
-    };
+    return [];
   }
 }

@@ -5,7 +5,7 @@ import { BASE64 } from '../signatures/signature-rules.js';
 import type { SignatureScheme, WebhookSourceEntity } from './webhook-source.entity.js';
 
 /** Settings of a source that an administrator chooses, without the secret. */
-type SourceSettings = Pick<
+export type SourceSettings = Pick<
   WebhookSourceEntity,
   | 'enabled'
   | 'signature'

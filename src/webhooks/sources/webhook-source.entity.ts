@@ -135,21 +135,7 @@ export class WebhookSourceEntity {
 export type WebhookSource = Omit<WebhookSourceEntity, 'secret' | 'previous_secret'>;
 
 /** Settings that decide which incident an event creates. */
-export type ReadingRules = Pick<WebhookSource, 'source' | 'format'> &
-  Partial<
-    Pick<
-      WebhookSource,
-      | 'preset'
-      | 'mapping'
-      | 'incident_type'
-      | 'severity_mapping'
-      | 'type_mapping'
-      | 'incident_type_fixed'
-      | 'min_severity'
-      | 'auto_triage'
-      | 'playbook'
-    >
-  >;
+export type ReadingRules = Pick<WebhookSource, 'source' | 'format'> & Partial<WebhookSource>;
 
 /** A source with its decrypted secrets, the current secret first. */
 export interface ReceivingSource extends WebhookSource {
@@ -162,23 +148,16 @@ export interface ReceivingSecret {
 }
 
 /** Settings for the events of a tool, from a YAML file in src/webhooks/presets. */
-export interface Preset {
+export interface Preset
+  extends
+    Pick<WebhookSource, 'signature'>,
+    Partial<Pick<WebhookSource, 'severity_mapping' | 'type_mapping'>> {
   readonly name: string;
   readonly title: string;
   /** Tools and versions that send these events, and the addresses of their documentation. */
   readonly documentation: string;
-  /** How the tool can sign. */
-  readonly signature: SignatureScheme;
   /** Steps at the sender. `{url}` is the address of the source. */
   readonly set_up: readonly string[];
-  /**
-   * Pointers that tell the bodies of the tool from those of other tools, one list for each shape. All pointers of a list lead to a value,
-   * in the body or in the first item of a list.
-   */
-  readonly marks: readonly (readonly string[])[];
   readonly mapping: Mapping;
-  readonly severity_mapping?: SeverityMapping;
-  /** Words of the tool that mean another type elsewhere. */
-  readonly type_mapping?: TypeMapping;
   readonly incident_type?: string;
 }

@@ -35,12 +35,10 @@ import {
   WebhookPresetDto,
   WebhookPreviewDto,
   WebhookSourceDto,
-} from './dto/webhook-source.dto.js';
-import {
   WebhookSourceInputDto,
   WebhookSourceQueryDto,
   WebhookSourceUpdateDto,
-} from './dto/source-requests.dto.js';
+} from './webhook-sources.dto.js';
 import { WebhookSourcesService } from './webhook-sources.service.js';
 
 const shownSource = present(WebhookSourceDto);

@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditAction } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
@@ -15,7 +15,7 @@ import { AppError, NotFoundError, ValidationError } from '../../platform/errors/
 import type { Caller } from '../../platform/http/caller.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { isLines, readEventJson, readEventLines } from '../reading/event-json.js';
-import { type ReadEvent, isUnfit, openBody, wordsOf } from '../reading/read-events.js';
+import { type ReadEvent, isUnfit, openBody } from '../reading/read-events.js';
 import { SealedSecrets, type SecretChange } from './sealed-secrets.js';
 import {
   DEFAULT_SETTINGS,
@@ -38,8 +38,6 @@ import {
   type WebhookSource,
   type WebhookSourceEntity,
 } from './webhook-source.entity.js';
-import { Settings } from '../../platform/config/settings.js';
-import { chosenProvider } from '../../platform/config/setting-parsers.js';
 
 type NewWebhookSource = SettingsChange & {
   readonly source: string;
@@ -89,7 +87,7 @@ export class WebhookSourcesService {
     if (opened.isEmpty) return [];
     const events = opened.read();
     if (!isUnfit(events)) return events;
-    throw ValidationError.of('', 'unknown_format', wordsOf(events));
+    throw ValidationError.of('', 'unknown_format', events);
   }
 
   async create(
@@ -205,25 +203,4 @@ function requireMapping({ format, mapping }: Pick<SettingsChange, 'format' | 'ma
 function requireUsable(secret: string, signature: SignatureScheme, field: string): void {
   const problem = secretProblem(secret, signature);
   if (problem) throw ValidationError.of(field, 'matches', problem);
-}
-
-/** Warns at the start if sources have auto_triage and there is no triage provider: their runs would wait and fail after a day. */
-@Injectable()
-export class NobodyTriages implements OnApplicationBootstrap {
-  private readonly log = new Logger('Triage');
-
-  constructor(
-    private readonly settings: Settings,
-    private readonly sources: WebhookSourcesRepository,
-  ) {}
-
-  async onApplicationBootstrap(): Promise<void> {
-    if (chosenProvider(this.settings) !== 'none') return;
-    const sources = (await this.sources.all()).filter((row) => row.auto_triage && row.enabled);
-    if (sources.length === 0) return;
-    const names = sources.map(({ source }) => source).join(', ');
-    this.log.warn(
-      `Sources with auto_triage: ${names}. There is no triage provider, so their runs wait for at most a day. Set ANTHROPIC_API_KEY or TRIAGE_PROVIDER.`,
-    );
-  }
 }

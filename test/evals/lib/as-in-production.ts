@@ -83,7 +83,7 @@ function asGiven(incident: GivenIncident, rawData: RawData): ReadIncident {
 function readByPreset(name: string, body: RawData): ReadIncident {
   const rules = { ...presetNamed(name)!, source: name, format: 'mapping' } as const;
   const read = readEvents(rules, body as Json);
-  if (isUnfit(read)) throw new Error(`${name}: ${read.why}`);
+  if (isUnfit(read)) throw new Error(`${name}: ${read}`);
   const { incident } = read[0]!;
   const rawData = JSON.parse(incident.raw_data) as RawData;
   return {

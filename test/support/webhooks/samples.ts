@@ -24,7 +24,7 @@ export function readSamples(): ReadSample[] {
       const format = preset ? 'mapping' : 'auto';
       const body = readEventJson(readFileSync(join(SAMPLES, sample)));
       const read = readEvents({ ...preset, source: 'tool', auto_triage: true, format }, body);
-      if (isUnfit(read)) throw new Error(`${sample}: ${read.why}`);
+      if (isUnfit(read)) throw new Error(`${sample}: ${read}`);
       return read.map(({ incident }) => ({ sample, incident }));
     });
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   chmod,
   chown,
@@ -16,7 +15,6 @@ import { dirname, join, basename } from 'node:path';
 import {
   EmbeddedPostgresError,
   exists,
-  hasCode,
   isPrivateDirectory,
   readIfPresent,
   writeWhole,
@@ -24,9 +22,8 @@ import {
 import { canEnter, type ServerUser } from './server-user.js';
 import { tmpdir } from 'node:os';
 
-/** Where root keeps clusters that the server user could not reach in DATA_DIR. The second is for a read-only /var. */
+/** Where root keeps clusters that the server user could not reach in DATA_DIR. */
 const SYSTEM_HOME = '/var/lib/incident-triage';
-const SPARE_HOME_PREFIX = '/var/tmp/incident-triage-';
 
 const recordIn = (dataDir: string): string => join(dataDir, 'postgres.location');
 
@@ -53,7 +50,7 @@ export async function settleHome(
   if (await canEnter(user, dataDir)) return dataDir;
   if (await letPass(dataDir, user)) return dataDir;
 
-  const home = await makeHome(dataDir);
+  const home = await makeHome();
   if (!(await canEnter(user, home))) {
     throw new EmbeddedPostgresError(
       `Neither ${dataDir} nor ${home} can be reached by the user with id ${user.uid}, which runs PostgreSQL. Use another DATA_DIR.`,
@@ -75,19 +72,14 @@ async function letPass(dataDir: string, user: ServerUser): Promise<boolean> {
   return canEnter(user, dataDir);
 }
 
-async function makeHome(dataDir: string): Promise<string> {
-  const name = createHash('sha256').update(dataDir).digest('hex').slice(0, 12);
-  let prefix = `${SPARE_HOME_PREFIX}${name}-`;
-  try {
-    await mkdir(SYSTEM_HOME, { mode: 0o711 });
-    await chmod(SYSTEM_HOME, 0o711);
-  } catch (error) {
-    if (!hasCode(error, 'EEXIST', 'EROFS', 'EACCES', 'EPERM', 'ENOENT')) throw error;
+async function makeHome(): Promise<string> {
+  if (await mkdir(SYSTEM_HOME, { recursive: true })) await chmod(SYSTEM_HOME, 0o711);
+  if (!(await isPrivateDirectory(SYSTEM_HOME))) {
+    throw new EmbeddedPostgresError(
+      `${SYSTEM_HOME} must belong to root, and other users must not be able to write to it.`,
+    );
   }
-  if ((await exists(SYSTEM_HOME)) && (await isPrivateDirectory(SYSTEM_HOME))) {
-    prefix = join(SYSTEM_HOME, `${name}-`);
-  }
-  const home = await mkdtemp(prefix);
+  const home = await mkdtemp(join(SYSTEM_HOME, 'data-'));
   await chmod(home, 0o711);
   return home;
 }
@@ -126,11 +118,8 @@ const PREFIX = 'incident-triage-';
  */
 const LONGEST_ROOT = 103 - `/${PREFIX}XXXXXX/.s.PGSQL.5432`.length;
 
-/**
- * Returns a directory for short-lived files that the server user can reach and in which other users cannot replace
- * files.
- */
-export async function temporaryRoot(user: ServerUser): Promise<string> {
+/** Returns a directory that the server user can reach and in which other users cannot replace files. */
+async function temporaryRoot(user: ServerUser): Promise<string> {
   for (const candidate of [tmpdir(), '/tmp', '/var/tmp']) {
     const root = await realpath(candidate).catch(() => undefined);
     if (
@@ -154,8 +143,8 @@ async function keepsOthersOut(directory: string): Promise<boolean> {
 }
 
 /** The socket needs a short path, which DATA_DIR does not guarantee. */
-export async function makeSocketDir(root: string, user: ServerUser): Promise<string> {
-  const directory = await mkdtemp(join(root, PREFIX));
+export async function makeSocketDir(user: ServerUser): Promise<string> {
+  const directory = await mkdtemp(join(await temporaryRoot(user), PREFIX));
   if (user.dropped) await chown(directory, user.uid, user.gid);
   return directory;
 }

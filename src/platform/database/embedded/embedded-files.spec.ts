@@ -1,87 +1,48 @@
 import { spawn } from 'node:child_process';
-import {
-  chmod,
-  chown,
-  lstat,
-  mkdir,
-  readFile,
-  readdir,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { lstat, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { linkLibraries, locateNative, privateCopy } from './binaries.js';
+import { copyPrograms, linkLibraries, locateNative } from './binaries.js';
 import { commandLine, isAlive, servesCluster } from './postmaster-file.js';
 import { openTempDir } from '../../../../test/support/embedded/launcher-build.js';
 import { eventually } from '../../../../test/support/jobs/eventually.js';
 
-describe('privateCopy', () => {
+describe('copyPrograms', () => {
   const root = openTempDir('copy');
   const native = join(root, 'package/native');
-  let place: string;
-  let round = 0;
+  const home = join(root, 'home');
 
   beforeAll(async () => {
-    await mkdir(join(native, 'bin'), { recursive: true });
-    await mkdir(join(native, 'lib'));
+    for (const path of ['package/native/bin', 'package/native/lib', 'home']) {
+      await mkdir(join(root, path), { recursive: true });
+    }
+    await writeFile(join(root, 'package/package.json'), '{"version":"18.5.0"}');
     await writeFile(join(native, 'bin/postgres'), 'program', { mode: 0o700 });
     await writeFile(join(native, 'lib/libpq.so.5.18'), 'library', { mode: 0o600 });
     await writeFile(join(native, 'lib/libpq.a'), 'static library');
     const link = { source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' };
     await writeFile(join(native, 'pg-symlinks.json'), JSON.stringify([link]));
   });
-  beforeEach(async () => {
-    place = join(root, `place-${round++}`);
-    await mkdir(place);
-  });
   afterAll(() => rm(root, { recursive: true }));
 
-  it('copies programs and libraries, readable by all users and writable by the owner', async () => {
-    const copy = await privateCopy(native, place);
+  it('copies programs and libraries once, readable by all users and writable by the owner', async () => {
+    const copy = await copyPrograms(native, home);
 
     expect((await lstat(copy)).mode & 0o777).toBe(0o755);
     expect((await lstat(join(copy, 'bin/postgres'))).mode & 0o777).toBe(0o755);
     expect((await lstat(join(copy, 'lib/libpq.so.5.18'))).mode & 0o777).toBe(0o644);
     expect(await readFile(join(copy, 'lib/libpq.so.5'), 'utf8')).toBe('library');
     expect(await readdir(join(copy, 'lib'))).toEqual(['libpq.so.5', 'libpq.so.5.18']);
-    expect(await readdir(place)).toHaveLength(1);
+    const { ino } = await lstat(copy);
+    expect((await lstat(await copyPrograms(native, home))).ino).toBe(ino);
   });
 
-  it('makes one copy for simultaneous starts', async () => {
-    const copies = await Promise.all([1, 2, 3].map(() => privateCopy(native, place)));
-    const { ino } = await lstat(copies[0]!);
+  it('replaces the copy of another version and an interrupted copy', async () => {
+    await mkdir(join(home, 'postgres.programs-18.5.0.interrupted'));
+    await writeFile(join(root, 'package/package.json'), '{"version":"18.6.0"}');
 
-    expect(new Set([...copies, await privateCopy(native, place)]).size).toBe(1);
-    expect((await lstat(copies[0]!)).ino).toBe(ino);
-    expect(await readdir(place)).toHaveLength(1);
-  });
+    await copyPrograms(native, home);
 
-  it('replaces a missing file of the copy', async () => {
-    const copy = await privateCopy(native, place);
-    await rm(join(copy, 'lib/libpq.so.5.18'));
-
-    await privateCopy(native, place);
-
-    expect(await readFile(join(copy, 'lib/libpq.so.5'), 'utf8')).toBe('library');
-    expect(await readdir(place)).toHaveLength(1);
-  });
-
-  it.each<[string, (copy: string) => Promise<void>]>([
-    ['other users can write to it', (copy) => chmod(copy, 0o777)],
-    [
-      'its name is a link',
-      async (copy) => {
-        await rm(copy, { recursive: true });
-        await symlink(native, copy);
-      },
-    ],
-    // Only root can give a file to another user.
-    ['another user created it', (copy) => chown(copy, 65534, 65534)],
-  ])('rejects the copy if %s', async (name, change) => {
-    if (name === 'another user created it' && process.getuid?.() !== 0) return;
-    await change(await privateCopy(native, place));
-    await expect(privateCopy(native, place)).rejects.toThrow(/other users can change it/);
+    expect(await readdir(home)).toEqual(['postgres.programs-18.6.0']);
   });
 });
 

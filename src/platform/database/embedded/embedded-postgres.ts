@@ -3,13 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareBinaries } from './binaries.js';
 import { DATABASE, HOST_BASED_ACCESS, prepareCluster, SMALL_SERVER } from './cluster.js';
-import {
-  recordedHome,
-  settleHome,
-  makeSocketDir,
-  removeSocketDir,
-  temporaryRoot,
-} from './data-home.js';
+import { recordedHome, settleHome, makeSocketDir, removeSocketDir } from './data-home.js';
 import { EmbeddedPostgresError, exists, readIfPresent, writeWhole } from './file-system.js';
 import { ServerProcess, startPatiently, Supervisor, ServerLog } from './server-process.js';
 import { readPostmasterFile, stopPredecessor } from './postmaster-file.js';
@@ -40,11 +34,11 @@ export interface EmbeddedPostgres {
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
-  const undo = new UndoList();
+  const undo = new AsyncDisposableStack();
   try {
     return await start(options, undo);
   } catch (error) {
-    await undo.run().catch(() => undefined);
+    await undo.disposeAsync().catch(() => undefined);
     throw EmbeddedPostgresError.from(error);
   }
 }
@@ -95,24 +89,25 @@ function urlOf(password: string, socketDir: string): string {
   return `postgres://${DATABASE}:${password}@localhost/${DATABASE}?host=${encodeURIComponent(socketDir)}`;
 }
 
-async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<EmbeddedPostgres> {
+async function start(
+  options: EmbeddedPostgresOptions,
+  undo: AsyncDisposableStack,
+): Promise<EmbeddedPostgres> {
   const log = options.log ?? (() => undefined);
   await mkdir(options.dataDir, { recursive: true });
   const dataDir = await realpath(options.dataDir);
   const claim = (directory: string) => {
-    const lock = lockDataDir(join(directory, 'postgres.lock'), dataDir);
-    undo.add(() => lock.release());
+    undo.defer(lockDataDir(join(directory, 'postgres.lock'), dataDir));
   };
   claim(dataDir);
   const user = await chooseServerUser(await clusterOf(dataDir));
-  const temporary = await temporaryRoot(user);
-  const binaries = await prepareBinaries(user, temporary);
   const home = await settleHome(dataDir, user, log);
   // Two copies of a DATA_DIR refer to the same directory.
   if (home !== dataDir) claim(home);
 
   const cluster = join(home, 'postgres');
   await stopPredecessor(cluster, log);
+  const binaries = await prepareBinaries(user, home);
   const password = await prepareCluster({
     cluster,
     passwordFile: passwordFileIn(dataDir),
@@ -121,11 +116,11 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
     durable: options.parameters?.fsync !== 'off',
   });
 
-  const socketDir = await freshSocketDir(dataDir, temporary, user, undo);
+  const socketDir = await freshSocketDir(dataDir, user, undo);
   const accessFile = join(home, 'postgres.hba.conf');
   await writeWhole(accessFile, HOST_BASED_ACCESS, 0o644);
   const serverLog = await ServerLog.open(join(dataDir, 'postgres.log'));
-  undo.add(() => serverLog.close());
+  undo.defer(() => serverLog.close());
 
   const parameters = {
     ...SMALL_SERVER,
@@ -137,65 +132,34 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
   const spawnServer = () =>
     ServerProcess.spawn({ postgres, cluster, socketDir, user, log: serverLog, parameters });
   const supervisor = new Supervisor(await startPatiently(spawnServer), spawnServer, log);
-  undo.add(() => supervisor.stop());
+  undo.defer(() => supervisor.stop());
 
+  let stopped: Promise<void> | undefined;
   return {
     url: urlOf(password, socketDir),
     cluster,
     get pid() {
       return supervisor.pid;
     },
-    stop: () => undo.run(),
+    stop: () => (stopped ??= undo.disposeAsync()),
   };
 }
 
 async function freshSocketDir(
   dataDir: string,
-  temporary: string,
   user: ServerUser,
-  undo: UndoList,
+  undo: AsyncDisposableStack,
 ): Promise<string> {
   const record = join(dataDir, 'postgres.socket');
   const former = await readIfPresent(record);
   if (former) await removeSocketDir(former, user);
-  const socketDir = await makeSocketDir(temporary, user);
+  const socketDir = await makeSocketDir(user);
   await writeWhole(record, socketDir, 0o600);
-  undo.add(async () => {
+  undo.defer(async () => {
     await removeSocketDir(socketDir, user);
     await rm(record, { force: true });
   });
   return socketDir;
-}
-
-/** Undoes the steps of the start once, in reverse order. */
-class UndoList {
-  private readonly steps: (() => unknown)[] = [];
-  private done?: Promise<void>;
-
-  add(step: () => unknown): void {
-    this.steps.push(step);
-  }
-
-  run(): Promise<void> {
-    return (this.done ??= this.takeBack());
-  }
-
-  /** A failed step does not prevent the others, above all the release of the lock. */
-  private async takeBack(): Promise<void> {
-    const failures: unknown[] = [];
-    for (const step of this.steps.reverse()) {
-      try {
-        await step();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw failures[0];
-  }
-}
-
-interface DataDirLock {
-  release(): void;
 }
 
 const SQLITE_BUSY = 5;
@@ -210,13 +174,13 @@ class DataDirInUseError extends EmbeddedPostgresError {
 }
 
 /**
- * Locks the data directory for one process. Node has no flock, but an exclusive SQLite transaction takes the file lock
+ * Locks the data directory for one process and returns the release. Node has no flock, but an exclusive SQLite transaction takes the file lock
  * of the kernel. The lock ends with its process, so it is never stale, and the kernel decides between simultaneous
  * starts, also of containers that share the volume.
  *
  * Never open the file in another way: closing any handle of it would drop the lock.
  */
-function lockDataDir(file: string, dataDir: string): DataDirLock {
+function lockDataDir(file: string, dataDir: string): () => void {
   const sqlite = process.getBuiltinModule('node:sqlite');
   let database: DatabaseSync | undefined;
   try {
@@ -233,5 +197,5 @@ function lockDataDir(file: string, dataDir: string): DataDirLock {
     );
   }
   const held = database;
-  return { release: () => held.close() };
+  return () => held.close();
 }

@@ -14,35 +14,21 @@ import {
 import {
   asUsual,
   capacityAlert,
-  healthAlert,
   insideOnly,
   longAgo,
-  nothingNew,
   ofRequests,
   ofServices,
   onlyTestFiles,
-  requestLetThrough,
-  requestLikeAttack,
-  scannerIsSource,
   scannerKnown,
   sourceInside,
-  taggedScanner,
 } from './looks.js';
-import { fromInside, linksAtHome, nothingAsked, senderProven } from './mail-looks.js';
+import { isRecord } from './kinds.js';
+import { fromInside, linksAtHome, senderProven } from './mail-looks.js';
 
-/** A managed telephone says nothing about the message that it shows: only a sign-in is made better by its address. */
-const signIn = reads(
-  'mfa factor country city geo signin login ips outcome authenticationrequirement',
-  /\S/,
-);
 const stoppedByTool = byTool(
   'action actiontaken disposition',
   /^(?:blocked|quarantined|removed|deleted|prevented)$/i,
 );
-/** Commands that change nothing but the state of a service that is there already. */
-const ROUTINE =
-  /^(?:\/usr)?(?:\/s?bin\/)?(?:systemctl (?:restart|reload|status) [\w@.-]{1,64}|service [\w@.-]{1,64} (?:restart|reload|status)|apt(?:-get)? update|(?:dnf|yum) check-update|uptime|df -h)$/;
-
 /*
  * The only rules that lower the points. Each reads answers of a gateway, sensor, directory or record, of a fixed form. A text that
  * a stranger may have written is not among them, and neither is the absence of something. A comment says how an attacker could
@@ -52,7 +38,7 @@ const ROUTINE =
 // prettier-ignore
 export const CALMING = calming([
   // A person decided it in the tool. Nobody outside of the tool can do so.
-  ['tool_dismissed', -110, 'proof', 'talk tool rating unwanted program',
+  ['tool_dismissed', -110, 'proof', 'place sender lure payment work scan drill finding unwanted tool rating talk',
     'A person dismissed the alert in the tool.',
     any(
       byTool('analystverdict', /^(?:false_?positive|benign)$/i),
@@ -62,12 +48,18 @@ export const CALMING = calming([
         /^(?:not_?malicious|security_?testing|line_?of_?business_?application|confirmed_?(?:user_?)?activity)$/i),
       byTool('status resolvestatus resolutionstatus resolution closereason workflowreason disposition',
         /^(?:resolved[ _-])?(?:false[ _-]?positive|benign[ _-]?positive|security[ _-]?testing|known[ _-]?issue)$/i),
-      byTool('classification alertclassification', /^(?:false ?positive|benign ?positive|informational,? ?expected ?activity)$/i))],
+      byTool('classification alertclassification', /^(?:false ?positive|benign ?positive|informational,? ?expected ?activity)$/i),
+      { only: isRecord, from: reads('dispositionlabel', /^(?:false|benign) positive\b/i) })],
+  ['sample_of_tool', -200, 'proof', 'work scan drill finding tool rating place', 'The tool marks the event as a sample or a test of itself.',
+    any(
+      byTool('sample issample istest testalert simulated istestevent', YES),
+      { only: ({ key }) => key === 'title', from: reads('title', /^\[(?:SAMPLE|TEST)\]/) })],
+  ['finding_gone', -40, 'proof', 'work scan finding rating tool', 'The tool reports that the weakness is gone, or that the setting is right.',
+    { only: (_, { fields, all: facts }) => fields.repository !== undefined || facts.some(({ path }) => /compliance\/status$|securitycontrolid$|vulnerabilities\/|cve/.test(path)), from: any(byTool('state status workflowstatus', /^(?:fixed|resolved|passed|auto_dismissed|closed|suppressed)$/i), byTool('compliancestatus recordstate', /^(?:passed|archived)$/i), byTool('action', /^(?:fixed|auto_dismissed|closed_by_user|resolved)$/)) }],
+  ['refused_by_policy', -20, 'harmless', 'place', 'A policy refused the sign-in.',
+    any(byTool('failurereason reason resultdescription', /\bblocked by (?:conditional access|policy|the policy)|\bblocked due to|\bhas been blocked by\b/i), byTool('errorcode', /^5300[0-4]$/))],
   ['sender_proven', -10, 'who', 'sender',
     'DMARC passed, reported by the gateway. A hijacked mailbox passes, too.', senderProven],
-  ['nothing_asked', -20, 'proof', '',
-    'A proven sender from inside, or a known one, tells something and wants nothing.',
-    nothingAsked],
   ['sorted_as_marketing', -20, 'proof', 'sender',
     'The gateway sorts the mail as marketing or a newsletter, and reports no threat.',
     byTool('name rulename rule attacktype gatewaycategory category mailtype',
@@ -76,20 +68,11 @@ export const CALMING = calming([
     fromInside],
   ['links_at_home', -10, 'links', 'sender', 'All links lead to the proven domain of the sender.',
     linksAtHome],
-  // The same holds for a mailbox that was taken over, and that is whose mails cost most.
-  ['long_known', -20, 'who', 'sender', 'The sender has written here at least 10 times before.',
-    byTool('priorfromsender365d priormessages90d priormessages priorfromsender', { min: 10 })],
-  // An attacker may write the right account and lie about something else.
-  ['account_on_file', -35, 'match', 'payment', 'The bank details are those on file.',
-    byTool('ibanmatchesmaster bankdetailsmatch', YES)],
-  ['account_unchanged', -25, 'match', 'payment', 'No bank details were changed.',
-    byTool('bankdetailschanged', NO)],
-  ['vendor_known', -10, 'who', 'sender', 'The vendor is on file.',
-    byTool('vendorknown knownvendor', YES)],
   // The gateway itself knows its own exercise, and it explains lures only: no file that runs, no payment.
   ['simulation_on_file', -70, 'proof', 'talk sender lure rating',
     'The mail belongs to a phishing simulation that the gateway knows.',
     any(
+      { only: ({ path }) => /(?:^|\/)simulation\w*\//.test(path), from: recorded(/match\w*$|incampaign$/, YES) },
       byTool('ipinsimulationlist simulationipmatch issimulation isphishsimulation', YES),
       byTool('orglevelpolicy policyoverride overridepolicy override systemoverride primaryoverridesource deliveryrule deliverypolicy', /^(?:advanced delivery: )?(?:third[- ]party )?phish(?:ing)?[- _]?simulation$/i))],
   // Who steals the session after the factor was given has no need of it, and insiders give their own.
@@ -97,75 +80,29 @@ export const CALMING = calming([
     recorded(/^(?:\w*mfa\w*|\w*factor(?:type|used)?|\w*auth(?:entication)?(?:method|type|strength|step)?\w*|credential(?:type|provider))$/,
       yes(/^(?:phishing[- ]resistant|passkey|platform authenticator|security key|hardware key|yubikey|web ?authn|fido ?2?|(?:client )?certificate|cba|smart ?card|windows hello|touch ?id|face ?id)\b/i))],
   // Who took over the management of machines deploys by it: ransomware often comes so.
-  ['deployed', -15, 'decided', 'run fetch program stores',
+  ['deployed', -15, 'decided', 'work',
     'The program was deployed by the management of the machines.',
     any(
       byTool('deployedby packagedeployedby',
         /^(?:intune|sccm|configuration manager|jamf|group policy|gpo|ansible|puppet)\b/i),
       byTool('parent parentimage parentimagefilename parentprocess parentname parentprocessname initiatingprocessfilename parentexecutable pname', /(?:^|[\\/])(?:ccmexec|intunemanagementextension|agentexecutor|trustedinstaller|tiworker|gpscript|puppet|chef-client|ansible(?:-playbook)?|salt-minion|jamf|pdqdeployrunner\S{0,12}|taniumclient|qualysagent|nessusd?|zabbix_agentd?|veeam\S{0,40}|senseir|mpcmdrun|msmpeng)(?:\.exe)?$/i))],
-  // Only of sign-ins. A worm is on many machines and a wave of mails has many readers: there, many is worse.
-  ['seen_everywhere', -30, 'usual', 'place',
-    'At least 50 people sign in from the same two places today, as behind one gateway.',
-    byTool('userswithsamepairtoday', { min: 50 })],
   // An exercise is announced, and others attack meanwhile: it does not explain this very event.
-  ['exercise_on_file', -35, 'planned', 'drill run request guess', 'Rules of engagement on file cover it.',
-    byTool('id roeid', /^ROE-\d{4}/)],
-  // A mailbox that was taken over is known as well.
-  ['known_contact', -8, 'who', 'sender', 'The sender has written here before.',
-    any(
-      byTool('firstcontact firsttimesender newsender', NO),
-      byTool('knownsender senderknown', YES))],
+  ['exercise_on_file', -35, 'planned', 'drill work scan', 'Rules of engagement on file cover it.',
+    any(byTool('id roeid', /^ROE-\d{4}/), { only: ({ path }) => /(?:^|\/)(?:\w*engagement|pentest|redteam|purpleteam|\w*exercise|rulesofengagement)\//.test(path), from: recorded(/(?:id|window|from|to|period|dates?|scope|contract|name)$/, yes(/\d/)) })],
   // It says what one machine is for, and not that this event is its work.
-  ['known_scanner', -50, 'role', 'request guess', 'The inventory knows the source as a scanner.',
+  ['known_scanner', -50, 'role', 'scan', 'The inventory knows the source as a scanner.',
     scannerKnown],
-  // As much as `attack_in_request` gives and no more: what a request says must not make an event better.
-  ['scanner_scans', -35, 'proof', 'talk request rating',
-    'The scanner of the inventory sent the request.',
-    all(scannerIsSource, requestLikeAttack)],
-  ['scan_let_through', -12, 'proof', 'request rating',
-    'The request of the scanner of the inventory was allowed.',
-    all(scannerIsSource, requestLetThrough)],
-  ['tagged_scanner', -30, 'proof', 'talk request rating',
-    'A machine that the inventory marks as a scanner sent the scan.',
-    all(
-      taggedScanner,
-      byTool('signature rule rulename alert alertname title event', /\b(?:nmap|nessus|qualys|openvas|scans?|scanning|(?:port )?sweep)\b/i))],
-  // Whoever signs in from elsewhere or with another device is new in one of them.
-  ['nothing_new', -20, 'proof', 'talk place',
-    'The directory compared address, device and place with earlier ones, and none is new.',
-    nothingNew],
-  // As with an exercise: a window is a time, and others attack within it.
-  ['test_window', -25, 'planned', 'drill run request guess',
-    'It happened within the window of a penetration test on file.',
-    byTool('pentestwindow inpentestwindow inpentestscope scheduledpentest', YES)],
-  // An attacker may call a program so: it explains no more than an exercise does.
-  ['simulation_tool', -25, 'role', 'drill run request tool rating',
-    'A tool for breach simulations is installed there and did it.',
-    recorded(/^(?:parent|process|image|parentimage|initiatingprocess|sourceimage|newprocessname|parentprocessname)\w*$/,
-      /\\program files(?: \(x86\))?\\(?:attackiq|safebreach|cymulate|picus|xm cyber|mandiant security validation|verodin|pentera|[\w ]{0,20}\bbreach (?:and attack )?simulation)\b/i)],
-  ['factor_given', -6, 'factor', 'place',
-    'A second factor was given. Some kinds of it can be stolen, too.',
-    all(
-      byTool('mfa mfaresult mfastatus', /^(?:passed|success(?:ful)?|satisfied|completed)$/i),
-      byTool('result outcome status', /^success(?:ful)?$/i))],
-  ['address_inside', -8, 'where', 'place', 'The sign-in came from an address inside.',
-    all(sourceInside, signIn)],
-  ['mistyped', -8, 'usual', 'guess place',
-    'A few failures, as of a mistyped password, and then a success.',
-    all(
-      byTool('failedattempts failures failurecount failcount', /^[1-5]$/),
-      byTool('result outcome status', /^success(?:ful)?$/i))],
   // Of a harmless file only: the tool names it so when nothing else is in it.
   ['test_file', -40, 'proof', 'talk tool rating',
     'The tool names the test file of antivirus programs.',
     any(
       byTool('threat threatname detection signature', /^eicar/i),
       onlyTestFiles)],
-  ['unwanted_stopped', -15, 'harmless', 'unwanted', 'The tool stopped it.',
-    all(stoppedByTool, says('unwanted'))],
+  ['unwanted_stopped', -25, 'harmless', 'unwanted', 'The tool stopped it.',
+    all(any(stoppedByTool, byTool('type description', /\bcleaned ?up\b|CleanedUp$/i)), says('unwanted'))],
   // The directory checks the password before it says that it is expired: who guesses gets another answer. Whoever stole an
   // old password gets this one, so it proves nothing.
-  ['expired_service_password', -80, 'usual', 'guess',
+  ['expired_service_password', -80, 'usual', 'scan',
     'A service inside still uses its expired password.',
     all(
       byTool('reason failurereason substatusreason', /^(?:the )?password (?:is |has )?expired$/i),
@@ -175,17 +112,11 @@ export const CALMING = calming([
     'The tool names unwanted software and no attack, so its verdict says no more.',
     byTool('threat threatname threatfamily detection detectname classification category threatcategory malwaretype',
       /^(?!.*(?:trojan|ransom|backdoor|stealer|worm|virus))(?:[\w.:/-]{0,20}\b)?(?:pua|pup|adware|riskware|grayware|potentially[ _-]?unwanted)\b/i)],
-  // Tunnels of attackers end on the same machine, too.
-  ['stays_at_home', -25, 'where', 'calls', 'The connection ends on the same machine.',
-    byTool('remoteaddress destip destinationip remoteip dst', /^(?:127\.|::1$)/)],
-  ['no_passwords', -80, 'proof', 'talk guess',
+  ['no_passwords', -80, 'proof', 'talk scan',
     'The server takes no passwords at all, so no guess can succeed.',
     byTool('passwordauth passwordauthentication', /^(?:disabled|no|off)$/i)],
   ['no_risk_seen', -8, 'clean', 'place', 'The directory sees no risk.',
     byTool('risk risklevel riskstate', /^(?:none|low|0)$/i)],
-  ['health_of_services', -20, 'proof', '',
-    'A tool that watches services reports a certificate that ends soon, or tests itself.',
-    healthAlert],
   // Who fills a disk or a processor may do so on purpose: alone it closes nothing.
   ['capacity_of_services', -15, 'role', 'rating',
     'A tool that watches services measured how full or slow one is.', capacityAlert],
@@ -193,28 +124,25 @@ export const CALMING = calming([
     'The tool that watches the service only warns, or reports that it is over.',
     ofServices(
       any(reads('severity', /^(?:warning|info|none|low|minor)$/i), byTool('status', /^resolved$/i)))],
-  ['routine_command', -20, 'proof', '',
-    'An everyday command on a service, which the tool only keeps for the record.',
-    all(byTool('level', /^[0-3]$/), byTool('command', ROUTINE))],
-  ['approved_on_record', -25, 'decided', 'drill run fetch program calls files rating rights transfer remote request',
+  ['approved_on_record', -25, 'decided', 'drill work scan rating',
     'An approval is on record.',
     any(
       recorded(/^(?:\w*(?:approv(?:ed|al|er|ers)|authori[sz]ed|sanctioned|allowlisted|whitelisted|allowed)(?:by|status|state|result|on|id|ticket)?|adminconsent|(?:peer)?review(?:edby|status|state|result)|dual(?:approval|control)|foureyes|twopersonrule|actorisautomation|exception\w*|exclusion\w*|contractonfile|orderonfile|bankchangerequest|(?:change|workorder|ticket)(?:status|state|approval)|merged|pullrequest|cab\w*)$/,
         yes(/^/)),
       noted(/\bapproved (?:change|request|exception|for|until|by|ticket)\b|\breviewed by \w+|\b(?:two[- ]person|four[- ]eyes)\b|\bsigned off by\b|\bcovered by (?:the )?(?:change|ticket|contract|order)\b/i))],
-  ['change_on_record', -20, 'recorded', 'run fetch program calls files rating rights transfer remote request',
+  ['change_on_record', -20, 'recorded', 'work scan rating',
     'A change or ticket on record covers it.',
     any(
       recorded(/^(?:\w*ticket(?:id|number|ref)?|\w*change(?:ticket|record|number|id|request|ref|requestid)?|chg|rfc|workorder|jira|servicenow|itsm\w*)$/,
-        yes(/^(?:[A-Z]{2,8}[-_ ]?\d{3,}|approved\b)/)),
-      noted(/\bCHG[-_ ]?\d{3,}/i))],
-  ['confirmed_by_people', -25, 'confirmed', 'run fetch program calls files rating place rights payment sender guess transfer',
+        yes(/\b[A-Z]{2,10}[-_ ]?\d{2,}|^approved\b/)),
+      noted(/\b(?:CHG|CHANGE|REQ|RITM|INC|TASK|WO|TKT|JOIN|LEAVE|PO)[-_ ]?\d{2,}/))],
+  ['confirmed_by_people', -25, 'confirmed', 'work scan rating place payment sender',
     'The affected person or the owner confirmed it.',
     any(
       noted(
         /\b(?:user|owner|manager|she|he|team|supplier|vendor|employee|requester|service desk|help ?desk) (?:has |have )?(?:confirms?|confirmed|verified|recogni[sz]ed)\b|\bconfirmed (?:by|with|in person|over the phone|on the phone)\b|\bcall(?:ed)? back\b|\bcalled .{1,40} on the .{0,20}number\b|\bverified (?:by (?:phone|call|badge)|in person)\b|\bas agreed with\b|\bexpected by\b/i),
       recorded(/^(?:(?:user|owner|manager|requester|requestor|caller|employee|supplier|vendor|admin|recipient|analyst|account|sender|hr|helpdesk|travel)\w*(?:confirm|consent|acknowledg|verif)\w*|\w*confirmedby|\w*confirmed|verifiedby\w+|(?:phone)?callback\w*|calledback\w*|verifiedbyphone|verbally\w*|expected(?:by\w+)?|announcedbypost|\w*(?:soc|security)(?:notified|informed|aware)|consent|oldfactorusedtoconfirm|(?:owner|manager|requester|team|admin|hr|supplier|vendor)(?:answer|reply|replied|said|says|statement|response)|identitycheck(?:ed)?|identityproof|proofofidentity)$/, yes(/^/)))],
-  ['usual_here', -20, 'usual', 'run fetch program files place sender transfer rating',
+  ['usual_here', -20, 'usual', 'work place sender rating',
     'The same was seen here often before.',
     any(
       recorded(/^(?:\w*(?:usual|typical|normal|familiar|routine|recurring|consistentwithbaseline|withinbaseline|matchesbaseline|baselinematch|inbaseline|expectedbehaviou?r|same(?:every|each)\w*|knownpattern|knowngood|knownbenign)(?:for\w+)?|seenbefore|knownprocess|isknown)$/,
@@ -226,26 +154,26 @@ export const CALMING = calming([
       noted(
         /\bsame as (?:usual|always|every|before|last)\b|\bonce a (?:week|month|day|year|quarter)\b|\bevery (?:night|day|week|month|(?:mon|tues|wednes|thurs|fri)day|quarter|morning|evening)\b|\b(?:daily|nightly|weekly|monthly|quarterly|yearly|annual) (?:job|run|task|report|backup|check|scan|sync|import|export|mail|since)\b|\bseen (?:\d{2,}|many|hundreds of) times\b|\b\d{2,} identical\b|\b(?:known|in use|used|running|partner|customer|supplier|installed|unchanged) (?:here )?since (?:19|20)\d\d\b/i),
       asUsual)],
-  ['widespread', -20, 'widespread', 'run fetch program calls',
+  ['widespread', -20, 'widespread', 'work',
     'At least 50 machines of the company do the same.',
     recorded(/^(?!\w*scanned)(?:(?:seenon|others?|same\w*|hostswith\w*|hosts|client|clients|devices|machines|endpoints)(?:hosts|count|today|machines|clients|devices)?\w*|prevalence\w*)$/,
       { min: 50 })],
-  ['long_on_record', -15, 'usual', 'run fetch program calls sender place',
+  ['long_on_record', -15, 'usual', 'work sender place',
     'It has been known here for more than half a year.',
     longAgo(
       /^(?:\w*since|\w*firstseen\w*|firstcontactdate|firstseenon|createdinrepo|contractfrom|relationship\w*|\w*knownfor|installedon|taskcreated|domainage|accountage)$/)],
-  ['old_domain', -10, 'usual', 'sender fetch calls', 'The domain has existed for years.',
+  ['old_domain', -10, 'usual', 'sender', 'The domain has existed for years.',
     recorded(/^\w*domainage(?:days)?$|^agedays$/, { min: 365 })],
-  ['planned', -20, 'planned', 'run fetch program calls files request guess transfer rating rights',
+  ['planned', -20, 'planned', 'work scan rating',
     'It was planned for this time.',
     recorded(/^(?!.*(?:task|minutes|seconds|hours))(?:schedule[d]?|\w*schedule|\w*scheduled|scheduled\w*|changewindow|\w*maintenance\w*|in\w*window|(?:change|maintenance|patch|backup|service|release|outage|deploy\w*|test|scan)\w*window|\w*drill\w*|testid|\w*planned\w*|\w*exercise\w*|runid|engagement\w*|scanjob\w*|scanname|scanpolicy|jobname|backupjob)$/,
       yes(/^(?:true|yes|y|1)$|[a-z]{3}.*\d|\d{4}-\d\d|^(?:dai|week|month|quarter)ly/i))],
-  ['role_of_machine', -20, 'role', 'run fetch program calls files rating request guess transfer place stores',
+  ['role_of_machine', -20, 'role', 'work scan rating place',
     'The inventory gives the machine or address a role that explains the event.',
     any(
       noted(
         /\b(?:vulnerability|compliance|known(?: internet)?) scanner\b|\bjump (?:host|server)\b|\bisolated (?:lab|network)\b|\b(?:backup|build|patch|deployment|monitoring|management|inventory|scan) (?:server|appliance|agent|job|system)\b|\btest (?:lab|environment|system|tenant)\b/i),
-      recorded(/^(?:\w*role(?:in\w+)?|\w*ipowner|\w*owner|\w*networklabel|\w*asset(?:tags?|types?|roles?|class|group)\w*|\w*function|purpose|network|networktype|iptype|ipclass|asorg|hosttype|sourcetype|hostgroup|devicerole|group|labelofip|ipdescription|sourcedescription)$/, yes(/\b(?:scanner|vuln(?:erability)?[-_ ]scan\w*|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i)))],
+      recorded(/^(?:\w*role(?:in\w+)?|\w*ipowner|\w*owner|\w*networklabel|\w*asset(?:tags?|types?|roles?|class|group)\w*|\w*function|purpose|network|networktype|iptype|ipclass|asorg|hosttype|sourcetype|hostgroup|devicerole|group|labelofip|ipdescription|sourcedescription)$/, yes(/\b(?:scanner|vuln(?:erability)?[-_ ](?:scan\w*|management)|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i)))],
   ['trip_on_record', -25, 'planned', 'place', 'A trip on record explains the place.',
     recorded(/^(?:\w*calendar\w*|(?!impossible|atypical)\w*travel(?!speed|kmh|km|time|hours|minutes|alert|distance)\w*|\w*\btrip\w*|businesstrip|\w*booking\w*|itinerary|onleave|absence|outofoffice|conference|flight\w*)$/,
       yes(/^/))],
@@ -254,7 +182,7 @@ export const CALMING = calming([
       recorded(/^(?:\w*(?:iban|bank|account|order|po|invoice|amount|vendor|link|sendingip|domain)\w*match(?:es)?\w*|\w*matchesmaster|\w*matchesorder|threewaymatch)$/,
       yes(/^(?:true|yes|y|1)$|^(?:PO|SO|ORD)[-_]?\d/i)),
       recorded(/iban|bank|account|order|amount/, /^matches (?:the )?(?:master|record|file|order)/i))],
-  ['found_clean', -15, 'clean', 'sender program fetch',
+  ['found_clean', -15, 'clean', 'sender work',
     'The tools that looked at it found nothing.',
     recorded(/^(?!.*(?:delivery|analyst|first|initial))(?:\w*verdict|\w*scan(?:result)?|\w*reputation|\w*analysis|sandbox(?:status|result)?|judge?ment)$/,
       /^(?:clean|benign|harmless|good|safe|known good|no ?threats?(?: ?found)?|trusted|not malicious)$/i)],
@@ -272,35 +200,35 @@ export const CALMING = calming([
   ['sent_by_us', -15, 'inside', 'sender', 'The mail did not leave the company.',
     recorded(/^(?:internal|isinternal|intraorg|direction|senttenant|sentvia|origin)$/,
       yes(/^(?:true|yes|y|1)$|^(?:internal|intra-?org\w*|own tenant|inside)$/i))],
-  ['device_of_company', -20, 'device', 'place rights transfer',
+  ['device_of_company', -20, 'device', 'place',
     'The device belongs to the company and is managed.',
     recorded(/^(?:\w*(?:device|laptop|endpoint|phone|client)(?:is)?(?:managed|compliant|trusted|known|registered|enrolled|state|trust|posture|compliance)|(?:is)?(?:known|trusted|managed|compliant)device|(?:is)?(?:managed|compliant|domainjoined|mdmmanaged)|trusttype|joinstate|compliancestate|\w*enrolledinmdm|privilegedworkstation|\w*paw|samedevice|companydevice|companyissued|posture|device)$/,
       yes(/^(?:true|yes|y|1)$|^(?:managed|compliant|healthy|trusted|company[- ]owned|corporate|(?:hybrid )?(?:azure )?ad[- ]?joined|domain[- ]joined)\b/i))],
-  ['place_of_company', -20, 'where', 'place rights',
+  ['place_of_company', -20, 'where', 'place',
     'The address belongs to the company, or is known for this user.',
     any(
       noted(
         /\b(?:head office|own office|own desk|inside, wired|(?:office|corporate|company|branch) (?:network|lan|wi-?fi|vpn|egress|gateway|proxy)|vpn (?:egress|exit)|home (?:provider|line|network) seen)\b/i),
       recorded(/^(?:(?:is)?(?:corporate|company|office|internal)(?:vpn|network|egress|ip|address|location)|\w*(?:ip|network|location|country|asn|egress)(?:is)?(?:known|trusted|usual|familiar|corporate|expected)|(?:is)?(?:known|trusted|usual|familiar|expected)(?:ip|network|location|country|asn|city)|(?:is)?(?:vpnegress|corporate))$/, YES))],
-  ['nothing_odd', -12, 'usual', 'place sender guess transfer calls rights',
+  ['nothing_odd', -12, 'usual', 'place sender work scan',
     'The tool checked for oddities and found none.',
     recorded(/^(?:is|has)?(?:new|unknown|unfamiliar|unusual|anomal|suspicious|malicious|risky|firsttime|firstcontact|firstseen(?!on|at|date)|impossible|mismatch|replytomismatch|lookalike|typosquat|spoof|vtdetections|vtpositives|detections|positives|sensitiveactions|rulescreated|inboxrules|newrules|mailboxrules|filesencrypted|childprocesses|othera(?:lerts|nomalies)|otherfailures|postlogin(?:alerts|anomalies))\w*$/,
       NO)],
-  ['came_to_nothing', -10, 'harmless', 'transfer calls program request files',
+  ['came_to_nothing', -10, 'harmless', 'work scan',
     'Nothing was sent, run or answered.',
     recorded(/^(?:(?!\w*tag)\w*(?:egress|external|internet|outbound)\w*|\w*connections(?:established)?|\w*connections|downloads?(?:after)?|executed|persistence|(?!manager|owner|user|agency|requester)\w*reached\w*|\w*opened|successes\w*|interactive|failuresafter\w*|otherdetections|matchesvulnerability|entropychange)$/,
       NO)],
-  ['stopped_at_the_door', -25, 'harmless', 'request',
+  ['stopped_at_the_door', -25, 'harmless', 'scan',
     'The request was refused before it reached the server.',
     ofRequests(
       recorded(/^(?:action|wafaction|disposition|actiontaken)$/, yes(/^(?:block(?:ed)?|den(?:y|ied)|drop(?:ped)?)$/i)))],
-  ['installed_by_administrators', -10, 'where', 'program stores calls',
+  ['installed_by_administrators', -10, 'where', 'work',
     'The program lies where only administrators install programs.',
     recorded(/^(?:\w*(?:image|process|executable|program)\w*|path|filepath)$/,
       /^"?[a-z]:\\(?:Program Files(?: \(x86\))?|Windows\\CCM)\\/i)],
-  ['stays_inside', -10, 'inside', 'transfer calls fetch',
+  ['stays_inside', -10, 'inside', 'work',
     'The connection stays within the own network.', insideOnly],
-  ['signed_by_vendor', -12, 'signed', 'program calls stores',
+  ['signed_by_vendor', -12, 'signed', 'work',
     'The program is signed by its vendor.',
     any(
       recorded(/^(?:\w*signed|\w*signaturestatus|\w*signature(?:valid)?|trusted|codesignature\w*)$/,

@@ -7,38 +7,32 @@ import type { Sign } from './signs.js';
 export type Doubt =
   /** From where, and from which device, somebody signs in. */
   | 'place'
-  | 'guess'
   /** Whether the sender is genuine, as far as honest mails fail in it, too. */
   | 'sender'
   /** Texts and pages that lure people, as an exercise does on purpose. */
   | 'lure'
   | 'payment'
-  /** What administrators do as well. */
-  | 'run'
-  | 'fetch'
-  /** What an ordered exercise does, and nobody else. */
+  /** Acts of administrators and programs as well as of attackers. */
+  | 'work'
+  /** Requests and guesses of scanners as well as of attackers. */
+  | 'scan'
+  /** Acts of an ordered exercise, and of nobody else. */
   | 'drill'
-  | 'rights'
-  | 'transfer'
-  | 'files'
-  | 'remote'
-  | 'program'
-  | 'stores'
-  | 'calls'
+  /** Acts and findings that only a person who looked, or the tool itself, takes back. */
+  | 'finding'
   | 'unwanted'
   /** Verdicts that the tool gave by itself before a person looked. */
   | 'tool'
   /** How bad the tool rates the signs that it saw: what explains these explains the rating. */
   | 'rating'
   /** Words that want to move the reader. What is proven stays so. */
-  | 'talk'
-  | 'request';
+  | 'talk';
 
 /** Habits of one kind repeat each other; habits of several kinds confirm each other. A proof cannot be made by an attacker. */
 export type HabitKind =
   | ('decided' | 'recorded' | 'confirmed' | 'usual' | 'planned' | 'role' | 'match' | 'clean')
   | ('bulk' | 'inside' | 'device' | 'where' | 'harmless' | 'signed' | 'widespread' | 'links')
-  | ('who' | 'factor' | 'routine' | 'proof');
+  | ('who' | 'factor' | 'routine' | 'rated' | 'proof');
 
 type Test = RegExp | { readonly min?: number; readonly max?: number } | { readonly yes: RegExp };
 
@@ -191,7 +185,7 @@ export function countIn(value: Fact['value']): number {
 const NEGATIVE =
   /^(?:false|no|none|null|n\/?a|0|-)$|\b(?:not?|none|never|without|missing|denied|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|failed|failure|mismatch|open|requested|unsigned|invalid|revoked|self|stolen|untrusted|unmanaged|disabled)\b/i;
 const NO_IN_NOTE =
-  /\b(?:not|nobody|never|without|missing|denied|denies|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|mismatch|self[- ]approved|stolen|unmanaged|date open|reached yet)\b|\bno (?!route|threat|other|new|unusual|further|macros?|link)/i;
+  /\b(?:not|nobody|never|without|missing|denied|denies|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|mismatch|self[- ]approved|stolen|unmanaged|date open|reached yet)\b|\bno (?:approval|record|ticket|change|answer|reply|response|order|plan|owner|reason|explanation|contract|history|mfa|relation|match|request|work order|exception|earlier|previous|prior|known)/i;
 
 function saysYes(value: Fact['value']): boolean {
   const text = String(value).trim();

@@ -50,8 +50,10 @@ export const isOfTools = ({ path }: Fact): boolean => isOwnPlace(path);
 
 /** Values under these names repeat what a stranger chose: a text, a name, an address, a command, a reason that somebody typed. */
 const CHOSEN_BY_OTHERS =
-  /(?:subj\w*|objet|betreff|body\w*|text|html|content|comment|preview|snippet|title|names?|file\w*|path|cmd\w*|command\w*|args?|arguments|query|uri|url\w*|links?|agent|ua|referr?er|user|account|host|device|display\w*|from|to|sender|recipients?|reason|justification|description|process|parent|image|child|payload|script|logs?|raw|message|msg|domain|email|address|labels|tags?|macro|page\w*|form\w*|input\w*|original\w*|rule|alert|event|detection|signature|category)$/;
+  /(?:subj\w*|objet|betreff|body\w*|text|html|content|comment|preview|snippet|title|names?|file\w*|path|cmd\w*|command\w*|args?|arguments|query|uri|url\w*|links?|agent|ua|referr?er|user|account|host|device|display\w*|from|to|sender|recipients?|reason|justification|description|process|parent|image|child|payload|script|logs?|raw|message|msg|domain|email|address|labels|tags?|macro|page\w*|form\w*|input\w*|original\w*|rule|alert|event|detection|signature|category|action|activity|operation)$/;
 const LONGEST_REMARK = 200;
+/** A text with a link, a pipe or a path repeats what a stranger wrote. */
+const NO_REMARK = /:\/\/|[|`$<>\\]/;
 
 /** What is known of an event beside its raw data. */
 export interface Known {
@@ -191,6 +193,7 @@ export class Facts {
         !/\/\d+$/.test(pointer) &&
         value.length <= LONGEST_REMARK &&
         value.includes(' ') &&
+        !NO_REMARK.test(value) &&
         !CHOSEN_BY_OTHERS.test(key),
     ));
   }

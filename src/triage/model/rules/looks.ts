@@ -121,7 +121,8 @@ export const longAgo = (names: RegExp): Condition => {
   });
 };
 
-const USUAL = /^(?:usual|normal|typical|average|baseline)(?:weekly|daily|hourly|perday|perweek)?/;
+const USUAL =
+  /^(?:usual|normal|typical|average|avg|mean|median|baseline)(?:weekly|daily|hourly|perday|perweek)?/;
 /** Each is compared with all numbers of the event, and a stranger may send usual counts by the thousand. */
 const MOST_USUAL = 20;
 /** Counts beside the usual count of the same thing: `files` beside `usual_weekly_files`. */
@@ -240,20 +241,6 @@ export const approvedAfterDenials = any(
   ),
 );
 
-/** Okta compared address, device and place with earlier sign-ins, and none is new. */
-export const nothingNew: Look = (facts) => {
-  const judged = facts
-    .named('behaviors', 'risk')
-    .filter(({ path }) => /^(?:data\/events\/)?debugcontext\/debugdata\/\w+$/.test(path));
-  const isCalm = ({ key, value }: Fact): boolean =>
-    key === 'risk'
-      ? /^\{level=LOW\}$/.test(String(value))
-      : /^\{New[\w =,-]{1,300}\}$/.test(String(value)) && !/POSITIVE|UNKNOWN/.test(String(value));
-  // What is done after the sign-in is another matter.
-  const isStart = facts.named('eventtype').some(({ value }) => value === 'user.session.start');
-  return isStart && judged.length === 2 && judged.every(isCalm) ? judged : [];
-};
-
 /* Clouds and directories. */
 
 /** A call without an error. */
@@ -327,27 +314,6 @@ export const scannerKnown: Look = (facts) =>
     ({ path, value }) =>
       INVENTORY.test(path) && typeof value === 'string' && /\bscanner\b/i.test(value.slice(0, 200)),
   );
-/** As `scannerKnown`, under the address of the source of the event. */
-export const scannerIsSource: Look = (facts) => {
-  const sources = new Set(
-    facts.ofTools('srcip', 'src', 'sourceip', 'clientip').map(({ value }) => String(value)),
-  );
-  return scannerKnown(facts).filter(({ pointer }) =>
-    pointer.split('/').some((step) => sources.has(step)),
-  );
-};
-const SCANNER =
-  /^(?:(?:authori[sz]ed|approved|internal)[-_ ])?(?:(?:vulnerability|security)[-_ ])?scanner$/i;
-/** A tag of an asset may be that of the target: then a stranger scans the scanner, so the source has to be inside. */
-export const taggedScanner = any(
-  byTool('srcrole sourcerole', SCANNER),
-  {
-    only: ({ path }) => /(?:^|\/)(?:src|source)asset\//.test(path),
-    from: byTool('role type', SCANNER),
-  },
-  all(byTool('assettag assetrole assettype', SCANNER), sourceInside),
-);
-
 /** SHA-256 of the 68 bytes of the test file of antivirus programs. No other file has it. */
 const EICAR = /^275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f$/i;
 /** All digests of files are that of the test file. */
@@ -364,36 +330,25 @@ export const isTestFile = ({ key, value }: Fact): boolean =>
 
 /* Words of tools. */
 
-/** Words of one scale. Numbers, and words as `P1` that each tool counts in its own way, are in none of them. */
-const SEVERITY_WORDS = {
-  critical: /^(?:critical|crit|fatal|emergency|very[ _-]?high|highest)$/i,
-  high: /^(?:high|major|important)$/i,
-  lower: /^(?:medium|moderate|average|low|minor|warning|info|informational|none)$/i,
-} as const;
 const severities = named(
   /^(?:(?:alert|event|signal|rule|securitysignal)?severity(?:name|label|normalized|level|text|score)?|urgency|priority(?:name|summary)?|(?:rule)?level)$/,
   /^[\w .-]{1,32}$/,
 );
 
-/** The tool's word for the severity, where the source reads it so. A word that says another severity is not the one that was read. */
-function severityIn(facts: Facts, severity: 'high' | 'critical'): Fact | undefined {
-  if (facts.severity !== severity) return undefined;
-  const told = evaluate(severities, facts);
-  const isWord = (pattern: RegExp) => (fact: Fact) => pattern.test(String(fact.value).trim());
-  const known = Object.values(SEVERITY_WORDS).map(isWord);
-  return (
-    told.find(isWord(SEVERITY_WORDS[severity])) ??
-    told.find((fact) => !known.some((isIn) => isIn(fact)))
-  );
-}
 /** A tool that watches whether services run calls a full disk critical, and one that reads code a bad line: these are no attacks. */
 const watchesAttacks = (facts: Facts): boolean =>
   facts.ofTools('generatorurl').length === 0 && facts.fields.repository === undefined;
+const SEVERITY_WORD = /^(?:critical|high|medium|moderate|low|info\w*)$/i;
+/** The severity of the incident, with the tool's word for it where the event has one. */
 export const severityIs =
   (severity: 'high' | 'critical'): Look =>
   (facts) => {
-    const told = watchesAttacks(facts) ? severityIn(facts, severity) : undefined;
-    return told ? [told] : [];
+    if (!watchesAttacks(facts) || facts.severity !== severity) return [];
+    const told = evaluate(severities, facts);
+    const word =
+      told.find(({ value }) => String(value).toLowerCase() === severity) ??
+      told.find(({ value }) => !SEVERITY_WORD.test(String(value)));
+    return word ? [word] : facts.all.slice(0, 1);
   };
 
 /** Words beside a verdict by which the tool takes it back. */
@@ -428,7 +383,7 @@ const NO_ATTACK =
   'report\\w*|simulat\\w*|training|test\\w*|exercise|drill|table-?top|updated?|risk of|potential|possible';
 /** Rules of these names, of high or critical severity. */
 export const rated = (pattern: RegExp): Condition => ({
-  only: (_, facts) => (severityIn(facts, 'critical') ?? severityIn(facts, 'high')) !== undefined,
+  only: (_, { severity }) => severity === 'critical' || severity === 'high',
   from: reads(
     `${RULE_KEYS} description`,
     new RegExp(`^(?!.*\\b(?:${NO_ATTACK})\\b).{0,200}?(?:${pattern.source})`, 'i'),
@@ -447,8 +402,6 @@ const alertNamed = (pattern: RegExp): Condition =>
     only: ({ path }) => /^(?:(?:alerts|group|common)?\/?labels\/)alertname$/.test(path),
     from: reads('alertname', pattern),
   });
-/** Only what no attacker brings about: an agent that is down, a full disk or a busy processor may be the work of one. */
-export const healthAlert = alertNamed(/^Watchdog$|^Cert\w*Expir/);
 export const capacityAlert = alertNamed(
   /^(?!.*(?:login|logon|sign.?in|admin|auth|ssh|egress|traffic|agent|sensor|delet|encrypt|ransom|attack)).*(?:disk|filesystem|file ?system|space|memory|cpu|latency|slow|p9\d|throughput|queue|lag|replica|restart|crash ?loop|oom|backup|cron|quota|throttl|saturat|5xx)/i,
 );

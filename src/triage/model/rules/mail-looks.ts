@@ -1,19 +1,8 @@
 import { isBodyPart } from '../../evidence/indicators.js';
-import {
-  any,
-  byTool,
-  type Condition,
-  evaluate,
-  isTrue,
-  type Look,
-  reads,
-  says,
-} from './conditions.js';
+import { any, type Condition, isTrue, type Look, reads, says } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import * as hosts from './hosts.js';
-import { wordsOf } from './phrases.js';
-import { MESSAGES } from './prose.js';
-import { MAIL_SIGNS, ORDER_SIGNS, type Sign } from './signs.js';
+import type { Sign } from './signs.js';
 
 const MAIL_KEYS =
   'messageid sender subject recipient recipients from mailfrom objet subj rcpt fromdisplay spf dmarc'.split(
@@ -130,93 +119,3 @@ export const linksAtHome: Look = (facts) => {
   const isHome = links.length > 0 && links.every(({ name }) => senders.has(hosts.registered(name)));
   return isHome && senders.size === 1 ? facts.vouched('dmarc') : [];
 };
-
-const REQUESTS = Object.keys({ ...MAIL_SIGNS, ...ORDER_SIGNS }) as Sign[];
-/** Words by which people want something, of which the signs know only the worst. */
-const WANTS = new Set(
-  (
-    'please pls kindly send reply respond click open call phone pay buy purchase confirm verify approve download install ' +
-    'enable run paste forward share upload update urgent asap code link attached attachment password passwords login bank ' +
-    'money cash euro euros dollars usd eur gbp chf iban invoice salary whatsapp telegram signal text scan visit fill'
-  ).split(' '),
-);
-/** The rules cannot say what a text in another language wants. In English a quarter of the words are such as these. */
-const ENGLISH = new Set(
-  (
-    'a about all am an and are as at be but by can do for from had has have he her hi his i if in is it me my new no not of ' +
-    'on or our out see she so thanks that the their them there they this to up us was we were what when will with you your'
-  ).split(' '),
-);
-const LEAST_ENGLISH = 0.25;
-const LONGEST_TEXT = 2_000;
-const ATTACHED = /attach|filename|(?:^|\/)files?(?:\/|$)|qr|ocr|macro/;
-const knownSender: Condition = any(
-  byTool('knownsender senderknown vendorknown knownvendor', /^(?:true|yes)$/i),
-  byTool('priorfromsender365d priormessages90d priormessages priorfromsender', { min: 10 }),
-);
-
-/**
- * Short English mails from inside or of known senders, whose SPF, DKIM and DMARC the gateway saw pass, without links, files,
- * numbers or wishes. A mail that wants nothing robs nobody. Any added word can only end that.
- */
-export const nothingAsked: Look = (facts) => {
-  const signatures = facts.authentication.dkim ?? [];
-  const isProven =
-    facts.vouched('spf').length > 0 &&
-    facts.vouched('dkim').length > 0 &&
-    signatures.every(({ result }) => result === 'pass');
-  const isKnown = hosts.isFromInside(facts) || evaluate(knownSender, facts).length > 0;
-  return isProven && isKnown && isCalm(facts) ? facts.vouched('dmarc') : [];
-};
-
-/** As `nothingAsked`, of any proven sender, with links to the sender's own site, or without a text that the gateway finds clean. */
-export const mailAsksNothing: Look = (facts) => {
-  const texts = facts.all.filter(({ key, value }) => MESSAGES.has(key) && value !== '');
-  const said = texts.map(({ value }) => String(value).replace(/https?:\/\/\S+/g, '')).join(' ');
-  const isKnown = texts.some(({ key }) => !key.startsWith('subj') && key !== 'comment');
-  const isBare =
-    !facts.cut &&
-    facts.withInvisible.length === 0 &&
-    facts.saying(...REQUESTS).length === 0 &&
-    hosts.replyDomains(facts).length + hosts.borrowedNames(facts).length === 0 &&
-    linksOf(facts).every(({ name }) => senderSites(facts).has(hosts.registered(name))) &&
-    !facts.all.some(({ path, value }) => ATTACHED.test(path) && /[a-z]/i.test(String(value)));
-  const isClean = isKnown
-    ? isPlainTalk(said)
-    : texts.length > 0 && asksLittle(said) && noThreatNamed(facts).length > 0;
-  const isProven = facts.vouched('spf').length > 0 && facts.vouched('dkim').length > 0;
-  return isProven && isBare && isClean ? facts.vouched('dmarc') : [];
-};
-const asksLittle = (text: string): boolean => !wordsOf(text).some((word) => WANTS.has(word));
-export const noThreatNamed: Look = (facts) => {
-  const named = facts.named('threattypes', 'threatnames', 'threats', 'detectionmethods');
-  return named.length > 0 &&
-    named.every(({ value }) => /^(?:|\[\]|none|null)$/i.test(String(value)))
-    ? named
-    : [];
-};
-
-function isCalm(facts: Facts): boolean {
-  const messages = facts.all.filter(({ key, value }) => MESSAGES.has(key) && value !== '');
-  const found = [hosts.linkedHosts, hosts.replyDomains, hosts.borrowedNames].flatMap((find) =>
-    find(facts),
-  );
-  return (
-    !facts.cut &&
-    facts.withInvisible.length === 0 &&
-    facts.saying(...REQUESTS).length === 0 &&
-    found.length === 0 &&
-    !facts.all.some(({ path, value }) => ATTACHED.test(path) && value !== '') &&
-    messages.some(({ key }) => !key.startsWith('subj')) &&
-    isPlainTalk(messages.map(({ value }) => value).join(' '))
-  );
-}
-
-/** An address without `http://` is one, too; and five digits are a telephone, an account or a sum. */
-const NOT_TALK = /www\.|\w\.\w{2,}\/|\d{5,}|[€$£@<>]|[^\x20-\x7e\s–—‘’“”…]/u;
-function isPlainTalk(text: string): boolean {
-  if (text.length > LONGEST_TEXT || NOT_TALK.test(text)) return false;
-  const said = wordsOf(text);
-  const english = said.filter((word) => ENGLISH.has(word)).length;
-  return english >= said.length * LEAST_ENGLISH && !said.some((word) => WANTS.has(word));
-}

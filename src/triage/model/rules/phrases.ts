@@ -62,38 +62,38 @@ function decoded(run: string): string[] {
  * the number of phrases, and nothing is tried again.
  */
 export class Lexicon<Name extends string> {
-  private readonly byFirstWord = new Map<string, { name: Name; rest: readonly Step[] }[]>();
+  private readonly byStart = new Map<string, { name: Name; steps: readonly Step[] }[]>();
 
   constructor(phrases: Readonly<Record<Name, string>>) {
     for (const name of Object.keys(phrases) as Name[]) {
-      for (const phrase of phrases[name].split('|')) this.add(name, phrase);
+      for (const phrase of phrases[name].split('|')) this.add(name, phrase.trim().split(/\s+/));
     }
   }
 
-  private add(name: Name, phrase: string): void {
-    const rest: Step[] = [];
-    const [first, ...others] = phrase.trim().split(' ');
-    others.forEach((word, at) => {
-      if (word !== GAP) rest.push({ word, afterGap: others[at - 1] === GAP });
-    });
-    const known = this.byFirstWord.get(first!);
-    if (known) known.push({ name, rest });
-    else this.byFirstWord.set(first!, [{ name, rest }]);
+  private add(name: Name, words: readonly string[]): void {
+    const steps = words.flatMap((word, at) =>
+      word === GAP ? [] : [{ word, afterGap: words[at - 1] === GAP }],
+    );
+    const start = startOf(words[0]!);
+    this.byStart.set(start, [...(this.byStart.get(start) ?? []), { name, steps }]);
   }
 
   /** What the words say, each with the words of the text that say it first. */
   matchesIn(words: readonly string[]): ReadonlyMap<Name, string> {
     const found = new Map<Name, string>();
     words.forEach((word, at) => {
-      for (const { name, rest } of this.byFirstWord.get(word) ?? []) {
-        if (found.has(name)) continue;
-        const followers = following(words, at + 1, rest);
+      for (const { name, steps } of this.byStart.get(startOf(word)) ?? []) {
+        if (found.has(name) || !isWord(word, steps[0]!.word)) continue;
+        const followers = following(words, at + 1, steps.slice(1));
         if (followers) found.set(name, [word, ...followers].join(' '));
       }
     });
     return found;
   }
 }
+
+/** The first letters, which a word with an open end has, too. */
+const startOf = (word: string): string => word.slice(0, 3).replace(OPEN_END, '');
 
 /** The words that the steps ask for, with a mark for what stands in between; undefined when one is missing. */
 function following(

@@ -74,8 +74,8 @@ describe('RulesModel', () => {
     ['credentials read from memory', DUMP, 'malicious', 'malware'],
     ['travel with a managed device and a passkey', TRAVEL, 'benign', 'legitimate'],
     ['a scanner of the inventory', SCANNER, 'inconclusive', 'unknown'],
-    ['a colleague who asks nothing', COLLEAGUE, 'benign', 'legitimate'],
-    ['attacks that a scanner sends', SCAN, 'benign', 'legitimate'],
+    ['a colleague who asks nothing', COLLEAGUE, 'inconclusive', 'unknown'],
+    ['attacks that a scanner sends', SCAN, 'inconclusive', 'unknown'],
     ['next to nothing', LITTLE, 'inconclusive', 'unknown'],
     ['adware alone', { threat: 'Adware.Bundler' }, 'suspicious', 'pup'],
   ])('judges %s', async (_, rawData, classification, category) => {

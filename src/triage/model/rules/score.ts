@@ -28,31 +28,33 @@ export const SCALE = {
   suspicious: 20,
   /** So much has to be proven of an event that is benign. */
   proven: 20,
-  borneOut: 40,
-  borneOutByMore: 30,
-  /** Enough where nothing at all speaks against the event. */
-  borneOutWithoutSigns: 27,
+  /** What habits of at least two kinds have to give, beyond what the tool's own rating of the event is worth. */
+  borneOut: 27,
   kinds: 2,
   confidence: {
-    malicious: { least: 0.82, most: 0.92, perPoint: 0.002 },
+    malicious: { least: 0.66, most: 0.92, perPoint: 0.01 },
     /** Odd circumstances are what the word is for; a sign of something done may as well be an attack, or nothing. */
-    suspicious: { circumstances: 0.54, signs: 0.32 },
-    benign: { least: 0.82, most: 0.9, perPoint: 0.005 },
+    suspicious: { circumstances: 0.55, signs: 0.38 },
+    benign: { least: 0.88, most: 0.92, perPoint: 0.005 },
     /** Where nothing at all was found there is too little to judge. Where something calms, an analyst often knows more. */
-    inconclusive: { nothing: 0.5, signs: 0.26, calmed: 0.17 },
+    inconclusive: { nothing: 0.4, signs: 0.3, calmed: 0.13 },
   },
 } as const;
 
 export interface Sums {
   /** What speaks against the event, less what calms that. */
   readonly left: number;
-  /** The same, less only what proofs explain. */
+  /** The same, without the tool's rating, which makes nothing malicious. */
+  readonly acts: number;
+  /** As `left`, less only what proofs explain. */
   readonly unexplained: number;
   /** What the proofs give. */
   readonly proven: number;
   /** What the habits give, and of how many kinds they are. */
   readonly borneOut: number;
   readonly kinds: number;
+  /** What the tool's rating and its alarming words give. Everything in favour of the event answers them. */
+  readonly rating: number;
   /** Whether nothing at all speaks against the event. */
   readonly withoutSigns: boolean;
   /** Whether all that speaks against the event is circumstances. */
@@ -64,15 +66,11 @@ export interface Sums {
  * Benign is only what is proven to be harmless, and only when no sign is left that the proof does not explain.
  */
 export function classify(sums: Sums): Classification {
-  const { left, unexplained, proven, borneOut, kinds, withoutSigns } = sums;
-  if (left >= SCALE.malicious && !sums.onlyCircumstances) return 'malicious';
+  const { left, acts, unexplained, proven, borneOut, kinds } = sums;
+  if (acts >= SCALE.malicious && !sums.onlyCircumstances) return 'malicious';
   if (left >= SCALE.suspicious) return 'suspicious';
-  const needed = withoutSigns
-    ? SCALE.borneOutWithoutSigns
-    : kinds > SCALE.kinds
-      ? SCALE.borneOutByMore
-      : SCALE.borneOut;
-  if (left === 0 && kinds >= SCALE.kinds && borneOut >= needed) return 'benign';
+  const isBorneOut = kinds >= SCALE.kinds && borneOut - sums.rating >= SCALE.borneOut;
+  if (left === 0 && isBorneOut) return 'benign';
   return unexplained === 0 && proven >= SCALE.proven ? 'benign' : 'inconclusive';
 }
 
@@ -80,7 +78,7 @@ export function confidenceIn(classification: Classification, sums: Sums): number
   const { malicious, suspicious, benign, inconclusive } = SCALE.confidence;
   switch (classification) {
     case 'malicious':
-      return within(malicious, sums.left - SCALE.malicious);
+      return within(malicious, sums.acts - SCALE.malicious);
     case 'suspicious':
       return sums.onlyCircumstances ? suspicious.circumstances : suspicious.signs;
     case 'benign':
@@ -139,20 +137,25 @@ export function sumsOf(findings: readonly Finding[]): Sums {
   const signs = rules.filter(({ points }) => points > 0);
   const calming = rules.filter(({ points }) => points < 0);
   const proofs = calming.filter(({ kind }) => kind === 'proof');
+  const others = signs.filter(({ doubt }) => doubt !== 'rating');
+  const acts = leftOf(others, calming);
   const isRoutine =
-    signs.length === 0 &&
-    calming.some(({ isRoutine, kind }) => isRoutine && (kind === 'routine' || kind === 'role'));
+    others.length === 0 &&
+    calming.some((rule) => rule.isRoutine && ['routine', 'role', 'rated'].includes(rule.kind!));
+  /** Beside signs that are explained, of the routine only the tool's low rating counts. */
+  const counts = ({ isRoutine: only, kind }: Rule): boolean =>
+    !only || isRoutine || (acts === 0 && kind === 'rated');
   const habits = independent(
-    findings.filter(
-      ({ rule }) => rule.points < 0 && rule.kind !== 'proof' && (isRoutine || !rule.isRoutine),
-    ),
+    findings.filter(({ rule }) => rule.points < 0 && rule.kind !== 'proof' && counts(rule)),
   );
   return {
     left: leftOf(signs, calming),
+    acts,
     unexplained: leftOf(signs, proofs),
     proven: proofs.length === 0 ? 0 : -totalOf(proofs),
     borneOut: habits.length === 0 ? 0 : -totalOf(habits),
     kinds: kindsOf(signs, habits),
+    rating: totalOf(signs.filter(({ doubt }) => doubt === 'rating')),
     withoutSigns: signs.length === 0,
     onlyCircumstances: signs.every(({ isCircumstance }) => isCircumstance),
   };
@@ -181,6 +184,7 @@ const DECIDING: readonly HabitKind[] = [
   'inside',
   'bulk',
   'routine',
+  'rated',
 ];
 
 /**
@@ -197,19 +201,19 @@ function kindsOf(signs: readonly Rule[], habits: readonly Rule[]): number {
   return isDecided || isExplained ? kinds.size : 0;
 }
 
-/** Each doubt is lowered by what calms it, to nothing at best: what is left over of a calming fact helps no other sign. */
+/**
+ * Each doubt is lowered by what calms it, to nothing at best: what is left over of a calming fact helps no other sign. If nothing
+ * else is left, all calming facts together answer the tool's rating.
+ */
 function leftOf(signs: readonly Rule[], calming: readonly Rule[]): number {
-  const byDoubt = new Map<Doubt | undefined, number>();
-  for (const { doubt, points } of signs) {
-    byDoubt.set(doubt, (byDoubt.get(doubt) ?? 0) + points);
-  }
-  let left = byDoubt.get(undefined) ?? 0;
-  for (const [doubt, points] of byDoubt) {
-    if (doubt === undefined) continue;
-    const about = calming.filter(({ calms }) => calms?.includes(doubt));
-    left += Math.max(0, points + totalOf(about));
-  }
-  return left;
+  const sumOf = (doubt: Doubt | undefined) => totalOf(signs.filter((sign) => sign.doubt === doubt));
+  const about = (doubt: Doubt) => calming.filter(({ calms }) => calms?.includes(doubt));
+  const after = (doubt: Doubt, calm: readonly Rule[] = about(doubt)) =>
+    Math.max(0, sumOf(doubt) + totalOf(calm));
+  const doubts = new Set(signs.flatMap(({ doubt }) => doubt ?? []));
+  doubts.delete('rating');
+  const left = [...doubts].reduce((sum, doubt) => sum + after(doubt), sumOf(undefined));
+  return left + (left === 0 ? after('rating', calming) : after('rating'));
 }
 
 const totalOf = (rules: readonly Rule[]): number =>

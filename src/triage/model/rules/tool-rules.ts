@@ -11,6 +11,7 @@ import {
   signs,
 } from './conditions.js';
 import { flooded } from './hosts.js';
+import { told } from './kinds.js';
 import { called, farAboveUsual, rated, RULE_KEYS, severityIs, stands } from './looks.js';
 import { inMail } from './mail-looks.js';
 
@@ -28,9 +29,9 @@ export const TOOL_ACTS = signs([
   ['tool_says_malicious', 45, '', 'tool', '', 'The tool itself calls it malicious.',
     stands(
       named(/(?:verdict\w*|scanresult|disposition|classification|determination|reputation|maliciouslevel|confidencelevel)$/, /^(?:malicious|known bad|bad\b|confirmed threat)/i))],
-  ['tagged_malicious', 45, '', '', '', 'The tool itself marks it as malicious.',
+  ['tagged_malicious', 45, '', 'finding', '', 'The tool itself marks it as malicious.',
     stands(reads('taggedmalicious ismalicious markedmalicious', /^(?:true|yes)$/i))],
-  ['bad_reputation', 35, '', '', '', 'The address has a bad reputation.',
+  ['bad_reputation', 35, '', 'finding', '', 'The address has a bad reputation.',
     reads('reputation ipreputation domainreputation',
       /^(?:malicious|phish|malware|known bad|bad\b)/i)],
   ['tool_confirms', 50, '', '', '', 'A person confirmed the attack in the tool.',
@@ -49,7 +50,7 @@ export const TOOL_ACTS = signs([
   ['called_malware_in_mail', 45, 'malware_delivery', 'tool', 'T1566.001',
     'The gateway found malware in the mail or behind its link.', inMail(callsMalware)],
   ['called_malware', 35, 'malware', 'tool', '', 'The tool classifies it as malware.', callsMalware],
-  ['called_ransomware', 50, 'ransomware', '', 'T1486', 'The tool classifies it as ransomware.',
+  ['called_ransomware', 50, 'ransomware', 'finding', 'T1486', 'The tool classifies it as ransomware.',
     called(/^ransomware$/i, 'category')],
   ['called_spam', 30, 'spam', 'tool', '', 'The gateway calls the mail spam.', called(/^spam$/i)],
   ['kind_named', 25, 'malware', 'tool', '',
@@ -59,7 +60,7 @@ export const TOOL_ACTS = signs([
     'The rule that fired looks for phishing or impersonation.',
     reads(RULE_KEYS,
       /^(?!.*\b(?:report\w*|simulat\w*|training|test)\b)(?:credential )?phish(?:ing)?\b|^(?!.*\btest\b)(?:vip|executive|ceo|brand|vendor|employee) impersonation\b/i)],
-  ['rated_ransomware', 20, 'ransomware', '', 'T1486',
+  ['rated_ransomware', 20, 'ransomware', 'finding', 'T1486',
     'The rule that fired looks for ransomware, and rates it as grave.',
     rated(/ransomware|\b(?:mass|file) ?encryption\b|data encrypted for impact/)],
   ['tool_names_technique', 30, 'malware', 'tool', '',
@@ -73,13 +74,17 @@ export const TOOL_ACTS = signs([
     named(TECHNIQUE_NAMES, /\bT1(?:567|048|041|537)(?:\.\d{3})?\b|\bExfiltration Over\b|\bTransfer Data to Cloud Account\b/i)],
   ['tool_names_miner', 30, 'cryptominer', 'tool', 'T1496', 'The tool names a misuse of computing time.',
     named(TECHNIQUE_NAMES, /\bT1496\b|\bResource Hijacking\b/i)],
-  ['rated_takeover', 20, 'account_takeover', '', 'T1078',
+  ['rated_takeover', 20, 'account_takeover', 'finding', 'T1078',
     'The rule that fired looks for accounts that were taken over, and rates it as grave.',
     rated(TAKEOVERS)],
-  ['tool_sees_attack', 30, '', '', '', 'The tool speaks of an attacker at work.',
+  ['tool_sees_attack', 30, '', 'finding', '', 'The tool speaks of an attacker at work.',
     says('attacker_seen')],
-  ['engines_detect', 35, '', '', '', 'At least 5 engines detect the file.', atLeast(5, DETECTIONS)],
-  ['most_engines_detect', 15, '', '', '',
+  ['attack_named', 30, '', 'tool', 'T1566', 'The gateway names the kind of attack.',
+    { only: ({ key }) => /^attack(?:type|strategy)$/.test(key), from: says('grave_word') }],
+  ['hole_used', 25, 'web_attack', 'tool', 'T1190', 'The rule that fired knows an attack on a published hole.',
+    { only: (_, { fields, severity }) => fields.repository === undefined && fields.package === undefined && severity !== 'low', from: reads('signature rule rulename alert alertname title attack', /\bCVE-\d{4}-\d{3,}\b.{0,80}\b(?:attempt|exploit\w*|disclosure|rce|injection|execution|overflow|bypass)\b|\b(?:attempt|exploit\w*|disclosure|rce|injection|execution|overflow|bypass)\b.{0,80}\bCVE-\d{4}-\d{3,}\b/i) }],
+  ['engines_detect', 35, '', 'finding', '', 'At least 5 engines detect the file.', atLeast(5, DETECTIONS)],
+  ['most_engines_detect', 15, '', 'finding', '',
     'At least 30 engines detect the file.', atLeast(30, DETECTIONS)],
   ['flooded', 45, '', '', '', 'A text has thousands of addresses, among which one can hide.',
     flooded],
@@ -91,20 +96,22 @@ export const TOOL_ACTS = signs([
 
 // prettier-ignore
 export const TOOL_CIRCUMSTANCES = circumstances([
-  ['tool_says_critical', 30, '', 'rating', '', 'The tool rates the event as critical.',
+  ['grave_word', 12, '', 'rating', '', 'The tool speaks of an attack.', told('grave_word')],
+  ['odd_word', 4, '', 'rating', '', 'The tool calls something odd.', told('odd_word')],
+  ['tool_says_critical', 20, '', 'rating', '', 'The tool rates the event as critical.',
     severityIs('critical')],
-  ['tool_says_high', 8, '', 'rating', '', 'The tool rates the event as high.', severityIs('high')],
+  ['tool_says_high', 12, '', 'rating', '', 'The tool rates the event as high.', severityIs('high')],
   ['tool_suspects', 30, '', 'tool', '', 'The tool itself suspects it, and is not sure.',
     reads('confidencelevel verdict threatverdict', /^suspicious$/i)],
-  ['threat_suspected', 20, 'account_takeover', '', 'T1078',
+  ['threat_suspected', 20, 'account_takeover', 'finding', 'T1078',
     'The directory suspects a threat behind the request.', isTrue('threatsuspected')],
-  ['behaviour_new', 10, 'account_takeover', '', 'T1078',
+  ['behaviour_new', 10, 'account_takeover', 'place', 'T1078',
     'The directory sees a place, address or device that is new for this user.',
     reads('behaviors', /\b(?:new [\w -]{1,24}|velocity)=positive/i)],
-  ['attack_type', 20, '', '', '', 'The cloud names a type of attack.',
+  ['attack_type', 20, '', 'finding', '', 'The cloud names a type of attack.',
     reads('type findingtype title detectiontype',
       /^(?:Backdoor|Trojan|CryptoCurrency|UnauthorizedAccess|CredentialAccess|Impact|PrivilegeEscalation|Stealth|DefenseEvasion|Exfiltration|Execution|Persistence):\w+\//)],
-  ['high_risk', 15, '', '', '', 'The tool rates the risk as high.',
+  ['high_risk', 15, '', 'finding', '', 'The tool rates the risk as high.',
     any(
       reads('risk risklevel riskstate risklevelduringsignin threatlevel',
         /^(?:high|critical|severe|atrisk)$|\blevel=high\b/i),
@@ -135,6 +142,6 @@ export const TOOL_CIRCUMSTANCES = circumstances([
       named(/^(?:\w*(?:seen|used|known|contacted|observed|loggedon)(?:before|previously|here|inorg|fortenant)?|\w*(?:usual|familiar|typical|expected)(?:for\w+)?|previously\w*)$/,
         /^(?:false|no|never|never (?:seen|used|before)\b.*|first time\b.*|none)$/i),
       named(/^(?:\w*new(?:for|to)\w+|\w*firstseen(?:inorg|here|today)?|\w*history|first(?:use|time|ever)\w*|\w*(?:rare|unusual|anomalous|unfamiliar|neverseen)\w*|new(?:ip|asn|geo|city|isp|sender|host|country|device|location|process|domain|useragent)\w*)$/, /^(?:true|yes|today|never\b.*|first time\b.*|none|new|rare)$/i))],
-  ['far_above_usual', 20, '', 'transfer', '', 'The count is at least five times the usual count.',
+  ['far_above_usual', 20, '', 'work', '', 'The count is at least five times the usual count.',
     farAboveUsual],
 ]);

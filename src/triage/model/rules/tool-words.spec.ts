@@ -63,12 +63,6 @@ describe('words of tools', () => {
     expect(await classOf({ files: [{ sha256 }, other] })).toBe('inconclusive');
   });
 
-  it('make a sign-in benign in which nothing is new, and nothing that follows it', async () => {
-    const debugContext = { debugData: { behaviors: '{New IP=NEGATIVE}', risk: '{level=LOW}' } };
-    expect(await classOf({ eventType: 'user.session.start', debugContext })).toBe('benign');
-    expect(await classOf({ eventType: 'user.app.access', debugContext })).toBe('inconclusive');
-  });
-
   it('take a few wrong passwords before the right one for no guessing that succeeded', async () => {
     const alert = 'Multiple failed sign-ins followed by success';
     expect(await classOf({ alert, failures: 4 })).toBe('inconclusive');

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { withReadablePath } from './incoming-request.js';
+import { withReadablePath } from './known-routes.js';
 
 const NONE = '%EF%BF%BD';
 
@@ -13,8 +13,8 @@ describe('withReadablePath', () => {
     ['/a/%c3x', `/a/${NONE}x`],
     ['/a/x%00', `/a/x${NONE}`],
     ['/%ed%a0%80', `/${NONE}`],
-    ['/api/incidents/', `/api/incidents/${NONE}`],
-    ['/api//a///?b=//', `/api/${NONE}/a/${NONE}/${NONE}/${NONE}?b=//`],
+    ['/api/incidents/', `/api/${NONE}`],
+    ['/api//a///?b=//', `/api/${NONE}?b=//`],
     ['/docs//', '/docs//'],
     ['*', '*'],
     ['', ''],

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { Transactions, type Tx } from '../database/transactions.js';
 import type { SecretBox } from '../secrets/secret-box.js';
-import { AnsweredBefore, IdempotentRequest } from './idempotency.guard.js';
+import { AnsweredBefore, IdempotentRequest } from './idempotency.js';
 import {
   type IdempotencyRepository,
   type RememberedAnswer,
@@ -65,28 +65,30 @@ const asItIs = (result: unknown): unknown => result;
 
 describe('a request with an Idempotency-Key', () => {
   it('gets no stored response if none exists', async () => {
-    expect(await setUp().request.earlierAnswer()).toBeUndefined();
+    expect(await setUp().request.begin()).toBe(true);
   });
 
   it('gets the stored response of the same request', async () => {
-    const answer = await setUp(remembered()).request.earlierAnswer();
-    expect(answer).toEqual({ status: 201, body: '{"data":1}' });
+    await expect(setUp(remembered()).request.begin()).rejects.toMatchObject({
+      answer: { status: 201, body: '{"data":1}' },
+    });
   });
 
   it('gets a sealed response decrypted', async () => {
-    const answer = await setUp(remembered({ sealed: true, body: 'x' })).request.earlierAnswer();
-    expect(answer?.body).toBe(`opened(x for ${CONTEXT})`);
+    const { request } = setUp(remembered({ sealed: true, body: 'x' }));
+    const body = `opened(x for ${CONTEXT})`;
+    await expect(request.begin()).rejects.toMatchObject({ answer: { body } });
   });
 
   it('is rejected if another request used the key, also while that one is running', async () => {
     const fingerprint = Buffer.from('another');
     const { request } = setUp(remembered({ fingerprint, under_way: true }));
-    await expect(request.earlierAnswer()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    await expect(request.begin()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
   });
 
   it('is rejected with Retry-After while its repetition is running', async () => {
     const { request } = setUp(remembered({ under_way: true }));
-    await expect(request.earlierAnswer()).rejects.toMatchObject({
+    await expect(request.begin()).rejects.toMatchObject({
       code: 'conflict',
       extras: { headers: { 'retry-after': '1' } },
     });

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { LimitCounter } from './limit-counter.js';
+import { LimitCounter } from './limits.js';
 import { LimitStorage } from './limit-storage.js';
 import { loadSettings } from '../config/load-settings.js';
 

@@ -1,0 +1,137 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestListener } from 'node:http';
+import { bareAddress } from '../addresses/network.js';
+import { AppError } from '../errors/app-error.js';
+import { beginSpan, inSpan, isTracing } from '../tracing/tracing.js';
+import { API_HEADERS } from './answer.js';
+import { sendCompletely } from './answer-transport.js';
+import { ArrivingBody, type BodyMemory } from './arriving-body.js';
+import type { Draining } from './draining.js';
+import { type KnownRoutes, routeOf } from './known-routes.js';
+import './request.js';
+
+interface Parts {
+  readonly isBehindProxy: boolean;
+  readonly memory: BodyMemory;
+  readonly routes: KnownRoutes;
+  readonly draining: Draining;
+}
+
+/** Prepares every request before its guards, and completes every answer. */
+export function installHooks(
+  instance: FastifyInstance,
+  { isBehindProxy, memory, routes, draining }: Parts,
+): void {
+  installRequestTraces(instance);
+  instance.removeAllContentTypeParsers();
+  // BodyGuard reads the body, after the authentication.
+  instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  // Without these listeners Node answers `100 Continue` to every request, and 417 to other expectations.
+  const serve: RequestListener = (...exchange) => instance.server.emit('request', ...exchange);
+  instance.server.on('checkContinue', serve).on('checkExpectation', serve);
+  instance.addHook('onRequest', (request, reply, done) => {
+    if (isBehindProxy) readForwardedAddresses(request);
+    setSecurityHeaders(request, reply);
+    openBody(request, reply, memory);
+    done(problemOfHost(request) ?? routes.wrongMethodOutsideApi(request));
+  });
+  instance.addHook('onSend', (request, reply, payload, done) => {
+    // A client that used the connection again would delay the exit, or lose its next request.
+    if (draining.begun) reply.header('connection', 'close');
+    const send = (): void => sendCompletely(request, reply, payload, routes, done);
+    if (!request.arriving) return send();
+    request.arriving.discard((isAll) => {
+      // Otherwise the rest of the body would be read as the next request.
+      if (!isAll) reply.header('connection', 'close');
+      send();
+    });
+  });
+}
+
+const FORWARDED = 'x-forwarded-for';
+
+/**
+ * Removes ports and brackets before `request.ip` is read. Otherwise a trusted proxy would not be recognised, and a sender
+ * would have as many addresses in limits and records as it has ports.
+ */
+function readForwardedAddresses({ raw: { headers } }: FastifyRequest): void {
+  const given = headers[FORWARDED];
+  if (typeof given === 'string') headers[FORWARDED] = given.split(',').map(bareAddress).join(', ');
+}
+
+/** For the two pages that people open. Swagger UI sets styles inline and its images are data: addresses. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
+  "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+const STAY_WITH_HTTPS = 'max-age=31536000; includeSubDomains';
+const PAGES = /^\/(docs|login)(\/|\?|$)/;
+
+function setSecurityHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers(API_HEADERS).header('x-request-id', request.id);
+  if (PAGES.test(request.url)) reply.header('content-security-policy', PAGE_POLICY);
+  if (request.protocol === 'https') reply.header('strict-transport-security', STAY_WITH_HTTPS);
+}
+
+/** Node would answer this itself, without a body. */
+function problemOfHost({ raw: { httpVersion, headers } }: FastifyRequest): AppError | undefined {
+  if (headers.host !== undefined || httpVersion !== '1.1') return undefined;
+  return new AppError('bad_request', 'The Host header is missing.', {
+    headers: { connection: 'close' },
+  });
+}
+
+/** Makes Fastify pass the body on. BodyGuard rejects unsupported types. */
+const ANY_TYPE = 'application/octet-stream';
+const WELL_FORMED_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;.*)?$/;
+const INVITATION = /^100-continue$/i;
+
+/** Leaves the body unread until BodyGuard reads it, so that authentication comes first. */
+function openBody(request: FastifyRequest, reply: FastifyReply, memory: BodyMemory): void {
+  const { headers } = request;
+  const type = headers['content-type'];
+  // Fastify would reject it before authentication.
+  const isRefused = type === undefined ? request.method === 'QUERY' : !WELL_FORMED_TYPE.test(type);
+  if (isRefused) headers['content-type'] = ANY_TYPE;
+  if (!(Number(headers['content-length']) > 0) && headers['transfer-encoding'] === undefined)
+    return;
+  const isToBeInvited = INVITATION.test(headers.expect ?? '');
+  const invite = isToBeInvited ? () => reply.raw.writeContinue() : undefined;
+  const body = new ArrivingBody(request.raw, memory, invite);
+  request.arriving = body;
+  reply.raw.once('close', () => body.release());
+}
+
+/** Makes a span of each request, with all its work inside. Installs nothing if tracing is off. */
+function installRequestTraces(instance: FastifyInstance): void {
+  if (!isTracing()) return;
+  instance.addHook('onRequest', (request, reply, done) => {
+    const { method, headers, id } = request;
+    request.span = beginSpan({
+      name: method,
+      kind: 'server',
+      // Node joins two of them into an invalid one.
+      traceparent: [headers['traceparent']].flat()[0],
+      attributes: { 'http.request.method': method, 'request.id': id },
+    });
+    // onResponse is never called for a client that disconnected.
+    reply.raw.once('close', () => endSpan(request, reply));
+    inSpan(request.span, done);
+  });
+}
+
+/** Records only the route template, because a path may contain anything that a stranger sends. */
+function endSpan(request: FastifyRequest, reply: FastifyReply): void {
+  const { span, method, failure, answeredId } = request;
+  const route = routeOf(request);
+  const isAnswered = reply.raw.writableFinished;
+  span?.rename(`${method} ${route ?? 'unknown'}`);
+  span?.note({
+    'http.route': route,
+    'http.response.status_code': isAnswered ? reply.statusCode : undefined,
+    'answered.id': answeredId,
+    'error.type': failure?.code,
+  });
+  if (!isAnswered) span?.end('client_gone');
+  // A rejected request is not a failure of the service.
+  else span?.end(reply.statusCode >= 500 ? (failure?.code ?? 'unknown') : undefined);
+}

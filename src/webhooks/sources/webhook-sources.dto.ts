@@ -1,0 +1,462 @@
+import { IntersectionType, PickType } from '@nestjs/swagger';
+import { NotEquals } from 'class-validator';
+import type { IncidentFields } from '../../incidents/incident-fields.js';
+import {
+  INCIDENT_TYPE,
+  KNOWN_INCIDENT_TYPES,
+  SEVERITIES,
+  type Severity,
+} from '../../incidents/incident.js';
+import { jsonWithRawData } from '../../incidents/raw-data-rules.js';
+import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
+import {
+  AlwaysTrue,
+  Choice,
+  type FieldOptions,
+  Flag,
+  Instant,
+  JsonObject,
+  NestedList,
+  OpenChoice,
+  Text,
+  TextMap,
+  Texts,
+} from '../../platform/validation/fields.js';
+import { NullIsAbsent } from '../../platform/validation/json-shield.js';
+import { PRESETS } from '../presets/presets.js';
+import { LONGEST_POINTER, MOST_LIFTED, MOST_POINTERS } from '../reading/mapping.js';
+import { incidentOf, type ReadEvent } from '../reading/read-events.js';
+import {
+  DEFAULT_SETTINGS,
+  LONGEST_SECRET,
+  SECRET,
+  SHORTEST_SECRET,
+  type SourceSettings,
+} from './source-rules.js';
+import {
+  EVENT_FORMATS,
+  type EventFormatName,
+  type Mapping,
+  SIGNATURE_SCHEMES,
+  SOURCE_NAME,
+  type SeverityMapping,
+  type SignatureScheme,
+  type TypeMapping,
+} from './webhook-source.entity.js';
+import { WEBHOOK_SOURCE_SORTS, type WebhookSourceSort } from './webhook-sources.repository.js';
+
+const SourceName = () =>
+  Text({
+    pattern: SOURCE_NAME,
+    message:
+      'source must be 1 to 63 small letters, digits, hyphens and underscores, beginning with a letter or digit',
+    description: 'Name of the source. Events are sent to `/api/webhooks/<source>`.',
+    example: 'mail-gateway',
+    contract: { title: 'WebhookSourceName' },
+  });
+
+const Secret = (options: FieldOptions) =>
+  Text({
+    ...options,
+    min: SHORTEST_SECRET,
+    max: LONGEST_SECRET,
+    pattern: SECRET,
+    message: 'secret must not begin or end with white space, which senders trim',
+    // The syntax of this pattern differs between languages.
+    contract: { pattern: undefined, format: 'password' },
+    example: 'v7Zq-1mC4tXs9bLw2RkE8yHd',
+  });
+
+const POINTER = {
+  type: 'string',
+  maxLength: LONGEST_POINTER,
+  pattern: '^\\^?(/([^~\\x00]|~[01])*)?$',
+};
+const oneOrMany = (items: object, description?: string) => ({
+  description,
+  // Some generators create code that does not compile from a oneOf with a list.
+  'x-alternatives': [POINTER, { type: 'array', items, minItems: 1, maxItems: MOST_POINTERS }],
+});
+const FIRST_COUNTS =
+  'A JSON pointer, or a list of pointers. The first pointer that leads to a value counts.';
+const POINTERS = oneOrMany(POINTER, FIRST_COUNTS);
+const JOINED_POINTERS = oneOrMany(
+  oneOrMany(POINTER),
+  `${FIRST_COUNTS} The values of a list within the list are joined.`,
+);
+
+/** The fingerprint alone is not an id: an alert that fires again has the same. */
+const MAPPING_EXAMPLE = {
+  items: '/alerts',
+  title: ['/annotations/summary', '/labels/alertname'],
+  severity: '/labels/severity',
+  event_id: [['/fingerprint', '/startsAt']],
+  lift: { host: '/labels/instance' },
+} satisfies Mapping;
+
+const MAPPING_CONTRACT = {
+  title: 'EventMapping',
+  additionalProperties: false,
+  properties: {
+    items: oneOrMany(POINTER, `${FIRST_COUNTS} It leads to a list of events.`),
+    title: JOINED_POINTERS,
+    severity: POINTERS,
+    event_id: JOINED_POINTERS,
+    type: POINTERS,
+    lift: {
+      type: 'object',
+      description: 'Pointers to the values of `fields`.',
+      additionalProperties: oneOrMany(POINTER),
+      maxProperties: MOST_LIFTED,
+    },
+  },
+};
+
+const MAPPING_DESCRIPTION =
+  'JSON pointers to the parts of an incident in an event. Of a list, the first pointer that leads to a value counts; the values of a ' +
+  'list within the list of `title` or `event_id` are joined. `items` leads to a list of events; then `^/` starts from the whole ' +
+  'body. `lift` sets `fields` of the incident.';
+
+const PresetName = (options: FieldOptions = {}, use: Use = 'shown') =>
+  use === 'new' || use === 'change'
+    ? Choice(
+        'KnownWebhookPreset',
+        PRESETS.map(({ name }) => name),
+        { example: 'alertmanager', ...options },
+      )
+    : Text({ max: 63, example: 'alertmanager', ...options });
+
+const PLAYBOOK = /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u;
+const CLEARED_BY = 'An empty text removes it.';
+
+type Use = 'new' | 'change' | 'shown' | 'preset';
+
+/** Settings that are never absent. Requests may leave out all settings. */
+const PRESENT: Readonly<Record<Use, readonly (keyof SourceSettings)[]>> = {
+  new: [],
+  change: [],
+  preset: ['signature', 'mapping'],
+  shown: [
+    'enabled',
+    'signature',
+    'format',
+    'severity_mapping',
+    'type_mapping',
+    'incident_type_fixed',
+    'min_severity',
+    'auto_triage',
+  ],
+};
+
+/** Settings of a source in requests and responses. */
+function settingsFor(use: Use) {
+  const isChange = use === 'change';
+  const field = (name: keyof SourceSettings, options: FieldOptions) => ({
+    ...options,
+    optional: !PRESENT[use].includes(name),
+    ...(use === 'new' && { default: DEFAULT_SETTINGS[name] ?? undefined }),
+  });
+  /** Later releases may add values, so responses have open sets. */
+  const OneOf = (name: string, values: readonly string[], options: FieldOptions) =>
+    isChange || use === 'new'
+      ? Choice(`Known${name}`, values, options)
+      : OpenChoice(name, values, options);
+  /** In a change, an empty text removes the setting, because null means absent. */
+  const clearable = (pattern: RegExp) =>
+    isChange ? new RegExp(`^$|${pattern.source}`, pattern.flags) : pattern;
+
+  class SettingsDto {
+    @Flag(
+      field('enabled', {
+        description: 'Events of a disabled source are rejected as if the source did not exist.',
+        example: true,
+      }),
+    )
+    readonly enabled?: boolean;
+
+    @OneOf(
+      'SignatureScheme',
+      SIGNATURE_SCHEMES,
+      field('signature', {
+        description:
+          '`timestamped`: HMAC-SHA256 of time and body. `body`: HMAC-SHA256 of the body. `standard`: headers of Standard Webhooks. ' +
+          '`token`: the secret in a header. `basic`: Basic authentication with the name of the source and the secret. `token` and ' +
+          '`basic` are the weakest.',
+        example: 'timestamped',
+      }),
+    )
+    readonly signature?: SignatureScheme;
+
+    @OneOf(
+      'EventFormat',
+      EVENT_FORMATS,
+      field('format', {
+        description:
+          '`auto` detects the format. `mapping` reads events by the mapping. A change to another format removes the mapping and the preset.',
+        example: 'mapping',
+      }),
+    )
+    readonly format?: EventFormatName;
+
+    @PresetName(
+      field('preset', {
+        description:
+          'A preset of GET /api/webhooks/presets. In a request, it sets mapping, severity_mapping, type_mapping, incident_type, signature and format unless the request has them.',
+      }),
+      use,
+    )
+    readonly preset?: string;
+
+    @JsonObject(
+      field('mapping', {
+        description: isChange
+          ? 'Replaces the whole mapping. Format becomes `mapping`. The source keeps no preset unless the request names it.'
+          : MAPPING_DESCRIPTION,
+        example: MAPPING_EXAMPLE,
+        contract: MAPPING_CONTRACT,
+      }),
+    )
+    readonly mapping?: Mapping;
+
+    @Text({
+      ...field('incident_type', {
+        description: isChange
+          ? CLEARED_BY
+          : `Type of an incident if its event has none. An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`,
+        example: 'other',
+      }),
+      pattern: clearable(INCIDENT_TYPE),
+      message:
+        'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter',
+    })
+    readonly incident_type?: string;
+
+    @JsonObject(
+      field('severity_mapping', {
+        description:
+          'Severities of words of the sender, or of ranges of numbers such as `0-39`, or `80-` without an end. Case does not matter. A change replaces all words.',
+        example: { urgent: 'critical', '0-39': 'low' },
+        contract: { additionalProperties: { $ref: '#/components/schemas/Severity' } },
+      }),
+    )
+    readonly severity_mapping?: SeverityMapping;
+
+    @JsonObject(
+      field('type_mapping', {
+        description:
+          'Incident types of words of the sender for category, tactic or rule. The first entry that occurs in a word counts. Case, spaces, hyphens and underscores do not matter. A change replaces all words.',
+        example: { impostor: 'bec' },
+        contract: { additionalProperties: { type: 'string', pattern: INCIDENT_TYPE.source } },
+      }),
+    )
+    readonly type_mapping?: TypeMapping;
+
+    @Flag(
+      field('incident_type_fixed', {
+        description:
+          'Each incident has `incident_type`, or the usual type of the format. Words of the event do not matter.',
+        example: false,
+      }),
+    )
+    readonly incident_type_fixed?: boolean;
+
+    @Choice(
+      'Severity',
+      SEVERITIES,
+      field('min_severity', {
+        description:
+          'Minimum severity of its incidents. An event can raise it and cannot lower it.',
+        example: 'low',
+      }),
+    )
+    readonly min_severity?: Severity;
+
+    @Flag(
+      field('auto_triage', {
+        description: 'Incidents of this source are triaged immediately.',
+        example: true,
+      }),
+    )
+    readonly auto_triage?: boolean;
+
+    @Text({
+      ...field('playbook', {
+        description: isChange
+          ? CLEARED_BY
+          : 'Name of the playbook that guides the triage. It may be created later.',
+        example: 'phishing-response',
+        // The syntax of this pattern differs between languages.
+        contract: { minLength: isChange ? undefined : 1, pattern: undefined },
+      }),
+      max: 100,
+      pattern: clearable(PLAYBOOK),
+      message: 'playbook must be text without control characters, not framed by spaces',
+    })
+    readonly playbook?: string;
+  }
+  return SettingsDto;
+}
+
+class NewSourceDto {
+  @SourceName()
+  // A source of this name would hide the address of the presets.
+  @NotEquals('presets', { message: 'source must not be presets' })
+  readonly source: string;
+
+  @Secret({
+    description:
+      'Secret that the sender signs with. No response shows it. No white space at its ends. For `standard` it may be `whsec_` and ' +
+      'base64 of at least 16 bytes; for `token` it is visible ASCII, for `basic` ASCII.',
+  })
+  readonly secret: string;
+}
+
+@NullIsAbsent()
+export class WebhookSourceInputDto extends IntersectionType(NewSourceDto, settingsFor('new')) {}
+
+class SecretChangeDto {
+  @Secret({
+    optional: true,
+    description:
+      'The previous secret stays valid for 24 h, unless revoke_old_secret is true. At most two secrets are valid. The current ' +
+      'secret changes nothing.',
+  })
+  readonly secret?: string;
+
+  @Flag({
+    optional: true,
+    description: 'Revokes the previous secret immediately.',
+    example: false,
+  })
+  readonly revoke_old_secret?: boolean;
+}
+
+@NullIsAbsent()
+export class WebhookSourceUpdateDto extends IntersectionType(
+  SecretChangeDto,
+  settingsFor('change'),
+) {}
+
+export class WebhookSourceQueryDto extends PageQueryDto {
+  @SortWords('WebhookSourceSort', WEBHOOK_SOURCE_SORTS)
+  readonly sort: readonly WebhookSourceSort[] = ['-created_at'];
+}
+
+class SourceNameDto {
+  @SourceName()
+  readonly source: string;
+}
+
+export class WebhookSourceDto extends IntersectionType(SourceNameDto, settingsFor('shown')) {
+  @Instant({
+    optional: true,
+    description: 'End of the validity of the previous secret.',
+    example: '2026-11-03T09:30:00.000Z',
+  })
+  readonly previous_secret_until?: Date;
+
+  @Text({ description: 'Principal that registered it.', example: 'admin' })
+  readonly created_by: string;
+
+  @Instant({ example: '2026-11-02T09:00:00.000Z' })
+  readonly created_at: Date;
+
+  @Instant({ example: '2026-11-02T09:30:00.000Z' })
+  readonly updated_at: Date;
+}
+
+export class DeletedWebhookSourceDto {
+  @Text({ description: 'Name of the source.', example: 'mail-gateway' })
+  readonly id: string;
+
+  @AlwaysTrue()
+  readonly deleted: true;
+}
+
+class PresetTextsDto {
+  @PresetName()
+  readonly name: string;
+
+  @Text({ example: 'Prometheus Alertmanager' })
+  readonly title: string;
+
+  @Text({
+    description: 'Tools that send these events, and their documentation.',
+    example: 'https://prometheus.io/docs/alerting/latest/configuration/#webhook_config',
+  })
+  readonly documentation: string;
+
+  @Texts({
+    description: 'Steps at the sender. `{url}` is the address of the source.',
+    example: ['Add a receiver whose webhook_configs has the url {url}.'],
+  })
+  readonly set_up: readonly string[];
+}
+
+export class WebhookPresetDto extends IntersectionType(
+  PresetTextsDto,
+  PickType(settingsFor('preset'), [
+    'signature',
+    'mapping',
+    'incident_type',
+    'severity_mapping',
+    'type_mapping',
+  ]),
+) {}
+
+class PreviewedIncidentDto {
+  @Text({ example: 'malware' })
+  readonly incident_type: string;
+
+  @Choice('Severity', SEVERITIES, { example: 'high' })
+  readonly severity: Severity;
+
+  @Text({
+    optional: true,
+    description: 'Word for the severity, if its meaning is unknown.',
+    example: 'apocalyptic',
+  })
+  readonly unknown_severity?: string;
+
+  @Text({ example: 'Malware: Emotet on WS-0042' })
+  readonly title: string;
+
+  @Text({
+    optional: true,
+    description: 'Identifies repetitions. Without it, equal content does.',
+    example: 'alert-4711',
+  })
+  readonly event_id?: string;
+
+  @TextMap({ description: 'Well-known fields of the event.' })
+  readonly fields: IncidentFields;
+
+  @JsonObject({ description: 'The event exactly as received.' })
+  readonly raw_data: Record<string, unknown>;
+}
+
+export class WebhookPreviewDto {
+  @NestedList(() => PreviewedIncidentDto, {
+    description: 'One incident for each event of the body.',
+  })
+  readonly incidents: readonly PreviewedIncidentDto[];
+
+  /** Returns the response as JSON, because raw_data is text that keeps all digits of its numbers. */
+  static envelopeOf(this: void, events: readonly ReadEvent[]): string {
+    return `{"data":{"incidents":[${events.map(previewOf).join()}]}}`;
+  }
+}
+
+function previewOf(event: ReadEvent): string {
+  const { eventId, unknownSeverity } = event;
+  const { incident_type, severity, title, raw_data, fields } = incidentOf(event);
+  const shown: Omit<PreviewedIncidentDto, 'raw_data'> = {
+    incident_type,
+    severity,
+    unknown_severity: unknownSeverity,
+    title,
+    event_id: eventId,
+    fields,
+  };
+  return jsonWithRawData(shown, raw_data);
+}

@@ -18,7 +18,7 @@ import {
   type ToolCall,
   TriageModel,
 } from '../model/triage-model.port.js';
-import { storedJson, storedRecords } from '../records/stored-json.js';
+import { storedRecords } from '../records/stored-json.js';
 import { TriageTools } from '../tools/triage-tools.js';
 import { noPersonAsked, type NotApplied, REPORT, type TriageRun } from '../triage-run.js';
 import { isVerdictOutdated, whyNotApplied } from './run-rules.js';
@@ -52,7 +52,6 @@ export class NotNeededError extends Error {
 
 const CALLS_ROOM = { characters: 128_000, longestText: 4_000, items: 100, depth: 14 } as const;
 const POINTS_ROOM = { characters: 64_000, longestText: 1_000, items: 200, depth: 3 } as const;
-const NOTES_ROOM = { characters: 4_000, longestText: 500, items: 20, depth: 1 } as const;
 
 /** Asks the model about an incident and checks its answer against the data. */
 @Injectable()
@@ -114,7 +113,7 @@ export class TriageJudging {
     return {
       ...found,
       verdict: withEvidenceOf(found.verdict, places),
-      notes: storedJson([...missing, ...found.notes], NOTES_ROOM),
+      notes: [...missing, ...found.notes],
       indicators,
       reportedAt,
     };

@@ -3,7 +3,6 @@ import { FakeMessagesApi } from '../support/fake-messages-api.js';
 import { failure, verdict } from '../support/fake-messages-answers.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { TriageWorld } from '../support/triage/triage-world.js';
-import { registerSource } from '../support/webhook-sender.js';
 import { useStarted } from '../support/use-started.js';
 
 const PROMPT_HASH = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
@@ -248,21 +247,5 @@ describe('triage without a provider', () => {
     for (const id of ids) {
       expect(await equipped.until(id, 'completed')).toMatchObject({ provider: 'rules' });
     }
-  });
-
-  it('logs at the start the sources whose auto_triage nobody does', async () => {
-    const warnings = linesOf('warn');
-    await registerSource(world.clients.admin, { source: 'edr', auto_triage: true });
-    await registerSource(world.clients.admin, { source: 'siem' });
-    const news = linesOf('debug');
-    const next = await TriageWorld.start({
-      TRIAGE_PROVIDER: 'none',
-      DATABASE_URL: world.app.database.url,
-    });
-    await next.close();
-    expect(warnings.filter((line) => line.includes('auto_triage'))).toEqual([
-      expect.stringContaining('Sources with auto_triage: edr.'),
-    ]);
-    expect(news.filter((line) => line.includes('Only people triage'))).toHaveLength(1);
   });
 });

@@ -234,7 +234,7 @@ export class TriageRunsRepository {
     tx: Tx | undefined,
     changes: readonly RunChange[],
   ): Promise<ReadonlyMap<string, TriageRun>> {
-    const rows = changes.map(({ tokens, ...change }) => ({ ...NO_TOKENS, ...tokens, ...change }));
+    const rows = changes.map(({ tokens, ...change }) => ({ ...counted(tokens), ...change }));
     const changed = await this.statements.rowsIn<TriageRun>(tx, CHANGE, [JSON.stringify(rows)]);
     return new Map(changed.map((run) => [run.id, run]));
   }
@@ -303,7 +303,15 @@ export class TriageRunsRepository {
   }
 }
 
-const NO_TOKENS: Required<TokenUse> = { input: 0, output: 0, cached_input: 0 };
+/** A model may report anything. Many attempts together must fit into the column. */
+const MOST_TOKENS = 50_000_000;
+
+function counted(
+  { input, output, cached_input = 0 }: TokenUse = { input: 0, output: 0 },
+): TokenUse {
+  const count = (n: number) => Math.min(MOST_TOKENS, Math.max(0, Math.trunc(n) || 0));
+  return { input: count(input), output: count(output), cached_input: count(cached_input) };
+}
 
 /** A hash has one length, however long the value is. */
 function keyOf({ type, value }: Named): string {

@@ -78,13 +78,16 @@ export function reasoningOf(reasons: Reasons, facts: Facts): string {
   const { classification, findings } = reasons;
   const [signsTold, told] = [new Set<string>(), new Set<string>()];
   const signs = sentences(findings, (points) => points > 0, signsTold);
-  const calming = sentences(findings, (points) => points < 0, told);
-  const why = classification === 'benign' ? [...calming, ...signs] : signs;
+  const isBenign = classification === 'benign';
+  // A complete event speaks for no other verdict.
+  const inFavour = findings.filter(({ rule }) => isBenign || rule.name !== 'says_enough');
+  const calming = sentences(inFavour, (points) => points < 0, told);
+  const why = isBenign ? [...calming, ...signs] : signs;
   return [
     finding(reasons, facts),
     ...why,
-    ...(classification === 'benign' || calming.length === 0 ? [] : ['In its favour:', ...calming]),
-    ...(classification === 'benign' ? [] : outcome(facts, told)),
+    ...(isBenign || calming.length === 0 ? [] : ['In its favour:', ...calming]),
+    ...(isBenign ? [] : outcome(facts, told)),
     ...(classification === 'inconclusive' ? open(reasons, facts) : []),
   ].join(' ');
 }

@@ -6,13 +6,8 @@ import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { TargetRows } from '../targets/target-rows.js';
 import { SECRETS_LOST } from '../targets/target-secrets.js';
-import type { TestResult } from './connector-type.js';
+import type { TargetTest } from '../targets/target-contract.js';
 import { type CheckedStatus, ConnectorEntity } from './connector.entity.js';
-
-type Content = Pick<
-  ConnectorEntity,
-  'name' | 'enabled' | 'priority' | 'config' | 'secrets' | 'secret_names'
->;
 
 const NOT_CHECKED_YET = {
   health: null,
@@ -21,10 +16,9 @@ const NOT_CHECKED_YET = {
   last_checked_at: null,
 };
 
-/** A change of the health that is reported. */
-export interface Turn {
+/** A change of the health that is reported. `since`: time at which the failure was reported, if this is a recovery. */
+interface Turn {
   readonly isUnhealthy: boolean;
-  /** Time at which the failure was reported, if this is a recovery. */
   readonly since: Date | null;
 }
 
@@ -33,7 +27,7 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
   protected readonly entity = ConnectorEntity;
   protected readonly noun = 'Connector';
   private readonly readAll: Statement;
-  /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
+  /** Concurrent reads share one statement, which starts after all of them. */
   private readonly reads = new Batcher<undefined, readonly ConnectorEntity[]>(async (readers) => {
     const rows = await this.statements.rows<ConnectorEntity>(this.readAll);
     return readers.map(() => rows);
@@ -46,38 +40,38 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
     super();
     const { columns } = dataSource.getMetadata(ConnectorEntity);
     const names = columns.map(({ databaseName }) => databaseName).join(', ');
-    this.readAll = {
-      name: 'connectors_all',
-      text: `select ${names} from connectors where deleted_at is null order by priority, name`,
-    };
+    const text = `select ${names} from connectors where deleted_at is null order by priority, name`;
+    this.readAll = { name: 'connectors_all', text };
   }
 
-  /** All connectors, in the order in which they serve actions. */
+  /** In the order in which they serve actions. */
   async all(tx?: Tx): Promise<readonly ConnectorEntity[]> {
     return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
   }
 
-  /** Whether a connector exists or existed: deleted connectors stay as rows. */
   async hasEverBeenOne(tx: Tx): Promise<boolean> {
     return await this.rows(tx).exists();
   }
 
   /** Changes a locked connector. Check results of another configuration are discarded. */
-  async update(tx: Tx, before: ConnectorEntity, content: Content): Promise<ConnectorEntity> {
+  async update(
+    tx: Tx,
+    before: ConnectorEntity,
+    content: Partial<ConnectorEntity> & Pick<ConnectorEntity, 'name'>,
+  ): Promise<ConnectorEntity> {
     const isSame = content.config === before.config;
     return await this.change(tx, before.id, { ...content, ...(!isSame && NOT_CHECKED_YET) });
   }
 
   /**
-   * Stores the result of a check, unless the connector was changed or deleted during the check. Compares with the last
-   * report, not with the last check: a connector with a new configuration has no last check, but its recovery must be
-   * reported.
+   * Stores the result of a check, unless the connector was changed or deleted during the check. A turn is a difference to
+   * the last report, because a connector with a new configuration has no last check.
    */
   async recordCheck(
     tx: Tx,
     { id, version }: Pick<ConnectorEntity, 'id' | 'version'>,
     health: CheckedStatus,
-    { message, latency_ms }: TestResult,
+    { message, latency_ms }: TargetTest,
   ): Promise<Turn | undefined> {
     const row = await this.find(id, tx);
     if (row?.version !== version) return undefined;

@@ -6,11 +6,10 @@ import { defineConnector, type Outcome } from '../connector-type.js';
 
 const LONGEST_SUMMARY = 255;
 const LINE_ENDS = /\r\n|[\r\n\u0085\u2028\u2029]/;
-/** Includes tabs. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 const API = ['rest', 'api', '3'];
 
-/** Opens issues in one project. Each has the action id as a label, so that it can be found again. */
+/** Each issue has the action id as a label, so that it can be found again. */
 export const jira = defineConnector({
   name: 'jira',
   description: 'Jira Cloud: opens issues in one project.',
@@ -72,7 +71,7 @@ export const jira = defineConnector({
   },
   test: async ({ api, project_key }) => {
     const path = [...API, 'project', project_key];
-    return `Jira shows the project ${await api.test({ path }, (json) => textAt(json, 'key'))}.`;
+    return `Jira shows the project ${await api.ask({ path }, (json) => textAt(json, 'key'))}.`;
   },
 });
 
@@ -80,7 +79,6 @@ export const jira = defineConnector({
 function summaryOf(title: string): string {
   const line = storable(title).replace(CONTROLS, ' ').trim();
   if (line.length <= LONGEST_SUMMARY) return line;
-  // Half of a surrogate pair at the cut becomes one character.
   return `${shownStart(line, LONGEST_SUMMARY - 1)}…`;
 }
 

@@ -1,10 +1,14 @@
 import { bareMessageId, mailAddressIn } from '../../action-catalogue/parameters.js';
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { address, fields, isObject, text } from '../../targets/target-config.js';
-import { MICROSOFT_LOGIN_FIELDS, microsoftTokens } from '../calls/access-tokens.js';
 import { type Account, accountAction, judgeTarget, userIn } from '../calls/target-state.js';
-import { booleanAt, listAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
-import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
+import { booleanAt, listAt, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
+import {
+  MICROSOFT_LOGIN_FIELDS,
+  microsoftTokens,
+  type VendorApi,
+  vendorApi,
+} from '../calls/vendor-api.js';
 import {
   type ActionCall,
   type ActionDefinition,
@@ -46,7 +50,6 @@ const ACCOUNT = accountAction<Graph>({
     }),
 });
 
-/** Each action checks first what is left to do, so it can be repeated. */
 export const microsoftGraph = defineConnector({
   name: 'microsoft_graph',
   description:
@@ -70,7 +73,6 @@ export const microsoftGraph = defineConnector({
       baseUrl: config.base_url,
       // National clouds use their own address as the scope.
       tokens: microsoftTokens(outbound, config, new URL(config.base_url).origin),
-      complaintIn,
     });
     return (gate) => ({ api: api(gate), defaultMailbox: config.mailbox });
   },
@@ -115,8 +117,9 @@ export const microsoftGraph = defineConnector({
         const path = [...USERS, user, 'revokeSignInSessions'];
         await api.change({ path, idempotent: true }, (json) => {
           // The documentation of the status is inconsistent. Only an explicit false is a failure.
-          if (valueAt(json, 'value') !== false) return;
-          throw new RefusedError('Microsoft Graph reports that the sessions were not revoked.');
+          if (valueAt(json, 'value') === false) {
+            throw new RefusedError('Microsoft Graph reports that the sessions were not revoked.');
+          }
         });
         const message = 'The sessions are revoked. It may take some minutes until all have ended.';
         return { kind: 'done', message };
@@ -127,7 +130,7 @@ export const microsoftGraph = defineConnector({
   test: async ({ api }) => {
     const query = { $select: 'id', $top: '1' };
     try {
-      await api.test({ path: USERS, query }, (json) => listAt(json, 'value'));
+      await api.ask({ path: USERS, query }, (json) => listAt(json, 'value'));
     } catch (error) {
       if (!(error instanceof RefusedError) || error.status !== 403) throw error;
       return 'Microsoft Graph accepts the credentials, but they may not read users.';
@@ -135,11 +138,6 @@ export const microsoftGraph = defineConnector({
     return 'Microsoft Graph accepts the credentials.';
   },
 });
-
-/** https://learn.microsoft.com/en-us/graph/errors */
-function complaintIn(json: unknown): string | undefined {
-  return said(valueAt(json, 'error', 'code'), valueAt(json, 'error', 'message'));
-}
 
 /** One copy of a mail in one folder of a mailbox. */
 interface MailCopy {
@@ -176,8 +174,8 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
       if (found.copies.length === 0) throw new RefusedError(noMail(found));
       const changed: unknown[] = [];
       try {
-        for (const copy of found.copies) {
-          if (wanted.isLeft(copy, moved)) changed.push(await wanted.change(graph.api, copy, moved));
+        for (const copy of found.copies.filter((one) => wanted.isLeft(one, moved))) {
+          changed.push(await wanted.change(graph.api, copy, moved));
         }
       } catch (error) {
         if (!(error instanceof RefusedError) || changed.length === 0) throw error;
@@ -192,17 +190,15 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
       const found = await find(graph, call, undefined);
       const isKnown = found.copies.length > 0 || call.type === 'delete_email';
       const isDone = !found.copies.some((copy) => wanted.isLeft(copy, undefined));
-      return isKnown && isDone && found.refusals.length === 0
-        ? done(found, wanted.done, {})
-        : 'unknown';
+      return isKnown && isDone && !found.isPartial ? done(found, wanted.done, {}) : 'unknown';
     },
     ...(preview && {
       preview: async (graph, call) => {
-        const { copies, others, mailboxes, refusals } = await find(graph, call, undefined);
-        if (refusals.length > 0) throw new RefusedError(refusals.join(' '));
+        const { copies, mailboxes, notes, isPartial } = await find(graph, call, undefined);
+        if (isPartial) throw new RefusedError(notes.join(' '));
         const count = copies.filter((copy) => wanted.isLeft(copy, undefined)).length;
         const change = preview(count === 1 ? '1 mail' : `${count} mails`);
-        return { count, message: `${change} in ${mailboxes.join(', ')}.${leftAlone(others)}` };
+        return { count, message: [`${change} in ${mailboxes.join(', ')}.`, ...notes].join(' ') };
       },
     }),
   };
@@ -215,8 +211,10 @@ interface Found {
   readonly copies: readonly MailCopy[];
   /** Mails of other senders. */
   readonly others: readonly MailCopy[];
-  /** Sentences about mailboxes that Graph refused to read. */
-  readonly refusals: readonly string[];
+  /** Sentences about the mails of other senders, and about mailboxes that Graph refused to read. */
+  readonly notes: readonly string[];
+  /** Graph refused to read a mailbox. */
+  readonly isPartial: boolean;
 }
 
 /**
@@ -240,11 +238,8 @@ async function find(graph: Graph, call: ActionCall, moved: Moved): Promise<Found
       refusals.push(`${mailbox}: ${error.message}`);
     }
   }
-  if (
-    sender === undefined &&
-    !moved &&
-    new Set(mails.map(({ senders: [first] }) => first)).size > 1
-  ) {
+  const isOfOne = new Set(mails.map(({ senders: [first] }) => first)).size <= 1;
+  if (sender === undefined && !moved && !isOfOne) {
     throw new RefusedError(
       `Mails of several senders have this message_id (${sendersOf(mails)}), and the action names no sender: all are left alone. Request the action for an incident that names the sender.`,
     );
@@ -253,8 +248,13 @@ async function find(graph: Graph, call: ActionCall, moved: Moved): Promise<Found
     sender === undefined ? (moved?.has(id) ?? true) : senders.includes(sender);
   const copies = mails.filter(isMeant);
   const others = sender === undefined ? [] : mails.filter((mail) => !isMeant(mail));
-  return { mailboxes, copies, others, refusals };
+  const leftAlone = `Mails with the same message_id from other senders (${sendersOf(others)}) are left alone.`;
+  const notes = [...(others.length > 0 ? [leftAlone] : []), ...refusals];
+  return { mailboxes, copies, others, notes, isPartial: refusals.length > 0 };
 }
+
+const sendersOf = (mails: readonly MailCopy[]): string =>
+  [...new Set(mails.map(({ senders: [first = 'nobody'] }) => first))].join(', ');
 
 /** `recipient` may name several mailboxes, separated by commas. Each has its own copies. */
 function mailboxesOf({ defaultMailbox }: Graph, { parameters: { recipient } }: ActionCall) {
@@ -323,27 +323,19 @@ const NOTHING_TO_UNDO: Outcome = {
   message: 'Nothing to undo: the mail was in quarantine before.',
 };
 
-function done({ copies, others, mailboxes, refusals }: Found, text: string, more: object): Outcome {
+function done({ copies, others, mailboxes, notes }: Found, text: string, more: object): Outcome {
   // After a deletion no mailbox holds a copy.
   const isHolder = (name: string) => copies.some(({ mailbox }) => mailbox === name);
   const holders = copies.length === 0 ? mailboxes : mailboxes.filter(isHolder);
   const of = `In ${holders.length} of ${mailboxes.length} mailboxes: `;
-  const sentences = [`${mailboxes.length > 1 ? of : ''}${text}${leftAlone(others)}`, ...refusals];
+  const message = [(mailboxes.length > 1 ? of : '') + text, ...notes].join(' ');
   const left_alone = others.map(({ senders }) => ({ from: senders[0] }));
   const data = { mailbox: holders.join(', '), ...more, ...(others.length > 0 && { left_alone }) };
-  return { kind: 'done', message: sentences.join(' '), data };
+  return { kind: 'done', message, data };
 }
 
-function noMail({ mailboxes, others, refusals }: Found): string {
+function noMail({ mailboxes, others, notes }: Found): string {
   const text = mailboxes.length === 1 ? 'The mailbox holds no mail' : 'The mailboxes hold no mail';
   const which = others.length === 0 ? 'with this message_id' : 'of the sender of the incident';
-  return [`${text} ${which}.${leftAlone(others)}`, ...refusals].join(' ');
+  return [`${text} ${which}.`, ...notes].join(' ');
 }
-
-function leftAlone(others: readonly MailCopy[]): string {
-  if (others.length === 0) return '';
-  return ` Mails with the same message_id from other senders (${sendersOf(others)}) are left alone.`;
-}
-
-const sendersOf = (mails: readonly MailCopy[]): string =>
-  [...new Set(mails.map(({ senders: [first = 'nobody'] }) => first))].join(', ');

@@ -13,8 +13,6 @@ interface OktaUser {
 const USERS = ['api', 'v1', 'users'];
 /** Alias for the owner of the token. */
 const OWNER = 'me';
-/** Status of a user who must choose a new password. */
-const RECOVERY = 'RECOVERY';
 /** Users with other statuses have not signed up yet, or must complete a step before they can sign in. */
 const ENABLED: Readonly<Record<string, boolean>> = {
   ACTIVE: true,
@@ -22,7 +20,7 @@ const ENABLED: Readonly<Record<string, boolean>> = {
   DEPROVISIONED: false,
 };
 
-/** Okta finds users by id, by login, and by the part before the @. Rejects any other user. */
+/** Okta finds users by id, by login, and by the part before the @. */
 async function readUser(okta: VendorApi, user: string): Promise<OktaUser> {
   if (user.toLowerCase() === OWNER) throw new RefusedError(`"${user}" is not a valid user name.`);
   const found = await okta.ask({ path: [...USERS, user] }, userOf);
@@ -94,12 +92,12 @@ export const okta = defineConnector({
       },
       ask: async (okta, call) => {
         const { login, status } = await readUser(okta, userIn(call));
-        return status === RECOVERY ? passwordReset(login) : 'unknown';
+        return status === 'RECOVERY' ? passwordReset(login) : 'unknown';
       },
     },
   },
   test: async (okta) => {
-    const { login } = await okta.test({ path: [...USERS, OWNER] }, userOf);
+    const { login } = await okta.ask({ path: [...USERS, OWNER] }, userOf);
     return `Okta accepts the token of ${login}.`;
   },
 });

@@ -61,7 +61,7 @@ export const slack = defineConnector({
     },
   },
   test: async (api) => {
-    await api.test({ method: 'POST', path: ['auth.test'] }, (json) => {
+    await api.ask({ method: 'POST', path: ['auth.test'] }, (json) => {
       refuseFailures(json);
       return textAt(json, 'team_id');
     });

@@ -43,6 +43,12 @@ export type Outcome = {
   | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
 );
 
+export const done = (message: string, data?: Record<string, unknown>): Outcome => ({
+  kind: 'done',
+  message,
+  data,
+});
+
 /** Stores whether the action changed something, if known. A rollback leaves an unchanged target alone. */
 export function marked(outcome: Outcome, changed: unknown): Outcome {
   if (typeof changed !== 'boolean' || outcome.kind === 'refused') return outcome;

@@ -17,7 +17,7 @@ import { newId } from '../platform/ids.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
 import { Work } from '../platform/work/work.js';
-import { SealedConfig } from '../targets/target-secrets.js';
+import { SealedConfig, SECRETS_LOST } from '../targets/target-secrets.js';
 import { shownMessage } from './calls/vendor-answers.js';
 import { CONNECTOR_TYPES, ConnectorRegistry, servingOf } from './connector-registry.js';
 import type { TargetTest } from '../targets/target-contract.js';
@@ -28,6 +28,12 @@ import { ConnectorsRepository } from './connectors.repository.js';
 const PERIOD_SECONDS = 60;
 const AT_ONCE = 4;
 const SLOW_MS = 3_000;
+const NOT_CHECKED_YET = {
+  health: null,
+  health_message: null,
+  latency_ms: null,
+  last_checked_at: null,
+};
 
 @Injectable()
 export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
@@ -95,8 +101,10 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
       const type = CONNECTOR_TYPES.named(before.type);
       const changed = change.config && this.configs.change(type, id, before, change.config);
       const { config, secrets, secret_names } = changed?.stored ?? before;
-      const content = { name, enabled, priority, config, secrets, secret_names };
-      const after = await this.connectors.update(tx, before, content);
+      const after = await this.connectors.change(tx, id, {
+        ...{ name, enabled, priority, config, secrets, secret_names },
+        ...(changed && NOT_CHECKED_YET),
+      });
       await this.record(tx, caller.name, 'connector.updated', after, {
         name_before: before.name === name ? undefined : before.name,
         config_fields: change.config && Object.keys(change.config),
@@ -181,22 +189,32 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
     }
   }
 
-  private async store(tx: Tx, row: ConnectorEntity, result: TargetTest): Promise<void> {
+  private async store(tx: Tx, { id, version }: ConnectorEntity, result: TargetTest): Promise<void> {
+    const row = await this.connectors.find(id, tx);
+    // It was changed or deleted during the check.
+    if (row?.version !== version) return;
+    const { name, type, enabled, unhealthy_reported_at: since } = row;
+    // A test without the secrets must not hide that they are lost.
+    if (!enabled && row.health_message === SECRETS_LOST) return;
     const { success, message, latency_ms } = result;
-    const health = !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy';
-    const turn = await this.connectors.recordCheck(tx, row, health, result);
-    if (!turn) return;
-    const { isUnhealthy, since } = turn;
-    const { id, name, type } = row;
+    // Compared with the last report, because a connector with a new configuration has no last check.
+    const isTurn = enabled && success === (since !== null);
+    await this.connectors.recordCheck(tx, id, {
+      health: !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy',
+      health_message: message,
+      latency_ms,
+      ...(isTurn && { unhealthy_reported_at: success ? null : () => 'now()' }),
+    });
+    if (!isTurn) return;
     await this.events.record(tx, {
-      type: isUnhealthy ? 'connector.unhealthy' : 'connector.recovered',
+      type: success ? 'connector.recovered' : 'connector.unhealthy',
       subject: { type: 'connector', id },
       payload: { name, type, message, unhealthy_since: since?.toISOString() },
     });
     const about = { connector: name, type, reason: message };
     afterCommit(tx, () => {
-      if (isUnhealthy) this.logger.warn(about, 'A connector is unhealthy');
-      else this.logger.log(about, 'A connector is healthy again');
+      if (success) this.logger.log(about, 'A connector is healthy again');
+      else this.logger.warn(about, 'A connector is unhealthy');
     });
   }
 

@@ -9,7 +9,6 @@ import {
   type ConfigOf,
   type ConfigSchema,
   secretNames,
-  splitConfig,
   type ValueSchema,
   withDefaults,
 } from './target-config.js';
@@ -170,12 +169,10 @@ export function secretsNotGivenAgain(
   before: Config,
   change: Config,
 ): string[] {
-  const namesIn = (config: Config) => secretNames(schema, splitConfig(schema, config).secrets);
-  const given = namesIn(change);
-  return namesIn(before).filter((path) => {
-    const [map = ''] = path.split('.', 1);
-    return !given.includes(path) && !given.includes(map);
-  });
+  const given = secretNames(schema, change);
+  return secretNames(schema, before).filter(
+    (path) => !given.includes(path) && !given.includes(path.replace(/\..*/, '')),
+  );
 }
 
 /**
@@ -187,7 +184,7 @@ export function addressProblems(
   config: Config,
   targets: Targets,
 ): FieldError[] {
-  const hasSecrets = secretNames(schema, splitConfig(schema, config).secrets).length > 0;
+  const hasSecrets = secretNames(schema, config).length > 0;
   return addressesIn(schema, config).flatMap(([name, { protocol, hostname }]) => {
     const field = `config.${name}`;
     if (targets.refusesAddress(hostname)) return [refusedTarget(field)];

@@ -156,8 +156,8 @@ export function ownOf<Value>(object: Readonly<Record<string, Value>>, name: stri
 }
 
 /** Names of the secrets that are set, such as `secrets.token`. */
-export function secretNames(schema: ConfigSchema, secrets: Config): string[] {
-  return Object.entries(secrets)
+export function secretNames(schema: ConfigSchema, config: Config): string[] {
+  return Object.entries(splitConfig(schema, config).secrets)
     .flatMap(([name, value]) =>
       isMap(schema.properties[name]) && isObject(value)
         ? Object.keys(value).map((key) => `${name}.${key}`)

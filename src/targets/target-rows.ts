@@ -101,7 +101,8 @@ export abstract class TargetRows<Row extends TargetRow> {
     await this.rows(tx).update(id, { ...DELETED, ...more });
   }
 
-  protected async change(
+  /** Changes a locked row. */
+  async change(
     tx: Tx,
     id: string,
     change: QueryDeepPartialEntity<Row> & Pick<TargetRow, 'name'>,

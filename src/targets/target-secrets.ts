@@ -62,7 +62,7 @@ export class SealedConfig {
     const problems = allProblems(kind, config, this.targets);
     if (problems.length > 0) throw new ValidationError(problems);
     const { readable, secrets } = splitConfig(kind.config, config);
-    const names = secretNames(kind.config, secrets);
+    const names = secretNames(kind.config, config);
     return {
       config: readable,
       secrets: names.length > 0 ? this.box.seal(JSON.stringify(secrets), this.contextOf(id)) : null,

@@ -1,7 +1,7 @@
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { OutboundAnswer, type OutboundRequest } from '../../platform/net/outbound-request.js';
-import { AccessTokens } from './vendor-api.js';
+import { accessTokens } from './vendor-api.js';
 import { RefusedError } from './vendor-answers.js';
 
 const SECRET = 'client-secret-1';
@@ -24,7 +24,7 @@ function serviceOf() {
       return new OutboundAnswer(turn.status, JSON_TYPE, Buffer.from(JSON.stringify(turn.body)));
     },
   } as OutboundHttp;
-  const tokens = new AccessTokens(
+  const tokens = accessTokens(
     { http, wait: async () => undefined, secrets: [SECRET] },
     new URL('https://login.example.com/token'),
     { client_id: 'me & you', client_secret: SECRET, grant_type: 'client_credentials' },
@@ -33,7 +33,7 @@ function serviceOf() {
   return { tokens, requests, turns, clock, issue };
 }
 
-describe('AccessTokens', () => {
+describe('accessTokens', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it('sends the credentials as a form', async () => {

@@ -1,5 +1,11 @@
 import { shownName } from '../../platform/text.js';
-import { type ActionCall, type ActionDefinition, marked, type Outcome } from '../connector-type.js';
+import {
+  type ActionCall,
+  type ActionDefinition,
+  done,
+  marked,
+  type Outcome,
+} from '../connector-type.js';
 import { RefusedError } from './vendor-answers.js';
 
 export function judgeTarget({ mayTarget }: ActionCall, found: unknown): void {
@@ -51,11 +57,7 @@ export function stateAction<Vendor, Target extends { readonly name: unknown }>(
   };
 }
 
-const NOTHING_TO_UNDO: Outcome = {
-  kind: 'done',
-  message: 'Nothing to undo: the action changed nothing.',
-  data: { changed: false },
-};
+const NOTHING_TO_UNDO = done('Nothing to undo: the action changed nothing.', { changed: false });
 
 /** Parameter `host_id`. For a rollback: the changed host, because another host may have its name now. */
 export function hostIn({ parameters, undoes }: ActionCall, idOfUndone: string): string {
@@ -109,6 +111,6 @@ export function userIn({ parameters }: ActionCall): string {
 const isEnabling = ({ type }: ActionCall): boolean => type === 'enable_user';
 
 function accountOutcome({ id, name }: Account, call: ActionCall): Outcome {
-  const message = `The account ${name} is ${isEnabling(call) ? 'enabled' : 'disabled'}.`;
-  return { kind: 'done', message, data: { user_id: id, user: name } };
+  const state = isEnabling(call) ? 'enabled' : 'disabled';
+  return done(`The account ${name} is ${state}.`, { user_id: id, user: name });
 }

@@ -67,6 +67,13 @@ interface ApiRequest {
   readonly idempotent?: boolean;
 }
 
+/** Credentials that expire. */
+export interface Tokens {
+  headers(): Promise<Headers>;
+  /** Called after a 401. */
+  renew(refused: Headers): void;
+}
+
 interface VendorApiOptions {
   readonly vendor: string;
   readonly baseUrl: string;
@@ -191,57 +198,48 @@ const NO_GATE: Gate = {
     request({ signal: new AbortController().signal, leave: async () => undefined }),
 };
 
-export type Tokens = Pick<AccessTokens, 'headers' | 'renew'>;
-
 /**
  * Access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). Concurrent calls request a new
- * token once.
+ * token once. Errors are a RefusedError or an UnreachableError: nothing of the action was sent.
+ *
+ * @param form fields, including `client_id` and `client_secret`
  */
-export class AccessTokens {
-  /** With a circuit breaker of its own, because a failing login service says nothing about the API. */
-  private readonly login: VendorApi;
-  private token: Token | undefined;
-  private flight: Promise<Token> | undefined;
+export function accessTokens(
+  access: VendorAccess,
+  url: URL,
+  form: Readonly<Record<string, string>>,
+): Tokens {
+  // https://datatracker.ietf.org/doc/html/rfc6749#section-5.2
+  const complaintIn = (json: unknown) =>
+    said(valueAt(json, 'error'), valueAt(json, 'error_description'));
+  // With a circuit breaker of its own, because a failing login service says nothing about the API.
+  const options = { vendor: 'The login service', baseUrl: url.href, complaintIn };
+  const login = vendorApi(access, options)(NO_GATE);
+  const body = new URLSearchParams(form);
+  let token: Token | undefined;
+  let flight: Promise<Token> | undefined;
 
-  private readonly form: URLSearchParams;
-
-  /** @param form fields, including `client_id` and `client_secret` */
-  constructor(access: VendorAccess, url: URL, form: Readonly<Record<string, string>>) {
-    this.form = new URLSearchParams(form);
-    // https://datatracker.ietf.org/doc/html/rfc6749#section-5.2
-    const complaintIn = (json: unknown) =>
-      said(valueAt(json, 'error'), valueAt(json, 'error_description'));
-    const options = { vendor: 'The login service', baseUrl: url.href, complaintIn };
-    this.login = vendorApi(access, options)(NO_GATE);
-  }
-
-  /** Called after a 401. */
-  renew(refused: Headers): void {
-    if (this.token?.headers === refused) this.token = undefined;
-  }
-
-  async headers(): Promise<Headers> {
-    if (this.token && performance.now() < this.token.refreshAt) return this.token.headers;
-    this.flight ??= this.request().finally(() => (this.flight = undefined));
-    return (await this.flight).headers;
-  }
-
-  /** Throws RefusedError or UnreachableError: nothing of the action was sent. */
-  private async request(): Promise<Token> {
+  async function request(): Promise<Token> {
     const askedAt = performance.now();
-    const request = {
-      method: 'POST',
-      path: [],
-      body: this.form,
-      timeoutMs: LOGIN_TIMEOUT_MS,
-    } as const;
+    const sent = { method: 'POST', path: [], body, timeoutMs: LOGIN_TIMEOUT_MS } as const;
     try {
-      return (this.token = await this.login.ask(request, (json) => tokenIn(json, askedAt)));
+      return (token = await login.ask(sent, (json) => tokenIn(json, askedAt)));
     } catch (error) {
       if (!(error instanceof OutcomeUnknownError)) throw error;
       throw new UnreachableError(error.message, { temporary: false, cause: error });
     }
   }
+
+  return {
+    renew(refused) {
+      if (token?.headers === refused) token = undefined;
+    },
+    async headers() {
+      if (token && performance.now() < token.refreshAt) return token.headers;
+      flight ??= request().finally(() => (flight = undefined));
+      return (await flight).headers;
+    },
+  };
 }
 
 function tokenIn(json: unknown, askedAt: number): Token {
@@ -282,9 +280,9 @@ export function microsoftTokens(
   access: VendorAccess,
   login: Readonly<Record<keyof typeof MICROSOFT_LOGIN_FIELDS, string>>,
   resource: string,
-): AccessTokens {
+): Tokens {
   const { login_url, tenant_id, client_id, client_secret } = login;
-  return new AccessTokens(access, vendorUrl(login_url, [tenant_id, 'oauth2', 'v2.0', 'token']), {
+  return accessTokens(access, vendorUrl(login_url, [tenant_id, 'oauth2', 'v2.0', 'token']), {
     client_id,
     client_secret,
     scope: `${resource}/.default`,

@@ -1,11 +1,12 @@
 import { address, fields, secret, text } from '../../targets/target-config.js';
 import { hostIn, isHostName, isNamed, judgeTarget, stateAction } from '../calls/target-state.js';
 import { listAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
-import { AccessTokens, type VendorApi, vendorApi, vendorUrl } from '../calls/vendor-api.js';
+import { accessTokens, type VendorApi, vendorApi, vendorUrl } from '../calls/vendor-api.js';
 import {
   type ActionCall,
   type ActionDefinition,
   defineConnector,
+  done,
   type Outcome,
 } from '../connector-type.js';
 
@@ -45,7 +46,7 @@ export const crowdstrikeFalcon = defineConnector({
     vendorApi(outbound, {
       vendor: 'Falcon',
       baseUrl,
-      tokens: new AccessTokens(outbound, vendorUrl(baseUrl, ['oauth2', 'token']), form),
+      tokens: accessTokens(outbound, vendorUrl(baseUrl, ['oauth2', 'token']), form),
       complaintIn,
     }),
   actions: {
@@ -83,8 +84,7 @@ function containment(
 ): ActionDefinition<VendorApi> {
   const reached = ({ id: device_id, status }: Device): Outcome | undefined => {
     if (status === pending) return accepted(device_id);
-    const message = `The host is ${inWords}.`;
-    return status === wanted ? { kind: 'done', message, data: { device_id, status } } : undefined;
+    return status === wanted ? done(`The host is ${inWords}.`, { device_id, status }) : undefined;
   };
   const accepted = (device_id: string): Outcome => {
     const message = `Falcon has accepted that the host is to be ${inWords}.`;
@@ -169,7 +169,7 @@ function scanIn(json: unknown): Outcome {
   const [scan] = resources(json);
   const [scan_id, status] = [textAt(scan, 'id'), textAt(scan, 'status')];
   if (status === 'running' || status === 'completed') {
-    return { kind: 'done', message: `The scan is ${status}.`, data: { scan_id, status } };
+    return done(`The scan is ${status}.`, { scan_id, status });
   }
   if (status === 'failed' || status === 'canceled') {
     return { kind: 'refused', message: `The scan was ${status} at the vendor.` };

@@ -19,8 +19,13 @@ import {
 } from '../../targets/target-config.js';
 import { AnswerRedactor, RefusedError } from '../calls/vendor-answers.js';
 import { asClause, failureBy, urlBelow } from '../calls/vendor-api.js';
-import { VendorCalls, type VendorRequest } from '../calls/vendor-calls.js';
-import { type ActionCall, type ActionDefinition, defineConnector } from '../connector-type.js';
+import { type Outbound, VendorCalls, type VendorRequest } from '../calls/vendor-calls.js';
+import {
+  type ActionCall,
+  type ActionDefinition,
+  defineConnector,
+  done,
+} from '../connector-type.js';
 import {
   filledForm,
   filledHeader,
@@ -117,14 +122,14 @@ export type HttpConfig = Omit<ConfigOf<typeof CONFIG>, 'actions'> & {
   readonly actions: Readonly<Record<string, HttpAction>>;
 };
 
-interface HttpService {
-  readonly config: HttpConfig;
-  readonly text: AnswerRedactor;
-  readonly calls: VendorCalls;
-  readonly gate: Gate | undefined;
+function connect(config: HttpConfig, outbound: Outbound) {
+  const secrets = [...secretTexts(config.secrets ?? {}), ...credentialsIn(config.headers)];
+  const text = new AnswerRedactor(secrets);
+  const calls = new VendorCalls(outbound);
+  return (gate?: Gate) => ({ config, text, calls, gate });
 }
 
-const SEND: ActionDefinition<HttpService> = {
+const SEND: ActionDefinition<ReturnType<ReturnType<typeof connect>>> = {
   send: async ({ config, text, calls, gate }, call) => {
     const action = config.actions[call.type];
     if (!action) throw new RefusedError(`${call.type} is not configured.`);
@@ -134,7 +139,7 @@ const SEND: ActionDefinition<HttpService> = {
     const { status } = answer;
     const message = `The service answered with status ${status}`;
     if (action.success_statuses?.includes(status) ?? (status >= 200 && status < 300)) {
-      return { kind: 'done', message: `${message}.`, data: { status, answer: text.data(answer) } };
+      return done(`${message}.`, { status, answer: text.data(answer) });
     }
     throw failureBy(status, `${message}${asClause(text.excerpt(answer))}.`);
   },
@@ -146,12 +151,7 @@ export const http = defineConnector({
     'Any service with an HTTP API. The request of each action type is a template with parameters, secrets and action.id.',
   config: CONFIG,
   problems: problemsIn,
-  connect: (config, outbound) => {
-    const secrets = [...secretTexts(config.secrets ?? {}), ...credentialsIn(config.headers)];
-    const text = new AnswerRedactor(secrets);
-    const calls = new VendorCalls(outbound);
-    return (gate): HttpService => ({ config, text, calls, gate });
-  },
+  connect,
   actions: Object.fromEntries(ACTION_TYPES.map((type) => [type, SEND])),
   provides: ({ actions }) => Object.keys(actions).filter(isActionType),
   idempotent: (config, type) => isIdempotent(config.actions[type]),

@@ -2,7 +2,7 @@ import { shownStart, storable } from '../../platform/text.js';
 import { address, fields, isObject, secret, text } from '../../targets/target-config.js';
 import { listAt, said, textAt, valueAt } from '../calls/vendor-answers.js';
 import { vendorApi } from '../calls/vendor-api.js';
-import { defineConnector, type Outcome } from '../connector-type.js';
+import { defineConnector, done, type Outcome } from '../connector-type.js';
 
 const LONGEST_SUMMARY = 255;
 const LINE_ENDS = /\r\n|[\r\n\u0085\u2028\u2029]/;
@@ -87,20 +87,18 @@ function summaryOf(title: string): string {
  * a link, a mention or a panel. https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
  */
 function documentOf(text: string): object {
-  const lines = storable(text)
-    .split(LINE_ENDS)
-    .map((line) => line.replace(CONTROLS, ' '));
+  const lines = storable(text).split(LINE_ENDS);
   // Empty text nodes are invalid, empty paragraphs are valid.
   const content = lines.map((line) => ({
     type: 'paragraph',
-    content: line === '' ? [] : [{ type: 'text', text: line }],
+    content: line === '' ? [] : [{ type: 'text', text: line.replace(CONTROLS, ' ') }],
   }));
   return { type: 'doc', version: 1, content };
 }
 
 function opened(json: unknown, begin: string): Outcome {
   const [id, key] = [textAt(json, 'id'), textAt(json, 'key')];
-  return { kind: 'done', message: `${begin} ${key}.`, data: { id, key } };
+  return done(`${begin} ${key}.`, { id, key });
 }
 
 /** `{errorMessages: [...], errors: {field: message}}`: https://developer.atlassian.com/cloud/jira/platform/rest/v3/intro/#status-codes */
@@ -108,9 +106,7 @@ function complaintIn(json: unknown): string | undefined {
   const messages = valueAt(json, 'errorMessages');
   const errors = valueAt(json, 'errors');
   const ofFields = isObject(errors) ? Object.entries(errors) : [];
-  const all = [
-    ...(Array.isArray(messages) ? messages.map(String) : []),
-    ...ofFields.map(([field, message]) => `${field}: ${said(message) ?? 'invalid'}`),
-  ];
+  const all = ofFields.map(([field, message]) => `${field}: ${said(message) ?? 'invalid'}`);
+  if (Array.isArray(messages)) all.unshift(...messages.map(String));
   return all.join(' ') || undefined;
 }

@@ -12,6 +12,7 @@ import {
   type ActionCall,
   type ActionDefinition,
   defineConnector,
+  done,
   type Outcome,
 } from '../connector-type.js';
 
@@ -142,7 +143,7 @@ function outcomeOf(action: unknown): Outcome {
   const message = `Defender says: ${status}.`;
   // A scan is done when it has started, because it may take hours.
   if (status === 'Succeeded' || (status === 'InProgress' && type === 'RunAntiVirusScan')) {
-    return { kind: 'done', message, data: { machine_id, machine_action_id, status } };
+    return done(message, { machine_id, machine_action_id, status });
   }
   if (IN_VAIN.includes(status)) return { kind: 'refused', message };
   return { kind: 'accepted', message, handle: { machine_action_id } };

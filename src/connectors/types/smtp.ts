@@ -1,5 +1,5 @@
 import type { Gate } from '../../platform/net/outbound-request.js';
-import type { MailReply, OutboundSmtp } from '../../platform/net/outbound-smtp.js';
+import type { MailReply } from '../../platform/net/outbound-smtp.js';
 import {
   domainOf,
   isMailbox,
@@ -11,8 +11,8 @@ import {
 } from '../../targets/mail-account.js';
 import { type ConfigOf, fields } from '../../targets/target-config.js';
 import { AnswerRedactor, RefusedError } from '../calls/vendor-answers.js';
-import { QUESTION_TIMEOUT_MS, VendorCalls } from '../calls/vendor-calls.js';
-import { type ActionCall, defineConnector, type Outcome } from '../connector-type.js';
+import { type Outbound, QUESTION_TIMEOUT_MS, VendorCalls } from '../calls/vendor-calls.js';
+import { type ActionCall, defineConnector, done, type Outcome } from '../connector-type.js';
 
 /** The server is shutting down (RFC 5321, 4.2.2). Other replies concern only this mail. */
 const CLOSING = 421;
@@ -32,25 +32,20 @@ const CONFIG = fields(
   ['host', 'from'],
 );
 
-interface MailServer {
-  readonly config: ConfigOf<typeof CONFIG>;
-  readonly smtp: OutboundSmtp;
-  readonly calls: VendorCalls;
-  readonly text: AnswerRedactor;
-  readonly gate: Gate | undefined;
+type MailServer = ReturnType<ReturnType<typeof connect>>;
+
+function connect(config: ConfigOf<typeof CONFIG>, { smtp, ...outbound }: Outbound) {
+  const text = new AnswerRedactor(mailSecrets(config));
+  const calls = new VendorCalls(outbound);
+  return (gate?: Gate) => ({ config, smtp, calls, text, gate });
 }
 
-/** Sends plain text to recipients of allowed domains. */
 export const smtp = defineConnector({
   name: 'smtp',
   description: 'A mail server: sends plain text to recipients of the allowed domains.',
   config: CONFIG,
   problems: mailAccountProblems,
-  connect: (config, { smtp, ...outbound }) => {
-    const text = new AnswerRedactor(mailSecrets(config));
-    const calls = new VendorCalls(outbound);
-    return (gate): MailServer => ({ config, smtp, calls, text, gate });
-  },
+  connect,
   // Not idempotent: servers deliver a repeated mail twice.
   actions: { notify_user: { send: notify } },
   test: async ({ config, smtp, text }) => {
@@ -94,12 +89,10 @@ async function notify(
   const sent_to = allowed();
   const not_sent_to = Array.from(reasons, ([recipient, why]) => ({ recipient, why }));
   const words = `The mail server took the message for ${sent_to.length} of ${named.length} recipients.`;
-  return {
-    kind: 'done',
-    message:
-      reasons.size === 0 ? words : `${words} Not sent to: ${[...reasons.keys()].join(', ')}.`,
-    data: { reply: text.line(reply), sent_to, ...(reasons.size > 0 && { not_sent_to }) },
-  };
+  const data = { reply: text.line(reply), sent_to };
+  if (reasons.size === 0) return done(words, data);
+  const names = [...reasons.keys()].join(', ');
+  return done(`${words} Not sent to: ${names}.`, { ...data, not_sent_to });
 }
 
 function refusalOf(recipient: string, config: MailServer['config']): string | undefined {

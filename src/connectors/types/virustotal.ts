@@ -5,6 +5,7 @@ import {
   type ActionCall,
   type ActionDefinition,
   defineConnector,
+  done,
   type Outcome,
 } from '../connector-type.js';
 
@@ -63,7 +64,7 @@ function lookUp(
           error instanceof RefusedError && error.status === 404 && error.code === 'NotFoundError';
         if (!isUnknown) throw error;
         const message = 'VirusTotal has no report. This does not mean that it is harmless.';
-        return { kind: 'done', message, data: { known: false } };
+        return done(message, { known: false });
       }
     },
   };
@@ -77,15 +78,11 @@ function reportIn(json: unknown): Outcome {
   const engines = malicious + suspicious + harmless + undetected;
   const reputation = valueAt(attributes, 'reputation');
   const analysed = valueAt(attributes, 'last_analysis_date');
-  return {
-    kind: 'done',
-    message: `${malicious} of ${engines} engines rate it malicious, ${suspicious} suspicious.`,
-    data: {
-      ...{ known: true, malicious, suspicious, harmless, undetected },
-      ...(typeof reputation === 'number' && { reputation }),
-      ...(typeof analysed === 'number' && { last_analysis_date: timeOf(analysed) }),
-    },
-  };
+  return done(`${malicious} of ${engines} engines rate it malicious, ${suspicious} suspicious.`, {
+    ...{ known: true, malicious, suspicious, harmless, undetected },
+    ...(typeof reputation === 'number' && { reputation }),
+    ...(typeof analysed === 'number' && { last_analysis_date: timeOf(analysed) }),
+  });
 }
 
 /** `undefined` for a time out of range. */

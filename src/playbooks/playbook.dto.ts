@@ -1,7 +1,9 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiParam, IntersectionType, PartialType, PickType } from '@nestjs/swagger';
 import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from '../actions/action.js';
 import { INCIDENT_TYPE, SEVERITIES, type Severity } from '../incidents/incident.js';
+import { ApiErrorMeanings, type ErrorMeanings } from '../platform/openapi/answers.js';
 import { sortWords } from '../platform/paging/page.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import { SAYS_SOMETHING } from '../platform/text.js';
@@ -34,7 +36,6 @@ import {
   NAME,
   NAME_IN_WORDS,
   ON_ERROR,
-  type OnError,
   PLAYBOOK_NAME,
   type PlaybookEntity,
   type PlaybookVersionEntity,
@@ -58,16 +59,17 @@ const LONGEST_DESCRIPTION = 2_000;
 const MOST_TRIGGERS = 50;
 const LONGEST_SOURCE = 255;
 
-/** An address accepts the name of a playbook wherever it accepts the id. The name is that of a shipped playbook. */
-export const ByNameOrId = () =>
-  ApiParam({
-    name: 'id',
-    description: 'Id or name of the playbook. A malformed value is answered as unknown.',
-    schema: { title: 'PlaybookReference', type: 'string' },
-    example: 'phishing-response',
-  });
-
-export const NO_SUCH_PLAYBOOK = 'There is no such playbook.';
+/** The example is the name of a shipped playbook. */
+export const ByNameOrId = (meanings: ErrorMeanings = {}) =>
+  applyDecorators(
+    ApiErrorMeanings({ not_found: 'There is no such playbook.', ...meanings }),
+    ApiParam({
+      name: 'id',
+      description: 'Id or name of the playbook. A malformed value is answered as unknown.',
+      schema: { title: 'PlaybookReference', type: 'string' },
+      example: 'phishing-response',
+    }),
+  );
 
 const PlaybookName = (options: FieldOptions = {}) =>
   Text({
@@ -161,7 +163,7 @@ class PlaybookStepDto {
     description:
       'Whether the run ends or continues if the step fails or is rejected. Default: `stop`.',
   })
-  readonly on_error: OnError;
+  readonly on_error: (typeof ON_ERROR)[number];
 }
 
 class PlaybookStepInputDto extends IntersectionType(
@@ -174,10 +176,10 @@ class PlaybookStepInputDto extends IntersectionType(
   @StepParameters({ optional: true, default: {} })
   readonly parameters: Record<string, unknown> = {};
 
-  override readonly on_error: OnError = 'stop';
+  override readonly on_error: (typeof ON_ERROR)[number] = 'stop';
 }
 
-class PlaybookContentDto {
+export class PlaybookContentDto {
   @Id('PlaybookId')
   readonly id: string;
 
@@ -248,7 +250,7 @@ export class PlaybookInputDto extends IntersectionType(
   readonly variables?: Record<string, unknown>;
 
   @NestedList(() => PlaybookStepInputDto, { ...STEPS, optional: true })
-  readonly steps?: PlaybookStepInputDto[];
+  readonly steps?: readonly PlaybookStepInputDto[];
 }
 
 @NullIsAbsent()

@@ -9,18 +9,16 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { type DomainEvent, DomainEvents } from '../../platform/work/domain-events.js';
 import { Work } from '../../platform/work/work.js';
 import { isTriggeredBy } from '../playbook.js';
-import { PlaybooksRepository } from '../playbooks.repository.js';
-import { newRun, RUN_WORK } from './playbook-run.js';
+import { PlaybooksService } from '../playbooks.service.js';
+import { AUTO_RUNS, newRun, RUN_WORK } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
 import { RunsRepository } from './runs.repository.js';
-
-export const AUTO_RUNS = 'playbook-auto-runs';
 
 /** Starts the automatic playbooks after a triage by a person or by the service. */
 @Injectable()
 export class AutoRuns implements OnModuleInit {
   constructor(
-    private readonly playbooks: PlaybooksRepository,
+    private readonly playbooks: PlaybooksService,
     private readonly incidents: Incidents,
     private readonly runs: RunsRepository,
     private readonly recorder: RunRecorder,

@@ -20,7 +20,10 @@ import {
   Text,
   WholeNumber,
 } from '../../platform/validation/fields.js';
+import { sortWords } from '../../platform/paging/page.js';
+import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { present } from '../../platform/validation/present.js';
+import { Words } from '../../platform/validation/query-fields.js';
 import type { PlaybookStep } from '../playbook.js';
 import {
   LONGEST_VARIABLES,
@@ -317,4 +320,46 @@ export function presentDryRun({ playbook, incident, ...run }: DryRun): PlaybookD
     steps_completed: 0,
     steps_total: run.steps.length,
   };
+}
+
+const SORTS = sortWords('created_at');
+
+export class PlaybookRunsQueryDto extends PageQueryDto {
+  @Words('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { optional: true })
+  readonly status?: readonly PlaybookRunStatus[];
+
+  @Words('PlaybookRunEnd', RUN_OUTCOMES, {
+    optional: true,
+    description: 'Runs that ended with one of these outcomes.',
+  })
+  readonly outcome?: readonly RunOutcome[];
+
+  @IncidentReference({
+    optional: true,
+    description: 'Id or number of the incident.',
+    example: undefined,
+  })
+  readonly incident_id?: string;
+
+  @Instant({ optional: true, description: 'Runs that started at or after this time.' })
+  readonly from?: string;
+
+  @Instant({ optional: true, description: 'Runs that started at or before this time.' })
+  readonly to?: string;
+
+  @Choice('PlaybookRunSort', SORTS, {
+    optional: true,
+    default: '-created_at',
+    description: 'Order by the time of the start.',
+  })
+  readonly sort: (typeof SORTS)[number] = '-created_at';
+}
+
+export class AllPlaybookRunsQueryDto extends PlaybookRunsQueryDto {
+  @Id('PlaybookId', {
+    optional: true,
+    description: 'Id of the playbook, also of a deleted one.',
+    example: undefined,
+  })
+  readonly playbook_id?: string;
 }

@@ -1,12 +1,22 @@
-// SQL: a set of runs is read, locked and stored by one statement each. The work of a run is found by its kind and id.
+// SQL: a set of runs is read, locked and stored by one statement each, and a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
 import type { Action } from '../../actions/action.js';
 import { IS_KILL_SWITCH_ON } from '../../kill-switch/kill-switch.js';
+import { countedList, equal } from '../../platform/counting/counted-list.js';
+import {
+  BY_ID,
+  countOf,
+  pageOf,
+  type WithTotal,
+} from '../../platform/counting/counted-list.sql.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import { firstIdAfter, firstIdAt, wholeMs } from '../../platform/ids.js';
+import { type Page, sortsOf } from '../../platform/paging/page.js';
 import type { NewWork } from '../../platform/work/kind.js';
 import type { PlaybookVersion } from '../playbook.js';
 import {
+  PLAYBOOK_RUN_STATUSES,
   type PlaybookRun,
   type PlaybookRunStatus,
   type PlaybookRunWithSteps,
@@ -14,9 +24,11 @@ import {
   type ReachedStep,
   RUN_COLUMNS,
   RUN_WORK,
+  type RunOutcome,
   type StepChange,
   type WantedRun,
 } from './playbook-run.js';
+import type { AllPlaybookRunsQueryDto } from './runs.dto.js';
 
 /** A run that has something to do. */
 export interface OpenRun extends PlaybookRun {
@@ -242,28 +254,57 @@ const GIVE_TURNS: Statement = {
     returning run.id, run.starts_at`,
 };
 
-/** A timeline entry about a step whose action was rolled back for another incident. */
-export interface UndoneStep {
-  readonly incidentId: string;
-  readonly actor: string;
-  readonly rollback_id: string;
-  readonly summary: string;
-}
-
-const UNDONE: Statement = {
-  name: 'playbook_run_steps_undone',
-  text: `
-    select run.incident_id as "incidentId", rollback.requested_by as actor, rollback.id as rollback_id, format(
-             'Step %s of the playbook %s (version %s) is undone: %s rolled back its %s, which another incident shares. Reason: %s',
-             step.name, run.playbook_name, run.playbook_version, rollback.requested_by, original.action_type,
-             left(rollback.reason, 500)) as summary
-      from actions rollback
-      join actions original on original.id = rollback.rollback_of
-      join playbook_run_steps step on step.action_id = original.id
-      join playbook_runs run on run.id = step.run_id
-     where rollback.id = any($1::uuid[]) and run.incident_id is distinct from rollback.incident_id
-       and run.incident_id is not null`,
+/** The same rule as `outcomeOf`. */
+const OUTCOMES: Readonly<Record<RunOutcome, string>> = {
+  succeeded: `(status = 'completed' and steps_failed = 0)`,
+  partial: `(status = 'completed' and steps_failed > 0)`,
+  failed: `(status = 'failed')`,
+  cancelled: `(status = 'cancelled')`,
 };
+
+/** Filters have the names of the query parameters. Ids begin with the time of the start. */
+const runList = countedList({
+  table: 'playbook_runs',
+  columns: RUN_COLUMNS.join(', '),
+  counts: 'playbook_run',
+  counted: {
+    playbook_id: { filter: 'playbook_id', type: 'uuid' },
+    status: { filter: 'status', type: 'text', all: PLAYBOOK_RUN_STATUSES },
+  },
+  indexes: [['playbook_id'], ['playbook_id', 'status'], ['status']],
+  filters: {
+    outcome: (outcomes: readonly RunOutcome[]) =>
+      `(${outcomes.map((outcome) => OUTCOMES[outcome]).join(' or ')})`,
+    incident_id: equal('incident_id', 'uuid'),
+    from: (time: string, values) => `id >= ${values.add(firstIdAt(wholeMs(time)), 'uuid')}`,
+    to: (time: string, values) => `id < ${values.add(firstIdAfter(time), 'uuid')}`,
+  },
+  sorts: { created_at: BY_ID },
+});
+
+const countOpen = (status: 'running' | 'waiting_approval') => `
+    greatest(0, ${countOf('playbook_run', [`status = '${status}'`])}
+      - (select count(*) from idle where status = '${status}'))::integer as ${status}`;
+
+/** A run with work that no replica has claimed is only counted as `due` or `rate_limited`. */
+const COUNT_OPEN: Statement = {
+  name: 'playbook_runs_open_counts',
+  text: `
+    with idle as materialized (
+      select run.status, coalesce(run.starts_at > now(), false) as is_early,
+             greatest(work.added_at, run.starts_at) as since
+        from work
+       cross join lateral (select status, starts_at from playbook_runs where id = work.ref limit 1) as run
+       where work.kind = '${RUN_WORK.name}' and work.died_at is null and (work.ready or work.worker is null))
+    select count(*) filter (where not is_early)::integer as due,
+           count(*) filter (where is_early)::integer as rate_limited,
+           coalesce(extract(epoch from now() - min(since) filter (where not is_early)), 0)::float8 as oldest_due_seconds,
+           ${countOpen('running')}, ${countOpen('waiting_approval')}
+      from idle`,
+};
+
+export const OPEN_STATUSES = ['due', 'rate_limited', 'running', 'waiting_approval'] as const;
+type OpenCounts = Readonly<Record<(typeof OPEN_STATUSES)[number] | 'oldest_due_seconds', number>>;
 
 @Injectable()
 export class RunsRepository {
@@ -274,6 +315,24 @@ export class RunsRepository {
     const ids = await this.statements.rowsIn<{ id: string }>(tx, INSERT, [JSON.stringify(runs)]);
     const inserted = new Set(ids.map(({ id }) => id));
     return runs.filter(({ id }) => inserted.has(id));
+  }
+
+  async list({
+    playbook_id,
+    sort,
+    ...request
+  }: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
+    const { statement, values } = runList({
+      ...request,
+      playbook_id: playbook_id === undefined ? undefined : [playbook_id],
+      sort: sortsOf([sort]),
+    });
+    const rows = await this.statements.rows<PlaybookRun & WithTotal>(statement, values);
+    return pageOf(rows, (run) => run);
+  }
+
+  async openCounts(): Promise<OpenCounts> {
+    return (await this.statements.rows<OpenCounts>(COUNT_OPEN))[0]!;
   }
 
   async find(id: string): Promise<PlaybookRunWithSteps | undefined> {
@@ -338,11 +397,6 @@ export class RunsRepository {
     earliest: Date,
   ): Promise<Pick<PlaybookRun, 'id' | 'starts_at'>[]> {
     return await this.statements.rowsIn(tx, GIVE_TURNS, [playbookId, limit, newRuns, earliest]);
-  }
-
-  /** Returns the steps of other incidents that these rollbacks undid. */
-  async undoneBy(tx: Tx, rollbackIds: readonly string[]): Promise<UndoneStep[]> {
-    return await this.statements.rowsIn(tx, UNDONE, [rollbackIds]);
   }
 
   /** Counts the runs that wait for the kill switch while it is on. */

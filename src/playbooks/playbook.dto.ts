@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiParam, IntersectionType, PartialType, PickType } from '@nestjs/swagger';
+import { ApiParam, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
 import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from '../actions/action.js';
 import { INCIDENT_TYPE, SEVERITIES, type Severity } from '../incidents/incident.js';
@@ -41,7 +41,6 @@ import {
   type PlaybookVersionEntity,
 } from './playbook.js';
 
-/** Description of the expression language, for the contract. */
 export const LANGUAGE_IN_WORDS = `A condition is an expression in [CEL](https://cel.dev), and so is the text within \`{{ }}\` in \`parameters\`. An expression can read:
 
 - \`incident\`, as it was when the run started: \`id\`, \`incident_number\`, \`incident_type\`, \`severity\`, \`status\`, \`source\`, \`title\`, \`fields\`, \`raw_data\`, \`resolution\`, \`created_at\`, \`updated_at\`, \`triaged_at\`
@@ -53,7 +52,6 @@ export const LANGUAGE_IN_WORDS = `A condition is an expression in [CEL](https://
 
 An expression has at most ${LONGEST_EXPRESSION} characters; a text with templates ${LONGEST_TEMPLATE}, and ${MOST_EXPRESSIONS} expressions; a playbook ${MOST_STEPS} steps, and \`variables\` and \`steps\` together ${LONGEST_DEFINITION} characters as JSON. The name of a variable or of a step is ${NAME_IN_WORDS}.`;
 
-/** Maximum length of the instructions that the model is shown. */
 const LONGEST_INSTRUCTIONS = 8_000;
 const LONGEST_DESCRIPTION = 2_000;
 const MOST_TRIGGERS = 50;
@@ -102,7 +100,6 @@ const TRIGGERS: FieldOptions = {
 };
 const STEPS = { maxItems: MOST_STEPS, description: 'Steps, taken one after another.' };
 
-/** A field may be absent, but not null. */
 const NOT_NULL = { skipNullProperties: false };
 
 class PlaybookTriggersDto {
@@ -231,17 +228,11 @@ export class PlaybookContentDto {
   readonly steps: readonly PlaybookStepDto[];
 }
 
-const SAME_IN_REQUESTS = [
-  'description',
-  'enabled',
-  'auto_run',
-  'trust_verdict',
-  'instructions',
-] as const;
+const OTHER_IN_REQUESTS = ['id', 'name', 'version', 'triggers', 'variables', 'steps'] as const;
 
 export class PlaybookInputDto extends IntersectionType(
   PickType(PlaybookContentDto, ['name']),
-  PartialType(PickType(PlaybookContentDto, SAME_IN_REQUESTS), NOT_NULL),
+  PartialType(OmitType(PlaybookContentDto, OTHER_IN_REQUESTS), NOT_NULL),
 ) {
   @Nested(() => PlaybookTriggersInputDto, { ...TRIGGERS, optional: true })
   readonly triggers?: PlaybookTriggersInputDto;

@@ -53,7 +53,6 @@ export class PlaybookEntity extends RowTimes {
   readonly updated_by: string;
 }
 
-/** Immutable: a trigger rejects every change, so that a run keeps the version that it started with. */
 @Entity('playbook_versions')
 export class PlaybookVersionEntity {
   @PrimaryColumn({
@@ -162,10 +161,8 @@ export function isTriggeredBy(
   );
 }
 
-/** Names of variables and steps: identifiers of expressions. */
 export const NAME = /^[a-z][a-z0-9_]{0,62}$/;
 
-/** Keywords of CEL. */
 const RESERVED = new Set(['true', 'false', 'null', 'in']);
 
 export const NAME_IN_WORDS =
@@ -182,7 +179,6 @@ export const MOST_STEPS = 50;
 /** Maximum characters of variables and steps together, as JSON. Other fields have their own limits. */
 export const LONGEST_DEFINITION = 65_536;
 export const LONGEST_TEMPLATE = 8_192;
-/** Maximum expressions in one template. */
 export const MOST_EXPRESSIONS = 50;
 export const LONGEST_EXPRESSION = 2_000;
 export const MOST_NODES = 500;

@@ -117,9 +117,6 @@ function shownStep({ name, action }: PlaybookStep, reached: ReachedStep | undefi
   };
 }
 
-const STEPS_FAILED = 'A `completed` run can have failed steps whose `on_error` is `continue`.';
-
-/** A run in a list. */
 export class PlaybookRunSummaryDto {
   @Id('PlaybookRunId')
   readonly run_id: string;
@@ -161,7 +158,10 @@ export class PlaybookRunSummaryDto {
   @WholeNumber({ min: 0, description: 'Completed and skipped steps.' })
   readonly steps_completed: number;
 
-  @WholeNumber({ min: 0, description: STEPS_FAILED })
+  @WholeNumber({
+    min: 0,
+    description: 'A `completed` run can have failed steps whose `on_error` is `continue`.',
+  })
   readonly steps_failed: number;
 
   @WholeNumber({ min: 0 })
@@ -192,7 +192,6 @@ export class PlaybookRunDto extends PlaybookRunSummaryDto {
   readonly steps: readonly PlaybookRunStepDto[];
 }
 
-/** Response to a request that started a run. */
 export class StartedPlaybookRunDto extends PlaybookRunDto {
   @Choice('PlaybookRunKind', ['run'], { description: 'Distinguishes a run from a dry run.' })
   readonly kind: 'run';
@@ -228,7 +227,6 @@ function shownSteps({ steps, playbook }: PlaybookRunWithSteps) {
   return playbook.definition.steps.map((step, position) => shownStep(step, reached.get(position)));
 }
 
-/** 202 for a run that continues without the request. */
 export function statusOfRun({ completed_at }: PlaybookRun): number {
   return completed_at ? 200 : 202;
 }

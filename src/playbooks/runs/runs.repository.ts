@@ -26,29 +26,23 @@ import {
   RUN_WORK,
   type RunOutcome,
   type StepChange,
-  type WantedRun,
 } from './playbook-run.js';
 import type { AllPlaybookRunsQueryDto } from './runs.dto.js';
 
-/** A run that has something to do. */
 export interface OpenRun extends PlaybookRun {
   readonly playbook: PlaybookVersion;
   /** Authors of an automatic run: of the version, and who last set its `auto_run` and `trust_verdict`. */
   readonly authors: readonly string[] | null;
-  /** Raw data of its incident. */
   readonly raw_data: string | null;
   readonly has_steps: boolean;
-  /** Time until its turn. */
   readonly early_ms: number;
   readonly is_held: boolean;
 }
 
-/** New state of a run and of its steps. */
 export interface RunMove {
   readonly run: PlaybookRun;
-  readonly settled: readonly StepChange[];
-  /** Step that waits for its action. */
-  readonly begun?: StepChange;
+  readonly steps: readonly StepChange[];
+  /** Action of the last step, which has begun. */
   readonly action?: Action;
   readonly next: {
     readonly status: PlaybookRunStatus;
@@ -60,12 +54,23 @@ export interface RunMove {
 const columnsOf = (run: string) => RUN_COLUMNS.map((name) => `${run}.${name}`).join(', ');
 const INSERTED = RUN_COLUMNS.join(', ');
 
+/** Order of the verdicts. A worse verdict may need steps that the earlier run skipped. */
+const badness = (of: string) =>
+  `coalesce(array_position(array['inconclusive', 'suspicious', 'malicious'], ${of}.classification), 0)`;
+
+/** Leaves out automatic runs of versions that ran for the same incident with an equal or worse verdict. */
 const INSERT: Statement = {
   name: 'playbook_runs_insert',
   text: `
     insert into playbook_runs (${INSERTED}, classification)
-    select ${INSERTED}, case when automatic then coalesce(incident #>> '{verdict,classification}', '') else '' end
-      from json_populate_recordset(null::playbook_runs, $1::json) order by id
+    select ${columnsOf('given')}, coalesce(given.classification, '')
+      from json_populate_recordset(null::playbook_runs, $1::json) as given
+     where not given.automatic or not exists (
+       select from playbook_runs run
+        where run.incident_id = given.incident_id and run.playbook_id = given.playbook_id
+          and run.playbook_version = given.playbook_version and run.automatic and not run.void
+          and ${badness('run')} >= ${badness('given')})
+     order by given.id
         on conflict do nothing
     returning id`,
 };
@@ -197,24 +202,6 @@ const CANCEL: Statement = {
     select * from cancelled`,
 };
 
-/** Order of the verdicts. A worse verdict may need steps that the earlier run skipped. */
-const badness = (of: string) =>
-  `coalesce(array_position(array['inconclusive', 'suspicious', 'malicious'], ${of}), 0)`;
-
-const WORSE: Statement = {
-  name: 'playbook_runs_worse',
-  text: `
-    select n::integer - 1 as at
-      from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[])
-           with ordinality as wanted (incident_id, playbook_id, version, classification, n)
-     where not exists (
-       select from playbook_runs run
-        where run.incident_id = wanted.incident_id and run.playbook_id = wanted.playbook_id
-          and run.playbook_version = wanted.version and run.automatic and not run.void
-          and ${badness('run.classification')} >= ${badness('wanted.classification')})
-     order by n`,
-};
-
 /**
  * Gives turns to the new runs $3 and the waiting runs of the playbook $1: by the severity of the incident, then by age, at most
  * $2 within an hour. Each turn is an hour after the run that began $2 places earlier. A run that was cancelled before its turn
@@ -254,7 +241,6 @@ const GIVE_TURNS: Statement = {
     returning run.id, run.starts_at`,
 };
 
-/** The same rule as `outcomeOf`. */
 const OUTCOMES: Readonly<Record<RunOutcome, string>> = {
   succeeded: `(status = 'completed' and steps_failed = 0)`,
   partial: `(status = 'completed' and steps_failed > 0)`,
@@ -310,7 +296,6 @@ type OpenCounts = Readonly<Record<(typeof OPEN_STATUSES)[number] | 'oldest_due_s
 export class RunsRepository {
   constructor(private readonly statements: Statements) {}
 
-  /** Returns the inserted runs, without automatic runs that exist. */
   async insert<R extends PlaybookRun>(tx: Tx, runs: readonly R[]): Promise<R[]> {
     const ids = await this.statements.rowsIn<{ id: string }>(tx, INSERT, [JSON.stringify(runs)]);
     const inserted = new Set(ids.map(({ id }) => id));
@@ -341,7 +326,6 @@ export class RunsRepository {
     return run && { ...run, steps: (await this.stepsOf([id]))(id) };
   }
 
-  /** Returns the reached steps of each run, in order. */
   async stepsOf(ids: readonly string[], tx?: Tx): Promise<(id: string) => readonly ReachedStep[]> {
     type Row = ReachedStep & { readonly run_id: string };
     const rows = await this.statements.rowsIn<Row>(tx, STEPS, [ids]);
@@ -349,12 +333,10 @@ export class RunsRepository {
     return (id) => byRun.get(id) ?? [];
   }
 
-  /** Returns the runs that have not ended, without a lock. */
   async open(tx: Tx, ids: readonly string[]): Promise<OpenRun[]> {
     return await this.statements.rowsIn<OpenRun>(tx, OPEN, [ids]);
   }
 
-  /** Locks the runs that have not ended, in the order of their ids. */
   async lock(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.statements.rowsIn<{ id: string }>(tx, LOCK, [ids]);
     return new Set(rows.map(({ id }) => id));
@@ -362,9 +344,8 @@ export class RunsRepository {
 
   /** The runs are locked. */
   async store(tx: Tx, moves: readonly RunMove[], at: Date): Promise<void> {
-    const rows = moves.map(({ run, settled, begun, next }) => {
-      const steps = begun ? [...settled, begun] : settled;
-      return { void: false, ...next, ...progressAfter(run, settled), id: run.id, at, steps };
+    const rows = moves.map(({ run, steps, next }) => {
+      return { void: false, ...next, ...progressAfter(run, steps), id: run.id, at, steps };
     });
     await this.statements.rowsIn(tx, STORE, [JSON.stringify(rows)]);
   }
@@ -372,20 +353,6 @@ export class RunsRepository {
   /** Returns the work of the open runs with a step that waits for one of these actions. That of runs of persons is more urgent. */
   async waitingFor(tx: Tx, actionIds: readonly string[]): Promise<NewWork[]> {
     return await this.statements.rowsIn(tx, WAITING_FOR, [actionIds]);
-  }
-
-  /** Drops the runs of versions that ran automatically for the same incident with an equal or worse verdict. */
-  async worseThanBefore<R extends Required<Omit<WantedRun, 'variables'>>>(
-    tx: Tx,
-    wanted: readonly R[],
-  ): Promise<R[]> {
-    const rows = await this.statements.rowsIn<{ at: number }>(tx, WORSE, [
-      wanted.map(({ incident }) => incident.id),
-      wanted.map(({ playbook }) => playbook.id),
-      wanted.map(({ playbook }) => playbook.version),
-      wanted.map(({ incident }) => incident.verdict?.classification),
-    ]);
-    return rows.map(({ at }) => wanted[at]!);
   }
 
   /** The playbook is locked. Returns the changed turns. */
@@ -399,7 +366,6 @@ export class RunsRepository {
     return await this.statements.rowsIn(tx, GIVE_TURNS, [playbookId, limit, newRuns, earliest]);
   }
 
-  /** Counts the runs that wait for the kill switch while it is on. */
   async countHeld(): Promise<number> {
     return (await this.statements.rows<{ n: number }>(COUNT_HELD))[0]!.n;
   }

@@ -38,7 +38,6 @@ type RunRequest = Pick<PlaybookRunRequestDto, 'incident_id' | 'variables'>;
 
 /** Time for the transactions of a request besides its wait. */
 const GRACE_MS = 5_000;
-/** Interval of looks at a run that a request waits for. */
 const LOOK_MS = 100;
 
 const CANCELLED = 'Its playbook run was cancelled.';
@@ -81,7 +80,6 @@ export class RunsService implements OnModuleInit {
     });
   }
 
-  /** Maximum time of a response. */
   get answeredWithinMs(): number {
     return this.settings.actionWaitMs + GRACE_MS;
   }
@@ -127,7 +125,6 @@ export class RunsService implements OnModuleInit {
     }
   }
 
-  /** Is also possible for a disabled playbook, and while the kill switch is on. */
   async dryRun(playbook: string, request: RunRequest): Promise<DryRun> {
     const wanted = await this.wanted(playbook, request);
     return await dryRunOf(wanted, this.levels, await this.registry.availableTypes());

@@ -124,7 +124,6 @@ function checkFields(node: Node, readable: Readonly<Record<Root, readonly string
   for (const child of childrenOf(node)) checkFields(child, readable);
 }
 
-/** Returns the problems of a playbook; none if it can be saved. */
 export function checkPlaybook({
   variables,
   steps,

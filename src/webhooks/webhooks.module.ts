@@ -14,7 +14,6 @@ import { WebhookSourcesService } from './sources/webhook-sources.service.js';
 import { SealedSecrets } from './sources/sealed-secrets.js';
 import { SourceDirectory } from './sources/source-directory.js';
 import { WebhookSourcesController } from './sources/webhook-sources.controller.js';
-import { WebhookSourcesRepository } from './sources/webhook-sources.repository.js';
 
 @Module({
   imports: [IncidentsModule],
@@ -31,7 +30,6 @@ import { WebhookSourcesRepository } from './sources/webhook-sources.repository.j
     WebhookEvents,
     WebhookEventSignals,
     WebhookReceipts,
-    WebhookSourcesRepository,
     WebhookSourcesService,
   ],
   exports: [SourceDirectory],

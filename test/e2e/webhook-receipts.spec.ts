@@ -4,7 +4,6 @@ import { newId } from '../../src/platform/ids.js';
 import { ReceiptBatchesRepository } from '../../src/webhooks/receipt/receipt-batches.repository.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
-import { WebhookSourcesRepository } from '../../src/webhooks/sources/webhook-sources.repository.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -315,8 +314,7 @@ describe('webhook receipts', () => {
       .mockRejectedValue(DATABASE_AWAY);
     expect((await siem.send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore]);
-    jest.spyOn(app.nest.get(WebhookSourcesRepository), 'all').mockRejectedValue(DATABASE_AWAY);
-    app.nest.get(SourceDirectory).forget();
+    jest.spyOn(app.nest.get(SourceDirectory), 'find').mockRejectedValue(DATABASE_AWAY);
     expect((await new WebhookSender(app.client, 'nobody').send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore! + 1]);
   });

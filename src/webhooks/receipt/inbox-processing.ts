@@ -16,7 +16,7 @@ import type { SettlingProgress, WebhookEventEntity } from '../events/webhook-eve
 import { WebhookEvents } from '../events/webhook-events.js';
 import { readEventLines } from '../reading/event-json.js';
 import { isUnfit, MOST_EVENTS, openBody, type OpenBody } from '../reading/read-events.js';
-import { WebhookSourcesRepository } from '../sources/webhook-sources.repository.js';
+import { WebhookSourceEntity } from '../sources/webhook-source.entity.js';
 import {
   ENDED,
   InboxRepository,
@@ -76,7 +76,6 @@ export class InboxProcessing implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly inbox: InboxRepository,
     private readonly events: WebhookEvents,
-    private readonly sources: WebhookSourcesRepository,
     private readonly settlement: Settlement,
     private readonly audit: AuditLog,
     private readonly work: Work,
@@ -265,7 +264,7 @@ export class InboxProcessing implements OnModuleInit {
    * connection.
    */
   private async openIn(tx: Tx, event: UnsettledEvent): Promise<OpenBody | undefined> {
-    const source = await this.sources.find(event.source, tx);
+    const source = await tx.getRepository(WebhookSourceEntity).findOneBy({ source: event.source });
     if (!source) return undefined;
     const json = await this.turns.runInPieces(readEventLines(event.body));
     return await this.turns.runInPieces(openBody(source, json));

@@ -5,7 +5,7 @@ import { WebhookEventsController } from './events/webhook-events.controller.js';
 import { FurtherReports } from './receipt/further-reports.js';
 import { InboxProcessing } from './receipt/inbox-processing.js';
 import { InboxRepository } from './receipt/inbox.repository.js';
-import { ReceiptBatchesRepository } from './receipt/receipt-batches.repository.js';
+import { ReceiptBatches } from './receipt/receipt-batches.js';
 import { ReceiptsController } from './receipt/receipts.controller.js';
 import { Settlement } from './receipt/settlement.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
@@ -23,7 +23,7 @@ import { WebhookSourcesController } from './sources/webhook-sources.controller.j
     InboxProcessing,
     InboxRepository,
     OktaVerification,
-    ReceiptBatchesRepository,
+    ReceiptBatches,
     SealedSecrets,
     Settlement,
     SourceDirectory,

@@ -15,8 +15,8 @@ import {
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { findOrder, type Page, type PageRequest, sortWords } from '../../platform/paging/page.js';
-import { isLines, readEventJson, readEventLines } from '../reading/event-json.js';
-import { type ReadEvent, isUnfit, openBody } from '../reading/read-events.js';
+import { isLines } from '../reading/event-json.js';
+import { type ReadEvent, isUnfit, openBytes } from '../reading/read-events.js';
 import { NO_SECRETS, SealedSecrets, type SecretChange } from './sealed-secrets.js';
 import {
   DEFAULT_SETTINGS,
@@ -81,10 +81,8 @@ export class WebhookSourcesService {
     body: Buffer = Buffer.alloc(0),
   ): Promise<ReadEvent[]> {
     const source = await this.get(name);
-    const json = isLines(contentType)
-      ? await this.turns.runInPieces(readEventLines(body))
-      : readEventJson(body);
-    const opened = await this.turns.runInPieces(openBody(source, json));
+    const pieces = openBytes(source, body, isLines(contentType));
+    const opened = await this.turns.runInPieces(pieces);
     if (opened.isEmpty) return [];
     const events = opened.read();
     if (!isUnfit(events)) return events;

@@ -127,12 +127,13 @@ export function changedFields(before: Content, after: Content): string[] {
 /** Whether the change only describes the playbook, disables it or removes its trust. Such a change is always permitted. */
 export function onlyStops(before: Content, after: Content): boolean {
   const { enabled, auto_run, trust_verdict } = after.definition;
-  const isHarmless = (field: string) =>
-    field === 'description' ||
-    (field === 'enabled' && !enabled) ||
-    (field === 'auto_run' && !auto_run) ||
-    (field === 'trust_verdict' && !trust_verdict);
-  return changedFields(before, after).every(isHarmless);
+  const isHarmless: Readonly<Record<string, boolean>> = {
+    description: true,
+    enabled: !enabled,
+    auto_run: !auto_run,
+    trust_verdict: !trust_verdict,
+  };
+  return changedFields(before, after).every((field) => isHarmless[field]);
 }
 
 /**

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hasEnded, SYSTEM } from '../../actions/action.js';
 import { ActionEndings } from '../../actions/execution/action-endings.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
-import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
+import { requireApprovalLevel } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
@@ -53,7 +53,6 @@ export class RunsService implements OnModuleInit {
     private readonly incidents: Incidents,
     private readonly incidentChanges: IncidentsService,
     private readonly actionEndings: ActionEndings,
-    private readonly samePerson: SamePerson,
     private readonly killSwitch: KillSwitch,
     private readonly work: Work,
     private readonly runs: RunsRepository,
@@ -173,7 +172,7 @@ export class RunsService implements OnModuleInit {
         if (!cancelled) throw new AppError('invalid_state', 'The playbook run has ended.');
         const steps = (await this.runs.stepsOf([run.id], tx))(run.id);
         const open = steps.find(({ status }) => status === 'cancelled')?.action;
-        if (open && !open.borrowed) await this.stop(tx, caller, open, run);
+        if (open && !open.borrowed) await this.stop(tx, caller, open, run.requested_by);
         await this.ended(tx, [cancelled], caller.name);
         return { ...cancelled, playbook: run.playbook, steps };
       },
@@ -201,31 +200,19 @@ export class RunsService implements OnModuleInit {
     tx: Tx,
     caller: Principal,
     { id, status, approval_level }: StepAction,
-    { requested_by }: PlaybookRun,
+    startedBy: string,
   ): Promise<void> {
     if (status === 'pending_approval') {
-      const hasStarted = await this.hasStarted(tx, caller, requested_by);
-      if (!hasStarted) requireApprovalLevel(caller, approval_level ?? 'none');
+      if (caller.name !== startedBy) requireApprovalLevel(caller, approval_level ?? 'none');
       await this.actionEndings.reject(tx, { id, status }, caller.name, CANCELLED);
     } else if (!approval_level) {
       await this.actionEndings.withdraw(tx, { id }, caller.name, CANCELLED);
     }
   }
 
-  /**
-   * A user has started the runs of their keys. A key has started only its own runs: one administrator makes the keys of many
-   * tools, and none of these tools may stop the runs of another tool above its level.
-   */
-  private async hasStarted(tx: Tx, caller: Principal, requestedBy: string): Promise<boolean> {
-    if (caller.name === requestedBy) return true;
-    return caller.kind === 'user' && (await this.samePerson.isAmong(tx, caller, [requestedBy]));
-  }
-
   /** Records the cancelled runs and removes their work. Returns their number. */
   private async ended(tx: Tx, cancelled: readonly PlaybookRun[], by: string): Promise<number> {
-    for (const run of cancelled) {
-      await this.recorder.ended(tx, run, by);
-    }
+    for (const run of cancelled) await this.recorder.ended(tx, run, by);
     const ids = cancelled.map(({ id }) => id);
     if (ids.length > 0) await this.work.cancel(tx, RUN_WORK, ids);
     return ids.length;

@@ -15,8 +15,7 @@ import { Work } from '../../platform/work/work.js';
 import type { SettlingProgress, WebhookEventEntity } from '../events/webhook-event.entity.js';
 import { WebhookEvents } from '../events/webhook-events.js';
 import { readEventLines } from '../reading/event-json.js';
-import { MOST_EVENTS } from '../reading/mapping.js';
-import { isUnfit, openBody, type OpenBody } from '../reading/read-events.js';
+import { isUnfit, MOST_EVENTS, openBody, type OpenBody } from '../reading/read-events.js';
 import { WebhookSourcesRepository } from '../sources/webhook-sources.repository.js';
 import {
   ENDED,

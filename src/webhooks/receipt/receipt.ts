@@ -4,8 +4,7 @@ import type {
   WebhookEventEntity,
   WebhookEventStatus,
 } from '../events/webhook-event.entity.js';
-import { MOST_EVENTS, type Part } from '../reading/mapping.js';
-import type { ReadEvent } from '../reading/read-events.js';
+import { MOST_EVENTS, type Part, type ReadEvent } from '../reading/read-events.js';
 
 /** Errors of a receipt. */
 export const RECEIPT_REFUSALS = [
@@ -75,7 +74,7 @@ export const NOTHING_DONE: SettlingProgress = {
 };
 
 export function nextPart({ done, most }: SettlingProgress): Part {
-  return { from: done, most };
+  return { done, most };
 }
 
 export function afterPart(

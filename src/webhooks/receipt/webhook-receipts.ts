@@ -15,8 +15,13 @@ import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { Work } from '../../platform/work/work.js';
 import { readEventJson, readEventLines } from '../reading/event-json.js';
-import { MOST_EVENTS } from '../reading/mapping.js';
-import { incidentOf, isUnfit, openBody, type OpenBody } from '../reading/read-events.js';
+import {
+  incidentOf,
+  isUnfit,
+  MOST_EVENTS,
+  openBody,
+  type OpenBody,
+} from '../reading/read-events.js';
 import { accountOf, type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
 import type { WebhookSource } from '../sources/webhook-source.entity.js';
 import { InboxRepository } from './inbox.repository.js';

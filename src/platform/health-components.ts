@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
-export type ComponentStatus = 'healthy' | 'degraded' | 'unhealthy' | 'disabled';
+export const COMPONENT_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
+export type ComponentStatus = (typeof COMPONENT_STATUSES)[number];
 
 /** Health of one component, with optional details. */
 export interface ComponentHealth {

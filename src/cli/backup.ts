@@ -64,7 +64,7 @@ async function main(): Promise<void> {
 async function refuseNoDatabase({ databaseUrl, dataDir }: Settings): Promise<void> {
   if (databaseUrl !== undefined) return;
   const { hasCluster } = await import('../platform/database/embedded/embedded-postgres.js');
-  if (await hasCluster(dataDir)) return;
+  if (hasCluster(dataDir)) return;
   throw new Error(
     `There is no database in ${dataDir}. Set DATA_DIR or DATABASE_URL as for the service.`,
   );

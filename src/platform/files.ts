@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, rename, rm, writeFile } from 'node:fs/promises';
+
+/** Writes the file atomically, so that readers and starts after a power failure never see a partial file. */
+export async function writeWhole(path: string, content: string, mode: number): Promise<void> {
+  const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
+  try {
+    await writeFile(draft, content, { flag: 'wx', mode: 0o600, flush: true });
+    await chmod(draft, mode);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}

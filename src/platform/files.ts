@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { chmod, rename, rm, writeFile } from 'node:fs/promises';
 
 /** Writes the file atomically, so that readers and starts after a power failure never see a partial file. */
@@ -11,5 +12,15 @@ export async function writeWhole(path: string, content: string, mode: number): P
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);
     throw error;
+  }
+}
+
+/** Makes the names of new files in a folder durable. */
+export function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
   }
 }

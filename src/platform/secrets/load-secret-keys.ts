@@ -2,7 +2,6 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import {
   closeSync,
   fstatSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -13,6 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { SettingError } from '../config/load-settings.js';
 import { readSecretKey } from '../config/setting.js';
+import { syncFolder } from '../files.js';
 import type { Settings } from '../config/settings.js';
 import { SecretKeys } from './secret-box.js';
 
@@ -93,7 +93,7 @@ function parse(path: string, text: string): KeyObject[] {
  * Creates the file atomically and never replaces one: of two processes that start together, both use the key of the
  * first.
  */
-export function createKeyFile(path: string, keys: string): void {
+function createKeyFile(path: string, keys: string): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const options = { flag: 'wx', mode: OWNER_ONLY, flush: true };
@@ -111,15 +111,6 @@ export function createKeyFile(path: string, keys: string): void {
     if (!hasCode(error, 'EEXIST')) throw error;
   } finally {
     rmSync(draft, { force: true });
-  }
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }
 

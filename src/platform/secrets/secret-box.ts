@@ -65,11 +65,6 @@ export class SecretKeys {
     return check && createHmac('sha256', check.key).update('the key of this database').digest();
   }
 
-  /** The keys in the format of SECRETS_KEY, for a backup that includes them. */
-  asSetting(): string {
-    return this.#keys.map(({ key }) => key.export().toString('base64')).join(',');
-  }
-
   /** Deterministic: the same purpose always gives the same keys. */
   derive(purpose: string): KeyRing {
     const derived = this.#keys.map(({ id, key }) => ({

@@ -5,7 +5,6 @@ import {
   openDatabase,
   type OpenOptions,
 } from './platform/database/open-database.js';
-import type { Log } from './platform/database/outage.js';
 import { givenSecretKeys } from './platform/secrets/load-secret-keys.js';
 import { requireKnownKeys } from './platform/secrets/known-keys.js';
 import type { SecretKeys } from './platform/secrets/secret-box.js';
@@ -18,7 +17,7 @@ export interface OpenWithKeys {
 /** Opens the database for the service and every command, only with the keys that it was used with. */
 export async function openWithKeys(
   settings: Settings,
-  log: Log,
+  log: (line: string) => void,
   giveUp?: AbortSignal,
   options?: OpenOptions,
 ): Promise<OpenWithKeys> {

@@ -1,7 +1,7 @@
-import { Client, type ClientConfig, type PoolConfig, type QueryConfig } from 'pg';
+import { Client, type PoolConfig, type QueryConfig } from 'pg';
 import type { Settings } from '../config/settings.js';
 import { codeOf, type Span, beginSpan, presentSpan } from '../tracing/tracing.js';
-import { isConnectionLost, SQLSTATE, sqlStateOf } from './sqlstate.js';
+import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 import { createHash } from 'node:crypto';
 
 /** A hanging server does not end statements in time, so the client gives up this much later. */
@@ -47,27 +47,9 @@ function withLibpqMeaning(url: string): string {
   return parsed.toString();
 }
 
-/** Whether new connections are read-only. Rejects if the server accepts none. */
-export async function isDatabaseReadOnly(connection: PoolConfig): Promise<boolean> {
-  const client = new ServiceClient(connection);
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ transaction_read_only: string }>(
-      'show transaction_read_only',
-    );
-    return rows[0]?.transaction_read_only === 'on';
-  } finally {
-    // Not awaited: a hanging server never answers.
-    client.end().catch(() => undefined);
-  }
-}
-
-/** Observes each connection attempt, and connections that break during a statement: see ServicePool. */
-export interface Connecting {
-  attemptBegins(): void;
-  attemptEnds(error: unknown): void;
-  /** The connection broke, or it is read-only and was dropped. */
-  broke(error: unknown): void;
+interface ServiceClientConfig extends PoolConfig {
+  /** Called before the pool learns of the outcome of a connection attempt. */
+  readonly attempted?: (error: unknown) => void;
 }
 
 /** Message of node-pg after `query_timeout`. */
@@ -78,13 +60,13 @@ const HUNG = 'Query read timeout';
  * and the pool would hand out the connection again), or if the server became a read-only standby in a failover.
  */
 export class ServiceClient extends Client {
-  private readonly connecting: Connecting | undefined;
+  private readonly attempted: ServiceClientConfig['attempted'];
   private latest: Promise<unknown> = Promise.resolve();
   private underWay = 0;
 
-  constructor(config?: ClientConfig & { readonly connecting?: Connecting }) {
+  constructor(config?: ServiceClientConfig) {
     super(config);
-    this.connecting = config?.connecting;
+    this.attempted = config?.attempted;
     // A connection that ends just when the pool hands it out has no other listener; the event would end the process.
     this.on('error', () => undefined);
   }
@@ -93,9 +75,8 @@ export class ServiceClient extends Client {
   override connect(callback: (error: Error) => void): void;
   override connect(callback?: (error: Error) => void): Promise<Client> | void {
     if (!callback) return super.connect();
-    this.connecting?.attemptBegins();
     super.connect((error: Error) => {
-      this.connecting?.attemptEnds(error);
+      this.attempted?.(error);
       callback(error);
     });
   }
@@ -150,7 +131,6 @@ export class ServiceClient extends Client {
     if (!error) return;
     const hung = error instanceof Error && error.message === HUNG;
     const readOnly = sqlStateOf(error) === SQLSTATE.readOnlyTransaction;
-    if (isConnectionLost(error)) this.connecting?.broke(error);
     if (hung || readOnly) {
       (
         this as unknown as { connection: { stream: { destroy(): void } } }

@@ -1,9 +1,8 @@
 import { requireReadable, requireUsableDatabase } from './schema-checks.js';
 import type { Settings } from '../config/settings.js';
 import { AdvisoryLock } from './advisory-locks.js';
-import { connectionOptions, isDatabaseReadOnly, patientConnectionOptions } from './connection.js';
-import { createDataSource, poolOf, type Schema } from './data-source.js';
-import { type Log, Outage } from './outage.js';
+import { connectionOptions, patientConnectionOptions } from './connection.js';
+import { createDataSource, type Schema } from './data-source.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
@@ -30,18 +29,14 @@ export interface OpenOptions {
 export async function openDatabase(
   settings: Settings,
   schema: Schema,
-  log: Log,
+  log: (line: string) => void,
   giveUp?: AbortSignal,
   options: OpenOptions = {},
 ): Promise<OpenDatabase> {
   const server = await reachServer(settings, log, options);
   const { url } = server;
-  const connection = connectionOptions(url, settings);
-  const outage = new Outage(log, () => isDatabaseReadOnly(connection));
-  const dataSource = createDataSource(schema, connection, (error) => outage.suspect(error));
+  const dataSource = createDataSource(schema, connectionOptions(url, settings));
   const close = async (): Promise<void> => {
-    // The embedded server ends its connections when it stops.
-    outage.ignore();
     // The pool waits for all connections, and a connection to a hanging server never returns.
     const closed = dataSource.isInitialized ? dataSource.destroy() : undefined;
     await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
@@ -56,10 +51,6 @@ export async function openDatabase(
     await dataSource.initialize();
     await requireReadable(dataSource);
     await followDatabaseTime(dataSource);
-    poolOf(dataSource).onFull = (connections) =>
-      log(
-        `PostgreSQL accepts no more connections. The service continues with ${connections}; requests wait for a free one.`,
-      );
     return { dataSource, url, place: server.place, close };
   } catch (error) {
     await close();

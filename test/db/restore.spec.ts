@@ -67,6 +67,24 @@ describe('rows that are replaced while others use them', () => {
     expect((await one.query('select from work_lanes')).rowCount).toBe(0);
   });
 
+  it('get no number twice, also after two restores', async () => {
+    const file = join(folder, 'a.backup');
+    const { url } = database;
+    const one = await connect();
+    await one.query('create sequence tickets');
+    const next = async () =>
+      Number((await one.query<{ n: string }>(`select nextval('tickets') as n`)).rows[0]!.n);
+    const given = [await next()];
+    for (let round = 0; round < 2; round += 1) {
+      await writeBackup({ ...WHOLE, url, file, force: true });
+      given.push(await next());
+      const backup = await verifyBackup(file);
+      await restoreBackup({ url, file, backup, schema, plan: PLAN, force: true });
+      given.push(await next());
+    }
+    expect(given).toEqual([1, 2, 3, 4, 5]);
+  });
+
   it('keep the exact totals of the webhook events, with what was summed up and what was not', async () => {
     const file = join(folder, 'a.backup');
     const one = await connect();

@@ -22,21 +22,17 @@ interface Table {
 }
 
 /**
- * The first line of a backup. A backup is a gzip file, which has a checksum. After the manifest come the rows of each
- * table as COPY text, in the order of `tables`, each table with a line `\.` at its end.
+ * The first line of a backup, which is a gzip file (with its checksum). Then come the rows of each table as COPY text,
+ * ended by a line `\.`.
  */
 export interface Manifest {
   readonly format: number;
-  /** Release that made the backup. */
   readonly version: string;
   readonly created_at: string;
-  /** Applied migrations, oldest first. */
   readonly migrations: readonly string[];
-  /** Ids of the keys that the contents need. */
   readonly key_ids: readonly string[];
-  /** Referenced tables come first. */
   readonly tables: readonly Table[];
-  readonly sequences: readonly { readonly name: string; readonly next: string }[];
+  readonly sequences: readonly { readonly name: string; readonly last: string }[];
 }
 
 export interface Backup {
@@ -53,13 +49,12 @@ interface BackupOptions {
   readonly excludedTables: readonly string[];
   /** Returns the ids of the keys that the contents need. Throws if the backup would be unusable. */
   readonly keyIds: (client: ClientBase) => Promise<readonly string[]>;
-  /** Replaces an existing file. */
   readonly force?: boolean;
 }
 
 /**
- * Writes a snapshot of the whole database while the service keeps writing. The file appears under its name only when it
- * is complete and synced, and only its owner can read it.
+ * Writes a snapshot of the whole database while the service keeps writing. The file appears when it is complete and
+ * synced.
  */
 export async function writeBackup(options: BackupOptions): Promise<Backup> {
   const { url, file, force } = options;
@@ -121,7 +116,6 @@ async function manifestOf(
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Collects the single rows of COPY into larger chunks. */
 async function* inChunks(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let size = 0;
@@ -136,7 +130,6 @@ async function* inChunks(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield Buffer.concat(parts);
 }
 
-/** Reads and checks the whole file. */
 export async function verifyBackup(file: string): Promise<Backup> {
   try {
     return await readBackup(file, async (_, rows) => {
@@ -249,9 +242,9 @@ export async function listTables(client: ClientBase): Promise<Table[]> {
   return placed;
 }
 
-/** The next value of each sequence. That of the migrations table is not part of a backup. */
+/** The last value of each sequence, or the first if none was given. That of the migrations table is not included. */
 export const SEQUENCES = `
-  select sequencename::text as name, coalesce(last_value + increment_by, start_value)::text as next
+  select sequencename::text as name, coalesce(last_value, start_value)::text as last
     from pg_sequences
    where schemaname = current_schema() and sequenceowner = (select rolname from pg_roles where oid = ${OWNER})
      and sequencename not like '${MIGRATIONS_TABLE}%'`;

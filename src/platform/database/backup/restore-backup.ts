@@ -21,7 +21,6 @@ import {
   SEQUENCES,
 } from './backup-file.js';
 
-/** Knowledge of the service about its tables. */
 export interface RestorePlan {
   /** Whether every process that uses the current database has the keys of the backup. */
   readableToAll(tx: Tx): Promise<boolean>;
@@ -34,17 +33,15 @@ export interface RestorePlan {
 interface RestoreOptions {
   readonly url: string;
   readonly file: string;
-  /** The verified file. */
   readonly backup: Backup;
   readonly schema: Schema;
   readonly plan: RestorePlan;
-  /** Replaces the existing contents. */
   readonly force?: boolean;
 }
 
 /**
- * Replaces the contents of the database with the backup, in one transaction. An empty or older database is migrated
- * first; otherwise only rows are replaced, and the service may keep running.
+ * Replaces the contents of the database in one transaction. An empty or older database is migrated first; otherwise the
+ * service may run.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const { url, schema, backup } = options;
@@ -155,8 +152,8 @@ async function load(
   }
   // No number is given twice.
   await client.query(
-    `select setval(format('%I', name)::regclass, greatest(now.next::bigint, saved.next), false)
-       from (${SEQUENCES}) as now join json_to_recordset($1) as saved (name text, next bigint) using (name)`,
+    `select setval(format('%I', name)::regclass, greatest(now.last::bigint, saved.last))
+       from (${SEQUENCES}) as now join json_to_recordset($1) as saved (name text, last bigint) using (name)`,
     [JSON.stringify(loaded.manifest.sequences)],
   );
   for (const statement of triggers) await client.query(statement);
@@ -181,8 +178,8 @@ const PAUSE_MS = 300;
 const PATIENCE_MS = 60_000;
 
 /**
- * Locks all tables until the end of the transaction. A transaction of the service may hold one table and wait for
- * another one, so after a short wait all locks are released and the attempt is repeated.
+ * Locks all tables. A transaction of the service may hold one table and wait for another, so each attempt is short and
+ * repeated.
  */
 export async function lockTables(client: ClientBase, tables: readonly string[]): Promise<void> {
   const names = tables.map((name) => client.escapeIdentifier(name)).join(', ');

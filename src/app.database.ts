@@ -6,8 +6,9 @@ import {
   type OpenOptions,
 } from './platform/database/open-database.js';
 import { givenSecretKeys } from './platform/secrets/load-secret-keys.js';
-import { requireKnownKeys } from './platform/secrets/known-keys.js';
+import { Transactions } from './platform/database/transactions.js';
 import type { SecretKeys } from './platform/secrets/secret-box.js';
+import { acceptKeys } from './platform/secrets/secret-keys.js';
 
 export interface OpenWithKeys {
   readonly database: OpenDatabase;
@@ -25,7 +26,8 @@ export async function openWithKeys(
   givenSecretKeys(settings);
   const database = await openDatabase(settings, schema, log, giveUp, options);
   try {
-    return { database, keys: await requireKnownKeys(settings, database.dataSource) };
+    const transactions = new Transactions(database.dataSource);
+    return { database, keys: await transactions.run((tx) => acceptKeys(tx, settings)) };
   } catch (error) {
     await database.close();
     throw error;

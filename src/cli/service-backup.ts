@@ -19,12 +19,15 @@ import type { Settings } from '../platform/config/settings.js';
 import type { Backup } from '../platform/database/backup/backup-file.js';
 import type { RestorePlan } from '../platform/database/backup/restore-backup.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { acceptKeys, type KnownKey, requireKeysOf } from '../platform/secrets/known-keys.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import {
+  acceptKeys,
+  addKeys,
+  type KnownKey,
+  neededKeys,
+  requireKeysOf,
   type SecretKeyEntity,
-  SecretKeysRepository,
-} from '../platform/secrets/secret-keys.repository.js';
+} from '../platform/secrets/secret-keys.js';
 import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
 
 /** Ended sessions must not become valid again. */
@@ -49,16 +52,13 @@ interface RestoreChoices {
   readonly asItWas: boolean;
 }
 
-/** Maximum number of actions or runs in an audit record. The record has the total. */
 const MOST_NAMED = 50;
 
 /**
- * What a restore must not undo: an active kill switch, revoked keys and disabled users. With `asItWas` they come from the
- * backup. Actions that were in progress fail, because their outcome is unknown. Notifications that were pending in the
- * backup stay unsent, and open playbook runs are cancelled. Everything else becomes as in the backup.
+ * Carries over what a restore must not undo, and ends what was in progress in the backup. `asItWas`: access and kill
+ * switch come from the backup.
  */
 export class ServiceRestorePlan implements RestorePlan {
-  /** For the operator, one line per fact. */
   summary: readonly string[] = [];
   private switchBefore: ActiveSwitch | undefined;
   private keysInUse: readonly SecretKeyEntity[] = [];
@@ -95,7 +95,7 @@ export class ServiceRestorePlan implements RestorePlan {
     const unsent = await endDeliveriesOfBackup(tx);
     const disabled = quiet ? await disableChannels(tx) : 0;
     // Needed even if the backup is older than these keys: new values are sealed with them.
-    if (!withoutKey) await new SecretKeysRepository(tx.dataSource).insertIfNew(tx, this.keysInUse);
+    if (!withoutKey) await addKeys(tx, this.keysInUse);
     const log = withoutKey
       ? undefined
       : logOfCommand(tx.dataSource, new AuditKeys(await acceptKeys(tx, this.settings)));
@@ -159,17 +159,11 @@ export class ServiceRestorePlan implements RestorePlan {
   }
 }
 
-async function neededKeys(tx: Tx): Promise<SecretKeyEntity[]> {
-  const known = await new SecretKeysRepository(tx.dataSource).list(tx);
-  return known.filter(({ retired_at }) => !retired_at);
-}
-
 function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {
   if (ids.length === 0) return undefined;
   return { count: ids.length, ids: ids.slice(0, MOST_NAMED) };
 }
 
-/** Columns that the restore compares, by table. */
 const COMPARED = { api_keys: 'id, revoked_at', users: 'id, enabled, deleted_at' };
 
 const change = (table: keyof typeof COMPARED, set: string, where: string) =>
@@ -194,7 +188,6 @@ const CHANGES = {
   ),
 };
 
-/** Stores the state before the restore. Call it in the transaction of the restore, before the content is replaced. */
 export async function noteAccessBeforeRestore(tx: Tx): Promise<void> {
   for (const [table, columns] of Object.entries(COMPARED)) {
     await tx.query(

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { shellBlocks } from '../../scripts/readme/blocks.js';
-import { declaredSettings } from '../../src/platform/config/setting.js';
+import { declaredSettings } from '../../src/platform/config/settings.js';
 import '../../src/platform/config/settings.js';
 
 const DOCUMENTS = [
@@ -26,7 +26,7 @@ describe('the README', () => {
   });
 
   it('names only settings that exist', () => {
-    const known = declaredSettings().map(({ variable }) => variable);
+    const known = declaredSettings.map(({ variable }) => variable);
     const named = [...readme.matchAll(/`([A-Z]+(?:_[A-Z]+)*)`/g)].map(([, name]) => name);
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => !known.includes(name ?? ''))).toEqual([]);

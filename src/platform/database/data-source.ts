@@ -17,7 +17,6 @@ export function createDataSource(schema: Schema, connection: PoolConfig): DataSo
     entities: schema.entities as never[],
     migrations: schema.migrations as never[],
     migrationsTableName: MIGRATIONS_TABLE,
-    // Only migrations change the schema.
     synchronize: false,
     installExtensions: false,
     logging: false,
@@ -30,17 +29,10 @@ export function createDataSource(schema: Schema, connection: PoolConfig): DataSo
   return dataSource;
 }
 
-/** The pool under TypeORM, for hot paths with named statements. */
 export function poolOf(dataSource: DataSource): ServicePool {
   return (dataSource.driver as PostgresDriver).master as ServicePool;
 }
 
-/** Options of the pool under TypeORM, for components with their own connections. */
-export function connectionOf(dataSource: DataSource): PoolConfig {
-  return (dataSource.options as { extra?: PoolConfig }).extra ?? {};
-}
-
-/** Pause before another connection attempt after the server refused one. */
 const FULL_FOR_MS = 1_000;
 
 type Callback = (
@@ -49,10 +41,7 @@ type Callback = (
   done: PoolClient['release'],
 ) => void;
 
-/**
- * A pool that survives "too many connections": it continues with its existing connections, and callers wait for a free
- * one instead of getting an error. A pool without any connection passes the error on.
- */
+/** Survives "too many connections": callers wait for one of the existing connections. Without any, they get the error. */
 export class ServicePool extends Pool {
   private readonly most: number;
   private fullUntil = 0;

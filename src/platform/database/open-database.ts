@@ -12,7 +12,6 @@ const RETRY_MS = 500;
 const CLOSE_MS = 2_000;
 
 export interface OpenDatabase {
-  /** Connected as the role of the service. */
   readonly dataSource: DataSource;
   readonly url: string;
   /** Where the data is, for people. Never contains a password. */
@@ -25,7 +24,6 @@ export interface OpenOptions {
   readonly join?: boolean;
 }
 
-/** Starts the embedded database or connects to the external one, migrates its schema and opens the pool. */
 export async function openDatabase(
   settings: Settings,
   schema: Schema,
@@ -66,7 +64,6 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Returns the external server, or the embedded one after starting it. */
 export async function reachServer(
   { databaseUrl, migrationDatabaseUrl, dataDir }: Settings,
   log: (line: string) => void,
@@ -131,9 +128,7 @@ async function untilAvailable(
 
 const TIME = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as told`;
 
-/**
- * Measures the difference between the clock of this machine and the clock of the database, which the process then uses.
- */
+/** Measures the difference between the clocks of this machine and the database, which the process then uses. */
 export async function followDatabaseTime(dataSource: DataSource): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {

@@ -4,7 +4,6 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'n
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 
-/** The embedded server cannot be started. The message is one line for the operator. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 
@@ -57,21 +56,16 @@ function unprivilegedUser(): ServerUser {
   );
 }
 
-/**
- * Path of the cluster for its programs, which run in this directory. Root's server user may be unable to pass through
- * the folders above the cluster, but can reach its working directory.
- */
+/** Root's server user may be unable to pass through the folders above the cluster, but can reach its working directory. */
 export function pathFor(user: ServerUser, cluster: string): string {
   return user.uid !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : cluster;
 }
 
 const SYSTEM_FOLDER = '/var/lib/incident-triage';
 
-/** Programs that the server user can run. */
 export interface Programs {
   readonly initdb: string;
   readonly postgres: string;
-  /** Major version, in the format of PG_VERSION. */
   readonly major: string;
 }
 
@@ -140,7 +134,6 @@ export async function copyPrograms(native: string, folder: string): Promise<stri
   return copy;
 }
 
-/** Name of the database and of the role that owns it. */
 export const DATABASE = 'incidents';
 
 interface ClusterOptions {
@@ -151,7 +144,6 @@ interface ClusterOptions {
   readonly durable: boolean;
 }
 
-/** Creates the cluster on the first start, and rejects a cluster of another major version. */
 export async function prepareCluster(options: ClusterOptions): Promise<void> {
   const { cluster, programs } = options;
   if (!existsSync(cluster)) return await createCluster(options);
@@ -165,10 +157,7 @@ export async function prepareCluster(options: ClusterOptions): Promise<void> {
   );
 }
 
-/**
- * Creates the cluster as a draft and renames it when complete, so that an interrupted first start needs no repair. Each
- * draft has its own name, because the initdb of a killed process may still write to its draft.
- */
+/** Creates a draft and renames it when complete. An initdb of a killed process may still write to its own draft. */
 async function createCluster({ cluster, user, programs, durable }: ClusterOptions): Promise<void> {
   const dataDir = dirname(cluster);
   const prefix = `${basename(cluster)}.new-`;

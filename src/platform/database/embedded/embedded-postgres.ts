@@ -27,7 +27,6 @@ import {
 import { endPredecessor, readPostmasterFile, removeSocketDir, Supervisor } from './server.js';
 
 export interface EmbeddedPostgresOptions {
-  /** The cluster is in `<dataDir>/postgres`. */
   readonly dataDir: string;
   readonly log?: (line: string) => void;
   /** Additional server settings, such as `{ fsync: 'off' }` in tests. */
@@ -36,14 +35,12 @@ export interface EmbeddedPostgresOptions {
 
 export interface EmbeddedPostgres {
   readonly url: string;
-  /** Directory of the data. */
   readonly cluster: string;
   /** Process id of the current server. A killed server is replaced. */
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** Starts the PostgreSQL server of this application. The first start creates the database. */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
@@ -60,10 +57,7 @@ export async function startEmbeddedPostgres(
 
 const JOIN_MS = 30_000;
 
-/**
- * For commands: joins the server of a service that already runs on this DATA_DIR, or starts one. `stop` does not stop a
- * joined server.
- */
+/** For commands: joins the server of a running service, or starts one. `stop` does not stop a joined server. */
 export async function startOrJoin(
   options: EmbeddedPostgresOptions,
 ): Promise<Omit<EmbeddedPostgres, 'pid'>> {
@@ -161,11 +155,8 @@ const SQLITE_BUSY = 5;
 class DataDirInUseError extends EmbeddedPostgresError {}
 
 /**
- * Locks the data directory for one process and returns the release. Node has no flock, but an exclusive SQLite
- * transaction takes the file lock of the kernel. The lock ends with its process, so it is never stale, and the kernel
- * decides between simultaneous starts, also of containers that share the volume.
- *
- * Never open the file in another way: closing any handle of it would drop the lock.
+ * Locks by an exclusive SQLite transaction, because Node has no flock. The kernel releases the lock when the process
+ * ends, also between containers. Never open the file in another way: closing any handle of it would drop the lock.
  */
 function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'postgres.lock');

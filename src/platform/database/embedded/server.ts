@@ -12,7 +12,6 @@ import {
   type ServerUser,
 } from './cluster.js';
 
-/** Contents of postmaster.pid, which a server writes to its cluster. */
 interface PostmasterFile {
   readonly pid: number;
   readonly socketDir: string;
@@ -62,8 +61,8 @@ const SHUTDOWN: readonly (readonly [NodeJS.Signals, number])[] = [
 ];
 
 /**
- * Stops the server that a killed service left running and removes its socket. The caller holds the lock of the data
- * directory, so no live service uses that server. Usually its orphan guard is already stopping it.
+ * Stops the server of a killed service and removes its socket. The caller holds the lock, so no live service uses that
+ * server.
  */
 export async function endPredecessor(
   cluster: string,
@@ -113,10 +112,9 @@ export interface ServerCommand {
 }
 
 /**
- * The shell starts an orphan guard of 1 MB, which waits at the end of a pipe, and then becomes postgres. When node ends
- * in any way, the kernel closes the pipe; the guard then asks postgres for a fast shutdown and removes the empty socket
- * directory. A line on the pipe dismisses the guard. The guard exists before postgres, so killing node never leaves a
- * server behind. The guard is forked twice, because postgres minds unknown children.
+ * The shell starts an orphan guard and becomes postgres. When node ends in any way, the kernel closes the pipe, and the
+ * guard asks postgres for a fast shutdown. A line on the pipe dismisses the guard. It is forked twice, because postgres
+ * minds unknown children.
  */
 const GUARDED = `
 socket_dir=$1; shift
@@ -129,7 +127,6 @@ exec "$@" 3<&-`;
 
 const LONGEST_START_MS = 120_000;
 
-/** One process of postgres. */
 class ServerProcess {
   readonly exited: Promise<void>;
   private readonly child: ChildProcess;
@@ -167,7 +164,6 @@ class ServerProcess {
     return this.child.pid ?? 0;
   }
 
-  /** Resolves when the server accepts connections; rejects with the error of the server if it ends. */
   async ready(): Promise<void> {
     const { cluster, logFile } = this.command;
     for (let waited = 0; waited < LONGEST_START_MS; waited += POLL_MS) {

@@ -4,31 +4,27 @@ import { isDatabaseUnavailable } from '../database/sqlstate.js';
 import { outsideTraces } from '../tracing/tracing.js';
 
 export interface LoopOptions {
-  /** Names the work in the log, as in "Recovering actions failed." */
   readonly task: string;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly pauseMs: number;
   /**
-   * Pause after each call even if the loop is woken, so that work that arrives meanwhile is processed together. After a
-   * call that took longer, the pause lasts as long as the call, because under load a call costs the same for few rows
-   * as for many.
+   * Pause after each call even if woken, at least as long as the call, so that work that arrives meanwhile is processed
+   * together.
    */
   readonly restMs?: number;
 }
 
 const LONGEST_REST_MS = 100;
-/** For a loop that is woken during a call that fails. */
 const REST_AFTER_FAILURE_MS = 100;
 
 /**
- * Calls `work` repeatedly, with a pause after each call, and immediately when woken. Calls never overlap. An error ends
- * only its own call. The log shows the first error of a series with the same cause.
+ * Calls `work` after each pause, and when woken; calls never overlap. The log shows the first error of a series with one
+ * cause.
  */
 export class BackgroundLoop {
   private timer: NodeJS.Timeout | undefined;
   private underWay: Promise<void> | undefined;
   private again = false;
-  /** Cause of the last failure, until a call succeeds. */
   private failing: 'database' | 'work' | undefined;
   private stopped = true;
   private halt = new AbortController();
@@ -50,7 +46,6 @@ export class BackgroundLoop {
     this.underWay ??= outsideTraces(() => this.run());
   }
 
-  /** Stops the loop and waits for the current call. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.halt.abort();

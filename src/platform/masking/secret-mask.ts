@@ -1,5 +1,3 @@
-import { storable } from '../text.js';
-
 const MASK = '[secret]';
 /** Shorter secrets are often parts of ordinary words and numbers, so they are masked only where they stand alone. */
 const SHORTEST_ANYWHERE = 6;
@@ -19,10 +17,6 @@ export class SecretMask {
 
   mask(text: string): string {
     return this.maskStart(text, text.length);
-  }
-
-  maskAll(texts: readonly string[]): string[] {
-    return texts.map((text) => storable(this.mask(text)));
   }
 
   /** Returns the first `length` characters, masked. A secret that goes beyond them is masked as well. */

@@ -1,6 +1,6 @@
 import { connect, type LookupFunction, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { literalIn } from '../addresses/target-rules.js';
 import { messageOf, OutcomeUnknownError, UnreachableError } from './net.errors.js';
 import { Targets } from './targets.js';
@@ -145,6 +145,8 @@ class SmtpSession {
   }
 
   private async open(lookup: LookupFunction): Promise<void> {
+    // Loaded on demand, because few sites send mail.
+    const { default: Connection } = await import('nodemailer/lib/smtp-connection');
     const { host, port, secure, requireTls, login } = this.server;
     const name = literalIn(host) ?? host;
     const socket = connect({ host: name, port, lookup });
@@ -153,7 +155,7 @@ class SmtpSession {
     await this.unlessFailed(new Promise<void>((resolve) => socket.once('connect', resolve)));
     // Our own timeout fires first and reports the cause.
     const later = this.limits.timeoutMs + 1_000;
-    this.smtp = new SMTPConnection({
+    this.smtp = new Connection({
       host: name,
       connection: socket,
       secure,

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shellBlocks } from '../../scripts/readme/blocks.js';
-import { declaredSettings } from '../../src/platform/config/setting.js';
+import { declaredSettings } from '../../src/platform/config/settings.js';
 import '../../src/platform/config/settings.js';
 
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...globSync('docs/*.md')];
@@ -29,7 +29,7 @@ describe('the README', () => {
   });
 
   it('names only settings that exist', () => {
-    const known = declaredSettings().map(({ variable }) => variable);
+    const known = declaredSettings.map(({ variable }) => variable);
     const named = [...readme.matchAll(/`([A-Z]+(?:_[A-Z]+)*)`/g)].map(([, name]) => name);
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => !known.includes(name ?? ''))).toEqual([]);

@@ -28,7 +28,6 @@ import {
   type Value,
 } from './operations.js';
 
-/** Input of a run. */
 export interface RunInput {
   /** Without an incident, `incident` and `verdict` are empty. */
   readonly incident?: Incident;
@@ -38,10 +37,8 @@ export interface RunInput {
 /** Results of the earlier steps that later steps can read, by name. A skipped step has none. */
 export type Outcomes = Readonly<Record<string, { readonly result?: ActionResult }>>;
 
-/** JSON values that expressions can read. */
 export type Values = ReadonlyMap<Root, Value>;
 
-/** Fields of an incident that are texts. */
 export const INCIDENT_TEXTS = [
   'id',
   'incident_number',
@@ -66,7 +63,6 @@ export function valuesOf({ incident, variables }: RunInput): Values {
   ]);
 }
 
-/** Adds the outcomes of the earlier steps. */
 export function withOutcomes(values: Values, steps: Outcomes): Values {
   return new Map(values).set('steps', asJson(steps));
 }
@@ -96,10 +92,8 @@ function exactly(json: string): Value {
   });
 }
 
-/** Decision about a step. */
 export type Decision =
   | { readonly kind: 'run'; readonly parameters: Parameters }
-  /** The condition is false. */
   | { readonly kind: 'skip' }
   /** The condition or a parameter has no value, or a value that the action rejects. */
   | { readonly kind: 'error'; readonly message: string };
@@ -148,7 +142,6 @@ export function decideStep(
   }
 }
 
-/** Longer than the longest parameter. */
 const LONGEST_PARAMETER = 8_192;
 
 /** Returns the value of a template; null leaves the parameter out. */

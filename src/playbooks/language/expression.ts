@@ -1,12 +1,12 @@
 import { type ASTNode, ParseError } from '@marcbachmann/cel-js';
+import { type WrittenStep } from '../playbook.js';
 import {
   LONGEST_EXPRESSION,
   LONGEST_TEMPLATE,
   MOST_EXPRESSIONS,
   MOST_LEVELS_BUILT,
   MOST_NESTED_LOOPS,
-  type WrittenStep,
-} from '../playbook.js';
+} from '../limits.js';
 import {
   asSentence,
   ExpressionError,
@@ -17,10 +17,8 @@ import {
   RAW,
 } from './operations.js';
 
-/** Node of the tree of an expression. */
 export type Node = ASTNode;
 
-/** Names that an expression can read. */
 export const ROOTS = ['incident', 'variables', 'steps', 'verdict'] as const;
 export type Root = (typeof ROOTS)[number];
 
@@ -31,7 +29,6 @@ export function isRoot(name: string): name is Root {
   return (ROOTS as readonly string[]).includes(name);
 }
 
-/** Returns all nodes of the tree, the root first. */
 export function nodesOf(node: Node): Node[] {
   return [node, ...childrenOf(node).flatMap(nodesOf)];
 }
@@ -61,7 +58,6 @@ export function positionOf(node: Node): number {
   return node.input.indexOf(name, node.input.indexOf('.', receiver.end));
 }
 
-/** Functions that visit the items of a list or the keys of an object. */
 const LOOPS = ['all', 'exists', 'exists_one', 'map', 'filter'] as const;
 export type Loop = (typeof LOOPS)[number];
 
@@ -106,7 +102,6 @@ function parsed(text: string): Node {
   }
 }
 
-/** Returns the problem of the node itself, without its children. */
 function problemOf(node: Node, roots: readonly Root[]): string | undefined {
   if (node.op === 'id' && isRoot(node.args) && !roots.includes(node.args)) {
     return `A template cannot read the ${node.args}; only a condition can.`;
@@ -150,19 +145,16 @@ function levelsBuilt(node: Node): number {
   return node.op === 'list' || node.op === 'map' ? 1 + most : most;
 }
 
-/** Texts and the expressions in `{{ }}` between them. */
 export type Template = readonly (string | Placeholder)[];
 
 export interface Placeholder {
   readonly expression: string;
-  /** Offset of the expression in the template. */
   readonly offset: number;
 }
 
 /** The `}}` that ends an expression is not in a quoted text. Write `} }` in an expression. */
 const PLACEHOLDER = /\{\{(?:((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^"'}]|\}(?!\}))*)\}\})?/gs;
 
-/** Throws ExpressionError with the position in the template. */
 export function readTemplate(text: string): Template {
   if (text.length > LONGEST_TEMPLATE) {
     fail(`A template has at most ${LONGEST_TEMPLATE} characters.`, 0);
@@ -186,7 +178,6 @@ export function placeholdersOf(template: Template): Placeholder[] {
   return template.filter((part) => typeof part === 'object');
 }
 
-/** Returns the placeholder if it is the whole template: its value keeps its type. */
 export function soleOf(template: Template): Placeholder | undefined {
   const [only] = template;
   return typeof only === 'object' && template.length === 1 ? only : undefined;
@@ -211,7 +202,6 @@ export function withExpression<T>(
 
 type Expressions = Pick<WrittenStep, 'condition' | 'parameters'>;
 
-/** Returns the names of the earlier steps whose outcomes the step reads. */
 export function stepsReadBy(step: Expressions): ReadonlySet<string> {
   // An expression that does not parse is never evaluated: the step fails before.
   const fields = (nodesOfStep(step) ?? []).map(fieldRead);

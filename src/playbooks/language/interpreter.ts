@@ -20,12 +20,10 @@ import {
 
 type NodeOf<Operator extends Node['op']> = Extract<Node, { op: Operator }>;
 
-/** Names that an expression can read in its scope. */
 export type Scope = ReadonlyMap<string, Value>;
 
 /** Cost of an error in nodes. A loop may create an error for each item. */
 const COST_OF_ERROR = 400;
-/** Each iteration has its own names. */
 const COST_OF_ROUND = 4;
 
 /**

@@ -11,7 +11,7 @@ import {
   LONGEST_MADE_TEXT,
   MOST_ITEMS,
   MOST_NODES,
-} from '../playbook.js';
+} from '../limits.js';
 
 /**
  * A value of an expression. Values from outside are JSON, so their numbers are of type number (CEL: double);
@@ -24,7 +24,6 @@ export interface Members {
   readonly [key: string]: Value;
 }
 
-/** A duration of the library. */
 interface Duration {
   valueOf(): number;
 }
@@ -32,7 +31,6 @@ interface Duration {
 /** Expressions contain names of any length, so messages are shortened. */
 const LONGEST_MESSAGE = 300;
 
-/** An expression is invalid or has no value. The message is a sentence for users. */
 export class ExpressionError extends Error {
   constructor(
     message: string,
@@ -62,7 +60,6 @@ export function isMembers(value: Value): value is Members {
   return kindOf(value) === 'an object';
 }
 
-/** Name of the type in messages. */
 export function kindOf(value: Value): string {
   if (value === null) return 'null';
   if (typeof value === 'string') return 'a text';
@@ -91,7 +88,6 @@ export function asTruth(value: Value, offset?: number): boolean {
   return typeof value === 'boolean' ? value : needs('true or false', value, offset);
 }
 
-/** Returns a number, text or boolean as text. */
 export function textOf(value: Value): string {
   const isPlain = value !== null && typeof value !== 'object';
   return isPlain ? String(value) : needs('a text, a number, or true or false', value);
@@ -131,7 +127,6 @@ export class Budget {
     this.spend(characters / CHARACTERS);
   }
 
-  /** Listing keys costs more than visiting as many items. */
   keys(members: Members): string[] {
     const keys = Object.keys(members);
     this.spend(keys.length * COST_OF_KEY);
@@ -297,7 +292,6 @@ function equal(left: Value, right: Value, budget: Budget): boolean {
   return calculate('a == b', [left, right], budget) === true;
 }
 
-/** Cost of a calculation of the library, in nodes. */
 const COST_OF_CALCULATION = 4;
 /** Parsed once: there are some dozen forms. */
 const prepared = new Map<string, ParseResult>();
@@ -328,7 +322,6 @@ export function calculate(form: string, operands: readonly Value[], budget: Budg
   }
 }
 
-/** Returns the message of the library as a sentence. */
 export function asSentence(summary: string): string {
   const words = summary
     .replace(/^no such overload:/, 'there is no operation')

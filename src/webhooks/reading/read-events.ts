@@ -4,6 +4,7 @@ import { type NewIncident, type Severity, severityRises } from '../../incidents/
 import { incidentTitle, titleOfTool } from '../../incidents/titles.js';
 import { atOnce } from '../../platform/concurrency/semaphore.js';
 import type { EventFormatName, ReadingRules } from '../sources/webhook-source.entity.js';
+import { readEventJson, readEventLines } from './event-json.js';
 import { readAs } from './formats.js';
 import { isList, isObject, type Json, type JsonObject, saysSomething, textOf } from './json.js';
 import { alertReader, eventsOf, type Found, isEmptyByMapping, isTold, readsIn } from './mapping.js';
@@ -78,6 +79,16 @@ export function* openBody(rules: ReadingRules, body: Json): Generator<void, Open
       return alerts?.map((alert) => readEvent(rules, alert)) ?? unfitWords(format);
     },
   };
+}
+
+/** Reads JSON or, by default, also lines of JSON: stored bodies have no content type. */
+export function* openBytes(
+  rules: ReadingRules,
+  bytes: Buffer,
+  isLines = true,
+): Generator<void, OpenBody> {
+  const json = isLines ? yield* readEventLines(bytes) : readEventJson(bytes);
+  return yield* openBody(rules, json);
 }
 
 export function readEvents(rules: ReadingRules, body: Json, part?: Part): ReadEvent[] | Unfit {

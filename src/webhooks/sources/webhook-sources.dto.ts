@@ -43,7 +43,7 @@ import {
   type SignatureScheme,
   type TypeMapping,
 } from './webhook-source.entity.js';
-import { WEBHOOK_SOURCE_SORTS, type WebhookSourceSort } from './webhook-sources.repository.js';
+import { WEBHOOK_SOURCE_SORTS, type WebhookSourceSort } from './webhook-sources.service.js';
 
 const SourceName = () =>
   Text({

@@ -24,7 +24,6 @@ import {
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { NullIsAbsent } from '../platform/validation/json-shield.js';
-import { present } from '../platform/validation/present.js';
 import { QueryFlag } from '../platform/validation/query-fields.js';
 import {
   LONGEST_DEFINITION,
@@ -37,9 +36,7 @@ import {
   NAME_IN_WORDS,
   ON_ERROR,
   PLAYBOOK_NAME,
-  type PlaybookEntity,
-  type PlaybookVersionEntity,
-} from './playbook.js';
+} from './limits.js';
 
 export const LANGUAGE_IN_WORDS = `A condition is an expression in [CEL](https://cel.dev), and so is the text within \`{{ }}\` in \`parameters\`. An expression can read:
 
@@ -268,12 +265,6 @@ export class PlaybookVersionDto extends PlaybookContentDto {
   @Instant()
   readonly changed_at: Date;
 }
-
-export const presentPlaybook = (row: PlaybookEntity): PlaybookDto =>
-  present(PlaybookDto)({ ...row, ...row.definition });
-
-export const presentVersion = (row: PlaybookVersionEntity): PlaybookVersionDto =>
-  present(PlaybookVersionDto)({ ...row, ...row.definition });
 
 export class CheckedPlaybookDto {
   @AlwaysTrue()

@@ -5,9 +5,9 @@ import {
   isForManagers,
   isTriggeredBy,
   onlyStops,
-  PLAYBOOK_NAME,
   type PlaybookDefinition,
 } from './playbook.js';
+import { PLAYBOOK_NAME } from './limits.js';
 
 const content = (change: Partial<PlaybookDefinition>, name = 'one') => ({
   name,

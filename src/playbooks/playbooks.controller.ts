@@ -27,6 +27,7 @@ import {
   SAME_KEY_UNDER_WAY,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
+import { present } from '../platform/validation/present.js';
 import {
   ByNameOrId,
   CheckedPlaybookDto,
@@ -37,11 +38,15 @@ import {
   PlaybookUpdateDto,
   PlaybookVersionDto,
   PlaybookVersionsQueryDto,
-  presentPlaybook,
-  presentVersion,
 } from './playbook.dto.js';
-import { revisionOf } from './playbook.js';
+import { type PlaybookEntity, type PlaybookVersionEntity, revisionOf } from './playbook.js';
 import { PlaybooksService } from './playbooks.service.js';
+
+const presentPlaybook = (row: PlaybookEntity): PlaybookDto =>
+  present(PlaybookDto)({ ...row, ...row.definition });
+
+const presentVersion = (row: PlaybookVersionEntity): PlaybookVersionDto =>
+  present(PlaybookVersionDto)({ ...row, ...row.definition });
 
 @ApiTags('Playbooks')
 @Controller('api/playbooks')

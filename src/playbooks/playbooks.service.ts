@@ -21,13 +21,13 @@ import {
   definitionAfter,
   isForManagers,
   onlyStops,
-  PLAYBOOK_NAME,
   type PlaybookDefinition,
   PlaybookEntity,
   type PlaybookVersion,
   PlaybookVersionEntity,
   revisionOf,
 } from './playbook.js';
+import { PLAYBOOK_NAME } from './limits.js';
 import type {
   PlaybookInputDto,
   PlaybookQueryDto,

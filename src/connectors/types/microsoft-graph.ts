@@ -307,7 +307,9 @@ function move(api: VendorApi, { id, mailbox }: MailCopy, destinationId: string):
 function movedIn(undoes: ActionCall['undoes']): Moved {
   const moved = undoes?.['moved'];
   if (!Array.isArray(moved)) return undefined;
-  return new Map(moved.filter(isObject).map(({ id, from }) => [id, String(from ?? INBOX)]));
+  return new Map(
+    moved.filter(isObject).map(({ id, from }) => [id, typeof from === 'string' ? from : INBOX]),
+  );
 }
 
 const NOTHING_TO_UNDO = done('Nothing to undo: the mail was in quarantine before.');

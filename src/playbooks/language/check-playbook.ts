@@ -3,14 +3,8 @@ import { actionType, isActionType } from '../../action-catalogue/action-types.js
 import { type ActionParameter, parameterErrors } from '../../action-catalogue/parameters.js';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
-import {
-  isName,
-  LONGEST_DEFINITION,
-  MOST_STEPS,
-  NAME_IN_WORDS,
-  type PlaybookDefinition,
-  type WrittenStep,
-} from '../playbook.js';
+import { type PlaybookDefinition, type WrittenStep } from '../playbook.js';
+import { isName, LONGEST_DEFINITION, MOST_STEPS, NAME_IN_WORDS } from '../limits.js';
 import { INCIDENT_TEXTS } from './decide-step.js';
 import {
   childrenOf,

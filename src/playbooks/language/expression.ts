@@ -1,12 +1,12 @@
 import { type ASTNode, ParseError } from '@marcbachmann/cel-js';
+import { type WrittenStep } from '../playbook.js';
 import {
   LONGEST_EXPRESSION,
   LONGEST_TEMPLATE,
   MOST_EXPRESSIONS,
   MOST_LEVELS_BUILT,
   MOST_NESTED_LOOPS,
-  type WrittenStep,
-} from '../playbook.js';
+} from '../limits.js';
 import {
   asSentence,
   ExpressionError,

@@ -11,7 +11,7 @@ import {
   LONGEST_MADE_TEXT,
   MOST_ITEMS,
   MOST_NODES,
-} from '../playbook.js';
+} from '../limits.js';
 
 /**
  * A value of an expression. Values from outside are JSON, so their numbers are of type number (CEL: double);

@@ -36,7 +36,6 @@ export function isLines(contentType: string | undefined): boolean {
 
 /** Lines of JSON begin and end like this. An error of JSON.parse costs a hundred times as much as this test. */
 const LIKE_JSON = /^(?:\{.*\}|\[.*\]|".*"|-?\d.*|true|false|null)$/s;
-/** Number of lines after which the reading yields. */
 const LINES_PER_TURN = 50;
 
 /**
@@ -51,10 +50,8 @@ export function* readEventLines(bytes: Buffer): Generator<void, Json> {
     yield;
     const read: Json[] = [];
     let isJson = false;
-    for (let start = 0; start < text.length;) {
-      const end = text.indexOf('\n', start);
-      const line = text.slice(start, end < 0 ? text.length : end).trim();
-      start = end < 0 ? text.length : end + 1;
+    for (const part of text.split('\n')) {
+      const line = part.trim();
       if (line === '') continue;
       const value = readLine(line);
       isJson ||= value !== undefined;
@@ -111,7 +108,6 @@ function isSafe(number: string): boolean {
   return FEW_DIGITS.test(number) || isExact(number);
 }
 
-/** NUL, or a surrogate without its other half. */
 const UNSTORABLE = /[\0\p{Cs}]/gu;
 
 function isStorable(text: string): boolean {

@@ -19,7 +19,6 @@ export function isObject(value: Json | undefined): value is JsonObject {
   );
 }
 
-/** Array.isArray does not narrow to read-only lists. */
 export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }

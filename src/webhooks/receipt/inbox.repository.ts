@@ -6,19 +6,17 @@ import { type Statement, Statements } from '../../platform/database/statements.j
 import type { Tx } from '../../platform/database/transactions.js';
 import { WebhookEventEntity, type WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
 import type { ReadEvent } from '../reading/read-events.js';
-import { type Arrival, type SettledReceipt, statusOf } from './receipt.js';
+import {
+  afterPart,
+  type Arrival,
+  ending,
+  incidentsOf,
+  NOTHING_DONE,
+  type SettledReceipt,
+} from './receipt.js';
 
-/** A receipt with its body. Queued and failed receipts have one. */
 export type UnsettledEvent = WebhookEventEntity & Arrival;
 
-/** Columns of a receipt that has ended. */
-export const ENDED = {
-  progress: null,
-  attempts: () => 'attempts + 1',
-  processed_at: () => 'now()',
-};
-
-/** Row of an event that was received before. */
 export type SeenEvent = Pick<
   WebhookSeenEventEntity,
   'event_key' | 'content_hashes' | 'event_id' | 'incident_id'
@@ -163,11 +161,11 @@ export class InboxRepository {
   }
 
   async lockSeen(tx: Tx, source: string, events: readonly ReadEvent[]): Promise<SeenEvent[]> {
+    if (events.length === 0) return [];
     const keys = events.map(({ key }) => key);
     return await this.statements.rowsIn<SeenEvent>(tx, LOCK_SEEN, [source, keys]);
   }
 
-  /** Remembers the content, so that its repetition is a duplicate. */
   async addContent(tx: Tx, source: string, { key, contentHash }: ReadEvent): Promise<void> {
     await this.statements.rowsIn(tx, ADD_CONTENT, [source, key, contentHash]);
   }
@@ -188,14 +186,15 @@ export class InboxRepository {
   }
 
   async insertSettled(tx: Tx, settled: SettledReceipt): Promise<void> {
-    const { id, source, body_hash, received_at } = settled.arrival;
-    const { status, body, incident_ids, duplicate_of } = outcomeOf(settled);
-    const outcome = [status, body, body_hash, incident_ids, duplicate_of];
+    const { arrival, events } = settled;
+    const { id, source, body_hash, received_at } = arrival;
+    const end = ending(afterPart(NOTHING_DONE, settled), events.length);
+    const body = end.body === null ? null : arrival.body;
+    const outcome = [end.status, body, body_hash, incidentsOf(events), end.duplicate_of];
     const values = [id, source, ...outcome, received_at.toISOString()];
     await this.statements.rowsIn(tx, INSERT_SETTLED, values);
   }
 
-  /** Queues the bodies and returns the ids of their rows, in the same order. */
   async queue(tx: Tx, arrivals: readonly Arrival[]): Promise<string[]> {
     const rows = await this.statements.rowsIn<Queued>(tx, QUEUE, [
       arrivals.map(({ id }) => id),
@@ -250,15 +249,4 @@ type Queued = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash'>;
 
 function nameOf({ source, body_hash }: Omit<Queued, 'id'>): string {
   return `${source} ${body_hash.toString('base64')}`;
-}
-
-export function outcomeOf({ arrival, events, repeats }: SettledReceipt) {
-  return {
-    status: statusOf(events.map(({ outcome }) => outcome)),
-    // The body is left out only if another receipt has the same bytes: equal events may arrive in different bodies.
-    body: repeats?.hasBytes ? null : arrival.body,
-    incident_ids: [...new Set(events.map(({ incident_id }) => incident_id))],
-    duplicate_of: repeats?.id ?? null,
-    error: null,
-  };
 }

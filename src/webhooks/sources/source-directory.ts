@@ -24,7 +24,6 @@ const ALL = {
 
 interface Snapshot {
   readonly sources: ReadonlyMap<string, ReceivingSource>;
-  /** Start of the read, by the monotonic clock. */
   readonly readAt: number;
 }
 
@@ -52,7 +51,6 @@ export class SourceDirectory {
     return known ?? (await this.readAfter(arrivedAt - VALID_FOR_MISSING_MS)).get(name);
   }
 
-  /** Throws if the database does not answer. */
   async enabledNames(): Promise<string[]> {
     const sources = await this.readAfter(performance.now() - VALID_MS);
     return [...sources.values()].filter(({ enabled }) => enabled).map(({ source }) => source);

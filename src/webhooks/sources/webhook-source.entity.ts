@@ -47,9 +47,7 @@ export interface Mapping {
   readonly severity?: Pointers;
   /** Unique for each event, and the same if the sender repeats or updates the event. */
   readonly event_id?: JoinedPointers;
-  /** Category, tactic and rule of the tool. All of them count. */
   readonly type?: Pointers;
-  /** Values for `fields` of the incident, such as `sender`. */
   readonly lift?: Readonly<Record<string, Pointers>>;
 }
 
@@ -61,7 +59,6 @@ export interface Mapping {
 )
 @Index('ix_webhook_sources_created_at', ['created_at', 'source'])
 export class WebhookSourceEntity {
-  /** Name of the source, a part of the address that events are sent to. */
   @PrimaryColumn({
     type: 'text',
     collation: 'C',
@@ -78,7 +75,6 @@ export class WebhookSourceEntity {
   @Column({ type: 'text' })
   readonly signature: SignatureScheme;
 
-  /** Preset that the mapping came from. */
   @Column({ type: 'text', nullable: true })
   readonly preset: string | null;
 
@@ -111,7 +107,6 @@ export class WebhookSourceEntity {
   @Column({ type: 'text', nullable: true })
   readonly secret: string | null;
 
-  /** Encrypted, and valid until `previous_secret_until`. */
   @Column({ type: 'text', nullable: true })
   readonly previous_secret: string | null;
 
@@ -128,7 +123,6 @@ export class WebhookSourceEntity {
   readonly updated_at: Date;
 }
 
-/** A source without its secrets. */
 export type WebhookSource = Omit<WebhookSourceEntity, 'secret' | 'previous_secret'>;
 
 /** Settings that decide which incident an event creates. */
@@ -151,7 +145,6 @@ export interface Preset
     Partial<Pick<WebhookSource, 'severity_mapping' | 'type_mapping'>> {
   readonly name: string;
   readonly title: string;
-  /** Tools and versions that send these events, and the addresses of their documentation. */
   readonly documentation: string;
   /** Steps at the sender. `{url}` is the address of the source. */
   readonly set_up: readonly string[];

@@ -8,7 +8,7 @@ import type {
   Mapping,
   SeverityMapping,
 } from '../sources/webhook-source.entity.js';
-import { type Json, textOf } from './json.js';
+import { type Json, textOf } from './event-json.js';
 import { alertReader, resolve, textsAt, waysOf } from './mapping.js';
 import { type Alert, numberIn, type Translations } from './words.js';
 

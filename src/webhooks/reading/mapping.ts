@@ -11,7 +11,7 @@ import {
   type Json,
   saysSomething,
   textOf,
-} from './json.js';
+} from './event-json.js';
 import type { Alert } from './words.js';
 
 /** `[userAccount]` or `[threatType=url]`: the first item of a list that has the key, with this value in any case. */

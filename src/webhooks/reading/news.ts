@@ -1,4 +1,4 @@
-import { isExactNumber, isList, isObject, type Json } from './json.js';
+import { isExactNumber, isList, isObject, type Json } from './event-json.js';
 
 /** The whole text is a time. A log line only begins with a time. */
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.,]{5,20} ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/;

@@ -4,9 +4,17 @@ import { type NewIncident, type Severity, severityRises } from '../../incidents/
 import { incidentTitle, titleOfTool } from '../../incidents/titles.js';
 import { atOnce } from '../../platform/concurrency/semaphore.js';
 import type { EventFormatName, ReadingRules } from '../sources/webhook-source.entity.js';
-import { readEventJson, readEventLines } from './event-json.js';
 import { readAs } from './formats.js';
-import { isList, isObject, type Json, type JsonObject, saysSomething, textOf } from './json.js';
+import {
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  readEventJson,
+  readEventLines,
+  saysSomething,
+  textOf,
+} from './event-json.js';
 import { alertReader, eventsOf, type Found, isEmptyByMapping, isTold, readsIn } from './mapping.js';
 import { overWordOf } from './news.js';
 import { type Alert, knownType, severityOf, typeOf } from './words.js';

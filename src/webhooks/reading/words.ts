@@ -5,7 +5,7 @@ import type {
   SeverityMapping,
   TypeMapping,
 } from '../sources/webhook-source.entity.js';
-import type { Json } from './json.js';
+import type { Json } from './event-json.js';
 
 /** An event as a format or a mapping reads it. */
 export interface Alert {
@@ -81,8 +81,6 @@ export function numberIn(text = ''): number | undefined {
 /** From words of a vendor, as normalWord writes them, to incident types. */
 export type Translations = ReadonlyMap<string, string>;
 
-const LONGEST_WORD = 100;
-
 const KNOWN: Translations = new Map(KNOWN_INCIDENT_TYPES.map((type) => [normalWord(type), type]));
 
 /** Returns the type that the word names. Case, spaces, hyphens and underscores do not matter. */
@@ -90,8 +88,7 @@ export function knownType(
   word: string | undefined,
   translations?: Translations,
 ): string | undefined {
-  if (word === undefined || word.length > LONGEST_WORD) return undefined;
-  const normal = normalWord(word);
+  const normal = normalWord(word ?? '');
   return KNOWN.get(normal) ?? translations?.get(normal);
 }
 
@@ -118,7 +115,6 @@ const VOCABULARY = Object.entries({
     'software and configuration checks|compliance|polic|configuration|can be read by',
 }).map(([type, words]) => [type, new RegExp(words.replaceAll(' ', '-?'))] as const);
 
-const MOST_WORDS = 10;
 /** Bounds the time per word. Names of rules are shorter. */
 const LOOKED_AT = 200;
 
@@ -144,9 +140,6 @@ function spacedWord(word: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** Maximum number of parts of a word such as `Effects/Data Exfiltration`. */
-const MOST_PARTS = 20;
-
 /**
  * Type of the incident: type_mapping of the source, a word that is a type, the vocabulary, the type of the source, the usual type. If the
  * source fixes its type, no word counts.
@@ -157,12 +150,12 @@ export function typeOf(
 ): string {
   const { incident_type, type_mapping = {}, incident_type_fixed } = rules;
   if (incident_type_fixed) return incident_type ?? usualType;
-  const few = words.slice(0, MOST_WORDS);
-  const parts = types ? few.flatMap((word) => word.split('/', MOST_PARTS)) : few;
+  // Such as `Effects/Data Exfiltration`.
+  const parts = types ? words.flatMap((word) => word.split('/')) : words;
   return (
-    mappedType(few, type_mapping) ??
+    mappedType(words, type_mapping) ??
     parts.map((word) => knownType(word, types)).find((known) => known !== undefined) ??
-    (types ? undefined : vocabularyType(few)) ??
+    (types ? undefined : vocabularyType(words)) ??
     incident_type ??
     usualType
   );

@@ -15,15 +15,13 @@ import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
-import type { Json } from '../reading/json.js';
+import type { Json } from '../reading/event-json.js';
 import { incidentOf, type ReadEvent } from '../reading/read-events.js';
 import { KnownSayings, saysOpen } from '../reading/news.js';
 import { type Arrival, principalOf } from './receipt.js';
 
 /** Timeline event of an update. Its subject is the receipt. */
 export const EVENT_UPDATED = 'event_updated';
-const STAYED_RESOLVED = 'update_of_resolved';
-const STAYED_JUDGED = 'update_of_judged';
 
 const LEFT_RESOLVED = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
 
@@ -111,10 +109,10 @@ export class FurtherReports {
         note(`source_${source_status}`, `${source} says that its alert is ${state}.`, by),
       );
     }
-    if (news === 'reopens' && !reopens) entries.push(note(STAYED_RESOLVED, LEFT_RESOLVED));
+    if (news === 'reopens' && !reopens) entries.push(note('update_of_resolved', LEFT_RESOLVED));
     if (stays) {
       const judge = before.verdict?.decided_by;
-      entries.push(note(STAYED_JUDGED, `${source} reports more than ${judge} knew. ${stays}`));
+      entries.push(note('update_of_judged', `${source} reports more than ${judge} knew. ${stays}`));
     }
     await this.timeline.add(tx, ...entries);
     // News without a new field also changes the incident, so that `updated_at` and `incident.updated` announce it.

@@ -17,10 +17,7 @@ import {
 
 export type UnsettledEvent = WebhookEventEntity & Arrival;
 
-export type SeenEvent = Pick<
-  WebhookSeenEventEntity,
-  'event_key' | 'content_hashes' | 'event_id' | 'incident_id'
->;
+export type SeenEvent = Omit<WebhookSeenEventEntity, 'source'>;
 
 const CLAIM: Statement = {
   name: 'webhook_seen_events_claim',

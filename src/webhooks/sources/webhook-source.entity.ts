@@ -38,10 +38,7 @@ export type JoinedPointers = string | readonly Pointers[];
 
 /** Pointers to the parts of an incident in an event. At least one of title, severity, event_id and type is required. */
 export interface Mapping {
-  /**
-   * Pointers from the body to lists of events. The members of all lists count. If no pointer leads to a list with members, the first
-   * object is the only event.
-   */
+  /** Pointers to lists of events, whose members all count. Without members, the first object is the only event. */
   readonly items?: Pointers;
   readonly title?: JoinedPointers;
   readonly severity?: Pointers;

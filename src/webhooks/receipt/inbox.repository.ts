@@ -1,7 +1,6 @@
 // SQL: `on conflict` and locks in one order, so that concurrent transactions neither fail nor deadlock.
 import { Injectable } from '@nestjs/common';
 import { Equal, In, IsNull, Not } from 'typeorm';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { WebhookEventEntity, type WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
@@ -92,10 +91,7 @@ const FAIL: Statement = {
     do update set attempts = webhook_events.attempts + 1,
                   error = case when webhook_events.status = 'failed' then excluded.error end,
                   processed_at = case when webhook_events.status = 'failed' then now() end
-    returning id, id = $1 or exists (
-      select from webhook_events earlier
-       where earlier.source = $2 and earlier.body_hash = $4
-         and earlier.status = 'failed' and earlier.processed_at <= now() - ${QUIET}) as is_news`,
+    returning id`,
 };
 
 /** `origin` is the receipt that has the bytes. */
@@ -123,17 +119,11 @@ const INSERT_SETTLED: Statement = {
     ${endFailed('settled')}`,
 };
 
-/** Two failures at the same time would both find no other failure, so the second waits for the transaction of the first. */
-const LOCK_FAILURES: Statement = {
-  name: 'webhook_events_lock_failures',
-  text: `select pg_advisory_xact_lock(${AdvisoryLock.WebhookFailures}, hashtext($1))`,
-};
-
-const OTHER_FAILURE: Statement = {
-  name: 'webhook_events_other_failure',
+const RECENT_FAILURE: Statement = {
+  name: 'webhook_events_recent_failure',
   text: `
     select from webhook_events
-     where source = $1 and status = 'failed' and processed_at > now() - ${QUIET} and id <> $2 limit 1`,
+     where source = $1 and status = 'failed' and processed_at > now() - ${QUIET} limit 1`,
 };
 
 @Injectable()
@@ -204,20 +194,15 @@ export class InboxRepository {
     return arrivals.map((arrival) => ids.get(nameOf(arrival))!);
   }
 
-  /** Keeps a body that failed. Returns its row. `is_news` is false if the same body failed in the quiet period. */
-  async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<KeptFailure> {
+  /** Keeps a body that failed. Returns the id of its row. */
+  async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<string> {
     const { id, source, body, body_hash, received_at } = arrival;
     const values = [id, source, body, body_hash, received_at.toISOString(), error];
-    return (await this.statements.rowsIn<KeptFailure>(tx, FAIL, values))[0]!;
+    return (await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, FAIL, values))[0]!.id;
   }
 
-  /**
-   * Whether no other event of the source has failed in the quiet period. The caller has locked the row of its event: all
-   * transactions lock rows before the failures of the source.
-   */
-  async isFirstFailure(tx: Tx, source: string, id: string): Promise<boolean> {
-    await this.statements.rowsIn(tx, LOCK_FAILURES, [source]);
-    return (await this.statements.rowsIn(tx, OTHER_FAILURE, [source, id])).length === 0;
+  async hasRecentFailure(tx: Tx, source: string): Promise<boolean> {
+    return (await this.statements.rowsIn(tx, RECENT_FAILURE, [source])).length > 0;
   }
 
   async hasQueued(tx: Tx, source: string): Promise<boolean> {
@@ -241,7 +226,6 @@ export class InboxRepository {
   }
 }
 
-type KeptFailure = Pick<WebhookEventEntity, 'id'> & { readonly is_news: boolean };
 type Queued = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash'>;
 
 function nameOf({ source, body_hash }: Omit<Queued, 'id'>): string {

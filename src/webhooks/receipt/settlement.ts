@@ -21,8 +21,6 @@ const UPDATES_COMPARED = 1_000;
 
 type Settled = Omit<SettledEvent, 'incident_number'>;
 
-const WEBHOOK_EVENT_FAILED = 'webhook_event.failed';
-
 /**
  * Settles the events of one body in the caller's transaction. A new event creates an incident. A known event with new content
  * updates its incident. A known event with known content is a duplicate and changes nothing.
@@ -124,22 +122,26 @@ export class Settlement {
   }
 
   async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<string> {
-    const { id, is_news } = await this.inbox.keepFailed(tx, arrival, error);
-    if (is_news) await this.notifyFailure(tx, { id, source: arrival.source }, error);
+    const isFirst = !(await this.inbox.hasRecentFailure(tx, arrival.source));
+    const id = await this.inbox.keepFailed(tx, arrival, error);
+    if (isFirst) await this.recordFailure(tx, { id, source: arrival.source }, error);
     return id;
   }
 
-  async notifyFailure(
-    tx: Tx,
-    { id, source }: Pick<WebhookEventEntity, 'id' | 'source'>,
-    error: string,
-  ): Promise<void> {
-    if (!(await this.inbox.isFirstFailure(tx, source, id))) return;
+  /** Notifies the first failure of the source in the quiet period. */
+  async notifyFailure(tx: Tx, event: Failed, error: string): Promise<void> {
+    if (!(await this.inbox.hasRecentFailure(tx, event.source)))
+      await this.recordFailure(tx, event, error);
+  }
+
+  private async recordFailure(tx: Tx, { id, source }: Failed, error: string): Promise<void> {
     const subject = { type: 'webhook_event', id };
     const payload = { source, error };
-    await this.events.record(tx, { type: WEBHOOK_EVENT_FAILED, subject, payload });
+    await this.events.record(tx, { type: 'webhook_event.failed', subject, payload });
   }
 }
+
+type Failed = Pick<WebhookEventEntity, 'id' | 'source'>;
 
 function nameOf(key: Buffer): string {
   return key.toString('base64');

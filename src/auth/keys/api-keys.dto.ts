@@ -1,4 +1,4 @@
-import { KEY_LIMIT_CLASSES, type KeyLimitClass } from '../../platform/http/caller.js';
+import { KEY_LIMIT_CLASSES, type KeyLimitClass } from '../../platform/http/request.js';
 import { INTEGRATION_LIMITS } from '../../platform/limits/limits.js';
 import { type Role, ROLES } from '../../platform/access/roles.js';
 import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';

@@ -6,7 +6,7 @@ import {
   APPROVAL_LEVELS,
 } from '../../platform/access/roles.js';
 import { Choice, Nested, Text, Flag, Id, Instant } from '../../platform/validation/fields.js';
-import type { KeyLimitClass } from '../../platform/http/caller.js';
+import type { KeyLimitClass } from '../../platform/http/request.js';
 import { ApiKeyLimitsDto, LimitClassField } from '../keys/api-keys.dto.js';
 import type { Principal } from '../principal.js';
 import { NewPassword } from '../users/users.dto.js';

@@ -12,7 +12,7 @@ import { ACCESS, type Access } from '../access/access.js';
 import { ROLES } from '../access/roles.js';
 import { countedNetworks } from '../addresses/network.js';
 import { presentTime } from '../clock.js';
-import type { Caller, LimitClass } from '../http/caller.js';
+import type { Caller, LimitClass } from '../http/request.js';
 import { Settings } from '../config/settings.js';
 import { AppError } from '../errors/app-error.js';
 import '../http/request.js';

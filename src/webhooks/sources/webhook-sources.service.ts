@@ -12,7 +12,7 @@ import {
   afterCommit,
 } from '../../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
-import type { Caller } from '../../platform/http/caller.js';
+import type { Caller } from '../../platform/http/request.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { isLines, readEventJson, readEventLines } from '../reading/event-json.js';
 import { type ReadEvent, isUnfit, openBody } from '../reading/read-events.js';

@@ -5,7 +5,7 @@ import {
   isActionType,
 } from '../../action-catalogue/action-types.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
-import { FEW, MAX_DEPTH, sizeOf } from '../../platform/http/strict-json.js';
+import { jsonDefects, MAX_DEPTH } from '../../platform/http/strict-json.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import { shownName } from '../../platform/text.js';
 import { problemAt } from '../../targets/target-check.js';
@@ -323,9 +323,9 @@ function bodyProblems(
   } catch {
     return [problemAt(field, 'json', 'must be JSON; templates must be within its strings')];
   }
-  const size = sizeOf(value, FEW);
-  if (size === 'ok') return jsonProblems(value, field, known);
-  return [problemAt(field, size, `has too many values or more than ${MAX_DEPTH} levels`)];
+  const large = jsonDefects(value).find(({ code }) => code.startsWith('too_'));
+  if (!large) return jsonProblems(value, field, known);
+  return [problemAt(field, large.code, `has too many values or more than ${MAX_DEPTH} levels`)];
 }
 
 function jsonProblems(value: unknown, field: string, known: KnownNames): FieldError[] {

@@ -5,8 +5,6 @@ import { GrowingBuffer } from '../growing-buffer.js';
 /** Largest body that counts as small: a login, an approval, the kill switch, most events of a webhook. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
-const ARRIVAL_MS = { known: 30_000, stranger: 10_000 } as const;
-
 /** The rest of a rejected body is discarded first: a client that is still sending may never read the response. */
 const DISCARD_BYTES = 8 * 1024 * 1024;
 const DISCARD_MS = 1_000;
@@ -33,10 +31,6 @@ class Pool {
     this.taken += fits ? to : from;
     return fits;
   }
-
-  release(bytes: number): void {
-    this.taken -= bytes;
-  }
 }
 
 /**
@@ -55,7 +49,7 @@ export class BodyMemory {
 
 /**
  * The body of one request. Nothing is read until somebody asks for it, so TCP makes the sender wait until the caller is
- * authenticated.
+ * authenticated. Node ends a request that does not arrive in time (`requestTimeout`).
  */
 export class ArrivingBody {
   private readonly announced: number;
@@ -63,11 +57,9 @@ export class ArrivingBody {
   private pool: Pool;
   private held = 0;
 
-  /** @param invite tells a client that waits for it (Expect: 100-continue) to send the body */
   constructor(
     private readonly raw: IncomingMessage,
     private readonly memory: BodyMemory,
-    private invite: (() => void) | undefined,
   ) {
     this.announced = Number(raw.headers['content-length'] ?? NaN);
     this.pool = this.announced > SMALL_BODY_BYTES ? memory.large : memory.small;
@@ -75,7 +67,7 @@ export class ArrivingBody {
   }
 
   /** Returns the whole body if it has at most `limit` bytes. */
-  async read(limit: number, sender: keyof typeof ARRIVAL_MS): Promise<Buffer> {
+  async read(limit: number): Promise<Buffer> {
     if (this.announced > limit) throw tooLarge(limit);
     const most = Number.isNaN(this.announced) ? limit : this.announced;
     const content = new GrowingBuffer(most, (bytes) => this.reserve(bytes));
@@ -87,19 +79,12 @@ export class ArrivingBody {
       if (this.raw.complete) this.arrival.resolve();
       else this.reject(new AppError('bad_request', 'The body was cut short.'));
     };
-    const stopReading = this.eachChunk(take, end);
-    const timer = setTimeout(
-      () => this.reject(new AppError('bad_request', 'The body took too long to arrive.')),
-      ARRIVAL_MS[sender],
-    );
     this.pool.arriving.add(this);
-    this.invite?.();
-    this.invite = undefined;
+    const stopReading = this.eachChunk(take, end);
     try {
       await this.arrival.promise;
       return content.content;
     } finally {
-      clearTimeout(timer);
       stopReading();
       this.pool.arriving.delete(this);
       if (this.pool === this.memory.small) this.release();
@@ -114,9 +99,8 @@ export class ArrivingBody {
 
   /** Discards what was not read, and tells whether all of it arrived: otherwise the connection cannot be used again. */
   discard(then: (isAll: boolean) => void): void {
-    const { raw, announced } = this;
-    const isHopeless = raw.destroyed || this.invite !== undefined || announced > DISCARD_BYTES;
-    if (raw.complete || isHopeless) return then(raw.complete);
+    const { raw } = this;
+    if (raw.complete || raw.destroyed || this.announced > DISCARD_BYTES) return then(raw.complete);
     let discarded = 0;
     const stop = (): void => {
       clearTimeout(timer);
@@ -130,7 +114,7 @@ export class ArrivingBody {
   }
 
   release(): void {
-    this.pool.release(this.held);
+    this.pool.resize(this.held, 0, this);
     this.held = 0;
   }
 
@@ -171,10 +155,7 @@ export class ArrivingBody {
   }
 }
 
-function tooLarge(limit: number): AppError {
-  return new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
-}
+const tooLarge = (limit: number) =>
+  new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
 
-function noMemory(): AppError {
-  return new UnavailableError('Too many request bodies are under way.', undefined, 1);
-}
+const noMemory = () => new UnavailableError('Too many request bodies are under way.', undefined, 1);

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestListener } from 'node:http';
 import { bareAddress } from '../addresses/network.js';
 import { AppError } from '../errors/app-error.js';
 import { beginSpan, inSpan, isTracing } from '../tracing/tracing.js';
@@ -26,9 +25,10 @@ export function installHooks(
   instance.removeAllContentTypeParsers();
   // BodyGuard reads the body, after the authentication.
   instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  // Without these listeners Node answers `100 Continue` to every request, and 417 to other expectations.
-  const serve: RequestListener = (...exchange) => instance.server.emit('request', ...exchange);
-  instance.server.on('checkContinue', serve).on('checkExpectation', serve);
+  // Without a listener Node answers 417 itself, without a body.
+  instance.server.on('checkExpectation', (...exchange) =>
+    instance.server.emit('request', ...exchange),
+  );
   instance.addHook('onRequest', (request, reply, done) => {
     if (isBehindProxy) readForwardedAddresses(request);
     setSecurityHeaders(request, reply);
@@ -83,7 +83,6 @@ function problemOfHost({ raw: { httpVersion, headers } }: FastifyRequest): AppEr
 /** Makes Fastify pass the body on. BodyGuard rejects unsupported types. */
 const ANY_TYPE = 'application/octet-stream';
 const WELL_FORMED_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;.*)?$/;
-const INVITATION = /^100-continue$/i;
 
 /** Leaves the body unread until BodyGuard reads it, so that authentication comes first. */
 function openBody(request: FastifyRequest, reply: FastifyReply, memory: BodyMemory): void {
@@ -92,11 +91,9 @@ function openBody(request: FastifyRequest, reply: FastifyReply, memory: BodyMemo
   // Fastify would reject it before authentication.
   const isRefused = type === undefined ? request.method === 'QUERY' : !WELL_FORMED_TYPE.test(type);
   if (isRefused) headers['content-type'] = ANY_TYPE;
-  if (!(Number(headers['content-length']) > 0) && headers['transfer-encoding'] === undefined)
-    return;
-  const isToBeInvited = INVITATION.test(headers.expect ?? '');
-  const invite = isToBeInvited ? () => reply.raw.writeContinue() : undefined;
-  const body = new ArrivingBody(request.raw, memory, invite);
+  const hasBody = Number(headers['content-length']) > 0 || 'transfer-encoding' in headers;
+  if (!hasBody) return;
+  const body = new ArrivingBody(request.raw, memory);
   request.arriving = body;
   reply.raw.once('close', () => body.release());
 }

@@ -109,7 +109,7 @@ export class HmacGuard implements CanActivate {
 
   private async bodyOf({ arriving }: FastifyRequest): Promise<Buffer> {
     if (!arriving) return Buffer.alloc(0);
-    return await arriving.read(this.settings.bodyLimitBytes, 'stranger');
+    return await arriving.read(this.settings.bodyLimitBytes);
   }
 
   private problemOf(

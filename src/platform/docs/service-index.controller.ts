@@ -7,37 +7,25 @@ import { AnyQuery } from '../http/handler-options.js';
 import { ApiAnswer, Operation } from '../openapi/answers.js';
 import { Text } from '../validation/fields.js';
 
-const Address = (description: string, example: string) => Text({ description, example });
-
 export class ServiceIndexDto {
-  @Text({ description: 'What this service is.', example: 'Incident Triage Service' })
-  readonly name: string;
+  @Text({ description: 'Name of the service.' })
+  readonly name = 'Incident Triage Service';
 
-  @Text({ description: 'The version that runs, as `/health` tells it, too.', example: '0.1.0' })
-  readonly version: string;
+  @Text({ description: 'Version that is running, as in `/health`.' })
+  readonly version = version;
 
-  @Address('Where the addresses of the API begin.', '/api')
-  readonly api: string;
+  @Text({ description: 'Path of the API.' })
+  readonly api = '/api';
 
-  @Address('The page with every operation, for people who have logged in.', '/docs')
-  readonly docs: string;
+  @Text({ description: 'Page with every operation, for people who have logged in.' })
+  readonly docs = '/docs';
 
-  @Address('The contract, from which clients are generated.', '/openapi.json')
-  readonly openapi: string;
+  @Text({ description: 'OpenAPI document, from which clients are generated.' })
+  readonly openapi = '/openapi.json';
 
-  @Address('Whether the service works.', '/health')
-  readonly health: string;
+  @Text({ description: 'Health of the service.' })
+  readonly health = '/health';
 }
-
-/** Public: the contract and the health show the same. */
-const SERVICE_INDEX: ServiceIndexDto = {
-  name: 'Incident Triage Service',
-  version,
-  api: '/api',
-  docs: '/docs',
-  openapi: '/openapi.json',
-  health: '/health',
-};
 
 const VARY = {
   Vary: { description: 'Always `Accept`.', schema: { type: 'string' as const, example: 'Accept' } },
@@ -52,18 +40,18 @@ export class ServiceIndexController {
   @Get()
   @Operation(
     'getServiceIndex',
-    'Find out what is where',
-    'For whoever knows nothing but the host. A browser, whose Accept prefers `text/html`, is led to the page `/docs`.',
+    'List the addresses of the service',
+    'Redirects browsers, whose Accept prefers `text/html`, to the page `/docs`.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'Where the parts of the service are, as paths on this host.',
+    description: 'Paths of the parts of the service on this host.',
     type: ServiceIndexDto,
     headers: VARY,
   })
   @ApiResponse({
     status: 303,
-    description: 'To a browser: go on at `/docs`.',
+    description: 'Redirects a browser to `/docs`.',
     headers: {
       Location: { description: 'Always `/docs`.', required: true, schema: { type: 'string' } },
       ...VARY,
@@ -74,8 +62,8 @@ export class ServiceIndexController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): ServiceIndexDto | undefined {
     void reply.header('vary', 'Accept');
-    if (!prefersHtml(accept)) return SERVICE_INDEX;
-    void reply.redirect(SERVICE_INDEX.docs, 303);
+    if (!prefersHtml(accept)) return new ServiceIndexDto();
+    void reply.redirect('/docs', 303);
     return undefined;
   }
 }

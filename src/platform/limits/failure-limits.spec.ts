@@ -48,14 +48,14 @@ describe('FailureLimits', () => {
   it('allows ten failed guesses of an account per minute and sixty per hour', async () => {
     const failed: number[] = [];
     for (let now = 0; now < 3_600_000; now += 1_000, jest.advanceTimersByTime(1_000)) {
-      if (await failures.accountBlocked('someone')) continue;
-      await failures.recordForAccount('someone');
+      if (await failures.blocked('account', 'someone')) continue;
+      await failures.record('account', 'someone');
       failed.push(now);
     }
     expect(failed).toHaveLength(60);
     expect(failed[9]).toBeLessThan(60_000);
     expect(failed[10]).toBeGreaterThanOrEqual(59_000);
-    expect(await failures.accountBlocked('somebody else')).toBeUndefined();
-    expect(await failures.accountBlocked('someone')).toBeUndefined();
+    expect(await failures.blocked('account', 'somebody else')).toBeUndefined();
+    expect(await failures.blocked('account', 'someone')).toBeUndefined();
   });
 });

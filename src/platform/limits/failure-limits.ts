@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { countedNetworks } from '../addresses/network.js';
-import { type LimitRecord, LimitStorage, wholeSeconds } from './limit-storage.js';
+import { LimitStorage, wholeSeconds } from './limit-storage.js';
 
 const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 /** Failures per minute and address, by kind. */
 export const FAILURES_PER_MINUTE = {
@@ -12,21 +11,13 @@ export const FAILURES_PER_MINUTE = {
   metrics_token: 60,
   webhook: 60,
 } as const;
-type FailureKind = keyof typeof FAILURES_PER_MINUTE;
+type FailureKind = keyof typeof FAILURES_PER_MINUTE | 'account';
 
 /** Failures of one account from unknown addresses, however many addresses there are. */
-const ACCOUNT_FAILURES = [
+const OF_ACCOUNT = [
   { name: 'failed_account', ttl: MINUTE, most: 10 },
-  { name: 'failed_account_hour', ttl: HOUR, most: 60 },
-] as const;
-
-/** Maximum number of failures within a window. */
-interface Allowance {
-  readonly name: string;
-  readonly key: string;
-  readonly ttl: number;
-  readonly most: number;
-}
+  { name: 'failed_account_hour', ttl: 60 * MINUTE, most: 60 },
+];
 
 /**
  * Slows down guessing. Checked only after a failure (or before a password is hashed), so that a valid key, session or
@@ -36,55 +27,34 @@ interface Allowance {
 export class FailureLimits {
   constructor(private readonly storage: LimitStorage) {}
 
-  /** Returns the seconds until the address may retry; `undefined` if it may now. */
-  blocked(kind: FailureKind, address: string): Promise<number | undefined> {
-    return this.waitOf(ofAddress(kind, address), this.look);
+  /** Returns the seconds until the address or account may retry; `undefined` if it may now. */
+  async blocked(kind: FailureKind, subject: string): Promise<number | undefined> {
+    for (const { name, key, ttl, most } of allowancesOf(kind, subject)) {
+      const state = await this.storage.peek(key, ttl, most, name);
+      if (state.isBlocked) return wholeSeconds(state.timeToExpire);
+    }
+    return undefined;
   }
 
   /**
    * Counts a failure. Over the limit, returns the seconds to wait. The caller then answers with them instead of the
    * error, so that parallel guesses reveal no more than sequential ones.
    */
-  record(kind: FailureKind, address: string): Promise<number | undefined> {
-    return this.waitOf(ofAddress(kind, address), this.count);
-  }
-
-  /** Like `blocked`, for an account. */
-  accountBlocked(account: string): Promise<number | undefined> {
-    return this.waitOf(ofAccount(account), this.look);
-  }
-
-  /** Like `record`, for an account. */
-  recordForAccount(account: string): Promise<number | undefined> {
-    return this.waitOf(ofAccount(account), this.count);
-  }
-
-  private readonly look = ({ key, ttl, most, name }: Allowance) =>
-    this.storage.peek(key, ttl, most, name);
-  private readonly count = ({ key, ttl, most, name }: Allowance) =>
-    this.storage.increment(key, ttl, most, ttl, name);
-
-  private async waitOf(
-    allowances: readonly Allowance[],
-    ask: (allowance: Allowance) => Promise<LimitRecord>,
-  ): Promise<number | undefined> {
-    for (const allowance of allowances) {
-      const state = await ask(allowance);
-      if (state.isBlocked) return wholeSeconds(state.timeToBlockExpire);
+  async record(kind: FailureKind, subject: string): Promise<number | undefined> {
+    for (const { name, key, ttl, most } of allowancesOf(kind, subject)) {
+      const state = await this.storage.increment(key, ttl, most, ttl, name);
+      if (state.isBlocked) return wholeSeconds(state.timeToExpire);
     }
     return undefined;
   }
 }
 
-function ofAddress(kind: FailureKind, address: string): Allowance[] {
-  return countedNetworks(address).map((network) => ({
+function allowancesOf(kind: FailureKind, subject: string) {
+  if (kind === 'account') return OF_ACCOUNT.map((allowance) => ({ ...allowance, key: subject }));
+  return countedNetworks(subject).map(({ name: key, share }) => ({
     name: `failed_${kind}`,
-    key: network.name,
+    key,
     ttl: MINUTE,
-    most: network.share * FAILURES_PER_MINUTE[kind],
+    most: share * FAILURES_PER_MINUTE[kind],
   }));
-}
-
-function ofAccount(key: string): Allowance[] {
-  return ACCOUNT_FAILURES.map((allowance) => ({ ...allowance, key }));
 }

@@ -35,7 +35,7 @@ import { PoolGauge, ScrapedGauges } from './metrics/scraped-gauges.js';
 
 /**
  * Takes what no other handler under /api takes, so that the guards judge these requests, too: a stranger learns nothing,
- * not even which addresses there are, and has no more tries than elsewhere. The AddressGuard answers who is known.
+ * not even which addresses there are, and has no more tries than elsewhere. The RequestGuard answers who is known.
  */
 @ApiExcludeController()
 @Controller(['api', 'api/*'])
@@ -43,7 +43,7 @@ import { PoolGauge, ScrapedGauges } from './metrics/scraped-gauges.js';
 export class UnknownAddressController {
   @All()
   refuse(): never {
-    throw new Error('The AddressGuard lets nobody pass.');
+    throw new Error('The RequestGuard lets nobody pass.');
   }
 }
 

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { KnownRoutes } from './known-routes.js';
 import { prefersAsync } from './handler-options.js';
 
 /** Below this size, compression saves less than its header costs. */
@@ -22,11 +21,10 @@ export function sendCompletely(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
-  routes: KnownRoutes,
   done: Done,
 ): void {
   const { headers, method } = request;
-  if (reply.statusCode === 201) setLocation(request, reply, payload, routes);
+  if (reply.statusCode === 201) setLocation(request, reply, payload);
   if (reply.statusCode === 202 && prefersAsync(request)) {
     void reply.header('preference-applied', 'respond-async');
   }
@@ -61,19 +59,19 @@ export function compressed(bytes: Buffer | string): Promise<Buffer> {
   return file ? (file.packed ??= compress(file.bytes, { level: 9 })) : compress(bytes);
 }
 
-/** The answer names the new resource by the parameter of the route that reads it, such as `/api/incidents/:id`. */
+/** Names the new resource by the field that is the parameter of the route that reads it, such as `/api/incidents/:id`. */
 function setLocation(
-  request: FastifyRequest,
+  { server, routeOptions }: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
-  routes: KnownRoutes,
 ): void {
-  const path = request.routeOptions.url;
-  const parameter = path === undefined ? undefined : routes.parameterBelow(path, 'GET');
-  if (parameter === undefined || typeof payload !== 'string') return;
-  const { data } = JSON.parse(payload) as { data?: Readonly<Record<string, unknown>> };
-  const id = data?.[parameter];
-  if (typeof id === 'string') void reply.header('location', `${path}/${encodeURIComponent(id)}`);
+  if (typeof payload !== 'string') return;
+  const { data = {} } = JSON.parse(payload) as { data?: Readonly<Record<string, unknown>> };
+  const isRead = (field: string) =>
+    server.hasRoute({ url: `${routeOptions.url}/:${field}`, method: 'GET' });
+  const id = data[Object.keys(data).find(isRead) ?? ''];
+  if (typeof id === 'string')
+    void reply.header('location', `${routeOptions.url}/${encodeURIComponent(id)}`);
 }
 
 /** If-None-Match compares weakly: proxies that compress make weak tags of strong ones. */

@@ -9,7 +9,6 @@ const SMALL_BODY_BYTES = 16 * 1024;
 const DISCARD_BYTES = 8 * 1024 * 1024;
 const DISCARD_MS = 1_000;
 
-/** Memory for bodies of one size class. */
 class Pool {
   /** Incomplete bodies, oldest first. */
   readonly arriving = new Set<ArrivingBody>();
@@ -66,26 +65,36 @@ export class ArrivingBody {
     this.arrival.promise.catch(() => undefined);
   }
 
-  /** Returns the whole body if it has at most `limit` bytes. */
+  /**
+   * Returns the whole body if it has at most `limit` bytes. Reads once in each turn of the event loop. Otherwise Node would
+   * parse megabytes of tiny chunks in one turn, while other requests wait.
+   */
   async read(limit: number): Promise<Buffer> {
-    if (this.announced > limit) throw tooLarge(limit);
-    const most = Number.isNaN(this.announced) ? limit : this.announced;
+    const { raw, announced } = this;
+    if (announced > limit) throw tooLarge(limit);
+    const most = Number.isNaN(announced) ? limit : announced;
     const content = new GrowingBuffer(most, (bytes) => this.reserve(bytes));
-    const take = (chunk: Buffer): void => {
+    const read = (): void => {
+      const chunk = (isOver ? null : raw.read()) as Buffer | null;
+      if (!chunk) return;
       if (content.length + chunk.length > limit) this.reject(tooLarge(limit));
       else if (!content.append(chunk)) this.reject(noMemory());
     };
+    const later = (): void => void setImmediate(read);
     const end = (): void => {
-      if (this.raw.complete) this.arrival.resolve();
+      if (raw.complete) this.arrival.resolve();
       else this.reject(new AppError('bad_request', 'The body was cut short.'));
     };
+    let isOver = false;
+    raw.on('readable', later).on('end', end).on('close', end).on('error', end);
     this.pool.arriving.add(this);
-    const stopReading = this.eachChunk(take, end);
+    read();
     try {
       await this.arrival.promise;
       return content.content;
     } finally {
-      stopReading();
+      isOver = true;
+      raw.off('readable', later).off('end', end).off('close', end);
       this.pool.arriving.delete(this);
       if (this.pool === this.memory.small) this.release();
     }
@@ -101,16 +110,13 @@ export class ArrivingBody {
   discard(then: (isAll: boolean) => void): void {
     const { raw } = this;
     if (raw.complete || raw.destroyed || this.announced > DISCARD_BYTES) return then(raw.complete);
-    let discarded = 0;
     const stop = (): void => {
       clearTimeout(timer);
-      stopReading();
+      raw.off('close', stop).off('end', stop).pause();
       then(raw.complete);
     };
     const timer = setTimeout(stop, DISCARD_MS);
-    const stopReading = this.eachChunk((chunk) => {
-      if ((discarded += chunk.length) > DISCARD_BYTES) stop();
-    }, stop);
+    raw.on('close', stop).on('end', stop).resume();
   }
 
   release(): void {
@@ -129,29 +135,6 @@ export class ArrivingBody {
     if (!this.pool.resize(this.held, bytes, this)) return false;
     this.held = bytes;
     return true;
-  }
-
-  /**
-   * Reads once in each turn of the event loop. Otherwise Node would parse megabytes of tiny chunks in one turn, while
-   * other requests wait.
-   */
-  private eachChunk(take: (chunk: Buffer) => void, end: () => void): () => void {
-    const { raw } = this;
-    let isStopped = false;
-    const read = (): void => {
-      const chunk = isStopped ? null : (raw.read() as Buffer | null);
-      if (chunk) take(chunk);
-    };
-    const later = (): void => void setImmediate(read);
-    const over = (): void => {
-      if (!isStopped) end();
-    };
-    raw.on('readable', later).on('end', over).on('close', over).on('error', over);
-    read();
-    return () => {
-      isStopped = true;
-      raw.off('readable', later);
-    };
   }
 }
 

@@ -9,25 +9,21 @@ export const BODY_UP_TO = Symbol('body up to');
 export const ANY_QUERY = Symbol('any query');
 export const ANY_KEYS = Symbol('any keys');
 
-/** What the handler's body may be. Without it: JSON. `raw` leaves the bytes to the handler's own guard. */
+/** Type of the body. Default: JSON. `raw` leaves the bytes to the guard of the handler. */
 export const Consumes = (kind: BodyKind) => SetMetadata(BODY_KIND, kind);
 
-/**
- * The field of the body whose objects may have any keys, those that reach a prototype in careless hands included: it is
- * kept and answered as text, and an attack that is reported must not get its own report refused. There may be many of them.
- */
+/** Field of the body whose objects may have any keys, in larger number: a reported attack must not be rejected. */
 export const AnyKeysIn = (field: string) => SetMetadata(ANY_KEYS, field);
 
-/** Ignores query parameters that it does not know. */
 export const AnyQuery = () => SetMetadata(ANY_QUERY, true);
 
-/** What a body may have where no role is needed: user name and password, with room to spare. */
+/** Maximum size of a body where no role is required: a user name and a password, with room to spare. */
 export const STRANGERS_BODY_BYTES = 16 * 1024;
 
-/** How many bytes the body may have, where that is something else: `limit` is BODY_LIMIT_BYTES, as for every role. */
+/** Maximum size of the body, if it differs from the default of its access. `limit` is BODY_LIMIT_BYTES. */
 export const BodyUpTo = (bytes: number | 'limit') => SetMetadata(BODY_UP_TO, bytes);
 
-/** An AbortSignal for a handler that waits: aborted when the client has closed its connection. */
+/** Injects an AbortSignal, which aborts when the client has closed its connection. */
 export const ClientLeft = createParamDecorator((_: unknown, context: ExecutionContext) => {
   const left = new AbortController();
   const { raw } = context.switchToHttp().getResponse<FastifyReply>();
@@ -42,7 +38,6 @@ export function prefersAsync({ headers }: Pick<FastifyRequest, 'headers'>): bool
     .some((preference) => preference.split(/[;=]/)[0]!.trim().toLowerCase() === 'respond-async');
 }
 
-/** Whether the request has `Prefer: respond-async`. */
 export const PrefersAsync = createParamDecorator((_: unknown, context: ExecutionContext): boolean =>
   prefersAsync(context.switchToHttp().getRequest<FastifyRequest>()),
 );

@@ -23,7 +23,6 @@ export function installHooks(
 ): void {
   installRequestTraces(instance);
   instance.removeAllContentTypeParsers();
-  // BodyGuard reads the body, after the authentication.
   instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
   // Without a listener Node answers 417 itself, without a body.
   instance.server.on('checkExpectation', (...exchange) =>
@@ -38,7 +37,7 @@ export function installHooks(
   instance.addHook('onSend', (request, reply, payload, done) => {
     // A client that used the connection again would delay the exit, or lose its next request.
     if (draining.begun) reply.header('connection', 'close');
-    const send = (): void => sendCompletely(request, reply, payload, routes, done);
+    const send = (): void => sendCompletely(request, reply, payload, done);
     if (!request.arriving) return send();
     request.arriving.discard((isAll) => {
       // Otherwise the rest of the body would be read as the next request.
@@ -80,11 +79,11 @@ function problemOfHost({ raw: { httpVersion, headers } }: FastifyRequest): AppEr
   });
 }
 
-/** Makes Fastify pass the body on. BodyGuard rejects unsupported types. */
+/** Makes Fastify pass the body on. RequestGuard rejects unsupported types. */
 const ANY_TYPE = 'application/octet-stream';
 const WELL_FORMED_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;.*)?$/;
 
-/** Leaves the body unread until BodyGuard reads it, so that authentication comes first. */
+/** Leaves the body unread until RequestGuard reads it, so that authentication comes first. */
 function openBody(request: FastifyRequest, reply: FastifyReply, memory: BodyMemory): void {
   const { headers } = request;
   const type = headers['content-type'];

@@ -5,7 +5,6 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import {
-  AppError,
   type FieldError,
   MOST_ERRORS,
   unknownField,
@@ -13,42 +12,7 @@ import {
 } from '../errors/app-error.js';
 import { shownName } from '../text.js';
 import { takesManyValues } from '../validation/query-fields.js';
-import { parseIfMatch } from './etag.js';
 import { ANY_QUERY } from './handler-options.js';
-import { KnownRoutes } from './known-routes.js';
-
-/** Node joins repeated headers with ", ", so a key that was sent twice does not match. */
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
-
-/** Rejects malformed headers. Like malformed bodies, they are reported after rate limits and before roles. */
-@Injectable()
-export class HeaderGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    const { method, headers, caller } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (!caller) return true;
-    const key = headers['idempotency-key'];
-    if (key !== undefined && method === 'POST' && !IDEMPOTENCY_KEY.test(String(key))) {
-      throw new AppError(
-        'bad_request',
-        'Idempotency-Key must be given once, as 1 to 255 visible ASCII characters.',
-      );
-    }
-    if (method === 'PUT' || method === 'DELETE') parseIfMatch(headers['if-match']);
-    return true;
-  }
-}
-
-/** Rejects unknown paths and methods. Runs after authentication, so that strangers do not learn which paths exist. */
-@Injectable()
-export class AddressGuard implements CanActivate {
-  constructor(private readonly routes: KnownRoutes) {}
-
-  canActivate(context: ExecutionContext): boolean {
-    const problem = this.routes.problemOf(context.switchToHttp().getRequest<FastifyRequest>());
-    if (problem) throw problem;
-    return true;
-  }
-}
 
 interface DeclaredInput {
   readonly ignoresQuery: boolean;

@@ -5,7 +5,6 @@ import type { AppError } from '../errors/app-error.js';
 import type { ArrivingBody } from './arriving-body.js';
 import type { Span } from '../tracing/tracing.js';
 
-/** An answer as it is sent. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -28,7 +27,6 @@ export interface Caller extends Participant {
   readonly role: Role;
   /** Session of a person; undefined for a key. */
   readonly sessionId?: string;
-  /** A key of the class `integration` gets higher limits than the configured ones. */
   readonly limitClass?: KeyLimitClass;
   /** Limits of this key per minute, instead of those of its class. */
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
@@ -38,20 +36,17 @@ export interface Caller extends Participant {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The unread body. BodyGuard decides when to read it. */
+    /** The unread body. RequestGuard decides when to read it. */
     arriving?: ArrivingBody;
     /** The bytes of the body, after they were read. */
     received?: Buffer;
     /** Defect in the content of a readable body, reported after the check of the role. */
     contentProblem?: AppError | undefined;
     caller?: Caller;
-    /** The error of the response. */
     failure?: AppError;
     /** The id of the created or changed resource, if the path does not contain one. */
     answeredId?: string;
-    /** The span of the request; undefined if tracing is off. */
     span?: Span;
-    /** Completes the response of a handler. */
     completeAnswer?: (answer: Answer) => Promise<Answer>;
   }
 }

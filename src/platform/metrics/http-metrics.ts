@@ -9,11 +9,10 @@ import { beginAtZero, knownOr } from './metrics.js';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** Only these begin at 0, because the alert counts them. */
-const SERVER_ERRORS = [...new Set(Object.values(ERROR_CATALOGUE).map(({ status }) => status))]
+const SERVER_ERRORS = [...new Set(Object.values(ERROR_CATALOGUE).map(([status]) => status))]
   .filter((status) => status >= 500)
   .map(String);
 
-/** Counts all responses, including those without a controller. */
 @Injectable()
 export class HttpMetrics {
   constructor(

@@ -14,7 +14,7 @@ import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { StrangerRefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
-import { ERROR_CATALOGUE } from '../../platform/errors/error-catalogue.js';
+import { meaningOf } from '../../platform/errors/error-catalogue.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { LimitCounter, type NamedLimit } from '../../platform/limits/limits.js';
 import { isLines } from '../reading/event-json.js';
@@ -39,7 +39,7 @@ export class RefusedReceiptError extends StrangerRefusedError {
         details: { reason: problem },
       },
       retryAfterSeconds === undefined
-        ? new AppError(problem, ERROR_CATALOGUE[problem].meaning)
+        ? new AppError(problem, meaningOf(problem))
         : new TooManyFailuresError('refused webhook receipts', retryAfterSeconds),
     );
   }

@@ -6,6 +6,7 @@ import { Settings } from '../config/settings.js';
 import { ACCESS, type Access } from '../access/access.js';
 import { ROLES } from '../access/roles.js';
 import { AppError, ValidationError } from '../errors/app-error.js';
+import { parseIfMatch } from './etag.js';
 import {
   ANY_KEYS,
   ANY_QUERY,
@@ -14,6 +15,7 @@ import {
   type BodyKind,
   STRANGERS_BODY_BYTES,
 } from './handler-options.js';
+import { KnownRoutes } from './known-routes.js';
 import { jsonDefects, type ReadBody, readStrictJson, textOf } from './strict-json.js';
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
@@ -23,39 +25,45 @@ const NO_BYTES = Buffer.alloc(0);
 type Handler = Parameters<Reflector['getAllAndOverride']>[1];
 
 /**
- * Reads and parses the body, after authentication and rate limits and before roles: callers get 401, 429, then 413, 415 and
- * 400, then 403 and 422. Defects in the content of a readable body are therefore kept for the InputGuard.
+ * Rejects unknown addresses and malformed requests, and reads the body. Runs after authentication and rate limits, so that
+ * strangers do not learn which addresses exist, and before roles: callers get 401, 429, 404 and 405, then 413, 415 and 400,
+ * then 403 and 422. Defects in the content of a readable body are therefore kept for the InputGuard.
  */
 @Injectable()
-export class BodyGuard implements CanActivate {
+export class RequestGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly settings: Settings,
+    private readonly routes: KnownRoutes,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const problem = this.routes.problemOf(request);
+    if (problem) throw problem;
     const handler: Handler = [context.getHandler(), context.getClass()];
     if (!this.option<boolean>(ANY_QUERY, handler)) requireReadableQuery(request.url);
     const { arriving, received, method } = request;
     // HmacGuard has read the bytes that it verified.
-    if (!arriving || received || method === 'GET' || method === 'HEAD') return true;
-    return this.readBody(request, arriving, handler);
+    if (!arriving || received || method === 'GET' || method === 'HEAD') {
+      return requireHeaders(request);
+    }
+    return this.readBody(request, arriving, handler).then(() => requireHeaders(request));
   }
 
   private async readBody(
     request: FastifyRequest,
     arriving: NonNullable<FastifyRequest['arriving']>,
     handler: Handler,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const kind = this.option<BodyKind>(BODY_KIND, handler) ?? 'json';
     const wrongType = kind === 'raw' ? undefined : problemOfType(request, kind);
     // An empty body may have any type.
     if (wrongType && !(await arriving.read(0).catch(() => undefined))) throw wrongType;
-    if (wrongType) return true;
+    if (wrongType) return;
     const bytes = await arriving.read(this.mostBytes(handler));
     request.received = bytes;
-    if (kind === 'raw' || bytes.length === 0) return true;
+    if (kind === 'raw' || bytes.length === 0) return;
     const { value, problem } = isForm(request)
       ? readForm(bytes)
       : readStrictJson(bytes, this.option<string>(ANY_KEYS, handler));
@@ -66,7 +74,6 @@ export class BodyGuard implements CanActivate {
       request.body = value;
       request.contentProblem = problem;
     }
-    return true;
   }
 
   private mostBytes(handler: Handler): number {
@@ -80,6 +87,22 @@ export class BodyGuard implements CanActivate {
   private option<T>(name: symbol, handler: Handler): T | undefined {
     return this.reflector.getAllAndOverride<T | undefined>(name, handler);
   }
+}
+
+/** Node joins repeated headers with ", ", so a key that was sent twice does not match. */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+function requireHeaders({ method, headers, caller }: FastifyRequest): true {
+  if (!caller) return true;
+  const key = headers['idempotency-key'];
+  if (key !== undefined && method === 'POST' && !IDEMPOTENCY_KEY.test(String(key))) {
+    throw new AppError(
+      'bad_request',
+      'Idempotency-Key must be given once, as 1 to 255 visible ASCII characters.',
+    );
+  }
+  if (method === 'PUT' || method === 'DELETE') parseIfMatch(headers['if-match']);
+  return true;
 }
 
 /** Rejects invalid percent-encoding, which the router keeps as it is, so that a filter would match nothing. */

@@ -1,7 +1,6 @@
 import { QueryInteger, WordChoice } from '../validation/query-fields.js';
 import { LAST_PAGE, MOST_PER_PAGE, type PageRequest, MOST_SORT_FIELDS, sortField } from './page.js';
 
-/** Page of a list. Each list adds its own sort and filters. */
 export class PageQueryDto implements PageRequest {
   @QueryInteger({ optional: true, min: 1, max: LAST_PAGE, default: 1 })
   readonly page: number = 1;
@@ -11,7 +10,6 @@ export class PageQueryDto implements PageRequest {
 }
 
 interface SortOptions {
-  /** Additional text for the fields of this list. */
   readonly description?: string;
   readonly example?: readonly string[];
   /** Aliases of fields. An alias and its field cannot be combined. */

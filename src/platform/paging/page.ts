@@ -1,6 +1,5 @@
 import type { FindOptionsOrder, ObjectLiteral } from 'typeorm';
 
-/** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly total: number;
@@ -23,24 +22,18 @@ export class PagedAnswer<T> {
   ) {}
 }
 
-/** A page of a list whose `data` is the items. */
 export class ListAnswer<T> extends PagedAnswer<readonly T[]> {
   static of<Item, T>(
-    page: Page<Item>,
-    request: PageRequest,
+    { items, total }: Page<Item>,
+    { page, per_page }: PageRequest,
     map: (item: Item) => T,
   ): ListAnswer<T> {
-    return new ListAnswer(page.items.map(map), {
-      page: request.page,
-      per_page: request.per_page,
-      total: page.total,
-    });
+    return new ListAnswer(items.map(map), { page, per_page, total });
   }
 }
 
 export type SortWord<Field extends string> = Field | `-${Field}`;
 
-/** One field of an order. */
 export interface Sort<Field extends string> {
   readonly field: Field;
   readonly descending: boolean;
@@ -56,16 +49,10 @@ export const MOST_SORT_FIELDS = 3;
 export const sortWords = <Field extends string>(...fields: readonly Field[]) =>
   fields.flatMap((field) => [field, `-${field}`] as const);
 
-/** The field without its `-`. */
 export const sortField = (word: string): string => word.replace(/^-/, '');
 
-export const sortsOf = <Field extends string>(
-  words: readonly SortWord<Field>[],
-): readonly Sort<Field>[] =>
-  words.map((word) => ({
-    field: sortField(word) as Field,
-    descending: word.startsWith('-'),
-  }));
+export const sortsOf = <Field extends string>(words: readonly SortWord<Field>[]): Sort<Field>[] =>
+  words.map((word) => ({ field: sortField(word) as Field, descending: word.startsWith('-') }));
 
 type Order = Readonly<Record<string, 'ASC' | 'DESC'>>;
 
@@ -78,12 +65,13 @@ export function findOrder<Entity extends ObjectLiteral, Field extends string>(
   columns: Readonly<Record<Field, keyof Entity & string>>,
   key: keyof Entity & string,
 ): Order & FindOptionsOrder<Entity> {
-  const sorts = sortsOf<Field>(sort);
-  const fields = sorts.map(({ field, descending }) => [columns[field], descending] as const);
   const order: Record<string, 'ASC' | 'DESC'> = {};
-  for (const [column, descending] of [...fields, [key, sorts.at(-1)?.descending] as const]) {
+  let direction: 'ASC' | 'DESC' = 'ASC';
+  for (const { field, descending } of sortsOf<Field>(sort)) {
+    direction = descending ? 'DESC' : 'ASC';
     // Two fields may have the same column; the first one counts.
-    order[column] ??= descending ? 'DESC' : 'ASC';
+    order[columns[field]] ??= direction;
   }
+  order[key] ??= direction;
   return order as Order & FindOptionsOrder<Entity>;
 }

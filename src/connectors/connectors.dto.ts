@@ -30,8 +30,6 @@ import {
   statusOf,
 } from './connector.entity.js';
 
-const NOT_CHECKED = 'Not checked yet.';
-const DISABLED = 'The connector is disabled.';
 const STANDS_BY = 'It stands by: it serves actions only while no connector of another type exists.';
 
 const Priority = (options: FieldOptions = {}) =>
@@ -106,13 +104,12 @@ export function shownHealth(
   row: ConnectorEntity,
   all: readonly ConnectorEntity[],
 ): ConnectorHealthDto {
-  const shown = { ...row, status: statusOf(row), checked_at: row.last_checked_at };
-  if (row.enabled && !standsBy(row, all)) {
-    return presentHealth({ ...shown, message: row.health_message ?? NOT_CHECKED });
-  }
+  const message = row.health_message ?? 'Not checked yet.';
+  const shown = { ...row, status: statusOf(row), message, checked_at: row.last_checked_at };
+  if (row.enabled && !standsBy(row, all)) return presentHealth(shown);
   // Results from before it was disabled are outdated.
-  const message = row.enabled ? STANDS_BY : DISABLED;
-  return presentHealth({ ...shown, status: 'disabled', message, latency_ms: null });
+  const reason = row.enabled ? STANDS_BY : 'The connector is disabled.';
+  return presentHealth({ ...shown, status: 'disabled', message: reason, latency_ms: null });
 }
 
 export class ConnectorTestDto extends TargetTest {}
@@ -124,7 +121,6 @@ export class ConnectorTypeDto extends ShownType {
   readonly actions: readonly string[];
 }
 
-/** Body of a request for a connector in the contract. */
 export const CONNECTOR_REQUEST: RequestsByType = {
   union: 'ConnectorInput',
   noun: 'Connector',

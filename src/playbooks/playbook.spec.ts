@@ -5,9 +5,9 @@ import {
   isForManagers,
   isTriggeredBy,
   onlyStops,
-  PLAYBOOK_NAME,
   type PlaybookDefinition,
 } from './playbook.js';
+import { PLAYBOOK_NAME } from './limits.js';
 
 const content = (change: Partial<PlaybookDefinition>, name = 'one') => ({
   name,
@@ -39,11 +39,8 @@ describe('changedFields', () => {
     expect(changedFields(before, content({ description: 'D', variables: { b: 2, a: 1 } }))).toEqual(
       [],
     );
-    expect(changedFields(before, content({ variables: { a: 1 } }, 'two'))).toEqual([
-      'name',
-      'description',
-      'variables',
-    ]);
+    const fields = changedFields(before, content({ variables: { a: 1 } }, 'two'));
+    expect(fields.toSorted()).toEqual(['description', 'name', 'variables']);
   });
 });
 

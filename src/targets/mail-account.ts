@@ -62,7 +62,7 @@ export function isMailbox(text: string): boolean {
   return MAILBOX.test(text) && hasFormat('email', text);
 }
 
-/** Texts to mask. Servers may repeat a login in base64 (RFC 4616), which is masked as a whole. */
+/** Servers may repeat a login in base64 (RFC 4616), which is masked as a whole. */
 export function mailSecrets({ username, password }: MailAccount): string[] {
   return password ? [password, `\0${username}\0${password}`] : [];
 }
@@ -80,9 +80,8 @@ export function mailAccountProblems(config: MailAccount, targets: Targets): Fiel
   ];
 }
 
-export function notOneAddress(field: string): FieldError {
-  return problemAt(field, 'is_email', 'must be one email address');
-}
+export const notOneAddress = (field: string): FieldError =>
+  problemAt(field, 'is_email', 'must be one email address');
 
 /** In the form of URL#hostname; `undefined` if it is not a host. */
 function hostOf(text: string): string | undefined {
@@ -102,7 +101,6 @@ export interface Note {
   readonly threadId?: string;
 }
 
-/** Line breaks and control characters, including those of Unicode. */
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** A group without members: RFC 5322, 3.4. */

@@ -1,5 +1,4 @@
 import { DataSource } from 'typeorm';
-import { MOST_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
 import { type ApiClient, problemsOf } from '../support/api-client.js';
 import { makeKey, type TestKey } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -329,32 +328,5 @@ describe('/api/playbooks', () => {
     ]) {
       await expect(database.query(statement)).rejects.toThrow(/cannot change/);
     }
-  });
-});
-
-describe('The number of playbooks', () => {
-  /** As many playbooks as wanted, at once. */
-  const FILL = `insert into playbooks (id, name, enabled, auto_run, definition, created_by, updated_by)
-  select gen_random_uuid(), 'filler-' || number, true, false, '{}', 'test', 'test'
-    from generate_series(1, $1) as number`;
-
-  it('has a bound, which twins at once do not pass, and which deleted ones do not count for', async () => {
-    const { client } = await makeKey(app, 'senior');
-    const list = await client.get('/api/playbooks?per_page=1');
-    const free = MOST_PLAYBOOKS - list.body.meta.total;
-    await app.sql(FILL, [free - 1]);
-    const create = (name: string) => client.post('/api/playbooks', { name });
-
-    const twins = await Promise.all(['a', 'b', 'c', 'd'].map(create));
-    expect(twins.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
-    const { body } = twins.find(({ status }) => status === 409)!;
-    expect(body.error).toMatchObject({
-      code: 'conflict',
-      message: `The limit of ${MOST_PLAYBOOKS} playbooks is reached. Delete one first.`,
-    });
-
-    expect((await client.delete('/api/playbooks/filler-1')).status).toBe(200);
-    expect((await create('e')).status).toBe(201);
-    expect((await create('f')).status).toBe(409);
   });
 });

@@ -74,7 +74,7 @@ describe.each([
         incident.source,
         incident.title,
       ]);
-      const title = 'malware: invoice.exe (FIN-LT-204)';
+      const title = 'Malware in invoice.exe on FIN-LT-204';
       expect(made).toEqual(
         ['by-body', 'by-standard', 'by-token', 'siem'].map((source) => [source, title]),
       );

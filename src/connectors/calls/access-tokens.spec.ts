@@ -1,7 +1,7 @@
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { OutboundAnswer, type OutboundRequest } from '../../platform/net/outbound-request.js';
-import { AccessTokens } from './access-tokens.js';
+import { accessTokens } from './vendor-api.js';
 import { RefusedError } from './vendor-answers.js';
 
 const SECRET = 'client-secret-1';
@@ -14,6 +14,7 @@ function serviceOf() {
   const requests: OutboundRequest[] = [];
   const turns: Turn[] = [];
   const clock = { now: 0 };
+  jest.spyOn(performance, 'now').mockImplementation(() => clock.now);
   const http = {
     request: async (request: OutboundRequest) => {
       requests.push(request);
@@ -23,17 +24,18 @@ function serviceOf() {
       return new OutboundAnswer(turn.status, JSON_TYPE, Buffer.from(JSON.stringify(turn.body)));
     },
   } as OutboundHttp;
-  const tokens = new AccessTokens(
+  const tokens = accessTokens(
     { http, wait: async () => undefined, secrets: [SECRET] },
     new URL('https://login.example.com/token'),
     { client_id: 'me & you', client_secret: SECRET, grant_type: 'client_credentials' },
-    () => clock.now,
   );
   const issue = (body: unknown): void => void turns.push({ status: 200, body });
   return { tokens, requests, turns, clock, issue };
 }
 
-describe('AccessTokens', () => {
+describe('accessTokens', () => {
+  afterEach(() => jest.restoreAllMocks());
+
   it('sends the credentials as a form', async () => {
     const { tokens, requests } = serviceOf();
     expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-1' });

@@ -62,7 +62,7 @@ describe('VendorCalls', () => {
     await calls.send(OPEN, { ...REQUEST, timeoutMs: 7 }, IDEMPOTENT);
     await calls.send(undefined, { ...REQUEST, timeoutMs: 8 }, IDEMPOTENT);
     await calls.send(undefined, REQUEST, IDEMPOTENT);
-    expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual([7, 8, 10_000]);
+    expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual([7, 8, 5_000]);
   });
 
   it('returns a temporary failure at once if the request is not idempotent', async () => {

@@ -1,10 +1,4 @@
-import { storable } from '../text.js';
-
 const MASK = '[secret]';
-/**
- * Separator between texts: half of a surrogate pair, which no well-formed text has, so no secret matches across texts.
- */
-const SEPARATOR = '\ud800';
 /** Characters beyond the cut that are searched, so that a secret that begins before the cut is found. */
 const READ_AHEAD = 1_024;
 /** Shorter secrets are often parts of ordinary words and numbers, so they are masked only where they stand alone. */
@@ -41,12 +35,6 @@ export class SecretMask {
 
   mask(text: string): string {
     return this.maskStart(text, text.length);
-  }
-
-  /** Masks each text on its own, in one pass. */
-  maskAll(texts: readonly string[]): string[] {
-    const wellFormed = texts.map((text) => text.toWellFormed());
-    return this.mask(wellFormed.join(SEPARATOR)).split(SEPARATOR).map(storable);
   }
 
   /** Returns the first `length` characters, masked. A secret that goes beyond them is masked as well. */

@@ -123,8 +123,8 @@ describe('checkPlaybook', () => {
     ['{{ has(incident.raw_data.why) ? incident.raw_data.why : dyn(null) }}'],
     ['{{ incident.raw_data.count }} mails, {{ 1 + 1 }}, {{ true }}'],
     ['a }} alone, { and }'],
-    ['{{ {"a": {"b": "}}"}}.a.b }}'],
-    ["{{ '}}' + '\\'}}' + r'a' + '''it's }}''' }}"],
+    ['{{ {"a": {"b": "}}"} }.a.b }}'],
+    ["{{ '}}' + '\\'}}' + r'a' }}"],
   ])('takes the template %s', (template) => {
     expect(ofReason(template)).toEqual([]);
   });

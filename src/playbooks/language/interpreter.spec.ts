@@ -1,7 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js';
-import { ExpressionError, readExpression, ROOTS } from './expression.js';
-import { MOST_NESTED_LOOPS } from '../playbook.js';
-import { Budget, type Value } from './operations.js';
+import { readExpression, ROOTS } from './expression.js';
+import { MOST_NESTED_LOOPS } from '../limits.js';
+import { Budget, ExpressionError, type Value } from './operations.js';
 import { Interpreter, type Scope } from './interpreter.js';
 import { Random } from '../../../test/support/playbooks/random.js';
 

@@ -2,17 +2,19 @@
 import { Injectable } from '@nestjs/common';
 import {
   INCIDENT_PARAMETERS,
+  IncidentCreation,
   insertIncidents,
-  type InsertedIncident,
 } from '../../incidents/incident-creation.js';
-import { insertTimeline } from '../../incidents/timeline/incident-timeline.js';
+import { IncidentTimeline, insertTimeline } from '../../incidents/timeline/incident-timeline.js';
+import { Batcher } from '../../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { ReadEvent } from '../reading/read-events.js';
+import { incidentOf, type ReadEvent } from '../reading/read-events.js';
+import { entriesOfNew } from './further-reports.js';
 import { endFailed, SETTLED_COLUMNS } from './inbox.repository.js';
-import type { Arrival } from './receipt.js';
+import { type Arrival, principalOf, type SettledEvent } from './receipt.js';
 
 /** A body of one event. */
-export interface SingleReceipt {
+interface SingleReceipt {
   readonly arrival: Arrival;
   readonly event: ReadEvent;
 }
@@ -45,7 +47,7 @@ const INSERT_NEW: Statement = {
     ended as (${endFailed('inbox')}),
     ${insertIncidents(1 + OWN_PARAMETERS, IF_NEW)},
     timeline as (${insertTimeline(1 + OWN_PARAMETERS + INCIDENT_PARAMETERS)} ${IF_NEW('incident_id')})
-    select id, incident_number from incident`,
+    select id as incident_id, incident_number from incident`,
 };
 
 /** Stores repetitions without a body, because the first receipt has the same bytes. */
@@ -70,28 +72,36 @@ const INSERT_REPEATED: Statement = {
       from repeated join incidents on incidents.id = repeated.incident_id`,
 };
 
-/** A receipt with the incident that the first receipt of the event created. */
-interface RepeatedRow {
-  readonly id: string;
-  readonly incident_id: string;
-  readonly incident_number: string;
-}
+type NumberRow = Omit<SettledEvent, 'outcome'>;
+type Settled = readonly (SettledEvent | undefined)[];
 
+/** Settles the usual cases in batches: one new event, or one exact repetition. Each batch is a transaction in one round trip. */
 @Injectable()
-export class ReceiptBatchesRepository {
-  constructor(private readonly statements: Statements) {}
+export class ReceiptBatches {
+  private readonly newOnes = new Batcher((singles: readonly SingleReceipt[]) =>
+    this.insertNew(singles),
+  );
+  private readonly repeatedOnes = new Batcher((singles: readonly SingleReceipt[]) =>
+    this.insertRepeated(singles),
+  );
 
-  /**
-   * A transaction in one round trip. `rows` has an incident for each receipt, in the same order. Returns the numbers of the created
-   * incidents by their ids. Events that were seen before, or that have to wait, are not stored.
-   */
-  async insertNew(
-    singles: readonly SingleReceipt[],
-    rows: readonly InsertedIncident[],
-    incidents: readonly unknown[],
-    timeline: readonly unknown[],
-  ): Promise<ReadonlyMap<string, string>> {
-    const made = await this.statements.rows<{ id: string; incident_number: string }>(INSERT_NEW, [
+  constructor(
+    private readonly statements: Statements,
+    private readonly creation: IncidentCreation,
+    private readonly timeline: IncidentTimeline,
+  ) {}
+
+  /** `undefined` if the event is neither new nor an exact repetition, or has to wait. */
+  async settle(single: SingleReceipt): Promise<SettledEvent | undefined> {
+    return (await this.newOnes.submit(single)) ?? (await this.repeatedOnes.submit(single));
+  }
+
+  async insertNew(singles: readonly SingleReceipt[]): Promise<Settled> {
+    const rows = singles.map(({ arrival, event }) =>
+      this.creation.prepare(principalOf(arrival.source), incidentOf(event)),
+    );
+    const entries = singles.flatMap(({ event }, index) => entriesOfNew(rows[index]!, event));
+    const made = await this.statements.rows<NumberRow>(INSERT_NEW, [
       singles.map(({ arrival }) => arrival.id),
       singles.map(({ arrival }) => arrival.source),
       singles.map(({ arrival }) => arrival.body),
@@ -101,17 +111,16 @@ export class ReceiptBatchesRepository {
       rows.map(({ id }) => id),
       singles.map(({ arrival }) => arrival.received_at.toISOString()),
       singles.map(({ event }) => event.eventId !== undefined),
-      ...incidents,
-      ...timeline,
+      ...this.creation.valuesOf(rows),
+      ...this.timeline.valuesOf(entries),
     ]);
-    return new Map(made.map(({ id, incident_number }) => [id, incident_number]));
+    const byId = new Map(made.map((row) => [row.incident_id, row]));
+    this.creation.inserted(rows.filter(({ id }) => byId.has(id)));
+    return rows.map(({ id }) => settledAs('created', byId.get(id)));
   }
 
-  /** Stores events whose first receipt had the same bytes. Returns them by the ids of their receipts. Other events are not stored. */
-  async insertRepeated(
-    singles: readonly SingleReceipt[],
-  ): Promise<ReadonlyMap<string, RepeatedRow>> {
-    const rows = await this.statements.rows<RepeatedRow>(INSERT_REPEATED, [
+  private async insertRepeated(singles: readonly SingleReceipt[]): Promise<Settled> {
+    const rows = await this.statements.rows<NumberRow & Pick<Arrival, 'id'>>(INSERT_REPEATED, [
       singles.map(({ arrival }) => arrival.id),
       singles.map(({ arrival }) => arrival.source),
       singles.map(({ arrival }) => arrival.body_hash),
@@ -119,6 +128,14 @@ export class ReceiptBatchesRepository {
       singles.map(({ event }) => event.contentHash),
       singles.map(({ arrival }) => arrival.received_at.toISOString()),
     ]);
-    return new Map(rows.map((row) => [row.id, row]));
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return singles.map(({ arrival }) => settledAs('duplicate', byId.get(arrival.id)));
   }
+}
+
+function settledAs(
+  outcome: SettledEvent['outcome'],
+  row: NumberRow | undefined,
+): SettledEvent | undefined {
+  return row && { outcome, incident_id: row.incident_id, incident_number: row.incident_number };
 }

@@ -1,6 +1,6 @@
 import { PickType } from '@nestjs/swagger';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
-import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
+import { PageQueryDto, SortWords } from '../platform/paging/page.js';
 import {
   Choice,
   type FieldOptions,

@@ -10,7 +10,7 @@ import {
   HealthComponents,
 } from '../../src/platform/health-components.js';
 import { Authentication } from '../../src/auth/authentication/authentication.js';
-import { Draining } from '../../src/platform/http/draining.js';
+import { Draining } from '../../src/platform/http/listening.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

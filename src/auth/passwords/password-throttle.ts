@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isLoopback } from '../../platform/addresses/network.js';
-import { FailureLimits } from '../../platform/limits/failure-limits.js';
+import { FailureLimits } from '../../platform/limits/limits.js';
 import { AppError } from '../../platform/errors/app-error.js';
 import { TooManyFailuresError } from '../auth.errors.js';
 import { Refusals } from '../refusals/refusals.js';

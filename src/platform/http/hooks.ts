@@ -5,7 +5,7 @@ import { beginSpan, inSpan, isTracing } from '../tracing/tracing.js';
 import { API_HEADERS } from './answer.js';
 import { sendCompletely } from './answer-transport.js';
 import { ArrivingBody, type BodyMemory } from './arriving-body.js';
-import type { Draining } from './draining.js';
+import type { Draining } from './listening.js';
 import { type KnownRoutes, routeOf } from './known-routes.js';
 import './request.js';
 

@@ -1,4 +1,4 @@
-import { FailureLimits } from './failure-limits.js';
+import { FailureLimits } from './limits.js';
 import { loadSettings } from '../config/load-settings.js';
 import { LimitStorage } from './limit-storage.js';
 

@@ -1,10 +1,14 @@
-import type { Provider } from '@nestjs/common';
+import { Injectable, type Provider } from '@nestjs/common';
 import {
+  InjectMetric,
   makeCounterProvider,
   makeGaugeProvider,
   makeHistogramProvider,
 } from '@willsoto/nestjs-prometheus';
-import { type Counter, Histogram } from 'prom-client';
+import type { FastifyInstance } from 'fastify';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
+import { routeOf, UNKNOWN_ADDRESSES } from '../http/known-routes.js';
 
 const REQUESTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LONG_WORK = [0.1, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 45, 60, 120];
@@ -86,5 +90,50 @@ export function beginAtZero<Label extends string>(
   for (const each of combinations as Readonly<Record<Label, string>>[]) {
     if (metric instanceof Histogram) metric.zero(each);
     else metric.inc(each, 0);
+  }
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Only these begin at 0, because the alert counts them. */
+const SERVER_ERRORS = [...new Set(Object.values(ERROR_CATALOGUE).map(([status]) => status))]
+  .filter((status) => status >= 500)
+  .map(String);
+
+@Injectable()
+export class HttpMetrics {
+  constructor(
+    @InjectMetric('http_requests_total')
+    private readonly requests: Counter<'method' | 'route' | 'status'>,
+    @InjectMetric('http_request_duration_seconds')
+    private readonly duration: Histogram<'method' | 'route'>,
+    @InjectMetric('http_requests_in_flight') private readonly inFlight: Gauge,
+  ) {}
+
+  /** Call it before any route is added. */
+  watch(instance: FastifyInstance): void {
+    this.begin([...METHODS, 'other'], 'unknown');
+    instance.addHook('onRoute', ({ method, url }) => {
+      if (!UNKNOWN_ADDRESSES.includes(url)) this.begin([method].flat(), url);
+    });
+    instance.addHook('onRequest', (_request, reply, done) => {
+      this.inFlight.inc();
+      // Not onResponse, which is not called if the client disconnects.
+      reply.raw.once('close', () => this.inFlight.dec());
+      done();
+    });
+    instance.addHook('onResponse', (request, reply, done) => {
+      const method = knownOr(request.method, METHODS);
+      // Unknown addresses, and wrong methods of known ones, have no template.
+      const route = routeOf(request) ?? 'unknown';
+      this.requests.inc({ method, route, status: String(reply.statusCode) });
+      this.duration.observe({ method, route }, reply.elapsedTime / 1000);
+      done();
+    });
+  }
+
+  private begin(methods: readonly string[], route: string): void {
+    const method = methods.map((one) => knownOr(one, METHODS));
+    beginAtZero(this.requests, { method, route: [route], status: SERVER_ERRORS });
   }
 }

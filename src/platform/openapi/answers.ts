@@ -10,6 +10,7 @@ import {
 } from '@nestjs/swagger';
 import type { SchemaObject } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/error-catalogue.js';
+import { AlwaysTrue, ID_EXAMPLE, Text } from '../validation/fields.js';
 
 /** The tag of the operations under /api that also exist at the root. */
 export const TWINS_UNDER_API = 'System under /api';
@@ -123,6 +124,15 @@ export const ApiSchemas = (schemas: Readonly<Record<string, SchemaObject>>): Met
 /** Sets an example of the whole class. */
 export const ApiExample = (example: object): ClassDecorator =>
   ApiExtension(EXAMPLE_EXTENSION, example);
+
+/** Response to the deletion of a resource with a UUID. */
+export class DeletedResourceDto {
+  @Text({ format: 'uuid', example: ID_EXAMPLE })
+  readonly id: string;
+
+  @AlwaysTrue()
+  readonly deleted: true;
+}
 
 /** Header of a response that states the version of the resource. */
 export const ETAG_HEADER = {

@@ -1,5 +1,5 @@
-import { Controller, Get, Module, Param, Req, Res } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { Controller, Get, Headers, Module, Param, Req, Res } from '@nestjs/common';
+import { ApiExcludeController, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
@@ -11,11 +11,13 @@ import {
   ROLES,
   type Role,
 } from '../access/roles.js';
+import { version } from '../config/process.js';
 import { NotFoundError } from '../errors/app-error.js';
 import { sendFile, StaticFile } from '../http/answer-transport.js';
 import { AnyQuery } from '../http/handler-options.js';
 import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
-import { ServiceIndexController } from './service-index.controller.js';
+import { ApiAnswer, Operation } from '../openapi/answers.js';
+import { Text } from '../validation/fields.js';
 
 /** Folders of the files of the page and of the guides, with the names that are served. */
 const FOLDERS: readonly (readonly [folder: string, names: RegExp])[] = [
@@ -148,6 +150,72 @@ export class FaviconController {
   show(@Res() reply: FastifyReply): void {
     sendFile(reply, this.icon, 'public, max-age=86400');
   }
+}
+
+export class ServiceIndexDto {
+  @Text({ description: 'Name of the service.' })
+  readonly name = 'Incident Triage Service';
+
+  @Text({ description: 'Version that is running, as in `/health`.' })
+  readonly version = version;
+
+  @Text({ description: 'Path of the API.' })
+  readonly api = '/api';
+
+  @Text({ description: 'Page with every operation, for people who have logged in.' })
+  readonly docs = '/docs';
+
+  @Text({ description: 'OpenAPI document, from which clients are generated.' })
+  readonly openapi = '/openapi.json';
+
+  @Text({ description: 'Health of the service.' })
+  readonly health = '/health';
+}
+
+const VARY = {
+  Vary: { description: 'Always `Accept`.', schema: { type: 'string' as const, example: 'Accept' } },
+};
+
+/** Answers at the root of the host. */
+@ApiTags('System')
+@Controller()
+@Public()
+@AnyQuery()
+export class ServiceIndexController {
+  @Get()
+  @Operation(
+    'getServiceIndex',
+    'List the addresses of the service',
+    'Redirects browsers, whose Accept prefers `text/html`, to the page `/docs`.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'Paths of the parts of the service on this host.',
+    type: ServiceIndexDto,
+    headers: VARY,
+  })
+  @ApiResponse({
+    status: 303,
+    description: 'Redirects a browser to `/docs`.',
+    headers: {
+      Location: { description: 'Always `/docs`.', required: true, schema: { type: 'string' } },
+      ...VARY,
+    },
+  })
+  index(
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): ServiceIndexDto | undefined {
+    void reply.header('vary', 'Accept');
+    if (!prefersHtml(accept)) return new ServiceIndexDto();
+    void reply.redirect('/docs', 303);
+    return undefined;
+  }
+}
+
+/** Whether the caller is a browser that opens a page: it asks for HTML, and not for JSON. */
+export function prefersHtml(accept = ''): boolean {
+  return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept);
 }
 
 @Module({ controllers: [DocsController, FaviconController, ServiceIndexController] })

@@ -1,6 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { randomBytes } from 'node:crypto';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
+import { SettingError } from '../../../platform/config/load-settings.js';
+import type { Settings } from '../../../platform/config/settings.js';
 import { type Span, traced } from '../../../platform/tracing/tracing.js';
 import { type Prompt, promptFor, readVerdict, VERDICT_SCHEMA } from '../../prompts/prompt.js';
 import { WORDS } from '../../prompts/prompt-texts.js';
@@ -208,4 +210,14 @@ function tokensOf(answer: unknown): Required<TokenUse> {
 /** The model answered, and would answer the same question in the same way. */
 function useless(reason: UnavailableReason, message: string): ModelUnavailableError {
   return new ModelUnavailableError(reason, message, { mayHelpLater: false });
+}
+
+/** Throws SettingError without a key. */
+export function anthropicModel(settings: Settings, http: OutboundHttp): AnthropicModel {
+  const { anthropicApiKey: apiKey, anthropicBaseUrl: baseUrl } = settings;
+  if (apiKey === undefined) {
+    throw new SettingError('TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY.');
+  }
+  const { anthropicModel: model, triageTimeoutMs: timeoutMs } = settings;
+  return new AnthropicModel(http, { apiKey, baseUrl, model, timeoutMs });
 }

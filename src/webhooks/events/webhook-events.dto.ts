@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { sortWords } from '../../platform/paging/page.js';
-import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { sortWords, PageQueryDto } from '../../platform/paging/page.js';
 import { Choice, Id, Instant, Text, Texts, WholeNumber } from '../../platform/validation/fields.js';
 import { present } from '../../platform/validation/present.js';
 import { WordList, Words } from '../../platform/validation/query-fields.js';

@@ -123,19 +123,13 @@ function readText(text: string): Json {
   if (cut === text && !SUSPICIOUS.test(text)) return value;
   return (JSON.parse as Parse)(cut, (_, part, { source }) => {
     if (typeof part === 'string') return storable(part);
-    if (typeof part === 'number') return isSafe(source) ? part : JSON.rawJSON(source);
+    if (typeof part === 'number') return isExact(source) ? part : JSON.rawJSON(source);
     if (!isObject(part) || Object.keys(part).every(isStorable)) return part;
     return Object.fromEntries(Object.entries(part).map(([key, member]) => [storable(key), member]));
   });
 }
 
-/** A double keeps 15 digits. */
-const FEW_DIGITS = /^(?:\d|-(?!0))[\d.]{0,14}$/;
-
-function isSafe(number: string): boolean {
-  return FEW_DIGITS.test(number) || isExact(number);
-}
-
+/** NUL, or a surrogate without its other half. */
 const UNSTORABLE = /[\0\p{Cs}]/gu;
 
 function isStorable(text: string): boolean {

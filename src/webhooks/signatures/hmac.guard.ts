@@ -14,9 +14,8 @@ import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { StrangerRefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
-import { ERROR_CATALOGUE } from '../../platform/errors/error-catalogue.js';
-import { FailureLimits } from '../../platform/limits/failure-limits.js';
-import { LimitCounter, type NamedLimit } from '../../platform/limits/limits.js';
+import { meaningOf } from '../../platform/errors/error-catalogue.js';
+import { LimitCounter, type NamedLimit, FailureLimits } from '../../platform/limits/limits.js';
 import { isLines } from '../reading/event-json.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import type { ReceivingSource, WebhookSource } from '../sources/webhook-source.entity.js';
@@ -40,7 +39,7 @@ export class RefusedReceiptError extends StrangerRefusedError {
         details: { reason: problem },
       },
       retryAfterSeconds === undefined
-        ? new AppError(problem, ERROR_CATALOGUE[problem].meaning)
+        ? new AppError(problem, meaningOf(problem))
         : new TooManyFailuresError('refused webhook receipts', retryAfterSeconds),
     );
   }
@@ -109,7 +108,7 @@ export class HmacGuard implements CanActivate {
   }
 
   private async bodyOf({ arriving }: FastifyRequest): Promise<Buffer> {
-    return (await arriving?.read(this.settings.bodyLimitBytes, 'stranger')) ?? Buffer.alloc(0);
+    return (await arriving?.read(this.settings.bodyLimitBytes)) ?? Buffer.alloc(0);
   }
 
   private async accept(

@@ -3,7 +3,7 @@ import { RouteConstraints } from '@nestjs/platform-fastify';
 import type { FastifyServerOptions } from 'fastify';
 import { TooManyFailuresError } from '../../auth/auth.errors.js';
 import { AppError } from '../../platform/errors/app-error.js';
-import { FailureLimits } from '../../platform/limits/failure-limits.js';
+import { FailureLimits } from '../../platform/limits/limits.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import type { SignatureScheme } from '../sources/webhook-source.entity.js';
 import { RefusedReceiptError } from './hmac.guard.js';

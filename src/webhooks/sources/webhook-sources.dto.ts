@@ -8,7 +8,7 @@ import {
   type Severity,
 } from '../../incidents/incident.js';
 import { jsonWithRawData } from '../../incidents/raw-data-rules.js';
-import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
+import { PageQueryDto, SortWords } from '../../platform/paging/page.js';
 import {
   AlwaysTrue,
   Choice,

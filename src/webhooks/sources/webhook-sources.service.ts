@@ -13,7 +13,7 @@ import {
   afterCommit,
 } from '../../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
-import type { Caller } from '../../platform/http/caller.js';
+import type { Caller } from '../../platform/http/request.js';
 import { findOrder, type Page, type PageRequest, sortWords } from '../../platform/paging/page.js';
 import { isLines } from '../reading/event-json.js';
 import { type ReadEvent, isUnfit, openBytes } from '../reading/read-events.js';

@@ -183,7 +183,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
 
 /**
  * Turns refusals of guards, services and transactions into audit records. They throw and need not know the request.
- * PasswordThrottle records failed logins, because it knows the reason.
+ * Passwords records failed logins, because it knows the reason.
  */
 @Injectable()
 @Catch(CallerRefusedError, StrangerRefusedError)

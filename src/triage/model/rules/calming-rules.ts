@@ -115,8 +115,6 @@ export const CALMING = calming([
   ['no_passwords', -80, 'proof', 'talk scan',
     'The server takes no passwords at all, so no guess can succeed.',
     byTool('passwordauth passwordauthentication', /^(?:disabled|no|off)$/i)],
-  ['no_risk_seen', -8, 'clean', 'place', 'The directory sees no risk.',
-    byTool('risk risklevel riskstate', /^(?:none|low|0)$/i)],
   ['approved_on_record', -25, 'decided', 'drill work scan rating',
     'An approval is on record.',
     any(

@@ -17,42 +17,27 @@ export const CONNECTOR_TYPES = new TypesByName<ConnectorType>(join(__dirname, 't
 
 type Typed = Pick<ConnectorEntity, 'type'>;
 
-/**
- * Whether a connector serves no action because another one exists. The sandbox serves only if no other connector
- * exists, enabled or not: after the last real connector was disabled, actions must not appear completed.
- */
+/** Whether it serves no action, so that actions do not appear completed after the last real connector was disabled. */
 export function standsBy(row: Typed, all: readonly Typed[]): boolean {
-  const isStandIn = ({ type }: Typed) => CONNECTOR_TYPES.find(type)?.servesOnlyAlone === true;
+  const isStandIn = ({ type }: Typed) => CONNECTOR_TYPES.find(type)?.simulate !== undefined;
   return isStandIn(row) && !all.every(isStandIn);
 }
 
-/** Enabled connectors that serve actions, and whether another enabled connector stands by. */
-export function servingOf(rows: readonly ConnectorEntity[]) {
-  const enabled = rows.filter((row) => row.enabled && CONNECTOR_TYPES.find(row.type));
-  const serving = enabled.filter((row) => !standsBy(row, rows));
-  return { serving, isStandingBy: serving.length < enabled.length };
-}
-
-/** A connector instance, reused until its row changes. */
-interface Instance {
-  /** Version and time of the row, because a restored backup may repeat a version. */
-  readonly state: string;
-  readonly connector: Connector;
-}
+/** Enabled connectors that serve actions. */
+export const servingOf = (rows: readonly ConnectorEntity[]): ConnectorEntity[] =>
+  rows.filter((row) => row.enabled && CONNECTOR_TYPES.find(row.type) && !standsBy(row, rows));
 
 function provides({ type: name, config }: ConnectorEntity): readonly ActionTypeName[] {
   const type = CONNECTOR_TYPES.named(name);
   return type.provides?.(config) ?? actionsOf(type);
 }
 
-/**
- * Finds the connector for an action. Reads the connectors from the database each time, so that every replica sees
- * changes at once. Instances are reused while their rows are unchanged, because circuit breakers keep state.
- */
+/** Reads the connectors from the database each time, so that every replica sees changes at once. */
 @Injectable()
 export class ConnectorRegistry {
   private readonly logger = new Logger(ConnectorRegistry.name);
-  private readonly instances = new Map<string, Instance>();
+  /** Reused while `state` is the same, for their circuit breakers. A restored backup may repeat a version, not a time. */
+  private readonly instances = new Map<string, { state: string; connector: Connector }>();
 
   constructor(
     private readonly rows: ConnectorsRepository,
@@ -61,23 +46,22 @@ export class ConnectorRegistry {
     private readonly smtp: OutboundSmtp,
   ) {}
 
-  /**
-   * The enabled connector with the lowest priority for an action type, then the first by name; `undefined` if there is
-   * none.
-   */
+  /** The enabled connector with the lowest priority for an action type, then the first by name. */
   async providerOf(type: ActionTypeName): Promise<Connector | undefined> {
-    return this.providers(await this.serving())(type);
+    return (await this.providersIn())(type);
   }
 
-  /** Like `providerOf` for any types, with one read in the transaction. */
-  async providersIn(tx: Tx): Promise<(type: ActionTypeName) => Connector | undefined> {
-    return this.providers(await this.serving(tx));
+  /** Like `providerOf` for any types, with one read. */
+  async providersIn(tx?: Tx): Promise<(type: ActionTypeName) => Connector | undefined> {
+    const serving = await this.serving(tx);
+    return (type) => this.first(serving, type);
   }
 
-  /** By id, if it is enabled and provides the action type. */
   async provider(id: string, type: ActionTypeName): Promise<Connector | undefined> {
-    const found = (await this.serving()).find((row) => row.id === id);
-    return found && this.providers([found])(type);
+    return this.first(
+      (await this.serving()).filter((row) => row.id === id),
+      type,
+    );
   }
 
   /** By id, even if it is disabled, to ask about earlier operations. */
@@ -99,25 +83,23 @@ export class ConnectorRegistry {
     return connector;
   }
 
-  private providers(serving: readonly ConnectorEntity[]) {
-    return (type: ActionTypeName): Connector | undefined => {
-      const found = serving.find((row) => provides(row).includes(type));
-      return found && this.connectorOf(found);
-    };
+  private first(rows: readonly ConnectorEntity[], type: ActionTypeName): Connector | undefined {
+    const found = rows.find((row) => provides(row).includes(type));
+    return found && this.connectorOf(found);
   }
 
   private async serving(tx?: Tx): Promise<ConnectorEntity[]> {
     const rows = await this.rows.all(tx);
     const ids = new Set(rows.map(({ id }) => id));
     for (const id of this.instances.keys()) if (!ids.has(id)) this.instances.delete(id);
-    return servingOf(rows).serving;
+    return servingOf(rows);
   }
 
   /** If its stored configuration is unusable, all operations of the connector fail with the reason. */
   private connect(row: ConnectorEntity): Connector {
-    const { id, name, type: typeName, config } = row;
-    const type = CONNECTOR_TYPES.named(typeName);
-    const identity = { id, name, type: typeName };
+    const type = CONNECTOR_TYPES.named(row.type);
+    const { id, name } = row;
+    const identity = { id, name, type: row.type };
     const outbound = { http: this.http, smtp: this.smtp };
     try {
       return connectorOf(type, identity, this.configs.open(id, row), outbound);
@@ -126,7 +108,7 @@ export class ConnectorRegistry {
       const fail = () => {
         throw new UnreachableError(UNREADABLE, { temporary: false });
       };
-      return connectorOf({ ...type, connect: () => fail }, identity, config, outbound);
+      return connectorOf({ ...type, connect: () => fail }, identity, row.config, outbound);
     }
   }
 }

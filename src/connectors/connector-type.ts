@@ -15,44 +15,41 @@ import type { TargetRow } from '../targets/target-rows.js';
 import { RefusedError } from './calls/vendor-answers.js';
 import type { Outbound } from './calls/vendor-calls.js';
 
+type Data = Readonly<Record<string, unknown>>;
+
 export interface ActionCall {
-  /** The same for every attempt. Sent as the idempotency key if the vendor supports it. */
   readonly actionId: string;
   readonly attempt: number;
   readonly type: ActionTypeName;
-  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly parameters: Data;
   /**
-   * Whether the requested approval level is sufficient for a target with this name at the vendor; `undefined` if it has
-   * no name. The policy cannot check a vendor id.
+   * Whether the approval level is sufficient for a target with this name at the vendor; `undefined` if it has no name.
+   * The policy cannot check a vendor id.
    */
   readonly mayTarget: (name: string | undefined) => boolean;
-  /**
-   * Sender of the mail in the incident. Mails of other senders with the same id are left alone. Without it an action on a mail
-   * needs mails of one sender only.
-   */
+  /** Sender of the mail in the incident. Mails of other senders with the same id are left alone. */
   readonly sender?: string;
   /** For a rollback: result data of the action to undo, if known. */
-  readonly undoes?: Readonly<Record<string, unknown>>;
+  readonly undoes?: Data;
 }
 
 export type Outcome = {
-  /** The action had no external effect. Its result shows this. */
   readonly simulated?: true;
   readonly message: string;
 } & (
   | { readonly kind: 'done'; readonly data?: Record<string, unknown> }
-  /** The vendor rejected the action: nothing happened. */
   | { readonly kind: 'refused' }
   /** The vendor continues to work on the action. The handle, which is stored as JSON, identifies it in polls. */
   | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
 );
 
-type Ended = Exclude<Outcome, { readonly kind: 'accepted' }>;
+export const done = (message: string, data?: Record<string, unknown>): Outcome => ({
+  kind: 'done',
+  message,
+  data,
+});
 
-/**
- * Stores in the outcome whether the action changed something. A rollback leaves an unchanged target alone. An accepted
- * action keeps the mark in its handle. `undefined` if unknown.
- */
+/** Stores whether the action changed something, if known. A rollback leaves an unchanged target alone. */
 export function marked(outcome: Outcome, changed: unknown): Outcome {
   if (typeof changed !== 'boolean' || outcome.kind === 'refused') return outcome;
   return outcome.kind === 'done'
@@ -60,54 +57,40 @@ export function marked(outcome: Outcome, changed: unknown): Outcome {
     : { ...outcome, handle: { ...outcome.handle, changed } };
 }
 
-/** Effect of an action, for the people who decide on it. */
-export interface Preview {
+interface Preview {
   /** Number of objects that the action would change. Absent if the vendor cannot tell. */
   readonly count?: number;
   readonly message: string;
 }
 
-export type TestResult = TargetTest;
-export type ConnectorIdentity = Pick<TargetRow, 'id' | 'name' | 'type'>;
-
-/**
- * One action type. `vendor` is a client that `connect` returned, with the gate of the call for `send` and `preview`. A
- * RefusedError means that nothing happened.
- */
+/** One action type. The client `vendor` has a gate for `send` and `preview`. A RefusedError means that nothing happened. */
 export interface ActionDefinition<Vendor> {
-  /** A repetition has no second effect. */
   readonly idempotent?: true;
   send(vendor: Vendor, call: ActionCall): Promise<Outcome>;
   /** Reads the state at the vendor if the outcome of `send` is unknown. */
   ask?(vendor: Vendor, call: ActionCall): Promise<Outcome | 'unknown'>;
   /** Reads the progress of an accepted action. */
-  poll?(vendor: Vendor, handle: Record<string, unknown>, call: ActionCall): Promise<Outcome>;
+  poll?(vendor: Vendor, handle: Data, call: ActionCall): Promise<Outcome>;
   preview?(vendor: Vendor, call: ActionCall): Promise<Preview>;
 }
 
-/** A connector type. Each file of `types/` defines one. */
 export interface ConnectorType<
   Schema extends ConfigSchema = ConfigSchema,
   Vendor = unknown,
 > extends TargetType<Schema> {
-  /**
-   * Minimum interval between health checks. Some vendors count them against the rate limit. Checks run at most once per
-   * minute.
-   */
+  /** Minimum interval between health checks, if the vendor counts them against the rate limit. */
   readonly checkedEveryMs?: number;
-  /** Its connectors serve only if no connector of another type exists, enabled or not. */
-  readonly servesOnlyAlone?: true;
-  /**
-   * Returns a function that makes a client of the vendor, used until the configuration changes. All requests of the
-   * client pass the gate. A client without a gate only reads.
-   */
+  /** Returns a function that makes clients, until the configuration changes. A client without a gate only reads. */
   connect(config: ConfigOf<Schema>, outbound: Outbound): (gate?: Gate) => Vendor;
   readonly actions: Readonly<Partial<Record<ActionTypeName, ActionDefinition<NoInfer<Vendor>>>>>;
-  /** Actions of a connector, if they depend on its configuration. */
+  /** Overrides of `actions` and of their `idempotent`, if they depend on the configuration. */
   provides?(config: ConfigOf<Schema>): readonly ActionTypeName[];
-  /** Overrides `idempotent` of the actions, if it depends on the configuration. */
   idempotent?(config: ConfigOf<Schema>, type: ActionTypeName): boolean;
-  simulate?(config: ConfigOf<Schema>, type: ActionTypeName): Ended | undefined;
+  /** `undefined` if the action must be executed. Simulators serve only if no connector of another type exists. */
+  simulate?(
+    config: ConfigOf<Schema>,
+    type: ActionTypeName,
+  ): Exclude<Outcome, { readonly kind: 'accepted' }> | undefined;
   /** Returns a sentence about the successful test. Throws the reason of a failure. */
   test(vendor: NoInfer<Vendor>): Promise<string>;
 }
@@ -124,15 +107,10 @@ export function actionsOf({ actions }: ConnectorType): ActionTypeName[] {
 
 export type Connector = ReturnType<typeof connectorOf>;
 
-/**
- * One configured connector. UnreachableError means that nothing was sent, OutcomeUnknownError that something was sent.
- * Errors of the gate are passed on: the request sent nothing.
- *
- * @param given valid configuration, including secrets
- */
+/** UnreachableError and errors of the gate mean that nothing was sent. @param given configuration, including secrets */
 export function connectorOf(
   type: ConnectorType,
-  identity: ConnectorIdentity,
+  identity: Pick<TargetRow, 'id' | 'name' | 'type'>,
   given: Config,
   outbound: Omit<Outbound, 'secrets'>,
 ) {
@@ -148,12 +126,10 @@ export function connectorOf(
   return {
     identity,
     simulates: type.simulate !== undefined,
-    /** Outcome of a simulated action; `undefined` if it must be executed. */
     simulate: (name: ActionTypeName) => type.simulate?.(config, name),
     /** Whether a call with an unknown outcome may be repeated without a second effect. */
     idempotent: (name: ActionTypeName): boolean =>
       type.idempotent?.(config, name) ?? type.actions[name]?.idempotent ?? false,
-    /** Retries only safe requests. Each attempt passes the gate. */
     execute: (call: ActionCall, gate: Gate): Promise<Outcome> =>
       unlessRefused(
         async () => await action(call).send(client(gate), call),
@@ -171,15 +147,24 @@ export function connectorOf(
         marked(await action(call).poll!(client(), handle, call), handle['changed']),
     }),
     ...(has('ask') && {
-      /** Reads the state at the vendor if the outcome of an action is unknown. */
       probe: (call: ActionCall): Promise<Outcome | 'unknown'> =>
         unlessRefused(
           async () => (await type.actions[call.type]?.ask?.(client(), call)) ?? 'unknown',
           () => 'unknown',
         ),
     }),
-    /** Checks without effect that the vendor answers and accepts the credentials. */
-    test: () => measuredTest(async () => await type.test(client())),
+    async test(): Promise<TargetTest> {
+      const start = performance.now();
+      const result = await type.test(client()).then(
+        (message) => ({ success: true, message }),
+        (error: Error) => {
+          const failures = [RefusedError, UnreachableError, OutcomeUnknownError];
+          if (!failures.some((failure) => error instanceof failure)) throw error;
+          return { success: false, message: error.message };
+        },
+      );
+      return { ...result, latency_ms: Math.round(performance.now() - start) };
+    },
   };
 }
 
@@ -193,17 +178,4 @@ async function unlessRefused<T>(
     if (error instanceof RefusedError) return refused(error.message);
     throw error;
   }
-}
-
-async function measuredTest(test: () => Promise<string>): Promise<TestResult> {
-  const start = performance.now();
-  const result = await test().then(
-    (message) => ({ success: true, message }),
-    (error: Error) => {
-      const failures = [RefusedError, UnreachableError, OutcomeUnknownError];
-      if (!failures.some((failure) => error instanceof failure)) throw error;
-      return { success: false, message: error.message };
-    },
-  );
-  return { ...result, latency_ms: Math.round(performance.now() - start) };
 }

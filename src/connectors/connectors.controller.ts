@@ -6,9 +6,9 @@ import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
-import { shownType, targetRoutes } from '../targets/target-contract.js';
+import { shownType, type TargetTest, targetRoutes } from '../targets/target-contract.js';
 import { CONNECTOR_TYPES } from './connector-registry.js';
-import { actionsOf, type TestResult } from './connector-type.js';
+import { actionsOf } from './connector-type.js';
 import {
   CONNECTOR_REQUEST,
   ConnectorDto,
@@ -30,6 +30,7 @@ const routes = targetRoutes({
   shown: ConnectorDto,
   test: ConnectorTestDto,
   type: ConnectorTypeDto,
+  readers: 'viewer',
   effects: {
     create:
       'Creating a connector sends nothing. The sandbox serves only while no connector of another type exists, enabled or not: then actions that no real connector provides fail with `no_connector`.',
@@ -48,7 +49,6 @@ export class ConnectorsController {
   ) {}
 
   @routes.types
-  @Requires('viewer')
   listTypes(): ConnectorTypeDto[] {
     return CONNECTOR_TYPES.all.map((type) => ({ ...shownType(type), actions: actionsOf(type) }));
   }
@@ -72,24 +72,21 @@ export class ConnectorsController {
   }
 
   @routes.test
-  @Requires('admin')
   test(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<ConnectorTestDto> {
-    const remember = idempotency.remember((result: TestResult) => result);
+    const remember = idempotency.remember((result: TargetTest) => result);
     return this.connectors.test(caller, id, remember);
   }
 
   @routes.list
-  @Requires('viewer')
   async list(@Query() query: ConnectorQueryDto): Promise<ListAnswer<ConnectorDto>> {
     return ListAnswer.of(await this.rows.list(query, query.sort), query, shownConnector);
   }
 
   @routes.create
-  @Requires('admin')
   async create(
     @Body() body: ConnectorInputDto,
     @CurrentPrincipal() caller: Principal,
@@ -100,13 +97,11 @@ export class ConnectorsController {
   }
 
   @routes.get
-  @Requires('viewer')
   async get(@Param('id') id: string): Promise<ConnectorDto> {
     return shownConnector(await this.rows.get(id));
   }
 
   @routes.update
-  @Requires('admin')
   async update(
     @Param('id') id: string,
     @Body() body: ConnectorUpdateDto,
@@ -116,7 +111,6 @@ export class ConnectorsController {
   }
 
   @routes.delete
-  @Requires('admin')
   async delete(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,

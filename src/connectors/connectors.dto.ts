@@ -1,5 +1,6 @@
 import { PickType } from '@nestjs/swagger';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
+import { COMPONENT_STATUSES, type ComponentStatus } from '../platform/health-components.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import {
   Choice,
@@ -22,16 +23,8 @@ import {
 } from '../targets/target-contract.js';
 import { TARGET_SORTS, type TargetSort } from '../targets/target-rows.js';
 import { CONNECTOR_TYPES, standsBy } from './connector-registry.js';
-import {
-  CONNECTOR_STATUSES,
-  type ConnectorEntity,
-  type ConnectorStatus,
-  DEFAULT_PRIORITY,
-  statusOf,
-} from './connector.entity.js';
+import { type ConnectorEntity, DEFAULT_PRIORITY } from './connector.entity.js';
 
-const NOT_CHECKED = 'Not checked yet.';
-const DISABLED = 'The connector is disabled.';
 const STANDS_BY = 'It stands by: it serves actions only while no connector of another type exists.';
 
 const Priority = (options: FieldOptions = {}) =>
@@ -66,14 +59,18 @@ export class ConnectorDto extends ShownTarget {
   @Priority()
   readonly priority: number;
 
-  @Choice('ComponentStatus', CONNECTOR_STATUSES, {
+  @Choice('ComponentStatus', COMPONENT_STATUSES, {
     description: 'Result of the last check; degraded before the first.',
   })
-  readonly status: ConnectorStatus;
+  readonly status: ComponentStatus;
 
   @Instant({ optional: true })
   readonly last_checked_at?: Date;
 }
+
+/** A connector that was never checked is not shown as healthy. */
+const statusOf = ({ enabled, health }: ConnectorEntity): ComponentStatus =>
+  enabled ? (health ?? 'degraded') : 'disabled';
 
 const presentConnector = present(ConnectorDto);
 
@@ -84,8 +81,8 @@ export class ConnectorHealthDto extends PickType(ConnectorDto, ['id', 'type']) {
   @Text()
   readonly name: string;
 
-  @Choice('ComponentStatus', CONNECTOR_STATUSES)
-  readonly status: ConnectorStatus;
+  @Choice('ComponentStatus', COMPONENT_STATUSES)
+  readonly status: ComponentStatus;
 
   @Text({
     description:
@@ -106,13 +103,12 @@ export function shownHealth(
   row: ConnectorEntity,
   all: readonly ConnectorEntity[],
 ): ConnectorHealthDto {
-  const shown = { ...row, status: statusOf(row), checked_at: row.last_checked_at };
-  if (row.enabled && !standsBy(row, all)) {
-    return presentHealth({ ...shown, message: row.health_message ?? NOT_CHECKED });
-  }
+  const message = row.health_message ?? 'Not checked yet.';
+  const shown = { ...row, status: statusOf(row), message, checked_at: row.last_checked_at };
+  if (row.enabled && !standsBy(row, all)) return presentHealth(shown);
   // Results from before it was disabled are outdated.
-  const message = row.enabled ? STANDS_BY : DISABLED;
-  return presentHealth({ ...shown, status: 'disabled', message, latency_ms: null });
+  const reason = row.enabled ? STANDS_BY : 'The connector is disabled.';
+  return presentHealth({ ...shown, status: 'disabled', message: reason, latency_ms: null });
 }
 
 export class ConnectorTestDto extends TargetTest {}
@@ -124,7 +120,6 @@ export class ConnectorTypeDto extends ShownType {
   readonly actions: readonly string[];
 }
 
-/** Body of a request for a connector in the contract. */
 export const CONNECTOR_REQUEST: RequestsByType = {
   union: 'ConnectorInput',
   noun: 'Connector',

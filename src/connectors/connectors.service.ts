@@ -17,20 +17,24 @@ import { newId } from '../platform/ids.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
 import { Work } from '../platform/work/work.js';
-import { SealedConfig } from '../targets/target-secrets.js';
+import { SealedConfig, SECRETS_LOST } from '../targets/target-secrets.js';
 import { shownMessage } from './calls/vendor-answers.js';
 import { CONNECTOR_TYPES, ConnectorRegistry, servingOf } from './connector-registry.js';
-import type { TestResult } from './connector-type.js';
+import type { TargetTest } from '../targets/target-contract.js';
 import { type ConnectorEntity, DEFAULT_PRIORITY } from './connector.entity.js';
 import type { ConnectorInputDto, ConnectorUpdateDto } from './connectors.dto.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 
 const PERIOD_SECONDS = 60;
 const AT_ONCE = 4;
-/** A slower answer makes the connector degraded. */
 const SLOW_MS = 3_000;
+const NOT_CHECKED_YET = {
+  health: null,
+  health_message: null,
+  latency_ms: null,
+  last_checked_at: null,
+};
 
-/** Changes connectors, and checks them: regularly on one replica at a time, and on request. */
 @Injectable()
 export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
   private readonly logger = new Logger(ConnectorsService.name);
@@ -53,39 +57,35 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
     this.work.every('check-connectors', PERIOD_SECONDS, () => this.checkAll());
     this.components.register('connectors', () => this.health());
     this.gauges.register('connector_up', async () => {
-      const { serving } = servingOf(await this.connectors.all());
-      const checked = serving.filter(({ health }) => health);
+      const checked = servingOf(await this.connectors.all()).filter(({ health }) => health);
       return checked.map(({ name, health }) => [{ connector: name }, +(health !== 'unhealthy')]);
     });
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    // An operator with an own database sets up connectors.
     if (this.settings.databaseUrl === undefined) await this.createFirstSandbox();
   }
 
-  /**
-   * Creates a sandbox connector on the first start, so that new users can run actions at once. Only with the embedded
-   * database: an operator with an own database sets up connectors.
-   */
   async createFirstSandbox(): Promise<void> {
-    const kind = { name: 'sandbox', type: 'sandbox', config: {} };
-    const row = { id: newId(), ...kind, enabled: true, priority: DEFAULT_PRIORITY };
-    await this.transactions.run(async (tx) => {
-      if (!(await this.connectors.hasEverBeenOne(tx))) await this.insert(tx, 'system', row);
-    });
+    if (await this.connectors.hasEverBeenOne()) return;
+    await this.create({ name: 'system' }, { name: 'sandbox', type: 'sandbox', config: {} });
   }
 
   async create(
-    caller: Caller,
-    { name, type: typeName, config, ...wanted }: ConnectorInputDto,
-    idempotency: Participant<ConnectorEntity>,
+    caller: Pick<Caller, 'name'> & Participant,
+    { name, type, config, enabled = true, priority = DEFAULT_PRIORITY }: ConnectorInputDto,
+    idempotency: Participant<ConnectorEntity> = {},
   ): Promise<ConnectorEntity> {
-    const { enabled = true, priority = DEFAULT_PRIORITY } = wanted;
     const id = newId();
-    const { stored, details } = this.configs.create(CONNECTOR_TYPES.named(typeName), id, config);
-    const row = { id, name, type: typeName, enabled, priority, ...stored };
+    const { stored, details } = this.configs.create(CONNECTOR_TYPES.named(type), id, config);
     return await this.transactions.run<ConnectorEntity>(
-      (tx) => this.insert(tx, caller.name, row, details),
+      async (tx) => {
+        const row = { id, name, type, enabled, priority, ...stored };
+        const made = await this.connectors.insert(tx, row);
+        await this.record(tx, caller, 'connector.created', made, details);
+        return made;
+      },
       caller,
       idempotency,
     );
@@ -101,9 +101,11 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
       const type = CONNECTOR_TYPES.named(before.type);
       const changed = change.config && this.configs.change(type, id, before, change.config);
       const { config, secrets, secret_names } = changed?.stored ?? before;
-      const content = { name, enabled, priority, config, secrets, secret_names };
-      const after = await this.connectors.update(tx, before, content);
-      await this.record(tx, caller.name, 'connector.updated', after, {
+      const after = await this.connectors.change(tx, id, {
+        ...{ name, enabled, priority, config, secrets, secret_names },
+        ...(changed && NOT_CHECKED_YET),
+      });
+      await this.record(tx, caller, 'connector.updated', after, {
         name_before: before.name === name ? undefined : before.name,
         config_fields: change.config && Object.keys(change.config),
         ...changed?.details,
@@ -116,23 +118,21 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
     await this.transactions.run(async (tx) => {
       const row = await this.connectors.get(id, tx);
       await this.connectors.markDeleted(tx, id);
-      await this.record(tx, caller.name, 'connector.deleted', row);
+      await this.record(tx, caller, 'connector.deleted', row);
     }, caller);
   }
 
-  /** Tests a connector on request, enabled or not. The result is stored like that of a regular check. */
   async test(
     caller: Caller,
     id: string,
-    idempotency: Participant<TestResult>,
-  ): Promise<TestResult> {
+    idempotency: Participant<TargetTest>,
+  ): Promise<TargetTest> {
     const row = await this.connectors.get(id);
     const result = await this.tested(row);
-    return await this.transactions.run<TestResult>(
+    return await this.transactions.run<TargetTest>(
       async (tx) => {
         await this.store(tx, row, result);
-        const { success } = result;
-        await this.record(tx, caller.name, 'connector.tested', row, { success });
+        await this.record(tx, caller, 'connector.tested', row, { success: result.success });
         return result;
       },
       caller,
@@ -141,26 +141,19 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
   }
 
   async checkAll(): Promise<void> {
-    const due = (await this.connectors.all()).filter((row) => row.enabled && this.isDue(row));
+    const now = this.clock.now().getTime();
+    const due = (await this.connectors.all()).filter(({ enabled, type, last_checked_at: last }) => {
+      const everyMs = CONNECTOR_TYPES.find(type)?.checkedEveryMs ?? 0;
+      return enabled && (!last || now - last.getTime() >= everyMs);
+    });
     const places = new Semaphore(AT_ONCE);
     await Promise.all(due.map((row) => places.run(() => this.check(row))));
-  }
-
-  private async insert(
-    tx: Tx,
-    actor: string,
-    row: Parameters<ConnectorsRepository['insert']>[1],
-    more = {},
-  ): Promise<ConnectorEntity> {
-    const made = await this.connectors.insert(tx, row);
-    await this.record(tx, actor, 'connector.created', made, more);
-    return made;
   }
 
   /** Details contain field names and destinations only, because any other value may be a secret. */
   private async record(
     tx: Tx,
-    actor: string,
+    { name: actor }: Pick<Caller, 'name'>,
     action: Extract<AuditAction, `connector.${string}`>,
     { id, name, type, enabled, priority }: ConnectorEntity,
     more = {},
@@ -170,15 +163,9 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
     await this.audit.record(tx, { actor, action, subject, details });
   }
 
-  private async tested(row: ConnectorEntity): Promise<TestResult> {
+  private async tested(row: ConnectorEntity): Promise<TargetTest> {
     const result = await this.registry.connectorOf(row).test();
     return { ...result, message: shownMessage(result.message) };
-  }
-
-  private isDue({ type, last_checked_at }: ConnectorEntity): boolean {
-    const checkedEveryMs = CONNECTOR_TYPES.find(type)?.checkedEveryMs ?? 0;
-    const lastCheck = last_checked_at?.getTime() ?? -Infinity;
-    return this.clock.now().getTime() - lastCheck >= checkedEveryMs;
   }
 
   private async check(row: ConnectorEntity): Promise<void> {
@@ -191,33 +178,40 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
     }
   }
 
-  private async store(tx: Tx, row: ConnectorEntity, result: TestResult): Promise<void> {
+  private async store(tx: Tx, { id, version }: ConnectorEntity, result: TargetTest): Promise<void> {
+    const row = await this.connectors.find(id, tx);
+    // It was changed or deleted during the check.
+    if (row?.version !== version) return;
+    const { name, type, enabled, unhealthy_reported_at: since } = row;
+    // A test without the secrets must not hide that they are lost.
+    if (!enabled && row.health_message === SECRETS_LOST) return;
     const { success, message, latency_ms } = result;
-    const health = !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy';
-    const turn = await this.connectors.recordCheck(tx, row, health, result);
-    if (!turn) return;
-    const { id, name, type } = row;
-    await this.events.record(tx, {
-      type: turn.isUnhealthy ? 'connector.unhealthy' : 'connector.recovered',
-      subject: { type: 'connector', id },
-      payload: { name, type, message, unhealthy_since: turn.since?.toISOString() },
+    // Compared with the last report, because a connector with a new configuration has no last check.
+    const isTurn = enabled && success === (since !== null);
+    await this.connectors.recordCheck(tx, id, {
+      health: !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy',
+      health_message: message,
+      latency_ms,
+      ...(isTurn && { unhealthy_reported_at: success ? null : () => 'now()' }),
     });
-    // Once, on the replica that stored the change.
+    if (!isTurn) return;
+    await this.events.record(tx, {
+      type: success ? 'connector.recovered' : 'connector.unhealthy',
+      subject: { type: 'connector', id },
+      payload: { name, type, message, unhealthy_since: since?.toISOString() },
+    });
     const about = { connector: name, type, reason: message };
     afterCommit(tx, () => {
-      if (turn.isUnhealthy) this.logger.warn(about, 'A connector is unhealthy');
-      else this.logger.log(about, 'A connector is healthy again');
+      if (success) this.logger.log(about, 'A connector is healthy again');
+      else this.logger.warn(about, 'A connector is unhealthy');
     });
   }
 
   private async health(): Promise<ComponentHealth> {
-    const { serving, isStandingBy } = servingOf(await this.connectors.all());
+    const serving = servingOf(await this.connectors.all());
     const total = serving.length;
     if (total === 0) {
-      const message = isStandingBy
-        ? 'No enabled connector provides actions: the sandbox stands by while a connector of another type exists.'
-        : 'No connector is enabled.';
-      return { status: 'disabled', message, total };
+      return { status: 'disabled', message: 'No enabled connector provides actions.', total };
     }
     const down = serving.filter(({ health }) => health === 'unhealthy').map(({ name }) => name);
     if (down.length === 0) return { status: 'healthy', total };

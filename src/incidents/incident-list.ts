@@ -40,7 +40,8 @@ export const SORT_FIELDS = Object.keys(INCIDENT_SORTS) as (keyof typeof INCIDENT
 /** The list of incidents. Filters have the names of the query parameters. */
 export const incidentList = countedList({
   table: 'incidents',
-  columns: [...LISTED_COLUMNS, 'triaged_at', 'number'].join(', '),
+  columns: LISTED_COLUMNS.join(', '),
+  sortColumns: ['triaged_at', 'number'],
   where: 'deleted_at is null',
   counts: 'incident',
   counted: {

@@ -1,7 +1,9 @@
-import { ApiParam, IntersectionType, PartialType, PickType } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
+import { ApiParam, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
 import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from '../actions/action.js';
 import { INCIDENT_TYPE, SEVERITIES, type Severity } from '../incidents/incident.js';
+import { ApiErrorMeanings, type ErrorMeanings } from '../platform/openapi/answers.js';
 import { sortWords } from '../platform/paging/page.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import { SAYS_SOMETHING } from '../platform/text.js';
@@ -22,7 +24,6 @@ import {
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { NullIsAbsent } from '../platform/validation/json-shield.js';
-import { present } from '../platform/validation/present.js';
 import { QueryFlag } from '../platform/validation/query-fields.js';
 import {
   LONGEST_DEFINITION,
@@ -34,13 +35,9 @@ import {
   NAME,
   NAME_IN_WORDS,
   ON_ERROR,
-  type OnError,
   PLAYBOOK_NAME,
-  type PlaybookEntity,
-  type PlaybookVersionEntity,
-} from './playbook.js';
+} from './limits.js';
 
-/** Description of the expression language, for the contract. */
 export const LANGUAGE_IN_WORDS = `A condition is an expression in [CEL](https://cel.dev), and so is the text within \`{{ }}\` in \`parameters\`. An expression can read:
 
 - \`incident\`, as it was when the run started: \`id\`, \`incident_number\`, \`incident_type\`, \`severity\`, \`status\`, \`source\`, \`title\`, \`fields\`, \`raw_data\`, \`resolution\`, \`created_at\`, \`updated_at\`, \`triaged_at\`
@@ -52,22 +49,22 @@ export const LANGUAGE_IN_WORDS = `A condition is an expression in [CEL](https://
 
 An expression has at most ${LONGEST_EXPRESSION} characters; a text with templates ${LONGEST_TEMPLATE}, and ${MOST_EXPRESSIONS} expressions; a playbook ${MOST_STEPS} steps, and \`variables\` and \`steps\` together ${LONGEST_DEFINITION} characters as JSON. The name of a variable or of a step is ${NAME_IN_WORDS}.`;
 
-/** Maximum length of the instructions that the model is shown. */
 const LONGEST_INSTRUCTIONS = 8_000;
 const LONGEST_DESCRIPTION = 2_000;
 const MOST_TRIGGERS = 50;
 const LONGEST_SOURCE = 255;
 
-/** An address accepts the name of a playbook wherever it accepts the id. The name is that of a shipped playbook. */
-export const ByNameOrId = () =>
-  ApiParam({
-    name: 'id',
-    description: 'Id or name of the playbook. A malformed value is answered as unknown.',
-    schema: { title: 'PlaybookReference', type: 'string' },
-    example: 'phishing-response',
-  });
-
-export const NO_SUCH_PLAYBOOK = 'There is no such playbook.';
+/** The example is the name of a shipped playbook. */
+export const ByNameOrId = (meanings: ErrorMeanings = {}) =>
+  applyDecorators(
+    ApiErrorMeanings({ not_found: 'There is no such playbook.', ...meanings }),
+    ApiParam({
+      name: 'id',
+      description: 'Id or name of the playbook. A malformed value is answered as unknown.',
+      schema: { title: 'PlaybookReference', type: 'string' },
+      example: 'phishing-response',
+    }),
+  );
 
 const PlaybookName = (options: FieldOptions = {}) =>
   Text({
@@ -100,7 +97,6 @@ const TRIGGERS: FieldOptions = {
 };
 const STEPS = { maxItems: MOST_STEPS, description: 'Steps, taken one after another.' };
 
-/** A field may be absent, but not null. */
 const NOT_NULL = { skipNullProperties: false };
 
 class PlaybookTriggersDto {
@@ -161,7 +157,7 @@ class PlaybookStepDto {
     description:
       'Whether the run ends or continues if the step fails or is rejected. Default: `stop`.',
   })
-  readonly on_error: OnError;
+  readonly on_error: (typeof ON_ERROR)[number];
 }
 
 class PlaybookStepInputDto extends IntersectionType(
@@ -174,10 +170,10 @@ class PlaybookStepInputDto extends IntersectionType(
   @StepParameters({ optional: true, default: {} })
   readonly parameters: Record<string, unknown> = {};
 
-  override readonly on_error: OnError = 'stop';
+  override readonly on_error: (typeof ON_ERROR)[number] = 'stop';
 }
 
-class PlaybookContentDto {
+export class PlaybookContentDto {
   @Id('PlaybookId')
   readonly id: string;
 
@@ -229,17 +225,11 @@ class PlaybookContentDto {
   readonly steps: readonly PlaybookStepDto[];
 }
 
-const SAME_IN_REQUESTS = [
-  'description',
-  'enabled',
-  'auto_run',
-  'trust_verdict',
-  'instructions',
-] as const;
+const OTHER_IN_REQUESTS = ['id', 'name', 'version', 'triggers', 'variables', 'steps'] as const;
 
 export class PlaybookInputDto extends IntersectionType(
   PickType(PlaybookContentDto, ['name']),
-  PartialType(PickType(PlaybookContentDto, SAME_IN_REQUESTS), NOT_NULL),
+  PartialType(OmitType(PlaybookContentDto, OTHER_IN_REQUESTS), NOT_NULL),
 ) {
   @Nested(() => PlaybookTriggersInputDto, { ...TRIGGERS, optional: true })
   readonly triggers?: PlaybookTriggersInputDto;
@@ -248,7 +238,7 @@ export class PlaybookInputDto extends IntersectionType(
   readonly variables?: Record<string, unknown>;
 
   @NestedList(() => PlaybookStepInputDto, { ...STEPS, optional: true })
-  readonly steps?: PlaybookStepInputDto[];
+  readonly steps?: readonly PlaybookStepInputDto[];
 }
 
 @NullIsAbsent()
@@ -275,12 +265,6 @@ export class PlaybookVersionDto extends PlaybookContentDto {
   @Instant()
   readonly changed_at: Date;
 }
-
-export const presentPlaybook = (row: PlaybookEntity): PlaybookDto =>
-  present(PlaybookDto)({ ...row, ...row.definition });
-
-export const presentVersion = (row: PlaybookVersionEntity): PlaybookVersionDto =>
-  present(PlaybookVersionDto)({ ...row, ...row.definition });
 
 export class CheckedPlaybookDto {
   @AlwaysTrue()

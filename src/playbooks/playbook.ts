@@ -1,58 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
-import type { RequiredLevel } from '../actions/action.js';
-import type { Incident, Severity } from '../incidents/incident.js';
-
-/** Lower-case letters, digits and hyphens. A UUID is no name, so that an id is never mistaken for a name. */
-export const PLAYBOOK_NAME =
-  /^(?![0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{0,62}$/;
-
-export const ON_ERROR = ['stop', 'continue'] as const;
-export type OnError = (typeof ON_ERROR)[number];
-
-/** Incidents that a playbook is for. An empty list matches all. */
-export interface PlaybookTriggers {
-  readonly incident_types: readonly string[];
-  readonly severities: readonly Severity[];
-  readonly sources: readonly string[];
-}
-
-export interface PlaybookStep {
-  /** Later steps read the result by this name. */
-  readonly name: string;
-  readonly action: ActionTypeName;
-  /** Texts can be templates. */
-  readonly parameters: Readonly<Record<string, unknown>>;
-  /** Expression. The step is skipped if it is false. */
-  readonly condition?: string;
-  readonly approval_level?: RequiredLevel;
-  readonly on_error: OnError;
-}
+import type { Incident } from '../incidents/incident.js';
+import { RowTimes } from '../platform/database/columns.js';
+import type { PlaybookContentDto, PlaybookUpdateDto } from './playbook.dto.js';
 
 /** A step of an unchecked playbook. */
-export type WrittenStep = Omit<PlaybookStep, 'action'> & { readonly action: string };
+export type WrittenStep = PlaybookContentDto['steps'][number];
+export type PlaybookStep = WrittenStep & { readonly action: ActionTypeName };
 
 /** Content of a playbook, with the field names of the API and of the stored JSON. */
-export interface PlaybookDefinition {
-  readonly description?: string;
-  readonly enabled: boolean;
-  readonly triggers: PlaybookTriggers;
-  readonly auto_run: boolean;
-  readonly trust_verdict: boolean;
-  /** Guidance for the model; it starts nothing. */
-  readonly instructions?: string;
-  /** Names with default values, which a run can override. */
-  readonly variables: Readonly<Record<string, unknown>>;
+export type PlaybookDefinition = Omit<PlaybookContentDto, 'id' | 'name' | 'version' | 'steps'> & {
   readonly steps: readonly PlaybookStep[];
-}
+};
 
 @Entity('playbooks')
 @Check('ck_playbooks_name', `name ~ '^[a-z0-9][a-z0-9-]{0,62}$'`)
 @Index('uq_playbooks_name', ['name'], { unique: true, where: 'deleted_at is null' })
 @Index('ix_playbooks_created_at', ['created_at', 'id'], { where: 'deleted_at is null' })
 @Index('ix_playbooks_auto_run', ['name'], { where: 'auto_run and enabled and deleted_at is null' })
-export class PlaybookEntity {
+export class PlaybookEntity extends RowTimes {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbooks' })
   readonly id: string;
 
@@ -69,28 +36,17 @@ export class PlaybookEntity {
   @Column({ type: 'boolean' })
   readonly auto_run: boolean;
 
-  /** Definition of the current version, so that reading a playbook reads one row. */
+  /** Definition of the current version. */
   @Column({ type: 'json' })
   readonly definition: PlaybookDefinition;
 
   @Column({ type: 'text' })
   readonly created_by: string;
 
-  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
-  readonly created_at: Date;
-
   @Column({ type: 'text' })
   readonly updated_by: string;
-
-  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
-  readonly updated_at: Date;
-
-  /** The row of a deleted playbook stays for its runs; its name is free again. */
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly deleted_at: Date | null;
 }
 
-/** Immutable: a trigger rejects every change, so that a run keeps the version that it started with. */
 @Entity('playbook_versions')
 export class PlaybookVersionEntity {
   @PrimaryColumn({
@@ -132,11 +88,6 @@ export function revisionOf({ id, version }: PlaybookVersion): `${string}-${numbe
   return `${id}-${version}`;
 }
 
-/** Fields to change. An empty text removes the field; an absent list of triggers is empty. */
-export type DefinitionChange = Partial<Omit<PlaybookDefinition, 'triggers'>> & {
-  readonly triggers?: Partial<PlaybookTriggers>;
-};
-
 export const DEFAULT_DEFINITION: PlaybookDefinition = {
   enabled: true,
   triggers: { incident_types: [], severities: [], sources: [] },
@@ -146,35 +97,25 @@ export const DEFAULT_DEFINITION: PlaybookDefinition = {
   steps: [],
 };
 
+/** An empty text removes the field; an absent list of triggers is empty. */
 export function definitionAfter(
   before: PlaybookDefinition,
-  change: DefinitionChange,
+  { name: _, triggers, ...change }: PlaybookUpdateDto,
 ): PlaybookDefinition {
-  const after: { readonly [K in keyof Required<PlaybookDefinition>]: PlaybookDefinition[K] } = {
-    description: (change.description ?? before.description) || undefined,
-    enabled: change.enabled ?? before.enabled,
-    triggers: change.triggers ? eachTrigger(change.triggers) : before.triggers,
-    auto_run: change.auto_run ?? before.auto_run,
-    trust_verdict: change.trust_verdict ?? before.trust_verdict,
-    instructions: (change.instructions ?? before.instructions) || undefined,
-    variables: change.variables ?? before.variables,
-    steps: change.steps ?? before.steps,
-  };
   // The database stores JSON, and comparisons see undefined fields and prototypes.
-  return JSON.parse(JSON.stringify(after)) as PlaybookDefinition;
+  const after = { ...before, ...asJson(change) };
+  return asJson({
+    ...after,
+    description: after.description || undefined,
+    triggers: triggers ? { ...DEFAULT_DEFINITION.triggers, ...asJson(triggers) } : before.triggers,
+    instructions: after.instructions || undefined,
+  });
 }
 
-function eachTrigger({
-  incident_types = [],
-  severities = [],
-  sources = [],
-}: Partial<PlaybookTriggers>) {
-  return { incident_types, severities, sources };
-}
+const asJson = <T>(value: T) => JSON.parse(JSON.stringify(value)) as T;
 
 type Content = Pick<PlaybookVersion, 'name' | 'definition'>;
 
-/** Names of the fields that differ, including `name`. */
 export function changedFields(before: Content, after: Content): string[] {
   const from: Record<string, unknown> = { name: before.name, ...before.definition };
   const to: Record<string, unknown> = { name: after.name, ...after.definition };
@@ -186,12 +127,13 @@ export function changedFields(before: Content, after: Content): string[] {
 /** Whether the change only describes the playbook, disables it or removes its trust. Such a change is always permitted. */
 export function onlyStops(before: Content, after: Content): boolean {
   const { enabled, auto_run, trust_verdict } = after.definition;
-  const isHarmless = (field: string) =>
-    field === 'description' ||
-    (field === 'enabled' && !enabled) ||
-    (field === 'auto_run' && !auto_run) ||
-    (field === 'trust_verdict' && !trust_verdict);
-  return changedFields(before, after).every(isHarmless);
+  const isHarmless: Readonly<Record<string, boolean>> = {
+    description: true,
+    enabled: !enabled,
+    auto_run: !auto_run,
+    trust_verdict: !trust_verdict,
+  };
+  return changedFields(before, after).every((field) => isHarmless[field]);
 }
 
 /**
@@ -204,7 +146,7 @@ export function isForManagers(before: Content | undefined, after: Content): bool
 }
 
 export function isTriggeredBy(
-  { incident_types, severities, sources }: PlaybookTriggers,
+  { incident_types, severities, sources }: PlaybookDefinition['triggers'],
   { incident_type, severity, source }: Pick<Incident, 'incident_type' | 'severity' | 'source'>,
 ): boolean {
   const takes = (list: readonly string[], value: string) =>
@@ -213,46 +155,3 @@ export function isTriggeredBy(
     takes(incident_types, incident_type) && takes(severities, severity) && takes(sources, source)
   );
 }
-
-/** Names of variables and steps: identifiers of expressions. */
-export const NAME = /^[a-z][a-z0-9_]{0,62}$/;
-
-/** Keywords of CEL. */
-const RESERVED = new Set(['true', 'false', 'null', 'in']);
-
-export const NAME_IN_WORDS =
-  'must have 1 to 63 small letters, digits and underscores, and begin with a letter; true, false, null and in are reserved';
-
-export function isName(name: string): boolean {
-  return NAME.test(name) && !RESERVED.has(name);
-}
-
-/*
- * Limits of a playbook. docs/adr/0030-the-language-of-playbooks.md has the measured costs.
- */
-export const MOST_STEPS = 50;
-/** Maximum characters of variables and steps together, as JSON. Other fields have their own limits. */
-export const LONGEST_DEFINITION = 65_536;
-export const LONGEST_TEMPLATE = 8_192;
-/** Maximum expressions in one template. */
-export const MOST_EXPRESSIONS = 50;
-export const LONGEST_EXPRESSION = 2_000;
-export const MOST_NODES = 500;
-export const DEEPEST_NODE = 60;
-/** Maximum nesting of `all`, `exists`, `map` and similar loops. */
-export const MOST_NESTED_LOOPS = 2;
-
-/**
- * Maximum nesting of lists and objects that an expression builds. The library keeps each type in memory for ever, and these
- * levels allow some hundred types.
- */
-export const MOST_LEVELS_BUILT = 4;
-
-/** Maximum items of a list that an expression visits or builds. */
-export const MOST_ITEMS = 1_000;
-/** Maximum UTF-16 units of a text that an expression builds. */
-export const LONGEST_MADE_TEXT = 1_048_576;
-/** Maximum cost of the condition and the templates of one step. */
-export const LARGEST_COST = 100_000;
-/** Maximum cost of all steps. Each of more than 20 steps has an equal share. */
-export const LARGEST_COST_OF_ALL = 2_000_000;

@@ -27,22 +27,26 @@ import {
   SAME_KEY_UNDER_WAY,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
+import { present } from '../platform/validation/present.js';
 import {
   ByNameOrId,
   CheckedPlaybookDto,
   LANGUAGE_IN_WORDS,
-  NO_SUCH_PLAYBOOK,
   PlaybookDto,
   PlaybookInputDto,
   PlaybookQueryDto,
   PlaybookUpdateDto,
   PlaybookVersionDto,
   PlaybookVersionsQueryDto,
-  presentPlaybook,
-  presentVersion,
 } from './playbook.dto.js';
-import { revisionOf } from './playbook.js';
-import { MOST_PLAYBOOKS, PlaybooksService } from './playbooks.service.js';
+import { type PlaybookEntity, type PlaybookVersionEntity, revisionOf } from './playbook.js';
+import { PlaybooksService } from './playbooks.service.js';
+
+const presentPlaybook = (row: PlaybookEntity): PlaybookDto =>
+  present(PlaybookDto)({ ...row, ...row.definition });
+
+const presentVersion = (row: PlaybookVersionEntity): PlaybookVersionDto =>
+  present(PlaybookVersionDto)({ ...row, ...row.definition });
 
 @ApiTags('Playbooks')
 @Controller('api/playbooks')
@@ -66,7 +70,7 @@ export class PlaybooksController {
   @Operation('createPlaybook', 'Create a playbook', LANGUAGE_IN_WORDS)
   @ApiAnswer({ status: 201, description: 'Its first version.', type: PlaybookDto })
   @ApiErrorMeanings({
-    conflict: `The name is taken, there are ${MOST_PLAYBOOKS} playbooks already, or a request with the same Idempotency-Key is still under way.`,
+    conflict: 'The name is taken, or a request with the same Idempotency-Key is still under way.',
   })
   async create(
     @Body() body: PlaybookInputDto,
@@ -100,7 +104,6 @@ export class PlaybooksController {
     'Reads a playbook by its name or id. Use the `ETag` to change exactly this version.',
   )
   @ApiAnswer({ status: 200, description: 'The playbook.', type: PlaybookDto, headers: ETAG_HEADER })
-  @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async get(
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -123,7 +126,6 @@ export class PlaybooksController {
     type: PlaybookVersionDto,
     list: true,
   })
-  @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async versions(
     @Param('id') id: string,
     @Query() query: PlaybookVersionsQueryDto,
@@ -133,7 +135,7 @@ export class PlaybooksController {
 
   @Put(':id')
   @Requires('senior')
-  @ByNameOrId()
+  @ByNameOrId({ conflict: 'The name is taken.' })
   @Operation(
     'updatePlaybook',
     'Change a playbook',
@@ -147,7 +149,6 @@ export class PlaybooksController {
     headers: ETAG_HEADER,
   })
   @ApiErrors('precondition_failed')
-  @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK, conflict: 'The name is taken.' })
   async update(
     @Param('id') id: string,
     @Body() body: PlaybookUpdateDto,
@@ -175,7 +176,6 @@ export class PlaybooksController {
     type: DeletedResourceDto,
   })
   @ApiErrors('precondition_failed')
-  @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async delete(
     @Param('id') id: string,
     @IfMatch() condition: IfMatchCondition,

@@ -5,11 +5,7 @@ import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { PlaybooksController } from './playbooks.controller.js';
-import { PlaybooksRepository } from './playbooks.repository.js';
 import { PlaybooksService } from './playbooks.service.js';
-import { AutoRuns } from './runs/auto-runs.js';
-import { DryRuns } from './runs/dry-run.js';
-import { PlaybookRunLists } from './runs/run-list.js';
 import { RunRecorder } from './runs/run-records.js';
 import { RunWork } from './runs/run.work.js';
 import { AllPlaybookRunsController, PlaybookRunsController } from './runs/runs.controller.js';
@@ -19,17 +15,7 @@ import { RunsService } from './runs/runs.service.js';
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule, ActionsModule],
   controllers: [PlaybooksController, PlaybookRunsController, AllPlaybookRunsController],
-  providers: [
-    AutoRuns,
-    DryRuns,
-    PlaybookRunLists,
-    PlaybooksRepository,
-    PlaybooksService,
-    RunRecorder,
-    RunsRepository,
-    RunsService,
-    RunWork,
-  ],
+  providers: [PlaybooksService, RunRecorder, RunsRepository, RunsService, RunWork],
   exports: [PlaybooksService],
 })
 export class PlaybooksModule {}

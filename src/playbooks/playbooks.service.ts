@@ -1,4 +1,6 @@
+// SQL: a playbook is stored with its version.
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { DataSource, IsNull } from 'typeorm';
 import { SYSTEM } from '../actions/action.js';
 import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
@@ -6,34 +8,39 @@ import { VersionHistory } from '../audit/changes/version-history.js';
 import { requireRole } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
 import { mapConstraints, violatedConstraint } from '../platform/database/sqlstate.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
-import { newId } from '../platform/ids.js';
-import type { Page } from '../platform/paging/page.js';
+import { isUuid, newId } from '../platform/ids.js';
+import { findOrder, type Page } from '../platform/paging/page.js';
 import { checkPlaybook } from './language/check-playbook.js';
 import {
   changedFields,
   DEFAULT_DEFINITION,
   definitionAfter,
-  type DefinitionChange,
   isForManagers,
   onlyStops,
   type PlaybookDefinition,
-  type PlaybookEntity,
+  PlaybookEntity,
   type PlaybookVersion,
-  type PlaybookVersionEntity,
+  PlaybookVersionEntity,
   revisionOf,
 } from './playbook.js';
-import type { PlaybookQueryDto, PlaybookVersionsQueryDto } from './playbook.dto.js';
-import { PlaybooksRepository } from './playbooks.repository.js';
+import { PLAYBOOK_NAME } from './limits.js';
+import type {
+  PlaybookInputDto,
+  PlaybookQueryDto,
+  PlaybookUpdateDto,
+  PlaybookVersionsQueryDto,
+} from './playbook.dto.js';
 import malwareContainment from './shipped/malware-containment.json';
 import phishingResponse from './shipped/phishing-response.json';
 import suspiciousLogin from './shipped/suspicious-login.json';
 
 /**
  * Texts for people in these playbooks do not contain raw words of the incident: strangers write them, with mentions and links
- * that chats and tickets act on. docs/playbooks.md describes each playbook.
+ * that chats and tickets act on.
  */
 export const SHIPPED_PLAYBOOKS = [
   phishingResponse,
@@ -41,17 +48,40 @@ export const SHIPPED_PLAYBOOKS = [
   suspiciousLogin,
 ] as readonly Pick<PlaybookVersion, 'name' | 'definition'>[];
 
-/** Maximum number of playbooks. Lists and automatic runs read whole definitions. */
-export const MOST_PLAYBOOKS = 1_000;
+const NOT_DELETED = { deleted_at: IsNull() };
 
-type NewPlaybook = DefinitionChange & { readonly name: string };
-type PlaybookChange = DefinitionChange & { readonly name?: string };
+/** The principal of the new version sets a flag that was not set before. */
+const setBy = (flag: string) =>
+  `case when stored.definition ->> '${flag}' = 'true' then coalesce(before.${flag}_by, stored.updated_by) end`;
 
+/** Inserts a playbook, or makes a new version of it. */
+const STORE: Statement = {
+  name: 'playbooks_store',
+  text: `
+    with stored as (
+      insert into playbooks (id, name, enabled, auto_run, definition, created_by, updated_by)
+      values ($1, $2, ($3::json ->> 'enabled')::boolean, ($3::json ->> 'auto_run')::boolean, $3, $4, $4)
+      on conflict (id) do update
+         set name = excluded.name, enabled = excluded.enabled, auto_run = excluded.auto_run, version = playbooks.version + 1,
+             definition = excluded.definition, updated_by = excluded.updated_by, updated_at = now()
+      returning *),
+    kept as (
+      insert into playbook_versions (
+        playbook_id, version, name, definition, changed_by, changed_at, auto_run_by, trust_verdict_by)
+      select stored.id, stored.version, stored.name, stored.definition, stored.updated_by, stored.updated_at,
+             ${setBy('auto_run')}, ${setBy('trust_verdict')}
+        from stored left join playbook_versions before
+          on before.playbook_id = stored.id and before.version = stored.version - 1)
+    select * from stored`,
+};
+
+/** `nameOrId`: no name is a UUID, so a reference is never ambiguous. */
 @Injectable()
 export class PlaybooksService implements OnApplicationBootstrap {
   constructor(
+    private readonly dataSource: DataSource,
+    private readonly statements: Statements,
     private readonly transactions: Transactions,
-    private readonly playbooks: PlaybooksRepository,
     private readonly audit: AuditLog,
     private readonly history: VersionHistory,
   ) {}
@@ -60,9 +90,9 @@ export class PlaybooksService implements OnApplicationBootstrap {
   async onApplicationBootstrap(): Promise<void> {
     try {
       await this.transactions.run(async (tx) => {
-        if (await this.playbooks.hasEverBeenOne(tx)) return;
+        if (await tx.getRepository(PlaybookEntity).exists()) return;
         for (const { name, definition } of SHIPPED_PLAYBOOKS) {
-          await this.insert(tx, name, definition, SYSTEM);
+          await this.store(tx, 'playbook.created', { id: newId(), name, definition }, SYSTEM);
         }
       });
     } catch (error) {
@@ -71,34 +101,66 @@ export class PlaybooksService implements OnApplicationBootstrap {
     }
   }
 
-  list(request: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
-    return this.playbooks.list(request);
+  async list({ page, per_page, sort, ...query }: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
+    const { name, enabled, auto_run } = query;
+    const filters = Object.entries({ name, enabled, auto_run });
+    // TypeORM rejects undefined values.
+    const given = Object.fromEntries(filters.filter(([, value]) => value !== undefined));
+    const [items, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
+      where: { ...given, ...NOT_DELETED },
+      order: findOrder(sort, { created_at: 'created_at', name: 'name' }, 'id'),
+      take: per_page,
+      skip: (page - 1) * per_page,
+    });
+    return { items, total };
   }
 
-  async get(nameOrId: string): Promise<PlaybookEntity> {
-    return found(await this.playbooks.find(nameOrId));
+  /** Also returns a disabled playbook, but not a deleted one. With `tx` it is locked. */
+  async get(nameOrId: string, tx?: Tx): Promise<PlaybookEntity> {
+    return found(await this.find(nameOrId, tx, tx && 'pessimistic_write'));
   }
 
   async findEnabled(nameOrId: string, tx?: Tx): Promise<PlaybookEntity | undefined> {
-    const playbook = await this.playbooks.find(nameOrId, tx);
+    const playbook = await this.find(nameOrId, tx);
     return playbook?.enabled ? playbook : undefined;
+  }
+
+  /** Returns the id. A deleted playbook is found by its id only, because another playbook may have its name. */
+  async idOf(nameOrId: string): Promise<string> {
+    if (!isUuid(nameOrId)) return (await this.get(nameOrId)).id;
+    const exists = await this.dataSource.getRepository(PlaybookEntity).existsBy({ id: nameOrId });
+    return found(exists ? nameOrId : undefined);
   }
 
   async versions(
     nameOrId: string,
-    request: PlaybookVersionsQueryDto,
+    { page, per_page, sort }: PlaybookVersionsQueryDto,
   ): Promise<Page<PlaybookVersionEntity>> {
-    return await this.playbooks.versions(found(await this.playbooks.findId(nameOrId)), request);
+    const repository = this.dataSource.getRepository(PlaybookVersionEntity);
+    const [items, total] = await repository.findAndCount({
+      where: { id: await this.idOf(nameOrId) },
+      order: { version: sort === 'version' ? 'asc' : 'desc' },
+      take: per_page,
+      skip: (page - 1) * per_page,
+    });
+    return { items, total };
+  }
+
+  /** Returns the enabled playbooks with `auto_run`, locked, so that no two transactions give the same turn to their runs. */
+  async autoRuns(tx: Tx): Promise<PlaybookEntity[]> {
+    const where = { auto_run: true, enabled: true, ...NOT_DELETED };
+    const lock = { mode: 'for_no_key_update' } as const;
+    return await tx.getRepository(PlaybookEntity).find({ where, order: { id: 'asc' }, lock });
   }
 
   /** Throws the validation errors that `create` would throw. */
-  check(wanted: NewPlaybook): void {
+  check(wanted: PlaybookInputDto): void {
     requireValid(definitionAfter(DEFAULT_DEFINITION, wanted));
   }
 
   async create(
     caller: Principal,
-    wanted: NewPlaybook,
+    wanted: PlaybookInputDto,
     idempotency: Participant<PlaybookEntity>,
   ): Promise<PlaybookEntity> {
     const { name } = wanted;
@@ -108,11 +170,8 @@ export class PlaybooksService implements OnApplicationBootstrap {
         async (tx) => {
           if (isForManagers(undefined, { name, definition })) requireRole(caller, 'manager');
           requireValid(definition);
-          if ((await this.playbooks.countAlone(tx)) >= MOST_PLAYBOOKS) {
-            const message = `The limit of ${MOST_PLAYBOOKS} playbooks is reached. Delete one first.`;
-            throw new AppError('conflict', message);
-          }
-          return await this.insert(tx, name, definition, caller.name);
+          const playbook = { id: newId(), name, definition };
+          return await this.store(tx, 'playbook.created', playbook, caller.name);
         },
         caller,
         idempotency,
@@ -124,7 +183,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
   async update(
     caller: Principal,
     nameOrId: string,
-    change: PlaybookChange,
+    change: PlaybookUpdateDto,
     condition: IfMatchCondition,
   ): Promise<PlaybookEntity> {
     if (Object.values(change).every((value) => value === undefined)) {
@@ -132,7 +191,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     }
     return await unlessTaken(change.name ?? '', () =>
       this.transactions.run<PlaybookEntity>(async (tx) => {
-        const before = found(await this.playbooks.find(nameOrId, tx, true));
+        const before = await this.get(nameOrId, tx);
         const { id, name } = before;
         const definition = definitionAfter(before.definition, change);
         const after = { id, name: change.name ?? name, definition };
@@ -142,10 +201,9 @@ export class PlaybooksService implements OnApplicationBootstrap {
         await this.requireMatch(tx, before, condition);
         const fields = changedFields(before, after);
         if (fields.length === 0) return before;
-        const changed = await this.playbooks.store(tx, after, caller.name);
-        const renamed = fields.includes('name') ? { name_before: name } : {};
-        await this.record(tx, caller.name, 'playbook.updated', changed, { fields, ...renamed });
-        return changed;
+        const name_before = fields.includes('name') ? name : undefined;
+        const details = { fields, name_before };
+        return await this.store(tx, 'playbook.updated', after, caller.name, details);
       }, caller),
     );
   }
@@ -153,23 +211,39 @@ export class PlaybooksService implements OnApplicationBootstrap {
   /** Returns the id of the deleted playbook. Its runs continue with their version. */
   async delete(caller: Principal, nameOrId: string, condition: IfMatchCondition): Promise<string> {
     return await this.transactions.run(async (tx) => {
-      const playbook = found(await this.playbooks.find(nameOrId, tx, true));
+      const playbook = await this.get(nameOrId, tx);
+      const { id } = playbook;
       await this.requireMatch(tx, playbook, condition);
-      await this.playbooks.markDeleted(tx, playbook.id);
-      await this.record(tx, caller.name, 'playbook.deleted', playbook);
-      return playbook.id;
+      await tx.getRepository(PlaybookEntity).update(id, { deleted_at: () => 'now()' });
+      await this.record(tx, 'playbook.deleted', playbook, caller.name);
+      return id;
     }, caller);
   }
 
-  private async insert(
+  private async find(
+    nameOrId: string,
+    tx?: Tx,
+    lock?: 'pessimistic_write',
+  ): Promise<PlaybookEntity | undefined> {
+    if (!isUuid(nameOrId) && !PLAYBOOK_NAME.test(nameOrId)) return undefined;
+    const row = await (tx ?? this.dataSource).getRepository(PlaybookEntity).findOne({
+      where: { ...(isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId }), ...NOT_DELETED },
+      lock: lock && { mode: lock },
+    });
+    return row ?? undefined;
+  }
+
+  private async store(
     tx: Tx,
-    name: string,
-    definition: PlaybookDefinition,
+    action: AuditAction,
+    { id, name, definition }: Omit<PlaybookVersion, 'version'>,
     by: string,
+    details?: object,
   ): Promise<PlaybookEntity> {
-    const created = await this.playbooks.store(tx, { id: newId(), name, definition }, by);
-    await this.record(tx, by, 'playbook.created', created);
-    return created;
+    const values = [id, name, JSON.stringify(definition), by];
+    const [stored] = await this.statements.rowsIn<PlaybookEntity>(tx, STORE, values);
+    await this.record(tx, action, stored!, by, details);
+    return stored!;
   }
 
   private async requireMatch(
@@ -186,10 +260,10 @@ export class PlaybooksService implements OnApplicationBootstrap {
   /** The record names the version, which has the content, and the fields that changed. */
   private async record(
     tx: Tx,
-    actor: string,
-    action: Extract<AuditAction, `playbook.${string}`>,
+    action: AuditAction,
     { id, name, version, definition }: PlaybookVersion,
-    more: Readonly<Record<string, unknown>> = {},
+    actor: string,
+    more: object = {},
   ): Promise<void> {
     const { enabled, auto_run, trust_verdict } = definition;
     const details = { name, version, enabled, auto_run, trust_verdict, ...more };
@@ -207,8 +281,7 @@ function unlessTaken<T>(name: string, work: () => Promise<T>): Promise<T> {
   return mapConstraints({ uq_playbooks_name: taken }, work);
 }
 
-/** Throws not_found if there is no such playbook. */
-export function found<T>(playbook: T | undefined): T {
+function found<T>(playbook: T | undefined): T {
   if (playbook === undefined) throw new NotFoundError('Playbook');
   return playbook;
 }

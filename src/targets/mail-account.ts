@@ -5,7 +5,6 @@ import type { MailServer } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
 import { problemAt, refusedTarget } from './target-check.js';
 import { type ConfigOf, secret, text } from './target-config.js';
-import MailComposer from 'nodemailer/lib/mail-composer';
 import { storable } from '../platform/text.js';
 
 const SUBMISSION_PORT = 587;
@@ -62,7 +61,7 @@ export function isMailbox(text: string): boolean {
   return MAILBOX.test(text) && hasFormat('email', text);
 }
 
-/** Texts to mask. Servers may repeat a login in base64 (RFC 4616), which is masked as a whole. */
+/** Servers may repeat a login in base64 (RFC 4616), which is masked as a whole. */
 export function mailSecrets({ username, password }: MailAccount): string[] {
   return password ? [password, `\0${username}\0${password}`] : [];
 }
@@ -80,9 +79,8 @@ export function mailAccountProblems(config: MailAccount, targets: Targets): Fiel
   ];
 }
 
-export function notOneAddress(field: string): FieldError {
-  return problemAt(field, 'is_email', 'must be one email address');
-}
+export const notOneAddress = (field: string): FieldError =>
+  problemAt(field, 'is_email', 'must be one email address');
 
 /** In the form of URL#hostname; `undefined` if it is not a host. */
 function hostOf(text: string): string | undefined {
@@ -102,7 +100,6 @@ export interface Note {
   readonly threadId?: string;
 }
 
-/** Line breaks and control characters, including those of Unicode. */
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** A group without members: RFC 5322, 3.4. */
@@ -112,6 +109,8 @@ const UNDISCLOSED = 'Undisclosed recipients:;';
 export async function mailContent(note: Note): Promise<Buffer> {
   const { from, to, subject, text, id, threadId } = note;
   const domain = domainOf(from);
+  // Loaded on demand, because few sites send mail.
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const composer = new MailComposer({
     from: { name: '', address: from },
     to: to.length === 0 ? UNDISCLOSED : to.map((address) => ({ name: '', address })),

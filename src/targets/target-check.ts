@@ -9,7 +9,6 @@ import {
   type ConfigOf,
   type ConfigSchema,
   secretNames,
-  splitConfig,
   type ValueSchema,
   withDefaults,
 } from './target-config.js';
@@ -30,18 +29,14 @@ const ajv = new Ajv({
   },
 });
 
-/** Returns the error of a field. The name in `path` may be as long as the body. */
 export function problemAt(path: string, code: string, text: string): FieldError {
   const field = shownStart(path, 200);
   return { field, code, message: `${field} ${text}.` };
 }
 
-/**
- * Validates a configuration against the schema of its type. Returns one error per invalid field, with its dotted path.
- * Messages never quote the configuration, because values may be secrets.
- */
+/** Returns one error per invalid field. Messages never quote the configuration, because values may be secrets. */
 export function configProblems(schema: ConfigSchema, config: unknown): FieldError[] {
-  // Ajv caches each compiled schema. There is one per type.
+  // Ajv caches each compiled schema.
   const validate = ajv.compile(schema);
   validate(config);
   // An error of an invalid name is followed by an error of the keyword `propertyNames`.
@@ -50,14 +45,14 @@ export function configProblems(schema: ConfigSchema, config: unknown): FieldErro
     // A value of the wrong type or length is also an unknown value.
     const { keyword, parentSchema, data } = all.find((one) => one.keyword !== 'enum') ?? all[0]!;
     const ofField = parentSchema as ValueSchema;
-    const [code, text] = (RULES[keyword] ?? RULES[String(ofField.type)])!;
+    const [code, text] = (RULES[keyword.replace(/^(min|max)/, '')] ?? RULES[String(ofField.type)])!;
     const path = ['config', ...parsePointer(pointer)!.map(shownName)].join('.');
     return problemAt(path, code, text(ofField, data));
   });
 }
 
-/** JSON pointer of the invalid field. For a missing or unknown name, ajv points to the object around it. */
 function pointerOf({ instancePath, params }: ErrorObject): string {
+  // For a missing or unknown name, ajv points to the object around it.
   const { missingProperty, additionalProperty, propertyName } = params as Record<string, string>;
   const name = missingProperty ?? additionalProperty ?? propertyName;
   return name === undefined ? instancePath : pointerTo(instancePath, name);
@@ -65,27 +60,15 @@ function pointerOf({ instancePath, params }: ErrorObject): string {
 
 type Rule = readonly [code: string, text: (schema: ValueSchema, value: unknown) => string];
 
-const LENGTH: Rule = [
-  'length',
-  ({ minLength = 0, maxLength }) => `must have ${minLength} to ${maxLength} characters`,
-];
-const SIZE: Rule = [
-  'size',
-  ({ minItems = 0, maxItems, minProperties = minItems, maxProperties = maxItems }) =>
-    `must have ${minProperties} to ${maxProperties} entries`,
-];
-
+/** By keyword without `min` and `max`, or by the type for a wrong type or number. */
 const RULES: Readonly<Record<string, Rule>> = {
   required: ['required', () => 'is required'],
   additionalProperties: ['unknown_field', () => 'is not a known field'],
   propertyNames: ['unknown_field', () => 'is not a known name'],
-  minProperties: SIZE,
-  maxProperties: SIZE,
-  minItems: SIZE,
-  maxItems: SIZE,
+  Properties: ['size', (one) => entries(one.minProperties, one.maxProperties)],
+  Items: ['size', (one) => entries(one.minItems, one.maxItems)],
   uniqueItems: ['unique', () => 'must not contain duplicates'],
-  minLength: LENGTH,
-  maxLength: LENGTH,
+  Length: ['length', (one) => `must have ${one.minLength ?? 0} to ${one.maxLength} characters`],
   enum: ['is_in', ({ enum: words = [] }) => `must be one of ${words.join(', ')}`],
   pattern: ['matches', ({ pattern }) => `must match ${pattern}`],
   format: ['is_url', ({ format }, value) => addressFault(String(value), format)!],
@@ -97,7 +80,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   'object,string': ['object_or_string', () => 'must be an object or a string'],
 };
 
-/** Fault of an address, stricter than the JSON Schema format `uri`; `undefined` if it is valid. */
+const entries = (min = 0, max?: number): string => `must have ${min} to ${max} entries`;
+
+/** Stricter than the JSON Schema format `uri`. */
 function addressFault(text: string, format: ValueSchema['format']): string | undefined {
   if (!URL.canParse(text)) return 'must be an absolute address';
   const { protocol, username, password, search, hash } = new URL(text);
@@ -116,7 +101,6 @@ export interface TargetType<Schema extends ConfigSchema = ConfigSchema> {
   /** The secrets sign messages and are never sent, so a new address does not require them again. */
   readonly signsOnly?: true;
   problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
-  /** Names destinations beside the addresses for the audit trail. */
   sentTo?(config: ConfigOf<Schema>): readonly string[];
 }
 
@@ -144,8 +128,7 @@ export class TypesByName<Type extends TargetType> {
   named(name: string): Type {
     const type = this.find(name);
     if (type) return type;
-    const message = `type must be one of ${this.names.join(', ')}.`;
-    throw ValidationError.of('type', 'is_in', message);
+    throw ValidationError.of('type', 'is_in', `type must be one of ${this.names.join(', ')}.`);
   }
 }
 
@@ -170,33 +153,28 @@ function addressesIn({ properties }: ConfigSchema, config: Config) {
   });
 }
 
-/**
- * Stored secrets that a change does not contain. Somebody who can change an address must not learn the secrets by
- * sending them to their own address.
- */
+/** Stored secrets that a change does not contain. Somebody who can change an address must not learn the secrets. */
 export function secretsNotGivenAgain(
   schema: ConfigSchema,
   before: Config,
   change: Config,
 ): string[] {
-  const namesIn = (config: Config) => secretNames(schema, splitConfig(schema, config).secrets);
-  const given = namesIn(change);
-  return namesIn(before).filter((path) => {
-    const [map = ''] = path.split('.', 1);
-    return !given.includes(path) && !given.includes(map);
-  });
+  const given = secretNames(schema, change);
+  return secretNames(schema, before).filter(
+    (path) => !given.includes(path) && !given.includes(path.replace(/\..*/, '')),
+  );
 }
 
 /**
- * Rejects IP addresses that the service must not connect to, and addresses to which secrets would be sent unencrypted
- * over the internet. Names are checked at each call, because they may resolve differently later.
+ * Rejects IP addresses that the service must not connect to, and unencrypted transport of secrets over the internet.
+ * Names are checked at each call, because they may resolve differently later.
  */
 export function addressProblems(
   schema: ConfigSchema,
   config: Config,
   targets: Targets,
 ): FieldError[] {
-  const hasSecrets = secretNames(schema, splitConfig(schema, config).secrets).length > 0;
+  const hasSecrets = secretNames(schema, config).length > 0;
   return addressesIn(schema, config).flatMap(([name, { protocol, hostname }]) => {
     const field = `config.${name}`;
     if (targets.refusesAddress(hostname)) return [refusedTarget(field)];
@@ -212,7 +190,7 @@ export function refusedTarget(field: string): FieldError {
   return problemAt(field, 'target_refused', text);
 }
 
-/** All problems of a configuration. The schema comes first, because the other rules need valid fields. */
+/** The schema comes first, because the other rules need valid fields. */
 export function allProblems(kind: TargetType, config: Config, targets: Targets): FieldError[] {
   const ofSchema = configProblems(kind.config, config);
   if (ofSchema.length > 0) return ofSchema;

@@ -1,10 +1,7 @@
-/**
- * Minimum length of secrets. If a vendor echoes input, masking reveals whether a guess was right, and one echo can
- * contain thousands of short guesses.
- */
+/** If a vendor echoes input, masking reveals whether a guess was right, and one echo can contain thousands of short ones. */
 export const SHORTEST_SECRET = 8;
 
-/** Part of JSON Schema that describes configurations. Ajv validates it. */
+/** Part of JSON Schema. */
 export interface ValueSchema {
   readonly type:
     'string' | 'integer' | 'boolean' | 'array' | 'object' | readonly ['object', 'string'];
@@ -36,7 +33,7 @@ export interface ValueSchema {
 }
 
 export interface MapSchema extends ValueSchema {
-  readonly propertyNames: { readonly enum: readonly string[] } | { readonly pattern: string };
+  readonly propertyNames: NonNullable<ValueSchema['propertyNames']>;
   readonly additionalProperties: ValueSchema;
 }
 
@@ -113,17 +110,14 @@ export type ConfigOf<Schema extends Fields> = {
 /** A configuration from JSON: values may be null, but not undefined. */
 export type Config = Readonly<Record<string, NonNullable<unknown> | null>>;
 
-export function isFields(schema: ValueSchema): schema is ConfigSchema {
-  return schema.properties !== undefined;
-}
+export const isFields = (schema: ValueSchema): schema is ConfigSchema =>
+  schema.properties !== undefined;
 
-export function isMap(schema: ValueSchema | undefined): schema is MapSchema {
-  return schema?.propertyNames !== undefined;
-}
+export const isMap = (schema: ValueSchema | undefined): schema is MapSchema =>
+  schema?.propertyNames !== undefined;
 
-export function isObject(value: unknown): value is Config {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export const isObject = (value: unknown): value is Config =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function withDefaults({ properties }: ConfigSchema, config: Config): Config {
   const defaults = Object.entries(properties).flatMap(([name, { default: value }]) =>
@@ -142,33 +136,28 @@ export function splitConfig({ properties }: ConfigSchema, config: Config) {
   return { readable: partOf(false), secrets: partOf(true) };
 }
 
-/**
- * Applies a partial change. Absent fields do not change. A map of secrets changes entry by entry, because callers
- * cannot read the other entries. Null removes an entry or an optional field.
- */
+/** A map of secrets changes entry by entry, because callers cannot read the other entries. Null removes. */
 export function changeConfig(schema: ConfigSchema, before: Config, change: Config): Config {
-  const changed = Object.entries(change).map(([name, value]) => {
+  const after = new Map(Object.entries(before));
+  for (const [name, value] of Object.entries(change)) {
     const property = ownOf(schema.properties, name);
     const earlier = before[name];
     const merges = property?.writeOnly && isMap(property) && isObject(value) && isObject(earlier);
-    return [name, merges ? changeMap(property, earlier, value) : value];
-  });
-  const after = { ...before, ...(Object.fromEntries(changed) as Config) };
-  const isOptional = (name: string): boolean =>
-    ownOf(schema.properties, name) !== undefined && !schema.required.includes(name);
-  return Object.fromEntries(
-    Object.entries(after).filter(([name, value]) => value !== null || !isOptional(name)),
-  );
+    const isOptional = property !== undefined && !schema.required.includes(name);
+    if (value === null && isOptional) after.delete(name);
+    else after.set(name, merges ? changeMap(property, earlier, value) : value);
+  }
+  return Object.fromEntries(after);
 }
 
-/** Value of an own property only, because a field of a request or a secret may be named `constructor`. */
+/** A field of a request or a secret may be named `constructor`. */
 export function ownOf<Value>(object: Readonly<Record<string, Value>>, name: string) {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 /** Names of the secrets that are set, such as `secrets.token`. */
-export function secretNames(schema: ConfigSchema, secrets: Config): string[] {
-  return Object.entries(secrets)
+export function secretNames(schema: ConfigSchema, config: Config): string[] {
+  return Object.entries(splitConfig(schema, config).secrets)
     .flatMap(([name, value]) =>
       isMap(schema.properties[name]) && isObject(value)
         ? Object.keys(value).map((key) => `${name}.${key}`)
@@ -177,14 +166,12 @@ export function secretNames(schema: ConfigSchema, secrets: Config): string[] {
     .sort();
 }
 
-/** Values of all secrets, for masking. */
 export function secretTexts(secrets: Config): string[] {
   return Object.values(secrets).flatMap((value) =>
     isObject(value) ? secretTexts(value) : typeof value === 'string' ? [value] : [],
   );
 }
 
-/** Replaces entries, also if the name has another case. */
 function changeMap(schema: MapSchema, earlier: Config, change: Config): Config {
   const keyOf = (name: string) => (schema['x-ignore-case'] ? name.toLowerCase() : name);
   const changed = new Set(Object.keys(change).map(keyOf));

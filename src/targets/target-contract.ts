@@ -1,5 +1,7 @@
 import { applyDecorators, Delete, Get, HttpCode, Post, Put, type Type } from '@nestjs/common';
 import { ApiBody, type SchemaObject } from '@nestjs/swagger';
+import { Requires } from '../platform/access/access.js';
+import type { Role } from '../platform/access/roles.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import {
   ApiAnswer,
@@ -122,12 +124,13 @@ export interface RequestsByType {
   /** Suffix of configuration schema names: `Channel` gives SlackChannelConfig. */
   readonly configNoun?: string;
   readonly request: Type<TargetInput>;
-  /** Fields that `TargetInput` does not have. */
   readonly otherFields: readonly string[];
   readonly types: readonly TargetType[];
 }
 
-/** One schema per type, distinguished by `type`, with its referenced schemas. */
+type Schema = SchemaObject | { readonly $ref: string };
+type Schemas = Record<string, Schema>;
+
 export function schemasByType(requests: RequestsByType): Readonly<Record<string, SchemaObject>> {
   const { union, noun, configNoun = '', request, otherFields, types } = requests;
   const names = ['name', 'enabled', ...otherFields];
@@ -137,16 +140,15 @@ export function schemasByType(requests: RequestsByType): Readonly<Record<string,
   for (const { name: type, config_schema: schema } of types.map(shownType)) {
     const prefix = `${pascal(type)}${configNoun}`;
     const name = `${pascal(type)}${noun}Input`;
-    const config = `${prefix}Config`;
     mapping[type] = ref(name).$ref;
-    Object.assign(schemas, namedSchemas(config, prefix, schema));
+    const config = add(schemas, `${prefix}Config`, objectSchema(schemas, prefix, schema));
     schemas[name] = {
       type: 'object',
       required: ['name', 'type', 'config'],
       properties: {
         ...(Object.fromEntries(fields) as Schemas),
         type: { type: 'string', enum: [type] },
-        config: ref(config),
+        config,
       },
       additionalProperties: false,
       ...(readsNullAsAbsent(request) && { [NULL_IS_ABSENT_EXTENSION]: true }),
@@ -160,8 +162,64 @@ export function schemasByType(requests: RequestsByType): Readonly<Record<string,
   return schemas as Record<string, SchemaObject>;
 }
 
+// OpenAPI 3.0 has no patterns for names, and generators do not support union types. The service validates these.
+
+/** Addresses without user and fragment. A format would say less and allow other schemes. */
+const ADDRESSES = {
+  uri: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\x00]+(/[^?#\\s\\x00]*)?$',
+  'uri-with-query': '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\x00]+([/?][^#\\s\\x00]*)?$',
+} as const;
+
+function add(schemas: Schemas, name: string, schema: object) {
+  schemas[name] = schema;
+  return ref(name);
+}
+
+/** Adds the schemas that the fields refer to; their names start with `prefix`. */
+function objectSchema(schemas: Schemas, prefix: string, schema: ConfigSchema): Schema {
+  const { description, required, properties } = schema;
+  const shown = Object.entries(properties).map(([field, value]): [string, Schema] => [
+    field,
+    schemaOf(schemas, `${prefix}${pascal(field)}`, value),
+  ]);
+  return {
+    type: 'object',
+    description,
+    properties: Object.fromEntries(shown),
+    required: required.length > 0 ? [...required] : undefined,
+    additionalProperties: false,
+  };
+}
+
+function schemaOf(schemas: Schemas, name: string, schema: ValueSchema): Schema {
+  if (isMap(schema)) return mapSchema(schemas, name, schema);
+  if (isFields(schema)) return add(schemas, name, objectSchema(schemas, name, schema));
+  if (schema.enum === ACTION_TYPES) return ref('KnownActionType');
+  if (schema.enum) return add(schemas, name, { type: 'string', enum: schema.enum });
+  const { type, format, items, ...rest } = schema;
+  if (typeof type !== 'string') return { description: rest.description };
+  return {
+    ...rest,
+    type,
+    ...(items && { items: schemaOf(schemas, name, items) }),
+    ...(format && { pattern: ADDRESSES[format] }),
+    ...(type === 'integer' && { format: 'int32' }),
+  } as Schema;
+}
+
+function mapSchema(schemas: Schemas, name: string, schema: MapSchema): Schema {
+  const { propertyNames: names, ...rest } = schema;
+  // Singular of the map: HttpActions contains HttpAction.
+  const value = schemaOf(schemas, name.replace(/s$/, ''), schema.additionalProperties);
+  if ('enum' in names) {
+    const properties = Object.fromEntries(names.enum.map((key) => [key, value]));
+    return add(schemas, name, { ...rest, properties, additionalProperties: false });
+  }
+  const description = `${rest.description ?? ''} Names match \`${names.pattern}\`.`.trim();
+  return { ...rest, description, additionalProperties: value } as Schema;
+}
+
 interface TargetRoutes {
-  /** Such as `NotificationChannel`. */
   readonly name: string;
   readonly requests: RequestsByType;
   readonly shown: Type;
@@ -169,31 +227,34 @@ interface TargetRoutes {
   readonly changed?: Type;
   readonly test: Type;
   readonly type: Type;
-  /** Answers have an ETag, and changes accept If-Match. */
+  /** Role for reads. Default: admin, as for all changes. */
+  readonly readers?: Role;
   readonly hasVersions?: true;
-  /** Descriptions of the effects. */
   readonly effects: Readonly<Record<'create' | 'update' | 'delete' | 'test', string>>;
 }
 
-/** Decorators of the routes that connectors and channels have, without the role. */
 export function targetRoutes(routes: TargetRoutes) {
   const { name, requests, shown, changed = shown, hasVersions, effects } = routes;
   const noun = name.replace(/(?!^)[A-Z]/g, ' $&').toLowerCase();
   const headers = hasVersions && ETAG_HEADER;
   const ifMatch = hasVersions ? [ApiIfMatch(), ApiErrors('precondition_failed')] : [];
+  const [read, write] = [Requires(routes.readers ?? 'admin'), Requires('admin')];
   return {
     list: applyDecorators(
       Get(),
+      read,
       Operation(`list${name}s`, `List the ${noun}s`, 'Newest first, without secrets.'),
       ApiAnswer({ status: 200, description: `The ${noun}s.`, type: shown, list: true }),
     ),
     types: applyDecorators(
       Get('types'),
+      read,
       Operation(`list${name}Types`, `List the types of ${noun}s`, 'With the schema of `config`.'),
       ApiAnswer({ status: 200, description: 'All types.', type: routes.type, catalogue: true }),
     ),
     create: applyDecorators(
       Post(),
+      write,
       Operation(
         `create${name}`,
         `Create a ${noun}`,
@@ -209,11 +270,13 @@ export function targetRoutes(routes: TargetRoutes) {
     ),
     get: applyDecorators(
       Get(':id'),
+      read,
       Operation(`get${name}`, `Read a ${noun}`, '`secrets_set` has the names of its secrets.'),
       ApiAnswer({ status: 200, description: `The ${noun}.`, type: shown, headers }),
     ),
     update: applyDecorators(
       Put(':id'),
+      write,
       Operation(
         `update${name}`,
         `Change a ${noun}`,
@@ -225,6 +288,7 @@ export function targetRoutes(routes: TargetRoutes) {
     ),
     delete: applyDecorators(
       Delete(':id'),
+      write,
       Operation(`delete${name}`, `Delete a ${noun}`, effects.delete),
       ...ifMatch,
       ApiAnswer({
@@ -235,6 +299,7 @@ export function targetRoutes(routes: TargetRoutes) {
     ),
     test: applyDecorators(
       Post(':id/test'),
+      write,
       HttpCode(200),
       Operation(`test${name}`, `Test a ${noun}`, effects.test),
       ApiAnswer({
@@ -244,75 +309,4 @@ export function targetRoutes(routes: TargetRoutes) {
       }),
     ),
   };
-}
-
-type Schema = SchemaObject | { readonly $ref: string };
-type Schemas = Record<string, Schema>;
-
-/*
- * Configuration schemas in OpenAPI 3.0. It has no patterns for names, and generators do not support union types. The
- * service validates these; the descriptions mention them.
- */
-
-/** Addresses without user and fragment. A format would say less and allow other schemes. */
-const ADDRESSES = {
-  uri: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\x00]+(/[^?#\\s\\x00]*)?$',
-  'uri-with-query': '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\x00]+([/?][^#\\s\\x00]*)?$',
-} as const;
-
-/** The schema `name` and its referenced schemas, whose names start with `prefix`. */
-function namedSchemas(name: string, prefix: string, schema: ConfigSchema): Schemas {
-  const found: Schemas = {};
-  const properties = Object.entries(schema.properties).map(([field, value]): [string, Schema] => [
-    field,
-    schemaOf(value, `${prefix}${pascal(field)}`, found),
-  ]);
-  const { description, required } = schema;
-  return {
-    ...found,
-    [name]: {
-      type: 'object',
-      description,
-      properties: Object.fromEntries(properties),
-      required: required.length > 0 ? [...required] : undefined,
-      additionalProperties: false,
-    },
-  };
-}
-
-/** Adds enums and objects with named fields to `found` under their own names. */
-function schemaOf(schema: ValueSchema, name: string, found: Schemas): Schema {
-  if (isMap(schema)) return mapSchema(schema, name, found);
-  if (isFields(schema)) {
-    Object.assign(found, namedSchemas(name, name, schema));
-    return ref(name);
-  }
-  if (schema.enum === ACTION_TYPES) return ref('KnownActionType');
-  if (schema.enum) return named(name, { type: 'string', enum: schema.enum }, found);
-  const { type, format, items, ...rest } = schema;
-  if (typeof type !== 'string') return { description: rest.description };
-  return {
-    ...rest,
-    type,
-    ...(items && { items: schemaOf(items, name, found) }),
-    ...(format && { pattern: ADDRESSES[format] }),
-    ...(type === 'integer' && { format: 'int32' }),
-  } as Schema;
-}
-
-function mapSchema(schema: MapSchema, name: string, found: Schemas): Schema {
-  const { propertyNames: names, ...rest } = schema;
-  // Singular of the map: HttpActions contains HttpAction.
-  const value = schemaOf(schema.additionalProperties, name.replace(/s$/, ''), found);
-  if ('enum' in names) {
-    const properties = Object.fromEntries(names.enum.map((key) => [key, value]));
-    return named(name, { ...rest, properties, additionalProperties: false }, found);
-  }
-  const description = `${rest.description ?? ''} Names match \`${names.pattern}\`.`.trim();
-  return { ...rest, description, additionalProperties: value } as Schema;
-}
-
-function named(name: string, schema: object, found: Schemas): Schema {
-  found[name] = schema;
-  return ref(name);
 }

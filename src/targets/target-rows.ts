@@ -51,7 +51,6 @@ export abstract class TargetRow extends RowTimes {
 export const TARGET_SORTS = sortWords('created_at', 'name');
 export type TargetSort = (typeof TARGET_SORTS)[number];
 
-const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 const DELETED = {
   deleted_at: () => 'now()',
   enabled: false,
@@ -63,12 +62,12 @@ const DELETED = {
 export abstract class TargetRows<Row extends TargetRow> {
   protected abstract readonly dataSource: DataSource;
   protected abstract readonly entity: new () => Row;
-  /** Such as `Connector`, for error messages. */
   protected abstract readonly noun: string;
   protected readonly notDeleted = { deleted_at: IsNull() } as FindOptionsWhere<Row>;
 
   async list({ page, per_page }: PageRequest, sort: readonly TargetSort[]): Promise<Page<Row>> {
-    const order = findOrder<TargetRow, 'created_at' | 'name'>(sort, SORT_COLUMNS, 'id');
+    const columns = { created_at: 'created_at', name: 'name' } as const;
+    const order = findOrder<TargetRow, keyof typeof columns>(sort, columns, 'id');
     const [items, total] = await this.rows().findAndCount({
       where: this.notDeleted,
       order: order as FindOptionsOrder<Row>,
@@ -102,7 +101,8 @@ export abstract class TargetRows<Row extends TargetRow> {
     await this.rows(tx).update(id, { ...DELETED, ...more });
   }
 
-  protected async change(
+  /** Changes a locked row. */
+  async change(
     tx: Tx,
     id: string,
     change: QueryDeepPartialEntity<Row> & Pick<TargetRow, 'name'>,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
-import { ValidationError } from '../platform/errors/app-error.js';
+import { type FieldError, ValidationError } from '../platform/errors/app-error.js';
 import { Targets } from '../platform/net/targets.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
 import {
@@ -23,13 +23,9 @@ interface CheckedConfig {
   readonly details: { readonly sent_to_before?: string[]; readonly sent_to?: string[] };
 }
 
-/**
- * Splits a configuration into a readable part and sealed secrets, and joins them again. Secrets that were sealed for
- * one target cannot be opened for another.
- */
+/** Secrets that were sealed for one target cannot be opened for another. */
 @Injectable()
 export class SealedConfig {
-  /** First part of the context of sealed values. */
   protected readonly owner: string = 'connector';
 
   constructor(
@@ -37,7 +33,6 @@ export class SealedConfig {
     private readonly targets: Targets,
   ) {}
 
-  /** Throws a ValidationError that names each invalid field. */
   create(kind: TargetType, id: string, config: Config): CheckedConfig {
     const stored = this.checkAndSeal(kind, id, config);
     return { stored, details: { sent_to: destinationsOf(kind, config) } };
@@ -48,18 +43,10 @@ export class SealedConfig {
     const opened = this.open(id, before);
     const after = changeConfig(kind.config, opened, change);
     const stored = this.checkAndSeal(kind, id, after);
-    const isMoved = !isDeepStrictEqual(
-      originsOf(kind.config, opened),
-      originsOf(kind.config, after),
-    );
-    const missing =
-      isMoved && !kind.signsOnly ? secretsNotGivenAgain(kind.config, opened, change) : [];
-    if (missing.length > 0) {
-      const text =
-        'must be given again, because the scheme, host or port of its destination changes';
-      throw new ValidationError(
-        missing.map((name) => problemAt(`config.${name}`, 'secret_required', text)),
-      );
+    const [origins, moved] = [opened, after].map((config) => originsOf(kind.config, config));
+    if (!kind.signsOnly && !isDeepStrictEqual(origins, moved)) {
+      const missing = secretsNotGivenAgain(kind.config, opened, change);
+      if (missing.length > 0) throw new ValidationError(missing.map(secretRequired));
     }
     const [sent_to_before, sent_to] = [destinationsOf(kind, opened), destinationsOf(kind, after)];
     const details = isDeepStrictEqual(sent_to_before, sent_to) ? {} : { sent_to_before, sent_to };
@@ -75,7 +62,7 @@ export class SealedConfig {
     const problems = allProblems(kind, config, this.targets);
     if (problems.length > 0) throw new ValidationError(problems);
     const { readable, secrets } = splitConfig(kind.config, config);
-    const names = secretNames(kind.config, secrets);
+    const names = secretNames(kind.config, config);
     return {
       config: readable,
       secrets: names.length > 0 ? this.box.seal(JSON.stringify(secrets), this.contextOf(id)) : null,
@@ -88,6 +75,11 @@ export class SealedConfig {
   }
 }
 
+const secretRequired = (name: string): FieldError => {
+  const text = 'must be given again, because the scheme, host or port of its destination changes';
+  return problemAt(`config.${name}`, 'secret_required', text);
+};
+
 const destinationsOf = (kind: TargetType, config: Config): string[] => [
   ...originsOf(kind.config, config),
   ...(kind.sentTo?.(config) ?? []),
@@ -96,7 +88,6 @@ const destinationsOf = (kind: TargetType, config: Config): string[] => [
 /** The SQL of "A lost key" in docs/operations.md stores this problem; attention finds it. */
 export const SECRETS_LOST = 'Its secrets were lost with their key. Give it new ones and enable it.';
 
-/** Column with the sealed secrets of connectors or channels. */
 export function sealedSecretsOf(table: string, owner: string): SealedColumn {
   return {
     table,

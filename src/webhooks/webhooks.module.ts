@@ -5,7 +5,7 @@ import { WebhookEventsController } from './events/webhook-events.controller.js';
 import { FurtherReports } from './receipt/further-reports.js';
 import { InboxProcessing } from './receipt/inbox-processing.js';
 import { InboxRepository } from './receipt/inbox.repository.js';
-import { ReceiptBatchesRepository } from './receipt/receipt-batches.repository.js';
+import { ReceiptBatches } from './receipt/receipt-batches.js';
 import { ReceiptsController } from './receipt/receipts.controller.js';
 import { Settlement } from './receipt/settlement.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
@@ -14,7 +14,6 @@ import { WebhookSourcesService } from './sources/webhook-sources.service.js';
 import { SealedSecrets } from './sources/sealed-secrets.js';
 import { SourceDirectory } from './sources/source-directory.js';
 import { WebhookSourcesController } from './sources/webhook-sources.controller.js';
-import { WebhookSourcesRepository } from './sources/webhook-sources.repository.js';
 
 @Module({
   imports: [IncidentsModule],
@@ -24,14 +23,13 @@ import { WebhookSourcesRepository } from './sources/webhook-sources.repository.j
     InboxProcessing,
     InboxRepository,
     OktaVerification,
-    ReceiptBatchesRepository,
+    ReceiptBatches,
     SealedSecrets,
     Settlement,
     SourceDirectory,
     WebhookEvents,
     WebhookEventSignals,
     WebhookReceipts,
-    WebhookSourcesRepository,
     WebhookSourcesService,
   ],
   exports: [SourceDirectory],

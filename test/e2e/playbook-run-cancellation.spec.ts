@@ -48,7 +48,7 @@ describe('cancelling a playbook run', () => {
     });
   });
 
-  it('lets a user cancel the runs of their keys at any level, and a key only its own runs', async () => {
+  it('lets a key with a low level cancel only its own runs', async () => {
     const playbook = await world.playbook([
       step('block', 'block_ip', { approval_level: 'manager' }),
     ]);
@@ -59,13 +59,10 @@ describe('cancelling a playbook run', () => {
       return app.client.with({ authorization: `Bearer ${key}` });
     };
     const [soar, siem] = [await keyNamed('soar'), await keyNamed('siem')];
-    const begin = async () =>
-      ((await world.run(playbook, {}, { client: soar })).body.data as ShownRun).run_id;
-    const run = await begin();
+    const { run_id: run } = (await world.run(playbook, {}, { client: soar })).body.data as ShownRun;
     const refused = await world.cancel(playbook, run, siem);
     expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_approval_level']);
     expect((await world.cancel(playbook, run, soar)).status).toBe(200);
-    expect((await world.cancel(playbook, await begin(), admin)).status).toBe(200);
   });
 
   it('is permitted to an analyst with the level of the action, or if no action waits for approval', async () => {

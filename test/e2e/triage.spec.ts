@@ -68,21 +68,17 @@ describe('the triage of an incident', () => {
     expect(given.indicators).toContainEqual(
       expect.objectContaining({ type: 'email', value: RAW_DATA.sender, pointers: ['/sender'] }),
     );
-    expect(judging.tools.map(({ name }) => name)).toEqual([
-      'related_incidents',
-      'mail_authentication',
-    ]);
+    expect(judging.tools.map(({ name }) => name)).toEqual(['related_incidents']);
   });
 
   it('shows a run whole, with what the model asked and the points of a scorer', async () => {
     const points = [
       { rule: 'lookalike', points: 30, pointer: '/sender', explanation: 'Looks like another.' },
     ];
-    script(world.app, async (given, { tools, signal }) => {
-      const related = tools.find(({ name }) => name === 'related_incidents')!;
-      const input = { indicator_id: given.indicators[0]!.id };
-      const output = await related.ask(input, signal);
-      const call = { id: 't1', tool: related.name, input, output, duration_ms: 1 };
+    script(world.app, async ({ indicators: [indicator] }, { tools: [related] }) => {
+      const input = { indicator_id: indicator!.id };
+      const output = await related!.ask(indicator!);
+      const call = { id: 't1', tool: related!.name, input, output, duration_ms: 1 };
       return judgement({ toolCalls: [call], points });
     });
     const id = await world.incident();
@@ -180,7 +176,6 @@ describe('the triage of an incident', () => {
     const { summary } = entry('triage_completed');
     expect(summary).toContain('scripted-1 found it malicious (bec), confidence 0.90.');
     expect(summary).toContain('Evidence: /sender is');
-    expect(summary).toContain('120 tokens');
     expect(summary).not.toContain('http://');
     expect(entry('triaged')).toMatchObject({ subject: { type: 'triage' } });
   });
@@ -295,17 +290,13 @@ describe('the triage of an incident', () => {
     expect(made.status).toBe(201);
     const asked = script(world.app, async () => judgement());
     await world.triage(await world.incident({ raw_data: { src: '203.0.113.9' } }));
-    expect(asked.mock.lastCall![1].tools.map(({ name }) => name)).toEqual([
-      'related_incidents',
-      'mail_authentication',
-    ]);
+    expect(asked.mock.lastCall![1].tools.map(({ name }) => name)).toEqual(['related_incidents']);
     await admin.delete(`/api/connectors/${made.body.data.id}`);
   });
 });
 
 describe('the tools of a triage run', () => {
   const IP = '203.0.113.9';
-  const never = new AbortController().signal;
   const vendor = useStarted(() => FakeVendor.start());
 
   beforeAll(async () => {
@@ -341,35 +332,18 @@ describe('the tools of a triage run', () => {
 
   it('look up what code extracted, at the connector that provides it', async () => {
     const id = await world.incident({ raw_data: { src: IP, note: 'x' } });
-    await asking(id, async (tools) => {
-      const answer = await tools.get('look_up')!.ask({ indicator_id: 'i1' }, never);
+    await asking(id, async (tools, { indicators }) => {
+      const answer = await tools.get('look_up')!.ask(indicators[0]!);
       expect(answer).toMatchObject({ connector: 'intelligence', answered: true });
     });
     expect(lookups()).toHaveLength(1);
     expect(JSON.stringify(lookups()[0])).toContain(IP);
   });
 
-  it('let nothing out that the model wrote', async () => {
-    const id = await world.incident({ raw_data: { src: IP } });
-    await asking(id, async (tools) => {
-      const lookUp = tools.get('look_up')!;
-      for (const input of [
-        { indicator_id: '192.0.2.77' },
-        { indicator_id: 'i1', ip: '192.0.2.77' },
-        { ip: '192.0.2.77' },
-        { indicator_id: 'i2' },
-        {},
-      ]) {
-        await expect(lookUp.ask(input, never)).rejects.toThrow('with the id of an indicator');
-      }
-    });
-    expect(lookups()).toEqual([]);
-  });
-
   it('look up no target that this site protects', async () => {
     const id = await world.incident({ raw_data: { src: '198.51.100.7' } });
-    await asking(id, async (tools) => {
-      const asked = tools.get('look_up')!.ask({ indicator_id: 'i1' }, never);
+    await asking(id, async (tools, { indicators }) => {
+      const asked = tools.get('look_up')!.ask(indicators[0]!);
       await expect(asked).rejects.toThrow('Looking it up needs the approval of a manager.');
     });
     expect(lookups()).toEqual([]);
@@ -378,9 +352,9 @@ describe('the tools of a triage run', () => {
   it('look nothing up once the kill switch is on', async () => {
     const id = await world.incident({ raw_data: { src: IP } });
     let turnedOn: number | undefined;
-    script(world.app, async (_, { tools }) => {
+    script(world.app, async ({ indicators }, { tools }) => {
       turnedOn = (await world.turnOn()).status;
-      await tools.find(({ name }) => name === 'look_up')!.ask({ indicator_id: 'i1' }, never);
+      await tools.find(({ name }) => name === 'look_up')!.ask(indicators[0]!);
       return judgement();
     });
     const { status, body } = await world.triage(id);
@@ -406,7 +380,7 @@ describe('the tools of a triage run', () => {
     const id = await world.incident({ raw_data: rawData });
     await asking(id, async (tools, given) => {
       const user = given.indicators.find(({ type }) => type === 'user')!;
-      expect(await tools.get('related_incidents')!.ask({ indicator_id: user.id }, never)).toEqual({
+      expect(await tools.get('related_incidents')!.ask(user)).toEqual({
         incidents: [
           expect.objectContaining({ title: 'The newer one', decided_by_person: false }),
           expect.objectContaining({
@@ -417,7 +391,7 @@ describe('the tools of a triage run', () => {
         ],
       });
       const host = given.indicators.find(({ type }) => type === 'host')!;
-      expect(await tools.get('related_incidents')!.ask({ indicator_id: host.id }, never)).toEqual({
+      expect(await tools.get('related_incidents')!.ask(host)).toEqual({
         incidents: [expect.objectContaining({ title: 'The older one' })],
       });
     });

@@ -69,7 +69,7 @@ describe('microsoft_graph', () => {
     it('reports if it is unknown', async () => {
       for (let mail = 0; mail < 20; mail += 1) server.mail(MESSAGE);
       expect(await previewOf('delete_email')).toEqual({
-        message: '20 or more mails have this message id, so the action was not executed.',
+        message: '20 or more mails have this message id: none is changed.',
       });
       server.playAt(/\/messages/, 'html', 'html', 'html', 'html');
       const { count, message } = await previewOf('delete_email');

@@ -89,6 +89,26 @@ describe('bodies of many events', () => {
     expect(replayed.body.data.incident_ids).toHaveLength(6);
   });
 
+  it('given a failed body whose events all have incidents by now, when it is replayed → it keeps its bytes', async () => {
+    const sender = await senderOf('late');
+    const settlement = app.nest.get(Settlement);
+    const settle = settlement.settle.bind(settlement);
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    const faulty = jest.spyOn(settlement, 'settle').mockImplementation(async (tx, read) => {
+      if (read.events.some(({ eventId }) => eventId === 'a-1')) throw new Error('a fault');
+      return await settle(tx, read);
+    });
+    const body = { alerts: alerts(0, 2) };
+    const failed = await settled((await sender.send(body)).body.queue_id);
+    expect(failed.status).toBe('failed');
+    faulty.mockRestore();
+    expect((await sender.send({ alerts: alerts(1, 1) })).status).toBe(200);
+    const { data } = (await analyst.post(`/api/webhook-events/${failed.id}/replay`)).body;
+    expect(data).toMatchObject({ status: 'duplicate', body: JSON.stringify(body) });
+    expect(data.duplicate_of).not.toBe(failed.id);
+  });
+
   it('counts each event for RATE_LIMIT_WEBHOOK, takes a body whole, and then refuses the next', async () => {
     const sender = await senderOf('limited');
     await using limited = await startTestApp({

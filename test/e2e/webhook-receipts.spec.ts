@@ -1,10 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
-import { ReceiptBatchesRepository } from '../../src/webhooks/receipt/receipt-batches.repository.js';
+import { ReceiptBatches } from '../../src/webhooks/receipt/receipt-batches.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
-import { WebhookSourcesRepository } from '../../src/webhooks/sources/webhook-sources.repository.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -213,7 +212,7 @@ describe('webhook receipts', () => {
       if (kind === 'updated') await sender.send({ ...sent, note: 'earlier' });
       jest.spyOn(Logger.prototype, 'error').mockImplementation();
       jest
-        .spyOn(app.nest.get(ReceiptBatchesRepository), 'insertNew')
+        .spyOn(app.nest.get(ReceiptBatches), 'insertNew')
         .mockRejectedValueOnce(new Error('a fault'));
       expect((await sender.send(sent)).status).toBe(500);
       const [failed] = await events(`&source=${source}`);
@@ -310,13 +309,10 @@ describe('webhook receipts', () => {
       await errorsOf(app, 'other', 'service_unavailable'),
     ];
     const [siemBefore, otherBefore] = await counted();
-    jest
-      .spyOn(app.nest.get(ReceiptBatchesRepository), 'insertNew')
-      .mockRejectedValue(DATABASE_AWAY);
+    jest.spyOn(app.nest.get(ReceiptBatches), 'insertNew').mockRejectedValue(DATABASE_AWAY);
     expect((await siem.send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore]);
-    jest.spyOn(app.nest.get(WebhookSourcesRepository), 'all').mockRejectedValue(DATABASE_AWAY);
-    app.nest.get(SourceDirectory).forget();
+    jest.spyOn(app.nest.get(SourceDirectory), 'find').mockRejectedValue(DATABASE_AWAY);
     expect((await new WebhookSender(app.client, 'nobody').send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore! + 1]);
   });

@@ -61,7 +61,6 @@ const sourceOf = (
   signature,
   enabled: source !== 'disabled',
   previous_secret_until: null,
-  version: 1,
   created_by: 'test',
   created_at: new Date(0),
   updated_at: new Date(0),

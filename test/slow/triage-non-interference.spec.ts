@@ -1,5 +1,6 @@
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
 import type { Classification } from '../../src/incidents/incident.js';
+import { ToolAnswers } from '../../src/triage/model/anthropic/tool-answers.js';
 import {
   type Judgement,
   ModelUnavailableError,
@@ -40,14 +41,13 @@ class Adversary extends Random {
   readonly wanted: unknown[] = [];
   answers = 0;
 
-  readonly judge: Judge = async (given, { tools, signal }) => {
+  readonly judge: Judge = async ({ indicators }, { tools, signal }) => {
     this.answers += 1;
+    const answers = new ToolAnswers(tools, indicators, 'nonce', signal);
     for (let calls = this.below(4); calls > 0; calls -= 1) {
-      const input = this.input(given.indicators.map(({ id }) => id));
+      const input = this.input(indicators.map(({ id }) => id));
       this.wanted.push(input);
-      await this.of(tools)
-        .ask(input, signal)
-        .catch(() => undefined);
+      await answers.answer([{ id: 'toolu_0', name: this.of(tools).name, input }]);
     }
     if (this.next() < 0.04) throw this.error();
     if (this.next() < 0.03) {
@@ -80,7 +80,6 @@ class Adversary extends Random {
       },
       model: this.text(),
       prompt_hash: this.text(),
-      tokens: { input: this.number(), output: this.number(), cached_input: this.number() },
       toolCalls: this.list((): ToolCall => ({
         id: this.of(['t1', 'raw_data', this.text()]),
         tool: this.of(['execute_action', 'look_up', this.text()]),

@@ -2,10 +2,8 @@ import type { Settings } from '../../src/platform/config/settings.js';
 import type { Departure, Gate } from '../../src/platform/net/outbound-request.js';
 import { OutboundHttp } from '../../src/platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../src/platform/net/targets.js';
-import {
-  AnthropicModel,
-  type AnthropicOptions,
-} from '../../src/triage/model/anthropic/anthropic-model.js';
+import { AnthropicModel } from '../../src/triage/model/anthropic/anthropic-model.js';
+import type { AnthropicOptions } from '../../src/triage/model/anthropic/provider-requests.js';
 import {
   type Judgement,
   type Judging,
@@ -66,10 +64,15 @@ export function modelAt(
   });
 }
 
-export function judge(model: AnthropicModel, more: Partial<Judging> = {}): Promise<Judgement> {
+export async function judge(
+  model: AnthropicModel,
+  more: Partial<Judging> = {},
+): Promise<Judgement & Pick<TokenMeter, 'tokens'>> {
   const signal = new AbortController().signal;
-  const usual = { tools: [], gate: new CountingGate(), signal, meter: new TokenMeter() };
-  return model.judge(CASE, { ...usual, ...more });
+  const meter = new TokenMeter();
+  const usual = { tools: [], gate: new CountingGate(), signal, meter };
+  const judgement = await model.judge(CASE, { ...usual, ...more });
+  return { ...judgement, tokens: meter.tokens };
 }
 
 /** What the model failed with. Anything else fails the test. */

@@ -1,8 +1,13 @@
 import { shownName } from '../../platform/text.js';
-import { type ActionCall, type ActionDefinition, marked, type Outcome } from '../connector-type.js';
+import {
+  type ActionCall,
+  type ActionDefinition,
+  done,
+  marked,
+  type Outcome,
+} from '../connector-type.js';
 import { RefusedError } from './vendor-answers.js';
 
-/** Checks the target that a look-up found before it is changed. Throws RefusedError. */
 export function judgeTarget({ mayTarget }: ActionCall, found: unknown): void {
   const name = typeof found === 'string' && found !== '' ? found : undefined;
   if (mayTarget(name)) return;
@@ -13,27 +18,19 @@ export function judgeTarget({ mayTarget }: ActionCall, found: unknown): void {
   );
 }
 
-interface Target {
-  readonly id: string;
-  /** Missing if the vendor does not know it. */
-  readonly name: unknown;
-}
-
-interface StateChange<Vendor, Found extends Target> {
-  find(vendor: Vendor, call: ActionCall): Promise<Found>;
+interface StateChange<Vendor, Target extends { readonly name: unknown }> {
+  find(vendor: Vendor, call: ActionCall): Promise<Target>;
   /** Outcome if the target is in the wanted state or about to be, otherwise `undefined`. */
-  reached(vendor: Vendor, target: Found, call: ActionCall): Promise<Outcome | undefined>;
-  change(vendor: Vendor, target: Found, call: ActionCall): Promise<Outcome>;
-  /** Status with which the vendor refuses a change while another change is in progress. */
-  readonly conflict?: number;
+  reached(vendor: Vendor, target: Target, call: ActionCall): Promise<Outcome | undefined>;
+  change(vendor: Vendor, target: Target, call: ActionCall): Promise<Outcome>;
 }
 
 /**
- * Leaves a target alone that is already in the wanted state, and reports that. The rollback of such an action leaves it
- * alone, too, because somebody else had changed it for another reason.
+ * Leaves a target alone that is already in the wanted state. The rollback of such an action leaves it alone, too,
+ * because somebody else had changed it for another reason.
  */
-export function stateAction<Vendor, Found extends Target>(
-  state: StateChange<Vendor, Found>,
+export function stateAction<Vendor, Target extends { readonly name: unknown }>(
+  state: StateChange<Vendor, Target>,
 ): ActionDefinition<Vendor> {
   const ask = async (vendor: Vendor, call: ActionCall): Promise<Outcome | 'unknown'> =>
     (await state.reached(vendor, await state.find(vendor, call), call)) ?? 'unknown';
@@ -49,9 +46,9 @@ export function stateAction<Vendor, Found extends Target>(
       try {
         return marked(await state.change(vendor, target, call), true);
       } catch (error) {
-        if (!(error instanceof RefusedError) || error.status !== state.conflict) throw error;
-        // Somebody requested the same or the opposite a moment before, or the answer of an attempt was lost.
-        const now = await ask(vendor, call);
+        // Somebody may have requested the same a moment before, or the answer of an attempt was lost.
+        if (!(error instanceof RefusedError)) throw error;
+        const now = await ask(vendor, call).catch(() => 'unknown' as const);
         if (now === 'unknown') throw error;
         return now;
       }
@@ -60,18 +57,17 @@ export function stateAction<Vendor, Found extends Target>(
   };
 }
 
-const NOTHING_TO_UNDO: Outcome = {
-  kind: 'done',
-  message: 'Nothing to undo: the action changed nothing.',
-  data: { changed: false },
-};
+const NOTHING_TO_UNDO = done('Nothing to undo: the action changed nothing.', { changed: false });
+
+/** Parameter `host_id`. For a rollback: the changed host, because another host may have its name now. */
+export function hostIn({ parameters, undoes }: ActionCall, idOfUndone: string): string {
+  return String(undoes?.[idOfUndone] ?? parameters['host_id']);
+}
 
 /** Narrower than valid host names, so that no character has a meaning in paths or query languages of vendors. */
 const HOST_NAME = /^[a-z0-9_]([a-z0-9._-]{0,252})$/i;
 
-export function isHostName(text: string): boolean {
-  return HOST_NAME.test(text);
-}
+export const isHostName = (text: string): boolean => HOST_NAME.test(text);
 
 /** Whether the host `found` has this name. A name without a domain matches in any domain. */
 export function isNamed(found: unknown, name: string): boolean {
@@ -94,7 +90,7 @@ interface Accounts<Vendor> {
 
 export function accountAction<Vendor>(accounts: Accounts<Vendor>): ActionDefinition<Vendor> {
   return stateAction<Vendor, Account>({
-    // For a rollback: the id of the changed account, because another account may have its name now.
+    // For a rollback: the changed account, because another account may have its name now.
     find: (vendor, call) => {
       const id = call.undoes?.['user_id'];
       return accounts.find(vendor, typeof id === 'string' ? id : userIn(call));
@@ -115,6 +111,6 @@ export function userIn({ parameters }: ActionCall): string {
 const isEnabling = ({ type }: ActionCall): boolean => type === 'enable_user';
 
 function accountOutcome({ id, name }: Account, call: ActionCall): Outcome {
-  const message = `The account ${name} is ${isEnabling(call) ? 'enabled' : 'disabled'}.`;
-  return { kind: 'done', message, data: { user_id: id, user: name } };
+  const state = isEnabling(call) ? 'enabled' : 'disabled';
+  return done(`The account ${name} is ${state}.`, { user_id: id, user: name });
 }

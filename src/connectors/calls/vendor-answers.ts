@@ -1,7 +1,7 @@
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { SecretMask } from '../../platform/masking/secret-mask.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
-import { shownStart, visibleStart } from '../../platform/text.js';
+import { shownStart, storable, visibleStart } from '../../platform/text.js';
 import { isObject, ownOf } from '../../targets/target-config.js';
 
 export function valueAt(json: unknown, ...path: readonly string[]): unknown {
@@ -10,19 +10,13 @@ export function valueAt(json: unknown, ...path: readonly string[]): unknown {
   return value;
 }
 
-/**
- * Reads a value whose type the vendor documents. If it differs, the outcome of a request with an effect is unknown. The error
- * never quotes the actual value, which may be a secret.
- */
+/** The error never quotes the actual value, which may be a secret. */
 function reader<Value>(kind: string, isRight: (value: unknown) => value is Value) {
   return (json: unknown, ...path: readonly string[]): Value => {
     const value = valueAt(json, ...path);
     if (isRight(value)) return value;
-    const place = path.join('.') || 'its root';
-    throw new OutcomeUnknownError(
-      `The answer is not as documented: it has no ${kind} at ${place}.`,
-      'broken',
-    );
+    const message = `The answer is not as documented: it has no ${kind} at ${path.join('.')}.`;
+    throw new OutcomeUnknownError(message, 'broken');
   };
 }
 
@@ -60,7 +54,7 @@ const LONGEST_EXCERPT = 200;
 const MOST_DATA = 16_384;
 const DEEPEST_DATA = 20;
 
-/** Prepares answers of a vendor for display and storage: masks secrets, and replaces what PostgreSQL cannot store. */
+/** Prepares answers of a vendor for display and storage. */
 export class AnswerRedactor {
   private readonly mask: SecretMask;
 
@@ -85,32 +79,20 @@ export class AnswerRedactor {
   /** JSON of the answer; `undefined` if the answer is long. */
   data(answer: OutboundAnswer): unknown {
     if (answer.body.length > MOST_DATA) return undefined;
-    const { json } = answer;
-    const texts: string[] = [];
-    withTexts(json, DEEPEST_DATA, (text) => {
-      texts.push(text);
-      return text;
-    });
-    const masked = this.mask.maskAll(texts)[Symbol.iterator]();
-    return withTexts(json, DEEPEST_DATA, () => masked.next().value ?? '');
+    return withTexts(answer.json, DEEPEST_DATA, (text) => storable(this.mask.mask(text)));
   }
 }
 
 /** Copy with every text, key and number replaced, in order. A number may be a secret, such as a PIN. */
-function withTexts(
-  value: unknown,
-  depth: number,
-  replace: (text: string) => string,
-  replaceNumber = replace,
-): unknown {
+function withTexts(value: unknown, depth: number, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (typeof value === 'number') {
-    const text = replaceNumber(String(value));
+    const text = replace(String(value));
     return text === String(value) ? value : text;
   }
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) return '[too deep]';
-  const within = (item: unknown) => withTexts(item, depth - 1, replace, replaceNumber);
+  const within = (item: unknown) => withTexts(item, depth - 1, replace);
   if (Array.isArray(value)) return value.map(within);
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [replace(key), within(item)]),
@@ -122,18 +104,13 @@ const LONGEST_DATA_TEXT = 1_000;
 /** Limit for all texts and names of one result together. */
 const MOST_SHOWN = 65_536;
 
-type Data = Readonly<Record<string, unknown>>;
+// All texts of vendors in results and checks pass through here. They are bounded, because every list returns them again.
 
-/*
- * All texts of vendors pass through here to results and checks. They are bounded, because every list returns them
- * again, and contain no invisible or unstorable characters.
- */
+export const shownMessage = (text: string): string => visibleStart(text, LONGEST_MESSAGE);
 
-export function shownMessage(text: string): string {
-  return visibleStart(text, LONGEST_MESSAGE);
-}
-
-export function shownData(data: Data | undefined): Record<string, unknown> | undefined {
+export function shownData(
+  data: Readonly<Record<string, unknown>> | undefined,
+): Record<string, unknown> | undefined {
   if (data === undefined) return undefined;
   let left = MOST_SHOWN;
   const shown = (text: string): string => {
@@ -141,5 +118,5 @@ export function shownData(data: Data | undefined): Record<string, unknown> | und
     left -= kept.length;
     return kept;
   };
-  return withTexts(data, DEEPEST_DATA, shown, (number) => number) as Record<string, unknown>;
+  return withTexts(data, DEEPEST_DATA, shown) as Record<string, unknown>;
 }

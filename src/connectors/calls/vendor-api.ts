@@ -1,17 +1,16 @@
-import { AnswerRedactor, RefusedError } from './vendor-answers.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { shownStart } from '../../platform/text.js';
-import { TEST_TIMEOUT_MS, VendorCalls, type Outbound, type VendorRequest } from './vendor-calls.js';
+import { address, secret, text } from '../../targets/target-config.js';
+import { AnswerRedactor, RefusedError, said, textAt, valueAt } from './vendor-answers.js';
+import { type Outbound, VendorCalls } from './vendor-calls.js';
 
 /** A segment `.` or `..`, also between encoded slashes, which some servers decode first. */
 const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
 /** Servers reject longer addresses, and names and ids are shorter. */
 const LONGEST_VALUE = 2_000;
 
-export function isDotSegment(escaped: string): boolean {
-  return DOT_SEGMENT.test(escaped);
-}
+export const isDotSegment = (escaped: string): boolean => DOT_SEGMENT.test(escaped);
 
 /** Escapes a path segment, a query value or a form value; `undefined` for half of a surrogate pair. */
 export function escapedForUrl(text: string): string | undefined {
@@ -22,19 +21,26 @@ export function escapedForUrl(text: string): string | undefined {
   );
 }
 
-/**
- * Builds the address of a request. Each part becomes one path segment or query value, whatever it contains, because
- * attackers may have chosen it.
- */
+/** Each part becomes one path segment or query value, whatever it contains: attackers may have chosen it. */
 export function vendorUrl(
   base: string,
   path: readonly string[],
   query: Readonly<Record<string, string>> = {},
 ): URL {
-  const segments = path.map((part) => `/${segment(part)}`).join('');
-  const url = urlBelow(base, segments);
-  const values = Object.entries(query).map(([name, value]) => `${name}=${escaped(value)}`);
-  url.search = values.join('&');
+  const escaped = (value: string): string => {
+    const text = value.length > LONGEST_VALUE ? undefined : escapedForUrl(value);
+    if (text !== undefined) return text;
+    throw new RefusedError('A value is too long for an address, or not valid text.');
+  };
+  const segments = path.map((part) => {
+    const text = escaped(part);
+    if (text !== '' && !isDotSegment(text)) return `/${text}`;
+    throw new RefusedError('A value is not valid in a path.');
+  });
+  const url = urlBelow(base, segments.join(''));
+  url.search = Object.entries(query)
+    .map(([name, value]) => `${name}=${escaped(value)}`)
+    .join('&');
   return url;
 }
 
@@ -46,20 +52,20 @@ export function urlBelow(base: string, path: string): URL {
   return url;
 }
 
-function segment(part: string): string {
-  const text = escaped(part);
-  if (text === '' || isDotSegment(text)) throw new RefusedError('A value is not valid in a path.');
-  return text;
-}
+type VendorAccess = Omit<Outbound, 'smtp'>;
+type Headers = Readonly<Record<string, string>>;
+type Read<T> = (json: unknown) => T;
 
-function escaped(value: string): string {
-  const text = value.length > LONGEST_VALUE ? undefined : escapedForUrl(value);
-  if (text !== undefined) return text;
-  throw new RefusedError('A value is too long for an address, or not valid text.');
+interface ApiRequest {
+  /** Default: GET to read, POST to change. */
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: object | URLSearchParams;
+  readonly timeoutMs?: number;
+  /** Repeating the request has the same effect and the same answer. */
+  readonly idempotent?: boolean;
 }
-
-export type VendorAccess = Omit<Outbound, 'smtp'>;
-export type Headers = Readonly<Record<string, string>>;
 
 /** Credentials that expire. */
 export interface Tokens {
@@ -68,139 +74,99 @@ export interface Tokens {
   renew(refused: Headers): void;
 }
 
-interface ApiRequest {
-  /** Default: GET to read, POST to change. */
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Segments; each is escaped. */
-  readonly path: readonly string[];
-  readonly query?: Readonly<Record<string, string>>;
-  readonly body?: object;
-  /** Sent as a form instead. */
-  readonly form?: Readonly<Record<string, string>>;
-  readonly timeoutMs?: number;
-}
-
-interface ChangeRequest extends ApiRequest {
-  /** Repeating the request has the same effect and the same answer. */
-  readonly idempotent?: boolean;
-}
-
 interface VendorApiOptions {
   readonly vendor: string;
   readonly baseUrl: string;
   readonly headers?: Headers;
   readonly tokens?: Tokens;
-  /** Error message in an answer with any status; `undefined` if it is not an error. */
-  readonly complaintIn: (json: unknown) => string | undefined;
-  readonly codeIn?: (json: unknown) => string | undefined;
+  /** Error message in an answer with any status; `undefined` if it is not an error. Default: `{error: {code, message}}`. */
+  readonly complaintIn?: (json: unknown) => string | undefined;
 }
 
 const LONGEST_COMPLAINT = 300;
 /** Shorter words in headers are ordinary words. */
 const SHORTEST_MASKED_WORD = 6;
 
-/** Returns the access to the API of one vendor through a gate. All share one circuit breaker. */
-export function vendorApi(
-  access: VendorAccess,
-  options: VendorApiOptions,
-): (gate?: Gate) => VendorApi {
-  const calls = new VendorCalls(access);
-  return (gate) => new VendorApi(calls, access.secrets, options, gate);
-}
+export type VendorApi = ReturnType<ReturnType<typeof vendorApi>>;
 
 /**
- * JSON requests to one vendor. `read` throws for an undocumented answer. A refusal is a RefusedError,
- * and an unknown outcome is an OutcomeUnknownError.
+ * JSON requests to one vendor, through a gate. All requests share one circuit breaker. `read` throws for an
+ * undocumented answer. A refusal is a RefusedError, and an unknown outcome is an OutcomeUnknownError.
  */
-export class VendorApi {
-  constructor(
-    private readonly calls: VendorCalls,
-    private readonly secrets: readonly string[],
-    private readonly options: VendorApiOptions,
-    /** Without a gate only requests that change nothing are possible. The kill switch does not stop them. */
-    private readonly gate: Gate | undefined,
-  ) {}
+export function vendorApi({ secrets, ...outbound }: VendorAccess, options: VendorApiOptions) {
+  const { vendor, baseUrl, headers: fixed = {}, tokens, complaintIn = errorIn } = options;
+  const calls = new VendorCalls(outbound);
 
-  async change<T = void>(
-    { idempotent = false, ...request }: ChangeRequest,
-    read: (json: unknown) => T = () => undefined as T,
+  async function send<T>(
+    gate: Gate | undefined,
+    { method = 'GET', path, query, body, timeoutMs, idempotent = false }: ApiRequest,
+    read: Read<T>,
   ): Promise<T> {
-    if (!this.gate) throw new Error('A change needs a gate.');
-    return await this.answered({ method: 'POST', ...request }, idempotent, read);
-  }
-
-  /** Sends a request that changes nothing. An unreadable answer counts as no answer. */
-  async ask<T>(request: ApiRequest, read: (json: unknown) => T): Promise<T> {
-    try {
-      return await this.answered(request, true, read);
-    } catch (error) {
-      if (!(error instanceof OutcomeUnknownError) || error.reason !== 'broken') throw error;
-      throw new UnreachableError(error.message, { temporary: false, cause: error });
-    }
-  }
-
-  /** Sends a request for a test, for which a person waits. */
-  async test<T>(request: ApiRequest, read: (json: unknown) => T): Promise<T> {
-    return await this.ask({ ...request, timeoutMs: TEST_TIMEOUT_MS }, read);
-  }
-
-  private async answered<T>(
-    request: ApiRequest,
-    idempotent: boolean,
-    read: (json: unknown) => T,
-  ): Promise<T> {
-    const { headers: fixed = {}, tokens, vendor } = this.options;
-    const options = { idempotent, limitIsRefusal: true };
-    const send = (headers: Headers): Promise<OutboundAnswer> =>
-      this.calls.send(this.gate, this.outgoing(request, headers), options);
+    const isForm = body instanceof URLSearchParams;
+    const type = isForm ? 'application/x-www-form-urlencoded' : body && 'application/json';
+    const request = {
+      method,
+      url: vendorUrl(baseUrl, path, query),
+      body: isForm ? body.toString() : body && JSON.stringify(body),
+      timeoutMs,
+    };
+    const once = (credentials: Headers): Promise<OutboundAnswer> => {
+      const headers = { accept: 'application/json', 'content-type': type, ...credentials };
+      return calls.send(gate, { ...request, headers }, { idempotent, limitIsRefusal: true });
+    };
     let headers = tokens ? await tokens.headers() : fixed;
-    let answer = await send(headers);
+    let answer = await once(headers);
     if (answer.status === 401 && tokens) {
       tokens.renew(headers);
       headers = await tokens.headers();
-      answer = await send(headers);
+      answer = await once(headers);
     }
-    const { json } = answer;
-    this.judge(answer, json, headers);
+    const { status, json } = answer;
+    if (status < 200 || status >= 300 || complaintIn(json) !== undefined) {
+      throw refusalOf(answer, headers);
+    }
     if (json === undefined && answer.body.length > 0) {
       throw new OutcomeUnknownError(`${vendor} answered with something other than JSON.`, 'broken');
     }
     return read(json);
   }
 
-  private outgoing(request: ApiRequest, credentials: Headers): VendorRequest {
-    const { method = 'GET', path, query, body, form, timeoutMs } = request;
-    const type = form ? 'application/x-www-form-urlencoded' : body && 'application/json';
-    return {
-      method,
-      url: vendorUrl(this.options.baseUrl, path, query),
-      headers: { accept: 'application/json', 'content-type': type, ...credentials },
-      body: form ? new URLSearchParams(form).toString() : body && JSON.stringify(body),
-      timeoutMs,
-    };
-  }
-
-  private judge(answer: OutboundAnswer, json: unknown, headers: Headers): void {
-    const { vendor, complaintIn, codeIn } = this.options;
-    const { status } = answer;
-    if (status >= 200 && status < 300 && complaintIn(json) === undefined) return;
-    const complaint = this.complaintOf(answer, headers);
-    if (status === 401) {
-      throw new RefusedError(`${vendor} does not accept the credentials${complaint}.`, status);
-    }
-    const message = `${vendor} answered with status ${status}${complaint}.`;
-    throw failureBy(status, message, codeIn?.(json));
-  }
-
-  private complaintOf(answer: OutboundAnswer, headers: Headers): string {
+  function refusalOf(answer: OutboundAnswer, headers: Headers): Error {
+    const { status, json } = answer;
     // Without the scheme, such as Bearer, which is an ordinary word.
     const words = Object.values(headers).map((value) => value.split(' ').at(-1)!);
     const long = words.filter((word) => word.length >= SHORTEST_MASKED_WORD);
-    const redactor = new AnswerRedactor([...this.secrets, ...long]);
-    const complaint = this.options.complaintIn(redactor.data(answer)) ?? redactor.excerpt(answer);
-    return asClause(complaint);
+    const redactor = new AnswerRedactor([...secrets, ...long]);
+    const complaint = asClause(complaintIn(redactor.data(answer)) ?? redactor.excerpt(answer));
+    return status === 401
+      ? new RefusedError(`${vendor} does not accept the credentials${complaint}.`, status)
+      : failureBy(
+          status,
+          `${vendor} answered with status ${status}${complaint}.`,
+          said(valueAt(json, 'error', 'code')),
+        );
   }
+
+  /** @param gate without a gate only requests that change nothing are possible; the kill switch does not stop them */
+  return (gate?: Gate) => ({
+    async change<T = void>(request: ApiRequest, read: Read<T> = () => undefined as T): Promise<T> {
+      if (!gate) throw new Error('A change needs a gate.');
+      return await send(gate, { method: 'POST', ...request }, read);
+    },
+    /** Sends a request that changes nothing. An unreadable answer counts as no answer. */
+    async ask<T>(request: Omit<ApiRequest, 'idempotent'>, read: Read<T>): Promise<T> {
+      try {
+        return await send(gate, { ...request, idempotent: true }, read);
+      } catch (error) {
+        if (!(error instanceof OutcomeUnknownError) || error.reason !== 'broken') throw error;
+        throw new UnreachableError(error.message, { temporary: false, cause: error });
+      }
+    },
+  });
 }
+
+const errorIn = (json: unknown): string | undefined =>
+  said(valueAt(json, 'error', 'code'), valueAt(json, 'error', 'message'));
 
 /** Error message of a vendor as the end of a sentence; empty if there is none. */
 export function asClause(complaint: string): string {
@@ -210,7 +176,114 @@ export function asClause(complaint: string): string {
 
 export function failureBy(status: number, message: string, code?: string): Error {
   if (status === 408 || status >= 500) return new OutcomeUnknownError(message, 'broken');
-  const isRedirect = status >= 300 && status < 400;
-  const shown = isRedirect ? `${message} Redirects are not followed.` : message;
-  return new RefusedError(shown, status, code);
+  const hint = status >= 300 && status < 400 ? ' Redirects are not followed.' : '';
+  return new RefusedError(message + hint, status, code);
+}
+
+interface Token {
+  readonly headers: Headers;
+  readonly refreshAt: number;
+}
+
+/** Part of the life of a token after which a new one is requested. */
+const USED_LIFE = 0.8;
+/** Life of a token if the service does not name it. */
+const DEFAULT_LIFE_S = 300;
+const LOGIN_TIMEOUT_MS = 5_000;
+
+/** Requesting a token has no effect at the vendor. The kill switch stops the request of the action. */
+const NO_GATE: Gate = {
+  send: (request) =>
+    request({ signal: new AbortController().signal, leave: async () => undefined }),
+};
+
+/**
+ * Access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). Concurrent calls request a new
+ * token once. Errors are a RefusedError or an UnreachableError: nothing of the action was sent.
+ *
+ * @param form fields, including `client_id` and `client_secret`
+ */
+export function accessTokens(
+  access: VendorAccess,
+  url: URL,
+  form: Readonly<Record<string, string>>,
+): Tokens {
+  // https://datatracker.ietf.org/doc/html/rfc6749#section-5.2
+  const complaintIn = (json: unknown) =>
+    said(valueAt(json, 'error'), valueAt(json, 'error_description'));
+  // With a circuit breaker of its own, because a failing login service says nothing about the API.
+  const options = { vendor: 'The login service', baseUrl: url.href, complaintIn };
+  const login = vendorApi(access, options)(NO_GATE);
+  const body = new URLSearchParams(form);
+  let token: Token | undefined;
+  let flight: Promise<Token> | undefined;
+
+  async function request(): Promise<Token> {
+    const askedAt = performance.now();
+    const sent = { method: 'POST', path: [], body, timeoutMs: LOGIN_TIMEOUT_MS } as const;
+    try {
+      return (token = await login.ask(sent, (json) => tokenIn(json, askedAt)));
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknownError)) throw error;
+      throw new UnreachableError(error.message, { temporary: false, cause: error });
+    }
+  }
+
+  return {
+    renew(refused) {
+      if (token?.headers === refused) token = undefined;
+    },
+    async headers() {
+      if (token && performance.now() < token.refreshAt) return token.headers;
+      flight ??= request().finally(() => (flight = undefined));
+      return (await flight).headers;
+    },
+  };
+}
+
+function tokenIn(json: unknown, askedAt: number): Token {
+  const text = textAt(json, 'access_token');
+  // Characters of a bearer token (RFC 6750, section 2.1).
+  if (!/^[A-Za-z0-9._~+/-]+=*$/.test(text)) {
+    const message = 'The login service answered with a token that a header cannot carry.';
+    throw new OutcomeUnknownError(message, 'broken');
+  }
+  // Some services send the number as a string.
+  const seconds = Number(valueAt(json, 'expires_in')) || DEFAULT_LIFE_S;
+  const refreshAt = askedAt + seconds * 1_000 * USED_LIFE;
+  return { headers: { authorization: `Bearer ${text}` }, refreshAt };
+}
+
+export const MICROSOFT_LOGIN_FIELDS = {
+  login_url: address('Address of the login service. National clouds have their own.', {
+    default: 'https://login.microsoftonline.com',
+  }),
+  tenant_id: text('Id or domain of the directory.', {
+    pattern: '^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$',
+    maxLength: 253,
+  }),
+  client_id: text('Id of the registered application.', {
+    pattern: '^[A-Za-z0-9-]{1,100}$',
+    maxLength: 100,
+  }),
+  client_secret: secret('Client secret of the application.', {}),
+} as const;
+
+/**
+ * https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-client-creds-grant-flow
+ *
+ * @param resource the service, such as `https://graph.microsoft.com`
+ */
+export function microsoftTokens(
+  access: VendorAccess,
+  login: Readonly<Record<keyof typeof MICROSOFT_LOGIN_FIELDS, string>>,
+  resource: string,
+): Tokens {
+  const { login_url, tenant_id, client_id, client_secret } = login;
+  return accessTokens(access, vendorUrl(login_url, [tenant_id, 'oauth2', 'v2.0', 'token']), {
+    client_id,
+    client_secret,
+    scope: `${resource}/.default`,
+    grant_type: 'client_credentials',
+  });
 }

@@ -19,14 +19,20 @@ import {
 } from '../../targets/target-config.js';
 import { AnswerRedactor, RefusedError } from '../calls/vendor-answers.js';
 import { asClause, failureBy, urlBelow } from '../calls/vendor-api.js';
-import { TEST_TIMEOUT_MS, VendorCalls, type VendorRequest } from '../calls/vendor-calls.js';
-import { type ActionCall, type ActionDefinition, defineConnector } from '../connector-type.js';
+import { type Outbound, VendorCalls, type VendorRequest } from '../calls/vendor-calls.js';
 import {
+  type ActionCall,
+  type ActionDefinition,
+  defineConnector,
+  done,
+} from '../connector-type.js';
+import {
+  filledForm,
+  filledHeader,
+  filledJson,
+  filledPath,
   isHeaderText,
-  referencesIn,
-  type Scope,
   templateFault,
-  TemplateRenderer,
 } from './http-templates.js';
 
 const DEFAULT_METHOD = 'POST';
@@ -116,14 +122,14 @@ export type HttpConfig = Omit<ConfigOf<typeof CONFIG>, 'actions'> & {
   readonly actions: Readonly<Record<string, HttpAction>>;
 };
 
-interface HttpService {
-  readonly config: HttpConfig;
-  readonly text: AnswerRedactor;
-  readonly calls: VendorCalls;
-  readonly gate: Gate | undefined;
+function connect(config: HttpConfig, outbound: Outbound) {
+  const secrets = [...secretTexts(config.secrets ?? {}), ...credentialsIn(config.headers)];
+  const text = new AnswerRedactor(secrets);
+  const calls = new VendorCalls(outbound);
+  return (gate?: Gate) => ({ config, text, calls, gate });
 }
 
-const SEND: ActionDefinition<HttpService> = {
+const SEND: ActionDefinition<ReturnType<ReturnType<typeof connect>>> = {
   send: async ({ config, text, calls, gate }, call) => {
     const action = config.actions[call.type];
     if (!action) throw new RefusedError(`${call.type} is not configured.`);
@@ -133,7 +139,7 @@ const SEND: ActionDefinition<HttpService> = {
     const { status } = answer;
     const message = `The service answered with status ${status}`;
     if (action.success_statuses?.includes(status) ?? (status >= 200 && status < 300)) {
-      return { kind: 'done', message: `${message}.`, data: { status, answer: text.data(answer) } };
+      return done(`${message}.`, { status, answer: text.data(answer) });
     }
     throw failureBy(status, `${message}${asClause(text.excerpt(answer))}.`);
   },
@@ -145,17 +151,14 @@ export const http = defineConnector({
     'Any service with an HTTP API. The request of each action type is a template with parameters, secrets and action.id.',
   config: CONFIG,
   problems: problemsIn,
-  connect: (config, outbound) => {
-    const secrets = [...secretTexts(config.secrets ?? {}), ...credentialsIn(config.headers)];
-    const text = new AnswerRedactor(secrets);
-    const calls = new VendorCalls(outbound);
-    return (gate): HttpService => ({ config, text, calls, gate });
-  },
+  connect,
   actions: Object.fromEntries(ACTION_TYPES.map((type) => [type, SEND])),
   provides: ({ actions }) => Object.keys(actions).filter(isActionType),
   idempotent: (config, type) => isIdempotent(config.actions[type]),
-  test: async ({ config, calls }) => {
-    const request = { ...testRequest(config), timeoutMs: TEST_TIMEOUT_MS };
+  /** Reads the base address. Parameters and `action.id` are empty in the headers. */
+  test: async ({ config: { base_url, headers, secrets = {} }, calls }) => {
+    const sent = headersOf(headers, { parameters: {}, secrets, action: {} });
+    const request = { method: 'GET', url: new URL(base_url), headers: sent };
     const { status } = await calls.send(undefined, request, { idempotent: true });
     const message = `The service answers with status ${status}.`;
     // A redirect to another scheme, host or login page would fail for every action.
@@ -170,54 +173,34 @@ export const http = defineConnector({
 /** Builds the request of an action. Throws RefusedError if the parameters do not fit. */
 export function requestFor(
   config: HttpConfig,
-  action: HttpAction,
+  { method = DEFAULT_METHOD, path, body: template }: HttpAction,
   { actionId, parameters }: Pick<ActionCall, 'actionId' | 'parameters'>,
 ): VendorRequest {
-  const scope = { parameters, secrets: config.secrets ?? {}, action: { id: actionId } };
-  const rendering = new TemplateRenderer(scope);
-  const body = bodyOf(config, action, rendering);
-  const isSet = (name: string): boolean => headerNamed(config.headers, name) !== undefined;
+  const { base_url, headers, secrets = {} } = config;
+  const scope = { parameters, secrets, action: { id: actionId } };
+  const json = (value: unknown) => JSON.stringify(filledJson(value, scope));
+  const ofText = (text: string) =>
+    takesForm(config) ? filledForm(text, scope) : json(JSON.parse(text));
+  const body = typeof template === 'string' ? ofText(template) : template && json(template);
+  const unlessSet = (name: string, value: string) =>
+    headerNamed(headers, name) === undefined ? { [name]: value } : {};
   return {
-    method: action.method ?? DEFAULT_METHOD,
-    url: urlBelow(config.base_url, rendering.path(action.path)),
+    method,
+    url: urlBelow(base_url, filledPath(path, scope)),
     headers: {
       accept: 'application/json',
-      'content-type': body === undefined || isSet('content-type') ? undefined : 'application/json',
+      ...(body !== undefined && unlessSet('content-type', 'application/json')),
       // Vendors that know the header apply a repeated request only once.
-      'idempotency-key': isSet('idempotency-key') ? undefined : actionId,
-      ...renderedHeaders(config.headers, rendering),
+      ...unlessSet('idempotency-key', actionId),
+      ...headersOf(headers, scope),
     },
     body,
   };
 }
 
-/** Builds the request of a test: GET of the base address, with the headers that need no action. */
-function testRequest({ base_url, headers = {}, secrets = {} }: HttpConfig): VendorRequest {
-  const scope: Scope = { parameters: {}, secrets, action: {} };
-  const constant = Object.entries(headers).filter(([, value]) =>
-    referencesIn(value).every(({ root }) => root === 'secrets'),
-  );
-  const rendering = new TemplateRenderer(scope);
-  const rendered = renderedHeaders(Object.fromEntries(constant), rendering);
-  return { method: 'GET', url: new URL(base_url), headers: rendered };
-}
-
-function bodyOf(
-  config: HttpConfig,
-  { body }: HttpAction,
-  rendering: TemplateRenderer,
-): string | undefined {
-  if (body === undefined) return undefined;
-  if (typeof body !== 'string') return rendering.json(body);
-  return takesForm(config) ? rendering.form(body) : rendering.json(JSON.parse(body));
-}
-
-function renderedHeaders(
-  headers: HttpConfig['headers'] = {},
-  rendering: TemplateRenderer,
-): Record<string, string> {
+function headersOf(headers: HttpConfig['headers'] = {}, scope: Parameters<typeof filledHeader>[1]) {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, rendering.header(value)]),
+    Object.entries(headers).map(([name, value]) => [name, filledHeader(value, scope)]),
   );
 }
 
@@ -234,110 +217,90 @@ function takesForm({ headers }: HttpConfig): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(type);
 }
 
-function isIdempotent(action: HttpAction | undefined): boolean {
-  return action?.idempotent ?? action?.method === 'GET';
-}
+const isIdempotent = (action: HttpAction | undefined): boolean =>
+  action?.idempotent ?? action?.method === 'GET';
 
-const NO_CREDENTIALS = new Set(['accept', 'content-type', 'user-agent']);
-const NO_CREDENTIAL = /^(basic|bearer|digest|negotiate|apikey)$/i;
-/**
- * Values of headers with these names are secret even if they are short. In other headers short words are ordinary
- * words.
- */
+const NO_CREDENTIALS = /^(accept|content-type|user-agent)$/i;
+const NO_CREDENTIAL = /^(basic|bearer|digest|negotiate|apikey|[^\p{L}\p{N}]*)$/iu;
+/** Values of headers with these names are secret even if they are short. Other short words are ordinary words. */
 const CREDENTIALS = /auth|cookie|credential|key|pass|pin|secret|session|sign|token/i;
 const SHORTEST_WORD = 6;
 
-/**
- * Texts in headers that may be secrets: the whole value, its words (`Bearer <token>`) and assigned values
- * (`id=<token>`).
- */
+/** Texts in headers that may be secrets: the value, its words (`Bearer <token>`) and assigned values (`id=<token>`). */
 function credentialsIn(headers: HttpConfig['headers'] = {}): string[] {
   return Object.entries(headers).flatMap(([name, value]) => {
-    if (NO_CREDENTIALS.has(name.toLowerCase())) return [];
+    if (NO_CREDENTIALS.test(name)) return [];
     const plain = value.replace(/\{\{.*?\}\}/gs, ' ').trim();
     const words = plain.split(/\s+/);
     const assigned = words.map((word) => /=(.*?)[";,]*$/.exec(word)?.[1]?.replace(/^"/, '') ?? '');
     const shortest = CREDENTIALS.test(name) ? 1 : SHORTEST_WORD;
-    return [plain, ...words, ...assigned]
-      .filter((text) => text.length >= shortest)
-      .filter((text) => /[\p{L}\p{N}]/u.test(text) && !NO_CREDENTIAL.test(text));
+    return [plain, ...words, ...assigned].filter(
+      (text) => text.length >= shortest && !NO_CREDENTIAL.test(text),
+    );
   });
 }
 
-/** Finds faults of an `http` configuration when it is saved, not when an incident needs it. */
 function problemsIn(config: HttpConfig): FieldError[] {
   const { headers = {}, secrets = {}, actions } = config;
+  const isForm = takesForm(config);
+  const found: FieldError[] = [];
+  const report = (...problem: Parameters<typeof problemAt>) =>
+    void found.push(problemAt(...problem));
+  const check = (text: string, field: string, types: readonly ActionTypeName[]): void => {
+    const parameters = types.flatMap((type) => actionType(type).parameters.map(({ name }) => name));
+    const known = { secrets: Object.keys(secrets), action: ['id'], parameters };
+    const fault = templateFault(text, known);
+    if (fault !== undefined) report(field, 'template', fault);
+  };
+  const checkJson = (value: unknown, field: string, type: ActionTypeName): void => {
+    if (typeof value === 'string') check(value, field, [type]);
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, item] of Object.entries(value)) {
+      if (key.includes('{{')) report(field, 'template', 'has a template in a name');
+      checkJson(item, `${field}.${shownName(key)}`, type);
+    }
+  };
   const types = Object.keys(actions).filter(isActionType);
-  const known = (...some: ActionTypeName[]) => ({
-    secrets: Object.keys(secrets),
-    action: ['id'],
-    parameters: some.flatMap((type) => actionType(type).parameters.map(({ name }) => name)),
-  });
-  // All requests have all headers. Parameters that an action does not have are empty in them.
-  const ofHeaders = Object.entries(headers).flatMap(([name, value]) => {
+  for (const [name, value] of Object.entries(headers)) {
     const field = `config.headers.${name}`;
-    if (RESERVED_HEADER.test(name)) return [problemAt(field, 'reserved', 'is set by the service')];
-    if (isHeaderText(value)) return templateProblems(value, field, known(...types));
-    return [problemAt(field, 'header', 'has characters that a header cannot carry')];
-  });
-  const ofActions = types.flatMap((type) =>
-    actionProblems(actions[type]!, `config.actions.${type}`, takesForm(config), known(type)),
-  );
-  return [...ofHeaders, ...ofActions];
+    if (RESERVED_HEADER.test(name)) report(field, 'reserved', 'is set by the service');
+    else if (isHeaderText(value)) check(value, field, types);
+    else report(field, 'header', 'has characters that a header cannot carry');
+  }
+  for (const type of types) {
+    const { path, body } = actions[type]!;
+    const [ofPath, ofBody] = [`config.actions.${type}.path`, `config.actions.${type}.body`];
+    check(path, ofPath, [type]);
+    if (!isPlainPath(path)) {
+      report(ofPath, 'path', 'must be a plain path, its special characters percent-encoded');
+    }
+    const json = typeof body === 'string' && !isForm ? jsonIn(body) : body;
+    // The limits of request bodies apply again to JSON in a text, which they counted as one value.
+    const size = sizeOf(json, FEW);
+    if (isForm && typeof body === 'object') {
+      report(ofBody, 'form', 'must be text when the content-type is a form');
+    } else if (body !== undefined && json === undefined) {
+      report(ofBody, 'json', 'must be JSON; templates must be within its strings');
+    } else if (size !== 'ok') {
+      report(ofBody, size, `has too many values or more than ${MAX_DEPTH} levels`);
+    } else {
+      checkJson(json, ofBody, type);
+    }
+  }
+  return found;
 }
 
-type KnownNames = Parameters<typeof templateFault>[1];
-
-function actionProblems(
-  { path, body }: HttpAction,
-  field: string,
-  isForm: boolean,
-  known: KnownNames,
-): FieldError[] {
-  const found = templateProblems(path, `${field}.path`, known);
-  // A URL parser would change a path such as `/a/../b`.
+/** A URL parser would change a path such as `/a/../b`. */
+function isPlainPath(path: string): boolean {
   const plain = path.replace(/\{\{.*?\}\}/gs, 'x');
   const { pathname, search, hash } = new URL(`https://vendor.invalid${plain}`);
-  if (`${pathname}${search}` !== plain || hash !== '') {
-    const text = 'must be a plain path, its special characters percent-encoded';
-    found.push(problemAt(`${field}.path`, 'path', text));
-  }
-  return [...found, ...bodyProblems(body, `${field}.body`, isForm, known)];
+  return `${pathname}${search}` === plain && hash === '';
 }
 
-/** The limits of request bodies apply again to JSON in a text, because they counted the text as one value. */
-function bodyProblems(
-  body: HttpAction['body'],
-  field: string,
-  isForm: boolean,
-  known: KnownNames,
-): FieldError[] {
-  if (typeof body !== 'string') {
-    if (!isForm || body === undefined) return jsonProblems(body, field, known);
-    return [problemAt(field, 'form', 'must be text when the content-type is a form')];
-  }
-  if (isForm) return templateProblems(body, field, known);
-  let value: unknown;
+function jsonIn(text: string): unknown {
   try {
-    value = JSON.parse(body);
+    return JSON.parse(text);
   } catch {
-    return [problemAt(field, 'json', 'must be JSON; templates must be within its strings')];
+    return undefined;
   }
-  const size = sizeOf(value, FEW);
-  if (size === 'ok') return jsonProblems(value, field, known);
-  return [problemAt(field, size, `has too many values or more than ${MAX_DEPTH} levels`)];
-}
-
-function jsonProblems(value: unknown, field: string, known: KnownNames): FieldError[] {
-  if (typeof value === 'string') return templateProblems(value, field, known);
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => [
-    ...(key.includes('{{') ? [problemAt(field, 'template', 'has a template in a name')] : []),
-    ...jsonProblems(item, `${field}.${shownName(key)}`, known),
-  ]);
-}
-
-function templateProblems(text: string, field: string, known: KnownNames): FieldError[] {
-  const fault = templateFault(text, known);
-  return fault === undefined ? [] : [problemAt(field, 'template', fault)];
 }

@@ -2,15 +2,14 @@ import { shownStart, storable } from '../../platform/text.js';
 import { address, fields, isObject, secret, text } from '../../targets/target-config.js';
 import { listAt, said, textAt, valueAt } from '../calls/vendor-answers.js';
 import { vendorApi } from '../calls/vendor-api.js';
-import { defineConnector, type Outcome } from '../connector-type.js';
+import { defineConnector, done, type Outcome } from '../connector-type.js';
 
 const LONGEST_SUMMARY = 255;
 const LINE_ENDS = /\r\n|[\r\n\u0085\u2028\u2029]/;
-/** Includes tabs. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 const API = ['rest', 'api', '3'];
 
-/** Opens issues in one project. Each has the action id as a label, so that it can be found again. */
+/** Each issue has the action id as a label, so that it can be found again. */
 export const jira = defineConnector({
   name: 'jira',
   description: 'Jira Cloud: opens issues in one project.',
@@ -72,7 +71,7 @@ export const jira = defineConnector({
   },
   test: async ({ api, project_key }) => {
     const path = [...API, 'project', project_key];
-    return `Jira shows the project ${await api.test({ path }, (json) => textAt(json, 'key'))}.`;
+    return `Jira shows the project ${await api.ask({ path }, (json) => textAt(json, 'key'))}.`;
   },
 });
 
@@ -80,7 +79,6 @@ export const jira = defineConnector({
 function summaryOf(title: string): string {
   const line = storable(title).replace(CONTROLS, ' ').trim();
   if (line.length <= LONGEST_SUMMARY) return line;
-  // Half of a surrogate pair at the cut becomes one character.
   return `${shownStart(line, LONGEST_SUMMARY - 1)}…`;
 }
 
@@ -89,20 +87,18 @@ function summaryOf(title: string): string {
  * a link, a mention or a panel. https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
  */
 function documentOf(text: string): object {
-  const lines = storable(text)
-    .split(LINE_ENDS)
-    .map((line) => line.replace(CONTROLS, ' '));
+  const lines = storable(text).split(LINE_ENDS);
   // Empty text nodes are invalid, empty paragraphs are valid.
   const content = lines.map((line) => ({
     type: 'paragraph',
-    content: line === '' ? [] : [{ type: 'text', text: line }],
+    content: line === '' ? [] : [{ type: 'text', text: line.replace(CONTROLS, ' ') }],
   }));
   return { type: 'doc', version: 1, content };
 }
 
 function opened(json: unknown, begin: string): Outcome {
   const [id, key] = [textAt(json, 'id'), textAt(json, 'key')];
-  return { kind: 'done', message: `${begin} ${key}.`, data: { id, key } };
+  return done(`${begin} ${key}.`, { id, key });
 }
 
 /** `{errorMessages: [...], errors: {field: message}}`: https://developer.atlassian.com/cloud/jira/platform/rest/v3/intro/#status-codes */
@@ -110,9 +106,7 @@ function complaintIn(json: unknown): string | undefined {
   const messages = valueAt(json, 'errorMessages');
   const errors = valueAt(json, 'errors');
   const ofFields = isObject(errors) ? Object.entries(errors) : [];
-  const all = [
-    ...(Array.isArray(messages) ? messages.map(String) : []),
-    ...ofFields.map(([field, message]) => `${field}: ${said(message) ?? 'invalid'}`),
-  ];
+  const all = ofFields.map(([field, message]) => `${field}: ${said(message) ?? 'invalid'}`);
+  if (Array.isArray(messages)) all.unshift(...messages.map(String));
   return all.join(' ') || undefined;
 }

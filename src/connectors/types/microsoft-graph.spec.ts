@@ -98,7 +98,7 @@ describe('the connector of Microsoft Graph', () => {
       const nowhere = await execute('delete_email', { recipient: `${eve}, eva@example.com` });
       expect(nowhere).toMatchObject({
         kind: 'refused',
-        message: 'The mailboxes hold no mail with this message_id.',
+        message: `No mail with this message_id is in ${eve}, eva@example.com.`,
       });
     });
 
@@ -156,8 +156,7 @@ describe('the connector of Microsoft Graph', () => {
       for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
         expect(await execute(type, {}, { sender })).toEqual({
           kind: 'refused',
-          message:
-            'The mailbox holds no mail of the sender of the incident. Mails with the same message_id from other senders (boss@example.com) are left alone.',
+          message: `No mail of the sender of the incident is in ${MAILBOX}. Mails with the same message_id from other senders (boss@example.com) are left alone.`,
         });
       }
       expect(server.mails).toEqual([other]);
@@ -222,7 +221,7 @@ describe('the connector of Microsoft Graph', () => {
     it('but not if there is none, or if there are too many', async () => {
       expect(await execute('quarantine_email')).toMatchObject({
         kind: 'refused',
-        message: 'The mailbox holds no mail with this message_id.',
+        message: `No mail with this message_id is in ${MAILBOX}.`,
       });
       for (let copy = 0; copy < 20; copy += 1) server.mail(MESSAGE);
       expect(await execute('quarantine_email')).toMatchObject({ kind: 'refused' });

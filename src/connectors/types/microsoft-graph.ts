@@ -1,14 +1,19 @@
 import { bareMessageId, mailAddressIn } from '../../action-catalogue/parameters.js';
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { address, fields, isObject, text } from '../../targets/target-config.js';
-import { MICROSOFT_LOGIN_FIELDS, microsoftTokens } from '../calls/access-tokens.js';
 import { type Account, accountAction, judgeTarget, userIn } from '../calls/target-state.js';
-import { booleanAt, listAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
-import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
+import { booleanAt, listAt, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
+import {
+  MICROSOFT_LOGIN_FIELDS,
+  microsoftTokens,
+  type VendorApi,
+  vendorApi,
+} from '../calls/vendor-api.js';
 import {
   type ActionCall,
   type ActionDefinition,
   defineConnector,
+  done,
   type Outcome,
 } from '../connector-type.js';
 
@@ -46,7 +51,6 @@ const ACCOUNT = accountAction<Graph>({
     }),
 });
 
-/** Each action checks first what is left to do, so it can be repeated. */
 export const microsoftGraph = defineConnector({
   name: 'microsoft_graph',
   description:
@@ -70,7 +74,6 @@ export const microsoftGraph = defineConnector({
       baseUrl: config.base_url,
       // National clouds use their own address as the scope.
       tokens: microsoftTokens(outbound, config, new URL(config.base_url).origin),
-      complaintIn,
     });
     return (gate) => ({ api: api(gate), defaultMailbox: config.mailbox });
   },
@@ -115,11 +118,11 @@ export const microsoftGraph = defineConnector({
         const path = [...USERS, user, 'revokeSignInSessions'];
         await api.change({ path, idempotent: true }, (json) => {
           // The documentation of the status is inconsistent. Only an explicit false is a failure.
-          if (valueAt(json, 'value') !== false) return;
-          throw new RefusedError('Microsoft Graph reports that the sessions were not revoked.');
+          if (valueAt(json, 'value') === false) {
+            throw new RefusedError('Microsoft Graph reports that the sessions were not revoked.');
+          }
         });
-        const message = 'The sessions are revoked. It may take some minutes until all have ended.';
-        return { kind: 'done', message };
+        return done('The sessions are revoked. It may take some minutes until all have ended.');
       },
     },
   },
@@ -127,7 +130,7 @@ export const microsoftGraph = defineConnector({
   test: async ({ api }) => {
     const query = { $select: 'id', $top: '1' };
     try {
-      await api.test({ path: USERS, query }, (json) => listAt(json, 'value'));
+      await api.ask({ path: USERS, query }, (json) => listAt(json, 'value'));
     } catch (error) {
       if (!(error instanceof RefusedError) || error.status !== 403) throw error;
       return 'Microsoft Graph accepts the credentials, but they may not read users.';
@@ -136,12 +139,6 @@ export const microsoftGraph = defineConnector({
   },
 });
 
-/** https://learn.microsoft.com/en-us/graph/errors */
-function complaintIn(json: unknown): string | undefined {
-  return said(valueAt(json, 'error', 'code'), valueAt(json, 'error', 'message'));
-}
-
-/** One copy of a mail in one folder of a mailbox. */
 interface MailCopy {
   readonly id: string;
   readonly mailbox: string;
@@ -173,57 +170,54 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
       const moved = movedIn(call.undoes);
       if (moved?.size === 0) return NOTHING_TO_UNDO;
       const found = await find(graph, call, moved);
-      if (found.copies.length === 0) throw new RefusedError(noMail(found));
+      const { copies, others, mailboxes, notes } = found;
+      if (copies.length === 0) {
+        const which =
+          others.length === 0 ? 'with this message_id' : 'of the sender of the incident';
+        const sentence = `No mail ${which} is in ${mailboxes.join(', ')}.`;
+        throw new RefusedError([sentence, ...notes].join(' '));
+      }
       const changed: unknown[] = [];
       try {
-        for (const copy of found.copies) {
-          if (wanted.isLeft(copy, moved)) changed.push(await wanted.change(graph.api, copy, moved));
+        for (const copy of copies.filter((one) => wanted.isLeft(one, moved))) {
+          changed.push(await wanted.change(graph.api, copy, moved));
         }
       } catch (error) {
         if (!(error instanceof RefusedError) || changed.length === 0) throw error;
         const message = `Changed copies: ${changed.length}. The next change was refused. ${error.message}`;
         throw new OutcomeUnknownError(message, 'broken', { cause: error });
       }
-      const message = changed.length > 0 ? wanted.done : wanted.already;
-      return done(found, message, wanted.data(changed, call));
+      const text = changed.length > 0 ? wanted.done : wanted.already;
+      return changedMail(found, text, wanted.data(changed, call));
     },
     ask: async (graph, call) => {
       // The ids of released copies have changed.
       const found = await find(graph, call, undefined);
-      const isKnown = found.copies.length > 0 || call.type === 'delete_email';
-      const isDone = !found.copies.some((copy) => wanted.isLeft(copy, undefined));
-      return isKnown && isDone && found.refusals.length === 0
-        ? done(found, wanted.done, {})
-        : 'unknown';
+      const { copies, isPartial } = found;
+      const isKnown = copies.length > 0 || call.type === 'delete_email';
+      const isDone =
+        isKnown && !isPartial && !copies.some((copy) => wanted.isLeft(copy, undefined));
+      return isDone ? changedMail(found, wanted.done, {}) : 'unknown';
     },
     ...(preview && {
       preview: async (graph, call) => {
-        const { copies, others, mailboxes, refusals } = await find(graph, call, undefined);
-        if (refusals.length > 0) throw new RefusedError(refusals.join(' '));
+        const { copies, mailboxes, notes, isPartial } = await find(graph, call, undefined);
+        if (isPartial) throw new RefusedError(notes.join(' '));
         const count = copies.filter((copy) => wanted.isLeft(copy, undefined)).length;
         const change = preview(count === 1 ? '1 mail' : `${count} mails`);
-        return { count, message: `${change} in ${mailboxes.join(', ')}.${leftAlone(others)}` };
+        return { count, message: [`${change} in ${mailboxes.join(', ')}.`, ...notes].join(' ') };
       },
     }),
   };
 }
 
-/** Mails with the Message-ID in the mailboxes of an action. */
-interface Found {
-  readonly mailboxes: readonly string[];
-  /** Copies of the mail of the action. */
-  readonly copies: readonly MailCopy[];
-  /** Mails of other senders. */
-  readonly others: readonly MailCopy[];
-  /** Sentences about mailboxes that Graph refused to read. */
-  readonly refusals: readonly string[];
-}
+type Found = Awaited<ReturnType<typeof find>>;
 
 /**
  * Any sender can choose the Message-ID of another mail, so the mail is known by the sender of the incident, or by the
  * ids of the copies that the action to undo has moved. Otherwise all mails with the Message-ID must be of one sender.
  */
-async function find(graph: Graph, call: ActionCall, moved: Moved): Promise<Found> {
+async function find(graph: Graph, call: ActionCall, moved: Moved) {
   const sender = call.sender === undefined ? undefined : mailAddressIn(call.sender);
   if (sender === undefined && call.sender !== undefined) {
     const text = 'The sender of the incident is not a mail address';
@@ -240,11 +234,8 @@ async function find(graph: Graph, call: ActionCall, moved: Moved): Promise<Found
       refusals.push(`${mailbox}: ${error.message}`);
     }
   }
-  if (
-    sender === undefined &&
-    !moved &&
-    new Set(mails.map(({ senders: [first] }) => first)).size > 1
-  ) {
+  const isOfOne = new Set(mails.map(({ senders: [first] }) => first)).size <= 1;
+  if (sender === undefined && !moved && !isOfOne) {
     throw new RefusedError(
       `Mails of several senders have this message_id (${sendersOf(mails)}), and the action names no sender: all are left alone. Request the action for an incident that names the sender.`,
     );
@@ -253,17 +244,21 @@ async function find(graph: Graph, call: ActionCall, moved: Moved): Promise<Found
     sender === undefined ? (moved?.has(id) ?? true) : senders.includes(sender);
   const copies = mails.filter(isMeant);
   const others = sender === undefined ? [] : mails.filter((mail) => !isMeant(mail));
-  return { mailboxes, copies, others, refusals };
+  const leftAlone = `Mails with the same message_id from other senders (${sendersOf(others)}) are left alone.`;
+  /** Sentences about mails of other senders, and about mailboxes that Graph refused to read. */
+  const notes = [...(others.length > 0 ? [leftAlone] : []), ...refusals];
+  return { mailboxes, copies, others, notes, isPartial: refusals.length > 0 };
 }
+
+const sendersOf = (mails: readonly MailCopy[]): string =>
+  [...new Set(mails.map(({ senders: [first = 'nobody'] }) => first))].join(', ');
 
 /** `recipient` may name several mailboxes, separated by commas. Each has its own copies. */
 function mailboxesOf({ defaultMailbox }: Graph, { parameters: { recipient } }: ActionCall) {
   const list = typeof recipient === 'string' ? recipient : defaultMailbox;
-  if (list === undefined) {
-    throw new RefusedError('recipient is required: the connector has no default mailbox.');
-  }
-  const names = list.split(/[,;]/).map((name) => name.trim());
-  return [...new Set(names.filter(Boolean))];
+  const names = list?.split(/[,;]/).map((name) => name.trim());
+  if (names) return [...new Set(names.filter(Boolean))];
+  throw new RefusedError('recipient is required: the connector has no default mailbox.');
 }
 
 /** https://learn.microsoft.com/en-us/graph/api/user-list-messages and mailfolder-get */
@@ -283,8 +278,7 @@ async function mailsIn(
     listAt(json, 'value').map((item) => copyIn(item, messageId, mailbox)),
   );
   if (mails.length >= MOST_COPIES) {
-    const text = `${MOST_COPIES} or more mails have this message id`;
-    throw new RefusedError(`${text}, so the action was not executed.`);
+    throw new RefusedError(`${MOST_COPIES} or more mails have this message id: none is changed.`);
   }
   if (type === 'delete_email' || mails.length === 0) return mails;
   const folder = { path: [...path, 'mailFolders', QUARANTINE], query: { $select: 'id' } };
@@ -318,32 +312,19 @@ function movedIn(undoes: ActionCall['undoes']): Moved {
   );
 }
 
-const NOTHING_TO_UNDO: Outcome = {
-  kind: 'done',
-  message: 'Nothing to undo: the mail was in quarantine before.',
-};
+const NOTHING_TO_UNDO = done('Nothing to undo: the mail was in quarantine before.');
 
-function done({ copies, others, mailboxes, refusals }: Found, text: string, more: object): Outcome {
+function changedMail(
+  { copies, others, mailboxes, notes }: Found,
+  text: string,
+  more: object,
+): Outcome {
   // After a deletion no mailbox holds a copy.
   const isHolder = (name: string) => copies.some(({ mailbox }) => mailbox === name);
   const holders = copies.length === 0 ? mailboxes : mailboxes.filter(isHolder);
-  const of = `In ${holders.length} of ${mailboxes.length} mailboxes: `;
-  const sentences = [`${mailboxes.length > 1 ? of : ''}${text}${leftAlone(others)}`, ...refusals];
+  const of = `In ${holders.length} of ${mailboxes.length} mailboxes:`;
+  const message = [...(mailboxes.length > 1 ? [of] : []), text, ...notes].join(' ');
   const left_alone = others.map(({ senders }) => ({ from: senders[0] }));
   const data = { mailbox: holders.join(', '), ...more, ...(others.length > 0 && { left_alone }) };
-  return { kind: 'done', message: sentences.join(' '), data };
+  return done(message, data);
 }
-
-function noMail({ mailboxes, others, refusals }: Found): string {
-  const text = mailboxes.length === 1 ? 'The mailbox holds no mail' : 'The mailboxes hold no mail';
-  const which = others.length === 0 ? 'with this message_id' : 'of the sender of the incident';
-  return [`${text} ${which}.${leftAlone(others)}`, ...refusals].join(' ');
-}
-
-function leftAlone(others: readonly MailCopy[]): string {
-  if (others.length === 0) return '';
-  return ` Mails with the same message_id from other senders (${sendersOf(others)}) are left alone.`;
-}
-
-const sendersOf = (mails: readonly MailCopy[]): string =>
-  [...new Set(mails.map(({ senders: [first = 'nobody'] }) => first))].join(', ');

@@ -1,20 +1,16 @@
 import { address, fields, secret } from '../../targets/target-config.js';
-import { accountAction, judgeTarget, userIn } from '../calls/target-state.js';
+import { type Account, accountAction, judgeTarget, userIn } from '../calls/target-state.js';
 import { RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
 import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
-import { type ActionCall, defineConnector, type Outcome } from '../connector-type.js';
+import { type ActionCall, defineConnector, done, type Outcome } from '../connector-type.js';
 
-interface OktaUser {
-  readonly id: string;
-  readonly login: string;
+interface OktaUser extends Account {
   readonly status: string;
 }
 
 const USERS = ['api', 'v1', 'users'];
 /** Alias for the owner of the token. */
 const OWNER = 'me';
-/** Status of a user who must choose a new password. */
-const RECOVERY = 'RECOVERY';
 /** Users with other statuses have not signed up yet, or must complete a step before they can sign in. */
 const ENABLED: Readonly<Record<string, boolean>> = {
   ACTIVE: true,
@@ -22,28 +18,24 @@ const ENABLED: Readonly<Record<string, boolean>> = {
   DEPROVISIONED: false,
 };
 
-/** Okta finds users by id, by login, and by the part before the @. Rejects any other user. */
+/** Okta finds users by id, by login, and by the part before the @. */
 async function readUser(okta: VendorApi, user: string): Promise<OktaUser> {
   if (user.toLowerCase() === OWNER) throw new RefusedError(`"${user}" is not a valid user name.`);
   const found = await okta.ask({ path: [...USERS, user] }, userOf);
-  const wanted = user.toLowerCase();
-  const login = found.login.toLowerCase();
+  const [wanted, login] = [user.toLowerCase(), found.name.toLowerCase()];
   if (found.id === user || login === wanted || login.startsWith(`${wanted}@`)) return found;
   throw new RefusedError('Okta returned another user than the requested one.');
 }
 
 async function targetOf(okta: VendorApi, call: ActionCall): Promise<OktaUser> {
   const user = await readUser(okta, userIn(call));
-  judgeTarget(call, user.login);
+  judgeTarget(call, user.name);
   return user;
 }
 
 /** Suspends instead of deactivating, because that keeps groups and applications. */
 const ACCOUNT = accountAction<VendorApi>({
-  find: async (okta, user) => {
-    const { id, login, status } = await readUser(okta, user);
-    return { id, name: login, enabled: ENABLED[status] };
-  },
+  find: readUser,
   // Okta rejects a second suspension, so the request is not idempotent.
   setEnabled: (okta, { id }, enabled) =>
     okta.change({ path: [...USERS, id, 'lifecycle', enabled ? 'unsuspend' : 'suspend'] }),
@@ -75,47 +67,42 @@ export const okta = defineConnector({
     revoke_sessions: {
       idempotent: true,
       send: async (okta, call) => {
-        const { id, login } = await targetOf(okta, call);
+        const { id, name } = await targetOf(okta, call);
         const path = [...USERS, id, 'sessions'];
         const query = { oauthTokens: 'true' };
         await okta.change({ method: 'DELETE', path, query, idempotent: true });
-        const message = `The sessions of ${login} at Okta are ended, and its tokens are revoked.`;
-        return { kind: 'done', message };
+        return done(`The sessions of ${name} at Okta are ended, and its tokens are revoked.`);
       },
     },
     // Not idempotent: a repetition would send a second mail.
     reset_password: {
       /** Okta mails the link. The service must not receive it, because readers of the action could use it. */
       send: async (okta, call) => {
-        const { id, login } = await targetOf(okta, call);
-        const path = [...USERS, id, 'lifecycle', 'reset_password'];
+        const user = await targetOf(okta, call);
+        const path = [...USERS, user.id, 'lifecycle', 'reset_password'];
         await okta.change({ path, query: { sendEmail: 'true' } });
-        return passwordReset(login);
+        return passwordReset(user);
       },
       ask: async (okta, call) => {
-        const { login, status } = await readUser(okta, userIn(call));
-        return status === RECOVERY ? passwordReset(login) : 'unknown';
+        const user = await readUser(okta, userIn(call));
+        return user.status === 'RECOVERY' ? passwordReset(user) : 'unknown';
       },
     },
   },
   test: async (okta) => {
-    const { login } = await okta.test({ path: [...USERS, OWNER] }, userOf);
-    return `Okta accepts the token of ${login}.`;
+    const { name } = await okta.ask({ path: [...USERS, OWNER] }, userOf);
+    return `Okta accepts the token of ${name}.`;
   },
 });
 
 function userOf(json: unknown): OktaUser {
-  return {
-    id: textAt(json, 'id'),
-    login: textAt(json, 'profile', 'login'),
-    status: textAt(json, 'status'),
-  };
+  const status = textAt(json, 'status');
+  const [id, name] = [textAt(json, 'id'), textAt(json, 'profile', 'login')];
+  return { id, name, status, enabled: ENABLED[status] };
 }
 
-function passwordReset(login: string): Outcome {
-  const message = `The password of ${login} is reset: Okta mails a link to choose a new one.`;
-  return { kind: 'done', message };
-}
+const passwordReset = ({ name }: OktaUser): Outcome =>
+  done(`The password of ${name} is reset: Okta mails a link to choose a new one.`);
 
 /** https://developer.okta.com/docs/reference/error-codes/ */
 function complaintIn(json: unknown): string | undefined {

@@ -3,17 +3,12 @@ import { storable } from '../../platform/text.js';
 import { address, fields, secret } from '../../targets/target-config.js';
 import { RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import { vendorApi } from '../calls/vendor-api.js';
-import { defineConnector } from '../connector-type.js';
+import { defineConnector, done } from '../connector-type.js';
 
 /** Slack cuts longer messages silently. */
 const LONGEST_TEXT = 40_000;
 /** Errors after which the message may have been posted. After all other errors it was not. */
-const UNCLEAR = new Set([
-  'fatal_error',
-  'internal_error',
-  'request_timeout',
-  'service_unavailable',
-]);
+const UNCLEAR = /^(fatal_error|internal_error|request_timeout|service_unavailable)$/;
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 /** A channel by name or id. Ids of people and direct messages (`U…`, `W…`, `D…`) do not match. */
 const CHANNEL = /^(#?[\p{Ll}\p{Lo}\p{Lm}\p{N}_-]{1,80}|[CG][A-Z0-9]{5,20})$/u;
@@ -55,13 +50,13 @@ export const slack = defineConnector({
         return await api.change({ path: ['chat.postMessage'], body }, (json) => {
           refuseFailures(json);
           const data = { channel: textAt(json, 'channel'), ts: textAt(json, 'ts') };
-          return { kind: 'done', message: 'Slack posted the message.', data };
+          return done('Slack posted the message.', data);
         });
       },
     },
   },
   test: async (api) => {
-    await api.test({ method: 'POST', path: ['auth.test'] }, (json) => {
+    await api.ask({ method: 'POST', path: ['auth.test'] }, (json) => {
       refuseFailures(json);
       return textAt(json, 'team_id');
     });
@@ -82,7 +77,7 @@ function refuseFailures(json: unknown): void {
   if (valueAt(json, 'ok') === true) return;
   const error = valueAt(json, 'error');
   // Other words may contain a secret.
-  const cause = typeof error === 'string' && UNCLEAR.has(error) ? `: ${error}` : '';
+  const cause = typeof error === 'string' && UNCLEAR.test(error) ? `: ${error}` : '';
   throw new OutcomeUnknownError(`Slack did not confirm the message${cause}.`, 'broken');
 }
 
@@ -90,5 +85,5 @@ function refuseFailures(json: unknown): void {
 function complaintIn(json: unknown): string | undefined {
   const error = valueAt(json, 'error');
   if (valueAt(json, 'ok') !== false || typeof error !== 'string') return undefined;
-  return UNCLEAR.has(error) ? undefined : error;
+  return UNCLEAR.test(error) ? undefined : error;
 }

@@ -1,5 +1,5 @@
 import type { Gate } from '../../platform/net/outbound-request.js';
-import type { MailReply, OutboundSmtp } from '../../platform/net/outbound-smtp.js';
+import type { MailReply } from '../../platform/net/outbound-smtp.js';
 import {
   domainOf,
   isMailbox,
@@ -11,8 +11,8 @@ import {
 } from '../../targets/mail-account.js';
 import { type ConfigOf, fields } from '../../targets/target-config.js';
 import { AnswerRedactor, RefusedError } from '../calls/vendor-answers.js';
-import { TEST_TIMEOUT_MS, VendorCalls } from '../calls/vendor-calls.js';
-import { type ActionCall, defineConnector, type Outcome } from '../connector-type.js';
+import { type Outbound, QUESTION_TIMEOUT_MS, VendorCalls } from '../calls/vendor-calls.js';
+import { type ActionCall, defineConnector, done, type Outcome } from '../connector-type.js';
 
 /** The server is shutting down (RFC 5321, 4.2.2). Other replies concern only this mail. */
 const CLOSING = 421;
@@ -32,29 +32,24 @@ const CONFIG = fields(
   ['host', 'from'],
 );
 
-interface MailServer {
-  readonly config: ConfigOf<typeof CONFIG>;
-  readonly smtp: OutboundSmtp;
-  readonly calls: VendorCalls;
-  readonly text: AnswerRedactor;
-  readonly gate: Gate | undefined;
+type MailServer = ReturnType<ReturnType<typeof connect>>;
+
+function connect(config: ConfigOf<typeof CONFIG>, { smtp, ...outbound }: Outbound) {
+  const text = new AnswerRedactor(mailSecrets(config));
+  const calls = new VendorCalls(outbound);
+  return (gate?: Gate) => ({ config, smtp, calls, text, gate });
 }
 
-/** Sends plain text to recipients of allowed domains. */
 export const smtp = defineConnector({
   name: 'smtp',
   description: 'A mail server: sends plain text to recipients of the allowed domains.',
   config: CONFIG,
   problems: mailAccountProblems,
-  connect: (config, { smtp, ...outbound }) => {
-    const text = new AnswerRedactor(mailSecrets(config));
-    const calls = new VendorCalls(outbound);
-    return (gate): MailServer => ({ config, smtp, calls, text, gate });
-  },
+  connect,
   // Not idempotent: servers deliver a repeated mail twice.
   actions: { notify_user: { send: notify } },
   test: async ({ config, smtp, text }) => {
-    accepted(await smtp.greet(serverOf(config), TEST_TIMEOUT_MS), text);
+    accepted(await smtp.greet(serverOf(config), QUESTION_TIMEOUT_MS), text);
     return 'The mail server is ready.';
   },
 });
@@ -64,40 +59,40 @@ async function notify(
   { actionId: id, parameters }: ActionCall,
 ): Promise<Outcome> {
   const named = recipientsIn(String(parameters['recipient']));
-  const refused = named.flatMap((recipient) => {
+  /** Recipients that do not get the message, with the reasons. */
+  const reasons = new Map<string, string>();
+  for (const recipient of named) {
     const why = refusalOf(recipient, config);
-    return why ? [{ recipient, why }] : [];
-  });
-  const to = without(named, refused);
-  if (to.length === 0)
-    throw new RefusedError([...new Set(refused.map(({ why }) => why))].join(' '));
+    if (why) reasons.set(recipient, why);
+  }
+  const allowed = () => named.filter((one) => !reasons.has(one));
+  const to = allowed();
+  if (to.length === 0) throw new RefusedError([...new Set(reasons.values())].join(' '));
   const { from } = config;
   const [subject, message] = [String(parameters['subject']), String(parameters['message'])];
   // The header of a mail to several recipients names none of them, so that they do not see each other.
   const shown = named.length === 1 ? to : [];
   const content = await mailContent({ from, to: shown, subject, text: message, id });
-  const server = serverOf(config);
   const answer = await calls.attempt(
     gate!,
-    (departure) => smtp.deliver(server, { from, to, content }, departure),
-    {
-      // Repeated only if no mail was handed over, or after a temporary refusal.
-      idempotent: false,
-      stateBy: ({ code }) => (code === CLOSING ? 'failing' : 'well'),
-      pauseAfter: ({ code }) => (code >= 400 && code < 500 ? 0 : undefined),
-    },
+    (departure) => smtp.deliver(serverOf(config), { from, to, content }, departure),
+    // Repeated only if no mail was handed over, or after a temporary refusal.
+    false,
+    ({ code }) => ({
+      state: code === CLOSING ? 'failing' : 'well',
+      pauseMs: code >= 400 && code < 500 ? 0 : undefined,
+    }),
   );
   const { text: reply, rejected = [] } = accepted(answer, text);
   // Each recipient gets the message at most once, so it is not sent again to rejected recipients.
-  const notTaken = rejected.map((one) => ({ recipient: one.recipient, why: text.line(one.text) }));
-  const [sent_to, not_sent_to] = [without(to, notTaken), [...refused, ...notTaken]];
-  const names = not_sent_to.map(({ recipient }) => recipient).join(', ');
+  for (const one of rejected) reasons.set(one.recipient, text.line(one.text));
+  const sent_to = allowed();
+  const not_sent_to = Array.from(reasons, ([recipient, why]) => ({ recipient, why }));
   const words = `The mail server took the message for ${sent_to.length} of ${named.length} recipients.`;
-  return {
-    kind: 'done',
-    message: names === '' ? words : `${words} Not sent to: ${names}.`,
-    data: { reply: text.line(reply), sent_to, ...(names !== '' && { not_sent_to }) },
-  };
+  const data = { reply: text.line(reply), sent_to };
+  if (reasons.size === 0) return done(words, data);
+  const names = [...reasons.keys()].join(', ');
+  return done(`${words} Not sent to: ${names}.`, { ...data, not_sent_to });
 }
 
 function refusalOf(recipient: string, config: MailServer['config']): string | undefined {
@@ -115,11 +110,6 @@ function accepted(reply: MailReply, text: AnswerRedactor): MailReply {
   if (reply.code < 400) return reply;
   throw new RefusedError(`The mail server refused: ${text.line(reply.text)}`);
 }
-
-const without = (
-  recipients: readonly string[],
-  leftOut: readonly { readonly recipient: string }[],
-) => recipients.filter((one) => leftOut.every(({ recipient }) => recipient !== one));
 
 /** Addresses in a list with commas or semicolons, without duplicates. */
 function recipientsIn(list: string): string[] {

@@ -1,15 +1,14 @@
 import { address, fields, secret } from '../../targets/target-config.js';
-import { numberAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
+import { numberAt, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
 import {
   type ActionCall,
   type ActionDefinition,
   defineConnector,
+  done,
   type Outcome,
 } from '../connector-type.js';
 
-/** A free key has 500 requests per day and 4 per minute: https://docs.virustotal.com/reference/public-vs-premium-api */
-const CHECKED_EVERY_MS = 3_600_000;
 /** MD5, SHA-1 or SHA-256. */
 const HASH = /^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 
@@ -27,11 +26,11 @@ export const virusTotal = defineConnector({
     },
     ['api_key'],
   ),
-  checkedEveryMs: CHECKED_EVERY_MS,
+  // A free key has 500 requests per day: https://docs.virustotal.com/reference/public-vs-premium-api
+  checkedEveryMs: 3_600_000,
   connect: ({ base_url: baseUrl, api_key }, outbound) => {
     const headers = { 'x-apikey': api_key };
-    const options = { vendor: 'VirusTotal', baseUrl, headers, complaintIn, codeIn };
-    const api = vendorApi(outbound, options);
+    const api = vendorApi(outbound, { vendor: 'VirusTotal', baseUrl, headers });
     return (gate) => ({ api: api(gate), api_key });
   },
   actions: {
@@ -46,7 +45,7 @@ export const virusTotal = defineConnector({
   },
   /** Reads the owner of the key, because a look-up would count against the daily quota. */
   test: async ({ api, api_key }) => {
-    await api.test({ path: ['users', api_key] }, (json) => textAt(json, 'data', 'id'));
+    await api.ask({ path: ['users', api_key] }, (json) => textAt(json, 'data', 'id'));
     return 'VirusTotal accepts the key.';
   },
 });
@@ -65,13 +64,12 @@ function lookUp(
           error instanceof RefusedError && error.status === 404 && error.code === 'NotFoundError';
         if (!isUnknown) throw error;
         const message = 'VirusTotal has no report. This does not mean that it is harmless.';
-        return { kind: 'done', message, data: { known: false } };
+        return done(message, { known: false });
       }
     },
   };
 }
 
-/** Extracts the counts of the engines from a report. */
 function reportIn(json: unknown): Outcome {
   const attributes = valueAt(json, 'data', 'attributes');
   const count = (name: string): number => numberAt(attributes, 'last_analysis_stats', name);
@@ -80,28 +78,15 @@ function reportIn(json: unknown): Outcome {
   const engines = malicious + suspicious + harmless + undetected;
   const reputation = valueAt(attributes, 'reputation');
   const analysed = valueAt(attributes, 'last_analysis_date');
-  return {
-    kind: 'done',
-    message: `${malicious} of ${engines} engines rate it malicious, ${suspicious} suspicious.`,
-    data: {
-      ...{ known: true, malicious, suspicious, harmless, undetected },
-      ...(typeof reputation === 'number' && { reputation }),
-      ...(typeof analysed === 'number' && { last_analysis_date: timeOf(analysed) }),
-    },
-  };
+  return done(`${malicious} of ${engines} engines rate it malicious, ${suspicious} suspicious.`, {
+    ...{ known: true, malicious, suspicious, harmless, undetected },
+    ...(typeof reputation === 'number' && { reputation }),
+    ...(typeof analysed === 'number' && { last_analysis_date: timeOf(analysed) }),
+  });
 }
 
 /** `undefined` for a time out of range. */
 function timeOf(seconds: number): string | undefined {
   const time = new Date(seconds * 1_000);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
-}
-
-/** https://docs.virustotal.com/reference/errors */
-function complaintIn(json: unknown): string | undefined {
-  return said(codeIn(json), valueAt(json, 'error', 'message'));
-}
-
-function codeIn(json: unknown): string | undefined {
-  return said(valueAt(json, 'error', 'code'));
 }

@@ -12,7 +12,6 @@ create table webhook_sources (
   secret text,
   previous_secret text,
   previous_secret_until timestamptz(3),
-  version integer not null default 1,
   created_by text not null,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),

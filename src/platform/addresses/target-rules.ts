@@ -1,9 +1,7 @@
 import { BlockList } from 'node:net';
 import { type IpAddress, readIpAddress, readIpRange } from './ip-address.js';
 
-/**
- * Addresses of cloud metadata services, which hand out credentials: AWS, Azure, Google, Alibaba, Oracle, containers.
- */
+/** Cloud metadata services, which hand out credentials: AWS, Azure, Google, Alibaba, Oracle, containers. */
 const METADATA = [
   '169.254.169.254',
   '169.254.169.253',
@@ -49,7 +47,6 @@ const publicV6 = listOf(PUBLIC_V6);
 
 export type Refusal = 'metadata' | 'private' | 'no address';
 
-/** Returns why the service must not connect to an address, or `undefined` if it may. */
 export type TargetRules = (address: string) => Refusal | undefined;
 
 /** @param allowed CIDRs of private networks that may be reached. Cloud metadata is always refused. */
@@ -72,18 +69,12 @@ const PRIVATE_NAME =
 /** Without the exceptions of a site: a private network counts as private even if the site allows it. */
 const rulesWithoutExceptions = targetRules([]);
 
-/**
- * Whether a host is in a private network, judged by its address or by a name that public DNS does not resolve.
- *
- * @param host in the form of URL#hostname: lower case, IPv6 in brackets, IPv4 in dotted decimal (`0x7f.1` is already
- * converted)
- */
+/** By its address, or by a name that public DNS does not resolve. `host` as for Targets. */
 export function isPrivateHost(host: string): boolean {
   const literal = literalIn(host);
   return literal ? rulesWithoutExceptions(literal) !== undefined : PRIVATE_NAME.test(host);
 }
 
-/** The address in a host, without brackets; `undefined` for a name. `host` has the form of URL#hostname. */
 export function literalIn(host: string): string | undefined {
   const bare = host.replace(/^\[(.*)\]$/, '$1');
   return bare.includes(':') || /^\d+\.\d+\.\d+\.\d+$/.test(bare) ? bare : undefined;

@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * Imported first, because Node reads the number of threads when it starts the first one. Name look-ups use at most half
- * of the threads. With Node's default of four, two hanging look-ups would block all other work.
- */
+/** Imported before Node starts threads. Look-ups use at most half of them; two of four would soon hang. */
 process.env['UV_THREADPOOL_SIZE'] ??= '16';
 
 const manifest = JSON.parse(readFileSync(join(__dirname, '../../../package.json'), 'utf8')) as {

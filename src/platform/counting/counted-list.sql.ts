@@ -128,6 +128,8 @@ interface ListStatement {
   readonly total: string;
   /** Query for the ids of the page. It may use the table `total`. */
   readonly ids: string;
+  /** `ids` has all columns. */
+  readonly isWhole?: boolean;
   /** Columns of each row, including those in `order`. */
   readonly columns: string;
   readonly table: string;
@@ -136,18 +138,21 @@ interface ListStatement {
 
 /** Returns each row of the page with the total. A page past the end is one row without an id. */
 export function listStatement(list: ListStatement): string {
-  const { ctes = [], total, ids, columns, table, order } = list;
+  const { ctes = [], total, ids, isWhole, columns, table, order } = list;
   const parts = [
     ...ctes,
     `total as materialized (select ${total}::bigint as total)`,
     `page as materialized (${ids})`,
   ];
+  const items = isWhole
+    ? 'page as item'
+    : `(
+    page cross join lateral (
+      select ${columns} from ${table} where ${table}.id = page.id offset 0) as item)`;
   return `
 with ${parts.join(',\n  ')}
 select total.total, item.*
-  from total left join (
-    page cross join lateral (
-      select ${columns} from ${table} where ${table}.id = page.id offset 0) as item) on true
+  from total left join ${items} on true
  order by ${orderBy(order, 'item')}`;
 }
 

@@ -36,8 +36,10 @@ type FilterSql = (value: never, values: StatementValues) => string;
 
 interface CountedList<Counted extends string, Other extends string, Field extends string> {
   readonly table: string;
-  /** Columns of a row, including those of `sorts`. */
+  /** Columns of a row. */
   readonly columns: string;
+  /** Columns of `sorts` that are not in `columns`. They are read only for their sort. */
+  readonly sortColumns?: readonly string[];
   /** Condition of every list, such as `deleted_at is null`. */
   readonly where?: string;
   /** `<counts>_counts` and `<counts>_count_deltas` have the counted columns: see CountFold. */
@@ -104,6 +106,9 @@ function boundFor(rows: number): number {
 
 type Chosen = ReadonlyMap<string, Choice>;
 
+/** A page past the end reads nothing, because the total is known. */
+const beforeEndOf = (skip: string) => `(select total from total) > ${skip}`;
+
 const conditionsOf = (chosen: Chosen): string[] =>
   [...chosen].map(([column, choice]) => isChosen(column, choice));
 
@@ -112,6 +117,7 @@ export function countedList<Counted extends string, Other extends string, Field 
   list: CountedList<Counted, Other, Field>,
 ): (request: ListRequest<Counted | Other, Field>) => ListQuery {
   const { table, counts, counted, sorts } = list;
+  const { sortColumns = [] } = list;
   const always = list.where ? [list.where] : [];
   const filters = Object.entries(list.filters) as [Other, FilterSql][];
   const names = new Map<string, string>();
@@ -128,7 +134,14 @@ export function countedList<Counted extends string, Other extends string, Field 
     const bound = boundFor(offset + take);
     const skip = values.add(offset, 'bigint');
     const conditions = [...always, ...conditionsOf(chosen), ...others];
-    const pageSql = pageOf(order, chosen, others, { skip, take, bound });
+    const sorted = order.map(({ column }) => column).filter((name) => sortColumns.includes(name));
+    const columns = [list.columns, ...sorted].join(', ');
+    const pageSql =
+      bound === FIRST_BOUND &&
+      conditions.length === always.length &&
+      order[0].column === BY_ID.column
+        ? wholePage(order[0].direction, columns, { skip, take, bound })
+        : pageOf(order, chosen, others, { skip, take, bound });
     const text = listStatement({
       ctes: pageSql.ctes,
       total:
@@ -136,7 +149,8 @@ export function countedList<Counted extends string, Other extends string, Field 
           ? `(select count(*) from ${table}${where(conditions)})`
           : countOf(counts, conditionsOf(chosen)),
       ids: pageSql.ids,
-      columns: list.columns,
+      columns,
+      isWhole: pageSql.isWhole,
       table,
       order,
     });
@@ -168,12 +182,16 @@ export function countedList<Counted extends string, Other extends string, Field 
     return name ?? '';
   }
 
-  function pageOf(order: Order, chosen: Chosen, others: readonly string[], window: PageWindow) {
+  function pageOf(
+    order: Order,
+    chosen: Chosen,
+    others: readonly string[],
+    window: PageWindow,
+  ): PageSql {
     const { skip, take, bound } = window;
     const conditions = [...always, ...conditionsOf(chosen), ...others];
     const [{ column, direction, nullable }] = order;
-    // A page past the end reads nothing, because the total is known.
-    const beforeEnd = `(select total from total) > ${skip}`;
+    const beforeEnd = beforeEndOf(skip);
     if (column === BY_ID.column && (chosen.size > 0 || others.length === 0)) {
       const ids = idsOf(chosen, others, direction, bound);
       if (ids) {
@@ -191,6 +209,22 @@ export function countedList<Counted extends string, Other extends string, Field 
     return {
       ids: `select id from ${table}${where([...conditions, beforeEnd])} order by ${orderBy(order)} offset ${skip} limit ${take}`,
       isPlannable: false,
+    };
+  }
+
+  /** Early page of the unfiltered list: reads its rows at once, instead of ids first. */
+  function wholePage(
+    direction: Direction,
+    columns: string,
+    { skip, take, bound }: PageWindow,
+  ): PageSql {
+    const inOrder = `order by id ${direction}`;
+    return {
+      ids: `
+    select * from (select ${columns} from ${table}${where(always)} ${inOrder} limit ${bound}) as ordered
+     where ${beforeEndOf(skip)} ${inOrder} offset ${skip} limit ${take}`,
+      isPlannable: true,
+      isWhole: true,
     };
   }
 
@@ -319,6 +353,11 @@ export function countedList<Counted extends string, Other extends string, Field 
 interface PageIds {
   readonly ctes?: readonly string[];
   readonly ids: string;
+}
+
+interface PageSql extends PageIds {
+  readonly isPlannable: boolean;
+  readonly isWhole?: boolean;
 }
 
 interface PageWindow {

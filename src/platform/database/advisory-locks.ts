@@ -12,8 +12,6 @@ export enum AdvisoryLock {
   Bootstrap = 7_203_442,
   /** Shared by claims of actions, exclusive for changes of the kill switch. */
   KillSwitch = 4_157_201,
-  /** One playbook at a time is created, so that the maximum number holds. */
-  PlaybookCount = 4_157_206,
   /** First number of a pair. The second is the hash of a webhook source, whose failures are notified once in a quiet period. */
   WebhookFailures = 4_157_212,
 }

@@ -39,10 +39,7 @@ export class KeyRing {
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
 
-/**
- * The keys of the installation. They only derive other keys, one per purpose (encrypting, signing, chaining), so that a
- * leaked key of one purpose reveals no other.
- */
+/** Only derive other keys, one per purpose, so a leaked key of one purpose reveals no other. */
 export class SecretKeys {
   readonly #keys: readonly NamedKey[];
 
@@ -65,12 +62,6 @@ export class SecretKeys {
     return check && createHmac('sha256', check.key).update('the key of this database').digest();
   }
 
-  /** The keys in the format of SECRETS_KEY, for a backup that includes them. */
-  asSetting(): string {
-    return this.#keys.map(({ key }) => key.export().toString('base64')).join(',');
-  }
-
-  /** Deterministic: the same purpose always gives the same keys. */
   derive(purpose: string): KeyRing {
     const derived = this.#keys.map(({ id, key }) => ({
       id,
@@ -90,10 +81,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 
-/**
- * Encryption at rest. A sealed secret is `v1.<key id>.<nonce, ciphertext and tag in base64url>`. It is authenticated
- * with its context, such as `connector:<id>`, so it cannot be decrypted in another record.
- */
+/** A sealed value is bound to its context, such as `connector:<id>`, and cannot be moved. */
 @Injectable()
 export class SecretBox {
   private readonly keys: KeyRing;
@@ -133,7 +121,6 @@ export class SecretBox {
     }
   }
 
-  /** Seals the secret again with the first key, for key rotation. */
   reseal(sealed: string, context: string): string {
     return this.seal(this.open(sealed, context), context);
   }

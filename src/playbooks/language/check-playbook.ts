@@ -1,36 +1,28 @@
-import { type Environment, TypeError as CelTypeError } from '@marcbachmann/cel-js';
+import { TypeError as CelTypeError } from '@marcbachmann/cel-js';
 import { actionType, isActionType } from '../../action-catalogue/action-types.js';
 import { type ActionParameter, parameterErrors } from '../../action-catalogue/parameters.js';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
-import {
-  isName,
-  LONGEST_DEFINITION,
-  MOST_STEPS,
-  NAME_IN_WORDS,
-  type PlaybookDefinition,
-  type WrittenStep,
-} from '../playbook.js';
+import { type PlaybookDefinition, type WrittenStep } from '../playbook.js';
+import { isName, LONGEST_DEFINITION, MOST_STEPS, NAME_IN_WORDS } from '../limits.js';
 import { INCIDENT_TEXTS } from './decide-step.js';
 import {
   childrenOf,
-  ExpressionError,
-  fail,
   fieldRead,
   isRoot,
   type Node,
   nodesOf,
   placeholdersOf,
   positionOf,
-  readExpression,
   readsClassification,
   readTemplate,
   type Root,
   ROOTS,
   soleOf,
+  TEMPLATE_ROOTS,
   withExpression,
 } from './expression.js';
-import { asSentence, LANGUAGE } from './operations.js';
+import { asSentence, ExpressionError, fail, LANGUAGE } from './operations.js';
 
 type Variables = PlaybookDefinition['variables'];
 type Fields = Readonly<Record<string, string>>;
@@ -73,68 +65,59 @@ const COMMON = LANGUAGE.clone()
   .registerVariable('steps', 'map<string, Step>');
 
 function typeOfJson(value: unknown): string {
-  if (typeof value !== 'object')
-    return { number: 'double', boolean: 'bool' }[typeof value as string] ?? 'string';
   if (value === null) return 'dyn';
-  return Array.isArray(value) ? 'list<dyn>' : 'map<string, dyn>';
+  if (Array.isArray(value)) return 'list<dyn>';
+  const types = { number: 'double', boolean: 'bool', object: 'map<string, dyn>' };
+  return types[typeof value as keyof typeof types] ?? 'string';
 }
 
-/** Types of the values that the expressions of one playbook can read. */
-class ExpressionTypes {
-  private readonly types: Environment;
-  private readonly variables: Fields;
+/** Returns the library's name of the type of an expression in the step at this position. Throws ExpressionError. */
+type TypeOf = (tree: Node, position: number, isForPeople?: boolean) => string;
 
-  constructor(
-    variables: Variables,
-    private readonly steps: readonly string[],
-  ) {
-    const types = Object.entries(variables).map(([name, value]) => [name, typeOfJson(value)]);
-    this.variables = Object.fromEntries(types) as Fields;
-    this.types = COMMON.clone()
-      .registerType('Variables', { fields: this.variables })
-      .registerVariable('variables', 'Variables');
-  }
-
-  /** Returns the library's name of the type of an expression in the step at this position. Throws ExpressionError. */
-  typeOf(tree: Node, position: number, isForPeople = false): string {
+function typesOf(variables: Variables, steps: readonly string[]): TypeOf {
+  const fields: Fields = Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, typeOfJson(value)]),
+  );
+  const types = COMMON.clone()
+    .registerType('Variables', { fields })
+    .registerVariable('variables', 'Variables');
+  const readable = {
+    incident: Object.keys(INCIDENT),
+    verdict: Object.keys(VERDICT),
+    variables: Object.keys(fields),
+  };
+  return (tree, position, isForPeople = false) => {
     // Elsewhere a model could choose the action.
     const refused = isForPeople ? undefined : nodesOf(tree).find(readsClassification);
     if (refused) {
       fail(
-        refused.pos,
         'Only texts for people can read incident.classification. A condition can read verdict.classification.',
+        refused.pos,
       );
     }
-    const readable = {
-      incident: Object.keys(INCIDENT),
-      verdict: Object.keys(VERDICT),
-      variables: Object.keys(this.variables),
-      steps: this.steps.slice(0, position),
-    };
-    checkFields(tree, readable);
-    const { type, error } = this.types.check(tree.input);
+    checkFields(tree, { ...readable, steps: steps.slice(0, position) });
+    const { type, error } = types.check(tree.input);
     if (type !== undefined) return type;
     if (!(error instanceof CelTypeError)) throw new Error('The library read this before.');
-    return fail(positionOf(error.node ?? tree), asSentence(error.summary));
-  }
+    return fail(asSentence(error.summary), positionOf(error.node ?? tree));
+  };
 }
 
 /** The library does not check names in has() and does not know the order of steps. */
 function checkFields(node: Node, readable: Readonly<Record<Root, readonly string[]>>): void {
   const read = fieldRead(node);
-  if (read && !readable[read.root].includes(read.name)) {
+  if (read) {
+    if (readable[read.root].includes(read.name)) return;
     const which = read.root === 'steps' ? 'the earlier steps' : read.root;
-    fail(node.pos, `There is no ${read.name} in ${which}.`);
+    fail(`There is no ${read.name} in ${which}.`, node.pos);
   }
-  if (read) return;
   if (node.op === 'id' && isRoot(node.args)) {
     const root = node.args;
-    fail(node.pos, `Only single fields of ${root} can be read, such as ${root}.name.`);
+    fail(`Only single fields of ${root} can be read, such as ${root}.name.`, node.pos);
   }
   for (const child of childrenOf(node)) checkFields(child, readable);
 }
 
-/** Returns the problems of a playbook; none if it can be saved. */
 export function checkPlaybook({
   variables,
   steps,
@@ -155,9 +138,9 @@ export function checkPlaybook({
     return fields.map((field) => wrong(field, `${field} ${NAME_IN_WORDS}.`));
   }
   const names = steps.map(({ name }) => name);
-  const types = new ExpressionTypes(variables, names);
+  const typeOf = typesOf(variables, names);
   return steps
-    .flatMap((step, position) => stepErrors(step, position, names, types))
+    .flatMap((step, position) => stepErrors(step, position, names, typeOf))
     .slice(0, MOST_ERRORS);
 }
 
@@ -169,7 +152,7 @@ function stepErrors(
   { name, action, condition, parameters }: WrittenStep,
   position: number,
   names: readonly string[],
-  types: ExpressionTypes,
+  typeOf: TypeOf,
 ): FieldError[] {
   const errors: FieldError[] = [];
   const path = (field: string) => `steps.${position}.${field}`;
@@ -183,27 +166,18 @@ function stepErrors(
       errors.push(error.inField(path(field)));
     }
   };
-  const requireType = (tree: Node, wanted: Wanted, isForPeople?: boolean) => {
-    const type = types.typeOf(tree, position, isForPeople);
-    if (type === 'dyn' || wanted.types.includes(type)) return;
-    fail(tree.start, `${wanted.words}, not ${type}.`);
-  };
-  const checkTemplate = (text: string, { type, forPeople }: ActionParameter) => {
-    const template = readTemplate(text);
-    const sole = soleOf(template);
-    if (!sole && type !== 'string') {
-      fail(0, 'This parameter is a number: write one {{ }} and nothing around it.');
-    }
-    const wanted = sole ? WANTED[type] : WANTED_IN_TEXT;
-    for (const placeholder of placeholdersOf(template)) {
-      withExpression(placeholder, (tree) => requireType(tree, wanted, forPeople));
-    }
+  const requireType = (tree: Node, [words, ...types]: Wanted, isForPeople?: boolean) => {
+    const type = typeOf(tree, position, isForPeople);
+    if (type !== 'dyn' && !types.includes(type)) fail(`${words}, not ${type}.`);
   };
 
   if (!isName(name)) add('name', NAME_IN_WORDS);
   if (names.indexOf(name) < position) add('name', 'is the name of an earlier step');
   if (condition !== undefined) {
-    attempt('condition', () => requireType(readExpression(condition, ROOTS), WANTED_OF_CONDITION));
+    attempt('condition', () => {
+      const written = { expression: condition, offset: 0 };
+      withExpression(written, ROOTS, (tree) => requireType(tree, WANTED_OF_CONDITION));
+    });
   }
   if (!isActionType(action)) {
     add('action', `must be an action type; ${shownName(action)} is not known`);
@@ -211,12 +185,23 @@ function stepErrors(
   }
   const type = actionType(action);
   const templated = new Set<string>();
-  for (const [key, value] of Object.entries(parameters)) {
-    const parameter = type.parameters.find((known) => known.name === key);
-    if (!parameter || typeof value !== 'string' || !value.includes('{{')) continue;
+  for (const { name: key, type: wantedType, forPeople } of type.parameters) {
+    const value = parameters[key];
+    if (typeof value !== 'string' || !value.includes('{{')) continue;
     const field = `parameters.${key}`;
     templated.add(field);
-    attempt(field, () => checkTemplate(value, parameter));
+    attempt(field, () => {
+      const template = readTemplate(value);
+      const sole = soleOf(template);
+      if (!sole && wantedType !== 'string') {
+        fail('This parameter is a number: write one {{ }} and nothing around it.');
+      }
+      const wanted = sole ? WANTED[wantedType] : WANTED_IN_TEXT;
+      for (const placeholder of placeholdersOf(template)) {
+        const check = (tree: Node) => requireType(tree, wanted, forPeople);
+        withExpression(placeholder, TEMPLATE_ROOTS, check);
+      }
+    });
   }
   for (const { field, message } of parameterErrors(type, parameters)) {
     // The sentence begins with the field.
@@ -225,18 +210,15 @@ function stepErrors(
   return errors;
 }
 
-/** Permitted types. `dyn` is always permitted, because its type is known only in the run. */
-interface Wanted {
-  readonly types: readonly string[];
-  readonly words: string;
-}
+/** The rule in words and the permitted types. `dyn` is always permitted, because its type is known only in the run. */
+type Wanted = readonly [words: string, ...types: string[]];
 
-const WANTED_OF_CONDITION: Wanted = { types: ['bool'], words: 'A condition must be true or false' };
+const WANTED_OF_CONDITION: Wanted = ['A condition must be true or false', 'bool'];
 const WANTED: Readonly<Record<ActionParameter['type'], Wanted>> = {
-  string: { types: ['string'], words: 'This parameter must be a text' },
-  integer: { types: ['int', 'double'], words: 'This parameter must be a whole number' },
+  string: ['This parameter must be a text', 'string'],
+  integer: ['This parameter must be a whole number', 'int', 'double'],
 };
-const WANTED_IN_TEXT: Wanted = {
-  types: ['string', 'int', 'double', 'bool'],
-  words: 'A template within a text must be a text, a number, or true or false',
-};
+const WANTED_IN_TEXT: Wanted = [
+  'A template within a text must be a text, a number, or true or false',
+  ...['string', 'int', 'double', 'bool'],
+];

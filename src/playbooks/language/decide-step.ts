@@ -6,30 +6,28 @@ import type { Incident } from '../../incidents/incident.js';
 import { storable } from '../../platform/text.js';
 import type { WrittenStep } from '../playbook.js';
 import {
-  ExpressionError,
-  fail,
   isRaw,
   type Node,
   type Placeholder,
-  readExpression,
   readTemplate,
   type Root,
   ROOTS,
   soleOf,
+  TEMPLATE_ROOTS,
   withExpression,
 } from './expression.js';
 import { Interpreter } from './interpreter.js';
 import {
   asTruth,
   Budget,
+  ExpressionError,
+  fail,
   type Members,
-  Mismatch,
   needs,
   textOf,
   type Value,
 } from './operations.js';
 
-/** Input of a run. */
 export interface RunInput {
   /** Without an incident, `incident` and `verdict` are empty. */
   readonly incident?: Incident;
@@ -39,10 +37,8 @@ export interface RunInput {
 /** Results of the earlier steps that later steps can read, by name. A skipped step has none. */
 export type Outcomes = Readonly<Record<string, { readonly result?: ActionResult }>>;
 
-/** JSON values that expressions can read. */
 export type Values = ReadonlyMap<Root, Value>;
 
-/** Fields of an incident that are texts. */
 export const INCIDENT_TEXTS = [
   'id',
   'incident_number',
@@ -67,7 +63,6 @@ export function valuesOf({ incident, variables }: RunInput): Values {
   ]);
 }
 
-/** Adds the outcomes of the earlier steps. */
 export function withOutcomes(values: Values, steps: Outcomes): Values {
   return new Map(values).set('steps', asJson(steps));
 }
@@ -82,30 +77,27 @@ function asJson(value: object): Members {
   return JSON.parse(JSON.stringify(value)) as Members;
 }
 
-/** Numbers with so many digits, or with an exponent, may exceed the precision of JavaScript. */
-const ODD_NUMBER = /\d{16}|\dE/i;
-const WHOLE = /^-?\d+$/;
-
 /** Node passes the source text of each value to the reviver. */
 type Parse = (
   text: string,
   reviver: (key: string, value: Value, context: { readonly source: string }) => Value,
 ) => Value;
 
+/** Numbers with 16 digits or an exponent may change. A reviver makes the parser many times slower. */
+const ODD_NUMBER = /\d{16}|\dE/i;
+
 /** Parses JSON. A number that would change becomes the text of its digits. */
 function exactly(json: string): Value {
   if (!ODD_NUMBER.test(json)) return JSON.parse(json) as Value;
   return (JSON.parse as Parse)(json, (_, value, { source }) => {
     if (typeof value !== 'number') return value;
-    const isKept = WHOLE.test(source) ? Number.isSafeInteger(value) : Number.isFinite(value);
+    const isKept = /[.E]/i.test(source) ? Number.isFinite(value) : Number.isSafeInteger(value);
     return isKept ? value : source;
   });
 }
 
-/** Decision about a step. */
 export type Decision =
   | { readonly kind: 'run'; readonly parameters: Parameters }
-  /** The condition is false. */
   | { readonly kind: 'skip' }
   /** The condition or a parameter has no value, or a value that the action rejects. */
   | { readonly kind: 'error'; readonly message: string };
@@ -122,31 +114,31 @@ export function decideStep(
 ): Decision {
   const { condition, action, parameters } = steps[position]!;
   const path = `steps.${position}`;
-  const failed = (field: string, problem: string): Decision => {
-    return { kind: 'error', message: `${path}.${field} ${problem}` };
-  };
-  const evaluation = new Evaluation(values, new Interpreter(Budget.forOneOf(steps.length)));
+  const failed = (message: string): Decision => ({ kind: 'error', message: `${path}.${message}` });
+  const interpreter = new Interpreter(Budget.forOneOf(steps.length));
   let field = `${path}.condition`;
   try {
-    if (!ignoresCondition && condition !== undefined && !evaluation.holds(condition)) {
-      return { kind: 'skip' };
+    if (!ignoresCondition && condition !== undefined) {
+      const written = { expression: condition, offset: 0 };
+      const holds = (tree: Node) => asTruth(interpreter.value(tree, values));
+      if (!withExpression(written, ROOTS, holds)) return { kind: 'skip' };
     }
-    if (!isActionType(action)) return failed('action', 'is not a known action type.');
+    if (!isActionType(action)) return failed('action is not a known action type.');
     const type = actionType(action);
     const filled = Object.entries(parameters).map(([name, written]) => {
       field = `${path}.parameters.${name}`;
       if (typeof written !== 'string') return [name, written] as const;
       const isForPeople = type.parameters.some((one) => one.forPeople && one.name === name);
-      return [name, evaluation.filled(written, isForPeople)] as const;
+      return [name, filledTemplate(written, isForPeople, values, interpreter)] as const;
     });
     const given = filled.filter(([, value]) => value !== null);
     const [error] = parameterErrors(type, Object.fromEntries(given));
-    if (error) return { kind: 'error', message: `${path}.${error.message}` };
+    if (error) return failed(error.message);
     const broken = given.find(
       ([, value]) => typeof value === 'string' && storable(value) !== value,
     );
     return broken
-      ? failed(`parameters.${broken[0]}`, 'must have no NUL and no half of a character.')
+      ? failed(`parameters.${broken[0]} must have no NUL and no half of a character.`)
       : { kind: 'run', parameters: Object.fromEntries(given) };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
@@ -154,55 +146,40 @@ export function decideStep(
   }
 }
 
-/** Longer than the longest parameter. */
 const LONGEST_PARAMETER = 8_192;
 
-class Evaluation {
-  constructor(
-    private readonly values: Values,
-    private readonly interpreter: Interpreter,
-  ) {}
-
-  holds(condition: string): boolean {
-    return this.value(readExpression(condition, ROOTS), this.values, asTruth);
+/** Returns the value of a template; null leaves the parameter out. */
+function filledTemplate(
+  text: string,
+  isForPeople: boolean,
+  given: Values,
+  interpreter: Interpreter,
+): string | number | null {
+  const values = isForPeople ? withClassification(given) : given;
+  const shown = isForPeople ? defangForPeople : (value: string) => value;
+  const placed = <T>(placeholder: Placeholder, convert: (value: Value) => T) =>
+    withExpression(placeholder, TEMPLATE_ROOTS, (tree) => {
+      return { value: convert(interpreter.value(tree, values)), raw: isRaw(tree) };
+    });
+  const template = readTemplate(text);
+  const sole = soleOf(template);
+  if (sole) {
+    const { value, raw } = placed(sole, whole);
+    return typeof value === 'string' && !raw ? shown(value) : value;
   }
-
-  /** The value of a template; null leaves the parameter out. */
-  filled(text: string, isForPeople: boolean): string | number | null {
-    const values = isForPeople ? withClassification(this.values) : this.values;
-    const shown = isForPeople ? defangForPeople : (value: string) => value;
-    const placed = <T>(placeholder: Placeholder, convert: (value: Value) => T) =>
-      withExpression(placeholder, (tree) => {
-        return { value: this.value(tree, values, convert), raw: isRaw(tree) };
-      });
-    const template = readTemplate(text);
-    const sole = soleOf(template);
-    if (sole) {
-      const { value, raw } = placed(sole, whole);
-      return typeof value === 'string' && !raw ? shown(value) : value;
-    }
-    let filled = '';
-    // Adjacent placeholders may form one address.
-    let foreign = '';
-    for (const part of template) {
-      const { value, raw } =
-        typeof part === 'string' ? { value: part, raw: true } : placed(part, textOf);
-      if (raw) filled += shown(foreign) + value;
-      foreign = raw ? '' : foreign + value;
-      if (filled.length + foreign.length > LONGEST_PARAMETER) {
-        fail(0, `With its values this has more than ${LONGEST_PARAMETER} characters.`);
-      }
-    }
-    return filled + shown(foreign);
-  }
-
-  private value<T>(tree: Node, values: Values, convert: (value: Value) => T): T {
-    try {
-      return convert(this.interpreter.value(tree, values));
-    } catch (error) {
-      throw error instanceof Mismatch ? new ExpressionError(tree.start, error.message) : error;
+  let filled = '';
+  // Adjacent placeholders may form one address.
+  let foreign = '';
+  for (const part of template) {
+    const { value, raw } =
+      typeof part === 'string' ? { value: part, raw: true } : placed(part, textOf);
+    if (raw) filled += shown(foreign) + value;
+    foreign = raw ? '' : foreign + value;
+    if (filled.length + foreign.length > LONGEST_PARAMETER) {
+      fail(`With its values this has more than ${LONGEST_PARAMETER} characters.`);
     }
   }
+  return filled + shown(foreign);
 }
 
 /** A template cannot read the verdict, except its classification in texts for people, which chooses no target and no step. */
@@ -215,6 +192,5 @@ function withClassification(values: Values): Values {
 
 function whole(value: Value): string | number | null {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
-  if (typeof value === 'bigint') return Number(value);
-  throw needs('a text or a number', value);
+  return typeof value === 'bigint' ? Number(value) : needs('a text or a number', value);
 }

@@ -1,56 +1,34 @@
 import { type ASTNode, ParseError } from '@marcbachmann/cel-js';
-import type { FieldError } from '../../platform/errors/app-error.js';
-import { shownStart } from '../../platform/text.js';
+import { type WrittenStep } from '../playbook.js';
 import {
   LONGEST_EXPRESSION,
   LONGEST_TEMPLATE,
   MOST_EXPRESSIONS,
   MOST_LEVELS_BUILT,
   MOST_NESTED_LOOPS,
-  type WrittenStep,
-} from '../playbook.js';
-import { asSentence, FUNCTIONS, LANGUAGE, METHODS, RAW } from './operations.js';
+} from '../limits.js';
+import {
+  asSentence,
+  ExpressionError,
+  fail,
+  FUNCTIONS,
+  LANGUAGE,
+  METHODS,
+  RAW,
+} from './operations.js';
 
-/** Expressions contain names of any length, so messages are shortened. */
-const LONGEST_MESSAGE = 300;
-
-/** An expression is invalid or has no value. The message is a sentence for users. */
-export class ExpressionError extends Error {
-  constructor(
-    /** Offset in the expression in UTF-16 units. */
-    readonly offset: number,
-    message: string,
-  ) {
-    super(shownStart(message, LONGEST_MESSAGE));
-    this.name = new.target.name;
-  }
-
-  /** Message for the author of the field, with the position counted from 1. */
-  inField(field: string): FieldError {
-    const message = `${field} at character ${this.offset + 1}: ${this.message}`;
-    return { field, code: 'expression', message };
-  }
-}
-
-export function fail(offset: number, message: string): never {
-  throw new ExpressionError(offset, message);
-}
-
-/** Node of the tree of an expression. */
 export type Node = ASTNode;
 
-/** Names that an expression can read. */
 export const ROOTS = ['incident', 'variables', 'steps', 'verdict'] as const;
 export type Root = (typeof ROOTS)[number];
 
 /** The values of parameters never come from the verdict, because a model may have written it. */
-const TEMPLATE_ROOTS: readonly Root[] = ['incident', 'variables', 'steps'];
+export const TEMPLATE_ROOTS: readonly Root[] = ['incident', 'variables', 'steps'];
 
 export function isRoot(name: string): name is Root {
   return (ROOTS as readonly string[]).includes(name);
 }
 
-/** Returns all nodes of the tree, the root first. */
 export function nodesOf(node: Node): Node[] {
   return [node, ...childrenOf(node).flatMap(nodesOf)];
 }
@@ -80,7 +58,6 @@ export function positionOf(node: Node): number {
   return node.input.indexOf(name, node.input.indexOf('.', receiver.end));
 }
 
-/** Functions that visit the items of a list or the keys of an object. */
 const LOOPS = ['all', 'exists', 'exists_one', 'map', 'filter'] as const;
 export type Loop = (typeof LOOPS)[number];
 
@@ -99,19 +76,19 @@ export function isRaw(node: Node): boolean {
  */
 export function readExpression(text: string, roots: readonly Root[]): Node {
   if (text.length > LONGEST_EXPRESSION) {
-    fail(0, `An expression has at most ${LONGEST_EXPRESSION} characters.`);
+    fail(`An expression has at most ${LONGEST_EXPRESSION} characters.`, 0);
   }
   const tree = parsed(text);
   for (const node of nodesOf(tree)) {
     const problem = problemOf(node, roots);
-    if (problem !== undefined) fail(positionOf(node), problem);
-    if (isRaw(node) && node !== tree) fail(node.pos, 'raw() must enclose the whole expression.');
+    if (problem !== undefined) fail(problem, positionOf(node));
+    if (isRaw(node) && node !== tree) fail('raw() must enclose the whole expression.', node.pos);
   }
   if (levelsBuilt(tree) > MOST_LEVELS_BUILT) {
-    fail(tree.start, `An expression nests at most ${MOST_LEVELS_BUILT} lists or objects.`);
+    fail(`An expression nests at most ${MOST_LEVELS_BUILT} lists or objects.`, tree.start);
   }
   if (loopsNested(tree) > MOST_NESTED_LOOPS) {
-    fail(tree.start, `At most ${MOST_NESTED_LOOPS} of ${LOOPS.join(', ')} may be nested.`);
+    fail(`At most ${MOST_NESTED_LOOPS} of ${LOOPS.join(', ')} may be nested.`, tree.start);
   }
   return tree;
 }
@@ -121,11 +98,10 @@ function parsed(text: string): Node {
     return LANGUAGE.parse(text).ast;
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
-    return fail(error.range?.start ?? 0, asSentence(error.summary));
+    return fail(asSentence(error.summary), error.range?.start ?? 0);
   }
 }
 
-/** Returns the problem of the node itself, without its children. */
 function problemOf(node: Node, roots: readonly Root[]): string | undefined {
   if (node.op === 'id' && isRoot(node.args) && !roots.includes(node.args)) {
     return `A template cannot read the ${node.args}; only a condition can.`;
@@ -137,16 +113,13 @@ function problemOf(node: Node, roots: readonly Root[]): string | undefined {
   if (node.op === 'map' && !node.args.every(([key]) => isText(key))) {
     return 'The keys of an object are texts in quotes.';
   }
-  if (node.op === 'call') {
-    const [name] = node.args;
-    return name === 'has' || FUNCTIONS.has(name) ? undefined : `There is no function ${name}().`;
+  if (node.op !== 'call' && node.op !== 'rcall') return undefined;
+  const [name] = node.args;
+  if (node.op === 'call' || !isLoop(name)) {
+    const isKnown = node.op === 'rcall' ? METHODS.has(name) : name === 'has' || FUNCTIONS.has(name);
+    return isKnown ? undefined : `There is no function ${name}().`;
   }
-  if (node.op !== 'rcall') return undefined;
-  const [name, , [variable, ...body]] = node.args;
-  if (name === 'matches') {
-    return 'There are no regular expressions: use contains(), startsWith() or endsWith().';
-  }
-  if (!isLoop(name)) return METHODS.has(name) ? undefined : `There is no function ${name}().`;
+  const [variable, ...body] = node.args[2];
   if (variable?.op !== 'id' || body.length === 0) {
     return `There has to be a name and an expression in ${name}().`;
   }
@@ -172,82 +145,63 @@ function levelsBuilt(node: Node): number {
   return node.op === 'list' || node.op === 'map' ? 1 + most : most;
 }
 
-/** Texts and the expressions in `{{ }}` between them. */
 export type Template = readonly (string | Placeholder)[];
 
 export interface Placeholder {
   readonly expression: string;
-  /** Offset of the expression in the template. */
   readonly offset: number;
 }
 
-/** Throws ExpressionError with the position in the template. */
+/** The `}}` that ends an expression is not in a quoted text. Write `} }` in an expression. */
+const PLACEHOLDER = /\{\{(?:((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^"'}]|\}(?!\}))*)\}\})?/gs;
+
 export function readTemplate(text: string): Template {
   if (text.length > LONGEST_TEMPLATE) {
-    fail(0, `A template has at most ${LONGEST_TEMPLATE} characters.`);
+    fail(`A template has at most ${LONGEST_TEMPLATE} characters.`, 0);
   }
   const parts: (string | Placeholder)[] = [];
   let at = 0;
-  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
-    if (open > at) parts.push(text.slice(at, open));
-    const offset = open + 2;
-    const close = endOfExpression(text, offset);
-    if (close === undefined) fail(open, 'No }} ends this {{.');
-    parts.push({ expression: text.slice(offset, close), offset });
+  for (const { 0: all, 1: expression, index } of text.matchAll(PLACEHOLDER)) {
+    if (expression === undefined) fail('No }} ends this {{.', index);
+    if (index > at) parts.push(text.slice(at, index));
+    parts.push({ expression, offset: index + 2 });
     if (placeholdersOf(parts).length > MOST_EXPRESSIONS) {
-      fail(open, `A template has at most ${MOST_EXPRESSIONS} expressions.`);
+      fail(`A template has at most ${MOST_EXPRESSIONS} expressions.`, index);
     }
-    at = close + 2;
+    at = index + all.length;
   }
   if (at < text.length) parts.push(text.slice(at));
   return parts;
-}
-
-/** Finds the `}}` that is neither in a quoted text nor in an object of the expression. */
-function endOfExpression(text: string, start: number): number | undefined {
-  let depth = 0;
-  for (let at = start; at < text.length; at += 1) {
-    const char = text[at];
-    if (char === '"' || char === "'") at = endOfQuote(text, at);
-    else if (char === '{') depth += 1;
-    else if (char === '}' && depth > 0) depth -= 1;
-    else if (text.startsWith('}}', at)) return at;
-  }
-  return undefined;
-}
-
-/** A quoted text begins and ends with one quote or with three. */
-function endOfQuote(text: string, start: number): number {
-  const one = text[start]!;
-  const mark = text.startsWith(one.repeat(3), start) ? one.repeat(3) : one;
-  let at = start + mark.length;
-  while (at < text.length && !text.startsWith(mark, at)) at += text[at] === '\\' ? 2 : 1;
-  return at + mark.length - 1;
 }
 
 export function placeholdersOf(template: Template): Placeholder[] {
   return template.filter((part) => typeof part === 'object');
 }
 
-/** Returns the placeholder if it is the whole template: its value keeps its type. */
 export function soleOf(template: Template): Placeholder | undefined {
   const [only] = template;
   return typeof only === 'object' && template.length === 1 ? only : undefined;
 }
 
-/** Uses the expression of a placeholder. Positions in errors count from the start of the template. */
-export function withExpression<T>({ expression, offset }: Placeholder, use: (tree: Node) => T): T {
+/** Uses an expression. An error gets its position from the start of the template, or the start of the expression. */
+export function withExpression<T>(
+  { expression, offset }: Placeholder,
+  roots: readonly Root[],
+  use: (tree: Node) => T,
+): T {
+  let start = 0;
   try {
-    return use(readExpression(expression, TEMPLATE_ROOTS));
+    const tree = readExpression(expression, roots);
+    start = tree.start;
+    return use(tree);
   } catch (error) {
-    if (error instanceof ExpressionError) fail(error.offset + offset, error.message);
-    throw error;
+    if (!(error instanceof ExpressionError)) throw error;
+    return fail(error.message, offset + (error.offset ?? start));
   }
 }
 
 type Expressions = Pick<WrittenStep, 'condition' | 'parameters'>;
 
-/** Returns the names of the earlier steps whose outcomes the step reads. */
 export function stepsReadBy(step: Expressions): ReadonlySet<string> {
   // An expression that does not parse is never evaluated: the step fails before.
   const fields = (nodesOfStep(step) ?? []).map(fieldRead);

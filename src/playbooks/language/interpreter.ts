@@ -1,15 +1,17 @@
-import { ExpressionError, isLoop, type Loop, type Node, positionOf } from './expression.js';
+import { isLoop, type Loop, type Node, positionOf } from './expression.js';
 import {
   asText,
+  asTruth,
   type Budget,
   calculate,
   call,
+  ExpressionError,
+  fail,
   isList,
   isMembers,
   kindOf,
   memberOf,
   type Members,
-  Mismatch,
   needs,
   operate,
   OPERATORS,
@@ -18,12 +20,10 @@ import {
 
 type NodeOf<Operator extends Node['op']> = Extract<Node, { op: Operator }>;
 
-/** Names that an expression can read in its scope. */
 export type Scope = ReadonlyMap<string, Value>;
 
 /** Cost of an error in nodes. A loop may create an error for each item. */
 const COST_OF_ERROR = 400;
-/** Each iteration has its own names. */
 const COST_OF_ROUND = 4;
 
 /**
@@ -33,14 +33,14 @@ const COST_OF_ROUND = 4;
 export class Interpreter {
   constructor(private readonly budget: Budget) {}
 
-  /** Returns the value of the expression. Throws ExpressionError. */
+  /** Returns the value of the expression. Throws ExpressionError with the position. */
   value(node: Node, scope: Scope): Value {
     try {
       this.budget.spend(1);
       return this.found(node, scope);
     } catch (error) {
-      if (error instanceof Mismatch) throw new ExpressionError(positionOf(node), error.message);
-      throw error;
+      if (!(error instanceof ExpressionError) || error.offset !== undefined) throw error;
+      return fail(error.message, positionOf(node));
     }
   }
 
@@ -75,11 +75,15 @@ export class Interpreter {
         return node.args[0] === 'has'
           ? this.has(node.args[1], scope)
           : call(node.args[0], false, this.values(node.args[1], scope), this.budget);
-      case 'rcall':
-        return this.methodCall(node, scope);
+      case 'rcall': {
+        const [name, first, more] = node.args;
+        const receiver = this.value(first, scope);
+        if (isLoop(name)) return this.loop(name, receiver, more, scope);
+        return call(name, true, [receiver, ...this.values(more, scope)], this.budget);
+      }
       case '.?':
       case '[?]':
-        throw new Mismatch('Optional values are not part of this language.');
+        return fail('Optional values are not part of this language.');
     }
   }
 
@@ -88,32 +92,21 @@ export class Interpreter {
   }
 
   private truth(node: Node, scope: Scope): boolean {
-    const value = this.value(node, scope);
-    if (typeof value === 'boolean') return value;
-    throw new ExpressionError(positionOf(node), needs('true or false', value).message);
+    return asTruth(this.value(node, scope), positionOf(node));
   }
 
   /** Whether the last member of a path exists. The members before it must exist. */
   private has([path]: readonly Node[], scope: Scope): boolean {
-    if (path?.op !== '.') {
-      throw new Mismatch('has() needs a path, such as incident.raw_data.sender.');
-    }
+    if (path?.op !== '.') return fail('has() needs a path, such as incident.raw_data.sender.');
     const [before, name] = path.args;
     const value = this.value(before, scope);
     return isMembers(value) && memberOf(value, name) !== undefined;
   }
 
-  private methodCall(node: NodeOf<'rcall'>, scope: Scope): Value {
-    const [name, first, more] = node.args;
-    const receiver = this.value(first, scope);
-    if (isLoop(name)) return this.loop(name, receiver, more, scope);
-    return call(name, true, [receiver, ...this.values(more, scope)], this.budget);
-  }
-
   private loop(name: Loop, over: Value, parts: readonly Node[], scope: Scope): Value {
     const [variable, first, second] = parts as [NodeOf<'id'>, Node, Node?];
     const items = isMembers(over) ? this.budget.keys(over) : over;
-    if (!isList(items)) throw needs('a list or an object', over);
+    if (!isList(items)) return needs('a list or an object', over);
     this.budget.items(items.length);
     const within = (item: Value) => {
       this.budget.spend(COST_OF_ROUND);
@@ -173,14 +166,12 @@ function member(value: Value, name: string): Value {
 }
 
 function known(value: Value | undefined, name: string, where = 'an expression'): Value {
-  if (value === undefined) throw new Mismatch(`There is no ${name} in ${where}.`);
-  return value;
+  return value === undefined ? fail(`There is no ${name} in ${where}.`) : value;
 }
 
 function at(value: Value, index: Value): Value {
   if (!isList(value)) return member(value, asText(index));
   const isNumber = typeof index === 'number' || typeof index === 'bigint';
   const found = isNumber ? value[Number(index)] : undefined;
-  if (found === undefined) throw new Mismatch('The list has no item there.');
-  return found;
+  return found === undefined ? fail('The list has no item there.') : found;
 }

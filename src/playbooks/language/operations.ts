@@ -1,6 +1,8 @@
 import { Environment, EvaluationError, type ParseResult } from '@marcbachmann/cel-js';
 import { hasFormat } from '../../action-catalogue/parameters.js';
 import { titleLine } from '../../incidents/raw-data-text.js';
+import type { FieldError } from '../../platform/errors/app-error.js';
+import { shownStart } from '../../platform/text.js';
 import { isIsoTime } from '../../platform/validation/fields.js';
 import {
   DEEPEST_NODE,
@@ -9,7 +11,7 @@ import {
   LONGEST_MADE_TEXT,
   MOST_ITEMS,
   MOST_NODES,
-} from '../playbook.js';
+} from '../limits.js';
 
 /**
  * A value of an expression. Values from outside are JSON, so their numbers are of type number (CEL: double);
@@ -22,13 +24,33 @@ export interface Members {
   readonly [key: string]: Value;
 }
 
-/** A duration of the library. */
 interface Duration {
   valueOf(): number;
 }
 
-/** An operand has the wrong type or value. The caller adds the position and throws an ExpressionError. */
-export class Mismatch extends Error {}
+/** Expressions contain names of any length, so messages are shortened. */
+const LONGEST_MESSAGE = 300;
+
+export class ExpressionError extends Error {
+  constructor(
+    message: string,
+    /** Offset in UTF-16 units. The evaluation of the node adds it. */
+    readonly offset?: number,
+  ) {
+    super(shownStart(message, LONGEST_MESSAGE));
+    this.name = new.target.name;
+  }
+
+  /** Message for the author of the field, with the position counted from 1. */
+  inField(field: string): FieldError {
+    const message = `${field} at character ${(this.offset ?? 0) + 1}: ${this.message}`;
+    return { field, code: 'expression', message };
+  }
+}
+
+export function fail(message: string, offset?: number): never {
+  throw new ExpressionError(message, offset);
+}
 
 export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
@@ -38,7 +60,6 @@ export function isMembers(value: Value): value is Members {
   return kindOf(value) === 'an object';
 }
 
-/** Name of the type in messages. */
 export function kindOf(value: Value): string {
   if (value === null) return 'null';
   if (typeof value === 'string') return 'a text';
@@ -55,25 +76,21 @@ export function memberOf(members: Members, key: string): Value | undefined {
   return Object.hasOwn(members, key) ? members[key] : undefined;
 }
 
-export function needs(wanted: string, value: Value | undefined): Mismatch {
-  const found = value === undefined ? 'nothing' : kindOf(value);
-  return new Mismatch(`This takes ${wanted}, and here is ${found}.`);
+export function needs(wanted: string, value: Value, offset?: number): never {
+  fail(`This takes ${wanted}, and here is ${kindOf(value)}.`, offset);
 }
 
-export function asText(value: Value | undefined): string {
-  if (typeof value === 'string') return value;
-  throw needs('a text', value);
+export function asText(value: Value): string {
+  return typeof value === 'string' ? value : needs('a text', value);
 }
 
-export function asTruth(value: Value): boolean {
-  if (typeof value === 'boolean') return value;
-  throw needs('true or false', value);
+export function asTruth(value: Value, offset?: number): boolean {
+  return typeof value === 'boolean' ? value : needs('true or false', value, offset);
 }
 
-/** Returns a number, text or boolean as text. */
 export function textOf(value: Value): string {
-  if (value !== null && typeof value !== 'object') return String(value);
-  throw needs('a text, a number, or true or false', value);
+  const isPlain = value !== null && typeof value !== 'object';
+  return isPlain ? String(value) : needs('a text, a number, or true or false', value);
 }
 
 /** Characters that are read or written in the time of one node. */
@@ -91,8 +108,8 @@ export class Budget {
   constructor(private left: number = LARGEST_COST) {}
 
   /**
-   * Budget of each of so many steps. The share is fixed: unused budget of earlier steps would reveal what they had read, such as
-   * the verdict. A dry run and a real run, which stops at each action, have the same budget.
+   * Returns the budget of each step. The share is fixed, because unused budget of earlier steps would reveal values that they
+   * read, such as the verdict. A dry run and a real run, which stops at each action, have the same budget.
    */
   static forOneOf(steps: number): Budget {
     return new Budget(Math.min(LARGEST_COST, LARGEST_COST_OF_ALL / steps));
@@ -100,22 +117,16 @@ export class Budget {
 
   spend(cost: number): void {
     this.left -= cost;
-    if (this.left < 0) throw new Mismatch('This costs too much: its texts or lists are too long.');
-  }
-
-  /** Charges for reading texts of this total length. */
-  read(characters: number): void {
-    this.spend(characters / CHARACTERS);
+    if (this.left < 0) fail('This costs too much: its texts or lists are too long.');
   }
 
   make(characters: number): void {
     if (characters > LONGEST_MADE_TEXT) {
-      throw new Mismatch(`This makes a text of more than ${LONGEST_MADE_TEXT} characters.`);
+      fail(`This makes a text of more than ${LONGEST_MADE_TEXT} characters.`);
     }
-    this.read(characters);
+    this.spend(characters / CHARACTERS);
   }
 
-  /** Listing keys costs more than visiting as many items. */
   keys(members: Members): string[] {
     const keys = Object.keys(members);
     this.spend(keys.length * COST_OF_KEY);
@@ -123,7 +134,7 @@ export class Budget {
   }
 
   items(count: number): void {
-    if (count > MOST_ITEMS) throw new Mismatch(`This list has more than ${MOST_ITEMS} items.`);
+    if (count > MOST_ITEMS) fail(`This list has more than ${MOST_ITEMS} items.`);
     this.spend(count);
   }
 }
@@ -174,13 +185,11 @@ const CHANGES: Readonly<Record<string, (text: string) => string>> = {
   lowerAscii: (text) => text.replace(ASCII, (part) => part.toLowerCase()),
   upperAscii: (text) => text.replace(ASCII, (part) => part.toUpperCase()),
 };
-/** Characters that are changed in the time of one node. */
+/** Characters that are changed, or that `size` counts, in the time of one node. */
 const CHARACTERS_CHANGED = 4;
-
+const CHARACTERS_COUNTED = 16;
 /** Cost of the lookup of a time zone, in nodes of an expression. */
 const COST_OF_ZONE = 3_000;
-/** Characters that `size` counts in the time of one node. */
-const CHARACTERS_COUNTED = 16;
 /** Longer texts are no numbers, times, durations and names of time zones. */
 const LONGEST_SHORT_TEXT = 40;
 const TAKES_SHORT_TEXTS = ['int', 'double', 'bool', 'timestamp', 'duration', ...TIME_PARTS];
@@ -197,20 +206,18 @@ export function call(
   operands: readonly Value[],
   budget: Budget,
 ): Value {
-  const [first = null, second] = operands;
+  const [first = null, second = ''] = operands;
   if (name === 'dyn') return first;
   if (name === 'size' && isList(first)) return BigInt(first.length);
   if (name === 'size' && isMembers(first)) return BigInt(budget.keys(first).length);
-  if (name === 'join' && isList(first)) return join(first, asText(second ?? ''), budget);
+  if (name === 'join' && isList(first)) return join(first, asText(second), budget);
   const texts = operands.filter((operand) => typeof operand === 'string');
-  if (typeof first === 'string' && isMisread(name, first)) {
-    throw new Mismatch(`This text has no ${name}().`);
-  }
-  if (TAKES_SHORT_TEXTS.includes(name) && texts.some((text) => text.length > LONGEST_SHORT_TEXT)) {
-    throw new Mismatch(`This text is too long for ${name}().`);
+  const [text = '', wanted = ''] = texts;
+  if (typeof first === 'string' && isMisread(name, first)) fail(`This text has no ${name}().`);
+  if (TAKES_SHORT_TEXTS.includes(name) && texts.some(({ length }) => length > LONGEST_SHORT_TEXT)) {
+    fail(`This text is too long for ${name}().`);
   }
   if (TIME_PARTS.includes(name)) budget.spend(texts.length * COST_OF_ZONE);
-  const [text = '', wanted = ''] = texts;
   if (SEARCHES.includes(name)) budget.spend((text.length * wanted.length) / PAIRS);
   if (name === 'size') budget.spend(text.length / CHARACTERS_COUNTED);
   const change = CHANGES[name];
@@ -218,9 +225,11 @@ export function call(
     budget.spend(first.length / CHARACTERS_CHANGED);
     return change(first);
   }
-  const given = [...'abcdefghi'].slice(0, operands.length);
-  const method = `a.${name}(${given.slice(1).join()})`;
-  const value = calculate(isMethod ? method : `${name}(${given.join()})`, operands, budget);
+  const [receiver, ...given] = [...'abcdefghi'].slice(0, operands.length);
+  const form = isMethod
+    ? `${receiver}.${name}(${given.join()})`
+    : `${name}(${[receiver, ...given].join()})`;
+  const value = calculate(form, operands, budget);
   if (isList(value)) budget.items(value.length);
   return value;
 }
@@ -256,7 +265,7 @@ export function operate(
 function isIn(value: Value, within: Value, budget: Budget): boolean {
   if (isList(within)) return within.some((item) => equal(value, item, budget));
   if (isMembers(within)) return typeof value === 'string' && memberOf(within, value) !== undefined;
-  throw needs('a list or an object', within);
+  return needs('a list or an object', within);
 }
 
 /** Values of different types are not equal. An int equals the double of the same value. */
@@ -283,7 +292,6 @@ function equal(left: Value, right: Value, budget: Budget): boolean {
   return calculate('a == b', [left, right], budget) === true;
 }
 
-/** Cost of a calculation of the library, in nodes. */
 const COST_OF_CALCULATION = 4;
 /** Parsed once: there are some dozen forms. */
 const prepared = new Map<string, ParseResult>();
@@ -291,14 +299,14 @@ const forms = LANGUAGE.clone({ unlistedVariablesAreDyn: true });
 
 /**
  * Lets the library calculate with texts, numbers, times and truth values. Nothing bounds its cost for lists and objects, and it
- * remembers each of their types for ever.
+ * never forgets their types.
  */
 export function calculate(form: string, operands: readonly Value[], budget: Budget): Value {
   budget.spend(COST_OF_CALCULATION);
   for (const operand of operands) {
-    if (typeof operand === 'string') budget.read(operand.length);
+    if (typeof operand === 'string') budget.spend(operand.length / CHARACTERS);
     if (isList(operand) || isMembers(operand)) {
-      throw new Mismatch(`This cannot be done with ${kindOf(operand)}.`);
+      fail(`This cannot be done with ${kindOf(operand)}.`);
     }
   }
   const evaluate = prepared.get(form) ?? forms.parse(form);
@@ -307,13 +315,13 @@ export function calculate(form: string, operands: readonly Value[], budget: Budg
   try {
     return evaluate({ a, b, c, d }) as Value;
   } catch (error) {
-    if (error instanceof Mismatch) throw error;
-    const isKnown = error instanceof EvaluationError;
-    throw new Mismatch(isKnown ? asSentence(error.summary) : 'This has no value.');
+    if (error instanceof ExpressionError) throw error;
+    return fail(
+      error instanceof EvaluationError ? asSentence(error.summary) : 'This has no value.',
+    );
   }
 }
 
-/** Returns the message of the library as a sentence. */
 export function asSentence(summary: string): string {
   const words = summary
     .replace(/^no such overload:/, 'there is no operation')

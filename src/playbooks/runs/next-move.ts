@@ -23,9 +23,7 @@ import {
   type WantedRun,
 } from './playbook-run.js';
 
-/** Decides about the steps of one run, by their positions. */
 export interface StepDecider {
-  /** Minimum approval level of the action of each step. */
   readonly askedLevels: readonly ApprovalLevel[];
   /** With `ignoresCondition` the condition of the step counts as true. */
   decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
@@ -46,11 +44,9 @@ export interface Move {
         readonly kind: 'wait' | 'end';
         readonly status: PlaybookRunStatus;
         readonly error?: string;
+        readonly void?: boolean;
       };
 }
-
-/** The next moves, at least one. Each but the last begins an action. */
-export type ForeseenMoves = readonly [...Move[], Move];
 
 const LONGEST_ERROR = 1_000;
 /** Bounds the transaction that carries the moves out. */
@@ -58,22 +54,21 @@ const MOST_FORESEEN = 10;
 
 /**
  * Returns the next moves of a run that has reached these steps, as far as they are certain if no action is borrowed and none needs
- * an approval.
- *
- * @param resultOf result of an action that its connector only simulates
+ * an approval: at least one move. Each but the last begins an action. `resultOf`: result of an action that its connector only
+ * simulates.
  */
 export async function foreseenMoves(
   steps: readonly PlaybookStep[],
   reached: readonly ReachedStep[],
   decider: StepDecider,
   resultOf: (step: PlaybookStep) => ActionResult | undefined,
-): Promise<ForeseenMoves> {
+): Promise<Move[]> {
   const standing = reached.filter((one) => !(isOpen(one) && isRefusedElsewhere(one)));
   const takenAt = new Map(standing.map((one) => [one.position, one]));
   const outcomes = new Map<string, Outcomes[string]>();
   const moves: Move[] = [];
   let settled: StepChange[] = [];
-  const endingWith = (next: Move['next']): ForeseenMoves => [...moves, { settled, next }];
+  const endingWith = (next: Move['next']) => [...moves, { settled, next }];
   for (const [position, step] of steps.entries()) {
     const { name, action: action_type } = step;
     let taken = takenAt.get(position);
@@ -123,7 +118,6 @@ function isRefusedElsewhere({ action }: ReachedStep): boolean {
   return action.elsewhere && action.rejection_code !== 'expired';
 }
 
-/** `undefined` while the action of the step has not ended. */
 function settledBy({ position, name, action }: ReachedStep): StepChange | undefined {
   if (!action || !hasEnded(action)) return undefined;
   const ended = { position, name, action_id: action.id };

@@ -10,7 +10,6 @@ import type { PlaybookVersion } from '../playbook.js';
 /** The kind of the work that a run has to do. A run that waits for an action has none. */
 export const RUN_WORK = { name: 'playbook-run' } as const;
 
-/** Handler of triages, which starts automatic runs. */
 export const AUTO_RUNS = 'playbook-auto-runs';
 
 const OPEN = ['running', 'waiting_approval'] as const;
@@ -164,7 +163,6 @@ export class PlaybookRunStepEntity {
   readonly completed_at: Date | null;
 }
 
-/** A run without its steps. */
 export type PlaybookRun = Omit<PlaybookRunEntity, 'classification' | 'void'>;
 export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, ['classification', 'void']);
 
@@ -185,13 +183,11 @@ export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'paramet
     readonly incident_number?: string | null;
   };
 
-/** A step that the run has reached. */
 export type ReachedStep = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> &
   Nullable<Pick<PlaybookRunStepEntity, 'error' | 'started_at' | 'completed_at'>> & {
     readonly action?: StepAction | null;
   };
 
-/** A run with its playbook, and the steps that it has reached, in their order. */
 export interface PlaybookRunWithSteps extends PlaybookRun {
   readonly playbook: PlaybookVersion;
   readonly steps: readonly ReachedStep[];
@@ -220,7 +216,6 @@ export function progressAfter(
 export const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'cancelled'] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
-/** `undefined` while the run is open. */
 export function outcomeOf({
   status,
   steps_failed,
@@ -240,11 +235,9 @@ export function isOpen({ status }: { readonly status: StepStatus }): boolean {
   return status === 'running' || status === 'waiting_approval';
 }
 
-/** A run that a person wants. */
 export interface WantedRun {
   readonly playbook: PlaybookVersion;
   readonly incident?: Incident;
-  /** All variables of the playbook, with their values in this run. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
@@ -281,7 +274,6 @@ function withoutRawData({ raw_data: _, ...incident }: Incident): IncidentAtStart
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Maximum characters of the variables of a request, as JSON. */
 export const LONGEST_VARIABLES = 32_768;
 
 const KINDS = {
@@ -292,26 +284,24 @@ const KINDS = {
   object: ['is_json_object', 'an object'],
 } as const;
 
-/** Returns the errors of the given variables. A run can override variables of its playbook, but not their types. */
+/** A run can override variables of its playbook, but not their types. */
 export function variableErrors(defaults: Variables, given: Variables): FieldError[] {
   if (JSON.stringify(given).length > LONGEST_VARIABLES) {
     const message = `variables must be at most ${LONGEST_VARIABLES} characters as JSON.`;
     return [{ field: 'variables', code: 'max_length', message }];
   }
-  return Object.keys(given).flatMap((name) => errorOf(name, defaults, given[name]));
-}
-
-function errorOf(name: string, defaults: Variables, value: unknown): FieldError[] {
-  const field = `variables.${shownName(name)}`;
-  if (!Object.hasOwn(defaults, name)) {
-    const message = `${field} is not a variable of the playbook.`;
-    return [{ field, code: 'unknown_field', message }];
-  }
-  const kind = kindOf(defaults[name]);
-  // The type of a variable without a value is unknown.
-  if (!kind || kindOf(value) === kind) return [];
-  const [code, inWords] = KINDS[kind];
-  return [{ field, code, message: `${field} must be ${inWords}, as it is in the playbook.` }];
+  return Object.entries(given).flatMap(([name, value]) => {
+    const field = `variables.${shownName(name)}`;
+    if (!Object.hasOwn(defaults, name)) {
+      const message = `${field} is not a variable of the playbook.`;
+      return [{ field, code: 'unknown_field', message }];
+    }
+    const kind = kindOf(defaults[name]);
+    // The type of a variable without a value is unknown.
+    if (!kind || kindOf(value) === kind) return [];
+    const [code, inWords] = KINDS[kind];
+    return [{ field, code, message: `${field} must be ${inWords}, as it is in the playbook.` }];
+  });
 }
 
 function kindOf(value: unknown): keyof typeof KINDS | undefined {

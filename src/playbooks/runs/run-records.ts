@@ -1,9 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
-import { type Action, actionIdOf, shownActionId, SYSTEM } from '../../actions/action.js';
-import { ACTION_EVENTS } from '../../actions/action-records.js';
-import type { AuditEntry } from '../../audit/audit-entry.js';
+import { type Action, shownActionId, SYSTEM } from '../../actions/action.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { LockedIncident } from '../../incidents/incident.js';
 import {
@@ -13,7 +11,9 @@ import {
 import { presentTime } from '../../platform/clock.js';
 import { Statements } from '../../platform/database/statements.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
+import { HealthComponents } from '../../platform/health-components.js';
 import { beginAtZero } from '../../platform/metrics/metrics.js';
+import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { DomainEvents, kindOfHandler } from '../../platform/work/domain-events.js';
 import {
   AUTO_RUNS,
@@ -23,7 +23,7 @@ import {
   type StepChange,
   waitsForTurn,
 } from './playbook-run.js';
-import { RunsRepository } from './runs.repository.js';
+import { OPEN_STATUSES, RunsRepository } from './runs.repository.js';
 
 const FAILURE_CAUSES = ['expression', 'action'] as const;
 
@@ -33,10 +33,12 @@ export class RunRecorder implements OnModuleInit {
   private readonly log = new Logger('Playbooks');
 
   constructor(
-    private readonly audit: AuditLog,
-    private readonly timeline: IncidentTimeline,
+    readonly audit: AuditLog,
+    readonly timeline: IncidentTimeline,
     private readonly events: DomainEvents,
     private readonly runs: RunsRepository,
+    private readonly components: HealthComponents,
+    private readonly gauges: ScrapedGauges,
     @InjectMetric('playbook_runs_total')
     private readonly total: Counter<'automatic' | 'outcome'>,
     @InjectMetric('playbook_steps_failed_total')
@@ -46,14 +48,16 @@ export class RunRecorder implements OnModuleInit {
   onModuleInit(): void {
     beginAtZero(this.total, { automatic: ['true', 'false'], outcome: RUN_OUTCOMES });
     beginAtZero(this.failedSteps, { automatic: ['true', 'false'], cause: FAILURE_CAUSES });
-    // The rollback of an action also undoes the steps of other incidents that share the action. Their timelines say so.
-    const rollbacks = { types: [ACTION_EVENTS.completed], where: 'exists($.rollback_of)' };
-    this.events.inTransaction(rollbacks, 'playbook-steps-undone', async (tx, events) => {
-      const ids = events.map(({ subject }) => actionIdOf(subject.id));
-      for (const { rollback_id, ...entry } of await this.runs.undoneBy(tx, ids)) {
-        const subject = { type: 'action', id: shownActionId(rollback_id) };
-        await this.timeline.add(tx, { ...entry, event: 'playbook_step_undone', subject });
-      }
+    this.gauges.register('playbook_runs', async () => {
+      const counts = await this.runs.openCounts();
+      return OPEN_STATUSES.map((status) => [{ status }, counts[status]] as const);
+    });
+    this.gauges.register(
+      'playbook_runs_oldest_due_seconds',
+      async () => (await this.runs.openCounts()).oldest_due_seconds,
+    );
+    this.components.addDetails('jobs', async () => {
+      return { playbook_runs_due: (await this.runs.openCounts()).due };
     });
   }
 
@@ -65,16 +69,20 @@ export class RunRecorder implements OnModuleInit {
         ? `Started ${named(run)}.`
         : `Waits to run ${named(run)}, which has begun as often within an hour as PLAYBOOK_RUNS_PER_HOUR allows. It begins at ${starts_at}, or later if runs for more severe incidents come before it.`;
     const details = { automatic, on_behalf_of: on_behalf_of ?? undefined, variables, starts_at };
-    const { audit, timeline } = recordsOf('started', requested_by, run, details, summary);
-    await this.audit.record(tx, audit);
-    await this.timeline.add(tx, ...timeline);
+    await record(tx, this, 'started', requested_by, run, details, summary);
   }
 
   async ended(tx: Tx, run: PlaybookRun, by: string): Promise<void> {
-    const { audit, timeline } = recordsOfEnd(run, by);
-    await this.audit.record(tx, audit);
-    await this.timeline.add(tx, ...timeline);
-    afterCommit(tx, () => this.count(run));
+    await recordEnd(tx, this, run, by);
+    afterCommit(tx, () => {
+      const outcome = outcomeOf(run)!;
+      this.total.inc({ automatic: String(run.automatic), outcome });
+      // Nobody waits for the response of an automatic run.
+      if (!run.automatic || (outcome !== 'failed' && outcome !== 'partial')) return;
+      const { id, playbook_name: playbook, incident_id: incident } = run;
+      const how = outcome === 'partial' ? `completed, but ${failures(run)}` : 'failed';
+      this.log.warn({ playbook_run: id, playbook, incident }, `An automatic playbook run ${how}.`);
+    });
   }
 
   /** Also records a failed step that ends its run. */
@@ -120,49 +128,43 @@ export class RunRecorder implements OnModuleInit {
     const entry = { event: 'playbook_step_shared', actor: SYSTEM, summary, subject };
     await this.timeline.add(tx, ...entriesOf(run, entry));
   }
-
-  private count(run: PlaybookRun): void {
-    const outcome = outcomeOf(run)!;
-    this.total.inc({ automatic: String(run.automatic), outcome });
-    // Nobody waits for the response of an automatic run.
-    if (!run.automatic || (outcome !== 'failed' && outcome !== 'partial')) return;
-    const about = { playbook_run: run.id, playbook: run.playbook_name, incident: run.incident_id };
-    const how = outcome === 'partial' ? `completed, but ${failures(run)}` : 'failed';
-    this.log.warn(about, `An automatic playbook run ${how}.`);
-  }
 }
 
-interface RunRecords {
-  readonly audit: AuditEntry;
-  /** Empty if the run has no incident. */
-  readonly timeline: readonly NewTimelineEntry[];
+interface Records {
+  readonly audit?: AuditLog;
+  readonly timeline: IncidentTimeline;
 }
 
 const WORDS = { completed: 'Completed', failed: 'Could not complete', cancelled: 'Cancelled' };
 
-function recordsOfEnd(run: PlaybookRun, by: string): RunRecords {
+async function recordEnd(tx: Tx, records: Records, run: PlaybookRun, by: string): Promise<void> {
   const { steps_completed, steps_failed, steps_total } = run;
   const status = run.status as keyof typeof WORDS;
   const error = run.error ?? undefined;
   const reason = error ?? (outcomeOf(run) === 'partial' ? `${failures(run)}.` : undefined);
   const summary = `${WORDS[status]} ${named(run)}${reason === undefined ? '.' : `: ${reason}`}`;
-  return recordsOf(status, by, run, { error, steps_completed, steps_failed, steps_total }, summary);
+  const details = { error, steps_completed, steps_failed, steps_total };
+  await record(tx, records, status, by, run, details, summary);
 }
 
-function recordsOf(
+async function record(
+  tx: Tx,
+  { audit, timeline }: Records,
   change: 'started' | keyof typeof WORDS,
   actor: string,
   run: PlaybookRun,
-  details: Readonly<Record<string, unknown>>,
+  more: object,
   summary: string,
-): RunRecords {
+): Promise<void> {
   const { id, playbook_id, playbook_name: playbook, playbook_version: version } = run;
   const subject = { type: 'playbook_run', id };
-  const about = { playbook_id, playbook, version, incident_id: run.incident_id ?? undefined };
-  return {
-    audit: { actor, action: `playbook.run_${change}`, subject, details: { ...about, ...details } },
-    timeline: entriesOf(run, { event: `playbook_${change}`, actor, summary, subject }),
-  };
+  const details = { playbook_id, playbook, version, incident_id: run.incident_id ?? undefined };
+  const action = `playbook.run_${change}` as const;
+  await audit?.record(tx, { actor, action, subject, details: { ...details, ...more } });
+  await timeline.add(
+    tx,
+    ...entriesOf(run, { event: `playbook_${change}`, actor, summary, subject }),
+  );
 }
 
 function entriesOf(
@@ -196,8 +198,6 @@ export async function cancelRunsOverRestore(
   await tx.query(waiting, [kindOfHandler(AUTO_RUNS)]);
   const repository = new RunsRepository(new Statements(tx.dataSource));
   const runs = await repository.cancel(tx, 'all', null, RESTORED, new Date(presentTime()));
-  const records = runs.map((run) => recordsOfEnd(run, SYSTEM));
-  await timeline.add(tx, ...records.flatMap((record) => record.timeline));
-  await audit?.record(tx, ...records.map((record) => record.audit));
+  for (const run of runs) await recordEnd(tx, { audit, timeline }, run, SYSTEM);
   return runs;
 }

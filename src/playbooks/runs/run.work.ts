@@ -1,49 +1,70 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type Action, actionIdOf, hasEnded, SYSTEM } from '../../actions/action.js';
+import { type Action, actionIdOf, hasEnded, isPerson, SYSTEM } from '../../actions/action.js';
 import { ACTION_EVENTS } from '../../actions/action-records.js';
 import { type ActionToCreate, ActionRequests } from '../../actions/action-requests.js';
 import { simulatedResult } from '../../actions/execution/execution-rules.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
-import type { LockedIncident } from '../../incidents/incident.js';
+import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
+import type { Incident } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { DomainEvents } from '../../platform/work/domain-events.js';
+import { type DomainEvent, DomainEvents } from '../../platform/work/domain-events.js';
 import type { Again, Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import { deciderOf, foreseenMoves, type ForeseenMoves } from './next-move.js';
-import { isOpen, progressAfter, RUN_WORK, waitsForTurn } from './playbook-run.js';
+import { isTriggeredBy } from '../playbook.js';
+import { PlaybooksService } from '../playbooks.service.js';
+import { deciderOf, foreseenMoves, type Move } from './next-move.js';
+import {
+  AUTO_RUNS,
+  isOpen,
+  newRun,
+  progressAfter,
+  RUN_WORK,
+  waitsForTurn,
+} from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
 import { type OpenRun, type RunMove, RunsRepository } from './runs.repository.js';
 
-/** Runs that continue in one transaction. */
 const SET_SIZE = 32;
 /** Bounds the time of a transaction. The other runs of the set are decided in the next set. */
 const LONGEST_DECISIONS_MS = 250;
-/** Pause of all runs while the kill switch is on. */
 const HELD_MS = 2_000;
 
 const SOON: Again = { inMs: 0, countsAsAttempt: false };
 
-const TOO_LATE = {
-  status: 'cancelled',
-  error: 'Its incident was resolved before it began.',
-  void: true,
+const TOO_LATE: Pick<Plan, 'moves' | 'wanted'> = {
+  moves: [
+    {
+      settled: [],
+      next: {
+        kind: 'end',
+        status: 'cancelled',
+        error: 'Its incident was resolved before it began.',
+        void: true,
+      },
+    },
+  ],
+  wanted: [],
+};
+const BROKEN = {
+  kind: 'end',
+  status: 'failed',
+  error: 'The service could not continue the run; see its log.',
 } as const;
-const BROKEN = 'The service could not go on with it; see its log.';
 
-/** What a run does next, decided without locks. */
+/** What a run does next, and the actions of its moves, decided without locks. */
 interface Plan {
   readonly run: OpenRun;
-  readonly moves: ForeseenMoves;
-  /** Actions of the moves. */
+  readonly moves: readonly Move[];
   readonly wanted: readonly ActionToCreate[];
 }
 
 /**
- * Continues runs in sets, until each has ended or waits for an action. A run that waits has no work: the end of its action adds
- * work again.
+ * Starts automatic runs after a triage, and continues runs in sets, until each has ended or waits for an action. A run that
+ * waits has no work: the end of its action adds work again.
  */
 @Injectable()
 export class RunWork implements OnModuleInit {
@@ -51,12 +72,14 @@ export class RunWork implements OnModuleInit {
     private readonly work: Work,
     private readonly events: DomainEvents,
     private readonly killSwitch: KillSwitch,
+    private readonly playbooks: PlaybooksService,
     private readonly incidents: Incidents,
     private readonly registry: ConnectorRegistry,
     private readonly requests: ActionRequests,
     private readonly runs: RunsRepository,
     private readonly recorder: RunRecorder,
     private readonly clock: Clock,
+    private readonly settings: Settings,
   ) {}
 
   onModuleInit(): void {
@@ -75,6 +98,46 @@ export class RunWork implements OnModuleInit {
       const ids = events.map(({ subject }) => actionIdOf(subject.id));
       await this.work.add(tx, RUN_WORK, ...(await this.runs.waitingFor(tx, ids)));
     });
+    const triaged = { types: [INCIDENT_EVENTS.triaged] };
+    this.events.inTransaction(triaged, AUTO_RUNS, (tx, events) => this.startAll(tx, events));
+  }
+
+  /** Starts at most one run of each playbook version for an incident and a verdict, also if the event is repeated. */
+  private async startAll(tx: Tx, triages: readonly DomainEvent[]): Promise<void> {
+    const events = new Map(triages.toReversed().map((event) => [event.subject.id, event]));
+    const incidents = await this.incidents.lockAllForUpdate(tx, [...events.keys()]);
+    const open = [...incidents.values()].filter(({ status }) => status !== 'resolved');
+    if (open.length === 0) return;
+    const playbooks = await this.playbooks.autoRuns(tx);
+    const limit = this.settings.playbookRunsPerHour;
+    const now = this.clock.now();
+    const wanted = open.flatMap((incident) => {
+      const own = playbooks.filter(({ definition }) =>
+        isTriggeredBy(definition.triggers, incident),
+      );
+      return own.map((playbook) => ({
+        ...newRun({ playbook, incident, variables: playbook.definition.variables }, SYSTEM, now),
+        automatic: true,
+        classification: incident.verdict?.classification,
+        on_behalf_of: verdictIsOf(incident, events.get(incident.id)!.payload),
+      }));
+    });
+    const inserted = wanted.length > 0 ? await this.runs.insert(tx, wanted) : [];
+    if (inserted.length === 0) return;
+    const turns = new Map<string, Date | null>(inserted.map(({ id }) => [id, null]));
+    const ofPlaybooks = limit > 0 ? Map.groupBy(inserted, (run) => run.playbook_id) : [];
+    for (const [playbook, runs] of ofPlaybooks) {
+      const newRuns = runs.map(({ id }) => id);
+      for (const turn of await this.runs.giveTurns(tx, playbook, limit, newRuns, now)) {
+        turns.set(turn.id, turn.starts_at);
+      }
+    }
+    for (const run of inserted) {
+      await this.recorder.started(tx, { ...run, starts_at: turns.get(run.id)! });
+    }
+    // Work of a run whose turn became later finds out that it is early.
+    const added = [...turns].map(([ref, turn]) => ({ ref, dueAt: turn ?? undefined }));
+    await this.work.add(tx, RUN_WORK, ...added);
   }
 
   private async continueAll(
@@ -103,7 +166,6 @@ export class RunWork implements OnModuleInit {
     return again;
   }
 
-  /** All runs wait while the kill switch is on. */
   private async hold(tx: Tx, rows: readonly Claimed[]): Promise<ReadonlyMap<Claimed, Again>> {
     await this.work.slowLane(tx, RUN_WORK.name, HELD_MS, 0);
     return new Map(rows.map((row) => [row, SOON]));
@@ -148,56 +210,46 @@ export class RunWork implements OnModuleInit {
     const incidentIds = plans.flatMap(({ run }) => run.incident_id ?? []);
     const incidents = await this.incidents.lockAllForShare(tx, incidentIds);
     const ids = plans.map(({ run }) => run.id);
-    const open = await this.runs.lock(tx, ids);
+    const open = new Set(await this.runs.lock(tx, 'runs', ids));
     const current = plans.flatMap((plan) => {
       const { id, incident_id } = plan.run;
       const incident = incidents.get(incident_id ?? '');
       if (!open.has(id) || (incident_id !== null && !incident)) return [];
       // A run that waited for its turn does not begin if its incident was resolved meanwhile.
-      const waited = waitsForTurn(plan.run) && !plan.run.has_steps;
-      return [{ ...plan, incident, isLate: waited && incident?.status === 'resolved' }];
+      const isLate =
+        waitsForTurn(plan.run) && !plan.run.has_steps && incident?.status === 'resolved';
+      return [{ ...plan, ...(isLate && TOO_LATE), incident }];
     });
-    const wanted = current.map((plan) =>
-      plan.isLate ? [] : plan.wanted.map((one) => ({ ...one, incident: plan.incident })),
+    const wanted = current.map(({ wanted: all, incident }) =>
+      all.map((one) => ({ ...one, incident })),
     );
     const actions = await this.requests.createOrBorrow(tx, wanted);
-    const moves = current.map((plan, n) =>
-      plan.isLate ? { run: plan.run, settled: [], next: TOO_LATE } : moveOf(plan, actions[n]!),
-    );
-    await this.store(tx, moves, incidents);
-    return moves;
-  }
-
-  private async store(
-    tx: Tx,
-    moves: readonly RunMove[],
-    incidents: ReadonlyMap<string, LockedIncident>,
-  ): Promise<void> {
-    if (moves.length === 0) return;
-    await this.runs.store(tx, moves, this.clock.now());
-    for (const { run, settled, begun, next, action } of moves) {
-      await this.recorder.stepsFailed(tx, run, settled, incidents.get(run.incident_id ?? ''));
-      if (begun && action && action.playbook_run_id !== run.id) {
-        await this.recorder.sharedAction(tx, run, begun.name, action);
+    const moves = current.map((plan, n) => moveOf(plan, actions[n]!));
+    if (moves.length > 0) await this.runs.store(tx, moves, this.clock.now());
+    for (const { run, steps, next, action } of moves) {
+      await this.recorder.stepsFailed(tx, run, steps, incidents.get(run.incident_id ?? ''));
+      if (action && action.playbook_run_id !== run.id) {
+        await this.recorder.sharedAction(tx, run, steps.at(-1)!.name, action);
       }
       if (isOpen(next)) continue;
       const { status, error = null } = next;
-      const ended = { ...run, ...progressAfter(run, settled), status, error };
+      const ended = { ...run, ...progressAfter(run, steps), status, error };
       await this.recorder.ended(tx, ended, SYSTEM);
     }
+    return moves;
   }
 
   private async giveUp(tx: Tx, id: string): Promise<void> {
-    const [run] = await this.runs.open(tx, [id]);
-    if (!run) return;
-    if (run.incident_id !== null) await this.incidents.lockForShare(tx, run.incident_id);
-    if (!(await this.runs.lock(tx, [id])).has(id)) return;
+    const open = await this.runs.open(tx, [id]);
     const reached = (await this.runs.stepsOf([id], tx))(id);
     const settled = reached.filter(isOpen).map(({ position, name, action }) => {
       return { position, name, action_id: action?.id, status: 'cancelled' as const };
     });
-    const next = { status: 'failed', error: BROKEN } as const;
-    await this.store(tx, [{ run, settled, next }], new Map());
+    const plan = { moves: [{ settled, next: BROKEN }], wanted: [] };
+    await this.carryOut(
+      tx,
+      open.map((run) => ({ run, ...plan })),
+    );
   }
 }
 
@@ -213,10 +265,22 @@ function moveOf({ run, moves: foreseen, wanted }: Plan, actions: readonly Action
     .flatMap((move) => move.settled)
     .map((step) => ({ ...step, action_id: actionOf.get(step.position)?.id ?? step.action_id }));
   const { next } = moves.at(-1)!;
-  if (next.kind !== 'act') return { run, settled, next };
+  if (next.kind !== 'act') return { run, steps: settled, next };
   const { position, step } = next;
   const action = actionOf.get(position)!;
   const status = action.status === 'pending_approval' ? 'waiting_approval' : 'running';
   const begun = { position, name: step.name, action_id: action.id, status } as const;
-  return { run, settled, begun, next: { status }, action };
+  return { run, steps: [...settled, begun], next: { status }, action };
+}
+
+/**
+ * Returns the person who caused the verdict: under four eyes this person must not approve the actions of the run. `null` if no
+ * person caused it.
+ */
+function verdictIsOf(
+  { verdict, verdict_by_person }: Incident,
+  { triaged_by }: { readonly triaged_by?: string },
+): string | null {
+  const by = verdict && verdict_by_person ? verdict.decided_by : triaged_by;
+  return by !== undefined && isPerson(by) ? by : null;
 }

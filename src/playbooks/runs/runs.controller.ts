@@ -4,20 +4,16 @@ import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
 import { type Idempotency, Idempotent } from '../../platform/idempotency/idempotency.js';
-import {
-  ApiAnswer,
-  ApiErrorMeanings,
-  Operation,
-  SAME_KEY_UNDER_WAY,
-} from '../../platform/openapi/answers.js';
+import { ApiAnswer, Operation, SAME_KEY_UNDER_WAY } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
-import { ByNameOrId, NO_SUCH_PLAYBOOK } from '../playbook.dto.js';
+import { ByNameOrId } from '../playbook.dto.js';
 import { IncidentIdPipe } from '../../incidents/incident-reference.js';
-import { AllPlaybookRunsQueryDto, PlaybookRunsQueryDto } from './run-list.js';
 import {
+  AllPlaybookRunsQueryDto,
   PlaybookDryRunDto,
   PlaybookRunDto,
   PlaybookRunRequestDto,
+  PlaybookRunsQueryDto,
   PlaybookRunSummaryDto,
   presentDryRun,
   presentRun,
@@ -49,12 +45,14 @@ export class PlaybookRunsController {
   @Operation(
     'runPlaybook',
     'Run a playbook',
-    'Takes the steps in order, and responds when the run has ended or waits, after `ACTION_WAIT_MS` at the latest. The run ' +
-      'continues without the request, also after restarts, and waits for approvals for days. Actions need their usual approval ' +
-      'levels. With `dry_run` the response shows the effect of each step, and nothing is executed. A dry run is also possible ' +
-      'if the playbook is disabled or the kill switch is on.',
+    'Takes the steps in order, and responds when the run has ended or waits, after `ACTION_WAIT_MS` at the latest. The run continues without the request, also after restarts, and waits for approvals for days. Actions need their usual approval levels. With `dry_run` the response shows the effect of each step, and nothing is executed. A dry run is also possible if the playbook is disabled or the kill switch is on.',
   )
-  @ByNameOrId()
+  @ByNameOrId({
+    not_found: 'There is no such playbook, or no such incident.',
+    conflict: SAME_KEY_UNDER_WAY,
+    invalid_state: 'The playbook is disabled.',
+    kill_switch_active: 'The kill switch is on. Only a dry run is possible.',
+  })
   @ApiBody({ type: PlaybookRunRequestDto, required: false })
   @ApiAnswer({
     status: 200,
@@ -65,12 +63,6 @@ export class PlaybookRunsController {
     status: 202,
     description: 'The run continues, or waits for the approval of an action.',
     type: RUN_OUTCOME,
-  })
-  @ApiErrorMeanings({
-    not_found: 'There is no such playbook, or no such incident.',
-    conflict: SAME_KEY_UNDER_WAY,
-    invalid_state: 'The playbook is disabled.',
-    kill_switch_active: 'The kill switch is on. Only a dry run is possible.',
   })
   async run(
     @Param('id') playbook: string,
@@ -96,7 +88,6 @@ export class PlaybookRunsController {
     'The runs of a deleted playbook can be listed by its id.',
   )
   @ByNameOrId()
-  @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   @ApiAnswer({
     status: 200,
     description: 'The matching runs of all versions, with their exact number.',
@@ -117,9 +108,8 @@ export class PlaybookRunsController {
     'Read a playbook run',
     'A run of a deleted playbook can be read by the id of the playbook.',
   )
-  @ByNameOrId()
+  @ByNameOrId({ not_found: NO_SUCH_RUN })
   @ApiAnswer({ status: 200, description: 'The run with all of its steps.', type: PlaybookRunDto })
-  @ApiErrorMeanings({ not_found: NO_SUCH_RUN })
   async get(
     @Param('id') playbook: string,
     @Param('run_id') runId: string,
@@ -135,15 +125,14 @@ export class PlaybookRunsController {
     'Cancel a playbook run',
     'No further step begins. An action of the run that waits for approval is rejected in the name of the caller, who needs the level of the action unless the caller started the run. An action that needs no approval and has not begun is also rejected. An action that is being executed continues to its end.',
   )
-  @ByNameOrId()
-  @ApiAnswer({ status: 200, description: 'The cancelled run.', type: PlaybookRunDto })
-  @ApiErrorMeanings({
+  @ByNameOrId({
     not_found: NO_SUCH_RUN,
     conflict: SAME_KEY_UNDER_WAY,
     invalid_state: 'The run has ended.',
     insufficient_approval_level:
       'The caller did not start the run, and an action of it waits for a higher approval level than the caller has.',
   })
+  @ApiAnswer({ status: 200, description: 'The cancelled run.', type: PlaybookRunDto })
   async cancel(
     @Param('id') playbook: string,
     @Param('run_id') runId: string,

@@ -20,7 +20,10 @@ import {
   Text,
   WholeNumber,
 } from '../../platform/validation/fields.js';
+import { sortWords } from '../../platform/paging/page.js';
+import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { present } from '../../platform/validation/present.js';
+import { Words } from '../../platform/validation/query-fields.js';
 import type { PlaybookStep } from '../playbook.js';
 import {
   LONGEST_VARIABLES,
@@ -114,9 +117,6 @@ function shownStep({ name, action }: PlaybookStep, reached: ReachedStep | undefi
   };
 }
 
-const STEPS_FAILED = 'A `completed` run can have failed steps whose `on_error` is `continue`.';
-
-/** A run in a list. */
 export class PlaybookRunSummaryDto {
   @Id('PlaybookRunId')
   readonly run_id: string;
@@ -158,7 +158,10 @@ export class PlaybookRunSummaryDto {
   @WholeNumber({ min: 0, description: 'Completed and skipped steps.' })
   readonly steps_completed: number;
 
-  @WholeNumber({ min: 0, description: STEPS_FAILED })
+  @WholeNumber({
+    min: 0,
+    description: 'A `completed` run can have failed steps whose `on_error` is `continue`.',
+  })
   readonly steps_failed: number;
 
   @WholeNumber({ min: 0 })
@@ -189,7 +192,6 @@ export class PlaybookRunDto extends PlaybookRunSummaryDto {
   readonly steps: readonly PlaybookRunStepDto[];
 }
 
-/** Response to a request that started a run. */
 export class StartedPlaybookRunDto extends PlaybookRunDto {
   @Choice('PlaybookRunKind', ['run'], { description: 'Distinguishes a run from a dry run.' })
   readonly kind: 'run';
@@ -225,7 +227,6 @@ function shownSteps({ steps, playbook }: PlaybookRunWithSteps) {
   return playbook.definition.steps.map((step, position) => shownStep(step, reached.get(position)));
 }
 
-/** 202 for a run that continues without the request. */
 export function statusOfRun({ completed_at }: PlaybookRun): number {
   return completed_at ? 200 : 202;
 }
@@ -317,4 +318,46 @@ export function presentDryRun({ playbook, incident, ...run }: DryRun): PlaybookD
     steps_completed: 0,
     steps_total: run.steps.length,
   };
+}
+
+const SORTS = sortWords('created_at');
+
+export class PlaybookRunsQueryDto extends PageQueryDto {
+  @Words('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { optional: true })
+  readonly status?: readonly PlaybookRunStatus[];
+
+  @Words('PlaybookRunEnd', RUN_OUTCOMES, {
+    optional: true,
+    description: 'Runs that ended with one of these outcomes.',
+  })
+  readonly outcome?: readonly RunOutcome[];
+
+  @IncidentReference({
+    optional: true,
+    description: 'Id or number of the incident.',
+    example: undefined,
+  })
+  readonly incident_id?: string;
+
+  @Instant({ optional: true, description: 'Runs that started at or after this time.' })
+  readonly from?: string;
+
+  @Instant({ optional: true, description: 'Runs that started at or before this time.' })
+  readonly to?: string;
+
+  @Choice('PlaybookRunSort', SORTS, {
+    optional: true,
+    default: '-created_at',
+    description: 'Order by the time of the start.',
+  })
+  readonly sort: (typeof SORTS)[number] = '-created_at';
+}
+
+export class AllPlaybookRunsQueryDto extends PlaybookRunsQueryDto {
+  @Id('PlaybookId', {
+    optional: true,
+    description: 'Id of the playbook, also of a deleted one.',
+    example: undefined,
+  })
+  readonly playbook_id?: string;
 }

@@ -1,12 +1,22 @@
-// SQL: a set of runs is read, locked and stored by one statement each. The work of a run is found by its kind and id.
+// SQL: a set of runs is read, locked and stored by one statement each, and a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
 import type { Action } from '../../actions/action.js';
 import { IS_KILL_SWITCH_ON } from '../../kill-switch/kill-switch.js';
+import { countedList, equal } from '../../platform/counting/counted-list.js';
+import {
+  BY_ID,
+  countOf,
+  pageOf,
+  type WithTotal,
+} from '../../platform/counting/counted-list.sql.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import { firstIdAfter, firstIdAt, wholeMs } from '../../platform/ids.js';
+import { type Page, sortsOf } from '../../platform/paging/page.js';
 import type { NewWork } from '../../platform/work/kind.js';
 import type { PlaybookVersion } from '../playbook.js';
 import {
+  PLAYBOOK_RUN_STATUSES,
   type PlaybookRun,
   type PlaybookRunStatus,
   type PlaybookRunWithSteps,
@@ -14,29 +24,25 @@ import {
   type ReachedStep,
   RUN_COLUMNS,
   RUN_WORK,
+  type RunOutcome,
   type StepChange,
-  type WantedRun,
 } from './playbook-run.js';
+import type { AllPlaybookRunsQueryDto } from './runs.dto.js';
 
-/** A run that has something to do. */
 export interface OpenRun extends PlaybookRun {
   readonly playbook: PlaybookVersion;
   /** Authors of an automatic run: of the version, and who last set its `auto_run` and `trust_verdict`. */
   readonly authors: readonly string[] | null;
-  /** Raw data of its incident. */
   readonly raw_data: string | null;
   readonly has_steps: boolean;
-  /** Time until its turn. */
   readonly early_ms: number;
   readonly is_held: boolean;
 }
 
-/** New state of a run and of its steps. */
 export interface RunMove {
   readonly run: PlaybookRun;
-  readonly settled: readonly StepChange[];
-  /** Step that waits for its action. */
-  readonly begun?: StepChange;
+  readonly steps: readonly StepChange[];
+  /** Action of the last step, which has begun. */
   readonly action?: Action;
   readonly next: {
     readonly status: PlaybookRunStatus;
@@ -48,12 +54,23 @@ export interface RunMove {
 const columnsOf = (run: string) => RUN_COLUMNS.map((name) => `${run}.${name}`).join(', ');
 const INSERTED = RUN_COLUMNS.join(', ');
 
+/** Order of the verdicts. A worse verdict may need steps that the earlier run skipped. */
+const badness = (of: string) =>
+  `coalesce(array_position(array['inconclusive', 'suspicious', 'malicious'], ${of}.classification), 0)`;
+
+/** Leaves out automatic runs of versions that ran for the same incident with an equal or worse verdict. */
 const INSERT: Statement = {
   name: 'playbook_runs_insert',
   text: `
     insert into playbook_runs (${INSERTED}, classification)
-    select ${INSERTED}, case when automatic then coalesce(incident #>> '{verdict,classification}', '') else '' end
-      from json_populate_recordset(null::playbook_runs, $1::json) order by id
+    select ${columnsOf('given')}, coalesce(given.classification, '')
+      from json_populate_recordset(null::playbook_runs, $1::json) as given
+     where not given.automatic or not exists (
+       select from playbook_runs run
+        where run.incident_id = given.incident_id and run.playbook_id = given.playbook_id
+          and run.playbook_version = given.playbook_version and run.automatic and not run.void
+          and ${badness('run')} >= ${badness('given')})
+     order by given.id
         on conflict do nothing
     returning id`,
 };
@@ -100,13 +117,6 @@ const OPEN: Statement = {
            coalesce(greatest(0, extract(epoch from run.starts_at - now()) * 1000), 0)::float8 as early_ms
       from ${FROM_RUNS} left join incidents incident on incident.id = run.incident_id
      where run.id = any($1::uuid[]) and run.completed_at is null order by run.id`,
-};
-
-const LOCK: Statement = {
-  name: 'playbook_runs_lock',
-  text: `
-    select id from playbook_runs where id = any($1::uuid[]) and completed_at is null
-     order by id for no key update`,
 };
 
 /** Finds the runs by an array of ids: a join may read all runs if the statistics are old. */
@@ -157,19 +167,20 @@ const COUNT_HELD: Statement = {
   text: `select count(*)::integer as n from (${HELD}) as held`,
 };
 
-const lock = (which: string): string =>
-  `select id from playbook_runs where completed_at is null and ${which} order by id for update`;
+const lock = (name: string, which: string): Statement => ({
+  name: `playbook_runs_lock_${name}`,
+  text: `
+    select id from playbook_runs where completed_at is null and ${which}
+     order by id for no key update`,
+});
 
 /** `$1` has no meaning for `held` and `all`: the statements take the same parameters. */
-const LOCK_OPEN = {
-  run: { name: 'playbook_runs_lock_one', text: lock('id = $1') },
-  incident: { name: 'playbook_runs_lock_of_incident', text: lock('incident_id = $1') },
-  held: {
-    name: 'playbook_runs_lock_held',
-    text: lock(`id = any(array(${HELD})) and $1::uuid is null`),
-  },
-  all: { name: 'playbook_runs_lock_all', text: lock('$1::uuid is null') },
-} satisfies Record<string, Statement>;
+const LOCK = {
+  runs: lock('runs', 'id = any($1::uuid[])'),
+  incident: lock('of_incident', 'incident_id = $1'),
+  held: lock('held', `id = any(array(${HELD})) and $1::uuid is null`),
+  all: lock('all', '$1::uuid is null'),
+};
 
 /** Comes after the lock: a statement that waited for a lock does not see the steps that were added meanwhile. */
 const CANCEL: Statement = {
@@ -183,24 +194,6 @@ const CANCEL: Statement = {
       update playbook_run_steps set status = 'cancelled', completed_at = $3
        where run_id = any($1::uuid[]) and completed_at is null)
     select * from cancelled`,
-};
-
-/** Order of the verdicts. A worse verdict may need steps that the earlier run skipped. */
-const badness = (of: string) =>
-  `coalesce(array_position(array['inconclusive', 'suspicious', 'malicious'], ${of}), 0)`;
-
-const WORSE: Statement = {
-  name: 'playbook_runs_worse',
-  text: `
-    select n::integer - 1 as at
-      from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[])
-           with ordinality as wanted (incident_id, playbook_id, version, classification, n)
-     where not exists (
-       select from playbook_runs run
-        where run.incident_id = wanted.incident_id and run.playbook_id = wanted.playbook_id
-          and run.playbook_version = wanted.version and run.automatic and not run.void
-          and ${badness('run.classification')} >= ${badness('wanted.classification')})
-     order by n`,
 };
 
 /**
@@ -242,38 +235,83 @@ const GIVE_TURNS: Statement = {
     returning run.id, run.starts_at`,
 };
 
-/** A timeline entry about a step whose action was rolled back for another incident. */
-export interface UndoneStep {
-  readonly incidentId: string;
-  readonly actor: string;
-  readonly rollback_id: string;
-  readonly summary: string;
-}
-
-const UNDONE: Statement = {
-  name: 'playbook_run_steps_undone',
-  text: `
-    select run.incident_id as "incidentId", rollback.requested_by as actor, rollback.id as rollback_id, format(
-             'Step %s of the playbook %s (version %s) is undone: %s rolled back its %s, which another incident shares. Reason: %s',
-             step.name, run.playbook_name, run.playbook_version, rollback.requested_by, original.action_type,
-             left(rollback.reason, 500)) as summary
-      from actions rollback
-      join actions original on original.id = rollback.rollback_of
-      join playbook_run_steps step on step.action_id = original.id
-      join playbook_runs run on run.id = step.run_id
-     where rollback.id = any($1::uuid[]) and run.incident_id is distinct from rollback.incident_id
-       and run.incident_id is not null`,
+const OUTCOMES: Readonly<Record<RunOutcome, string>> = {
+  succeeded: `(status = 'completed' and steps_failed = 0)`,
+  partial: `(status = 'completed' and steps_failed > 0)`,
+  failed: `(status = 'failed')`,
+  cancelled: `(status = 'cancelled')`,
 };
+
+/** Filters have the names of the query parameters. Ids begin with the time of the start. */
+const runList = countedList({
+  table: 'playbook_runs',
+  columns: RUN_COLUMNS.join(', '),
+  counts: 'playbook_run',
+  counted: {
+    playbook_id: { filter: 'playbook_id', type: 'uuid' },
+    status: { filter: 'status', type: 'text', all: PLAYBOOK_RUN_STATUSES },
+  },
+  indexes: [['playbook_id'], ['playbook_id', 'status'], ['status']],
+  filters: {
+    outcome: (outcomes: readonly RunOutcome[]) =>
+      `(${outcomes.map((outcome) => OUTCOMES[outcome]).join(' or ')})`,
+    incident_id: equal('incident_id', 'uuid'),
+    from: (time: string, values) => `id >= ${values.add(firstIdAt(wholeMs(time)), 'uuid')}`,
+    to: (time: string, values) => `id < ${values.add(firstIdAfter(time), 'uuid')}`,
+  },
+  sorts: { created_at: BY_ID },
+});
+
+const countOpen = (status: 'running' | 'waiting_approval') => `
+    greatest(0, ${countOf('playbook_run', [`status = '${status}'`])}
+      - (select count(*) from idle where status = '${status}'))::integer as ${status}`;
+
+/** A run with work that no replica has claimed is only counted as `due` or `rate_limited`. */
+const COUNT_OPEN: Statement = {
+  name: 'playbook_runs_open_counts',
+  text: `
+    with idle as materialized (
+      select run.status, coalesce(run.starts_at > now(), false) as is_early,
+             greatest(work.added_at, run.starts_at) as since
+        from work
+       cross join lateral (select status, starts_at from playbook_runs where id = work.ref limit 1) as run
+       where work.kind = '${RUN_WORK.name}' and work.died_at is null and (work.ready or work.worker is null))
+    select count(*) filter (where not is_early)::integer as due,
+           count(*) filter (where is_early)::integer as rate_limited,
+           coalesce(extract(epoch from now() - min(since) filter (where not is_early)), 0)::float8 as oldest_due_seconds,
+           ${countOpen('running')}, ${countOpen('waiting_approval')}
+      from idle`,
+};
+
+export const OPEN_STATUSES = ['due', 'rate_limited', 'running', 'waiting_approval'] as const;
+type OpenCounts = Readonly<Record<(typeof OPEN_STATUSES)[number] | 'oldest_due_seconds', number>>;
 
 @Injectable()
 export class RunsRepository {
   constructor(private readonly statements: Statements) {}
 
-  /** Returns the inserted runs, without automatic runs that exist. */
   async insert<R extends PlaybookRun>(tx: Tx, runs: readonly R[]): Promise<R[]> {
     const ids = await this.statements.rowsIn<{ id: string }>(tx, INSERT, [JSON.stringify(runs)]);
     const inserted = new Set(ids.map(({ id }) => id));
     return runs.filter(({ id }) => inserted.has(id));
+  }
+
+  async list({
+    playbook_id,
+    sort,
+    ...request
+  }: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
+    const { statement, values } = runList({
+      ...request,
+      playbook_id: playbook_id === undefined ? undefined : [playbook_id],
+      sort: sortsOf([sort]),
+    });
+    const rows = await this.statements.rows<PlaybookRun & WithTotal>(statement, values);
+    return pageOf(rows, (run) => run);
+  }
+
+  async openCounts(): Promise<OpenCounts> {
+    return (await this.statements.rows<OpenCounts>(COUNT_OPEN))[0]!;
   }
 
   async find(id: string): Promise<PlaybookRunWithSteps | undefined> {
@@ -282,7 +320,6 @@ export class RunsRepository {
     return run && { ...run, steps: (await this.stepsOf([id]))(id) };
   }
 
-  /** Returns the reached steps of each run, in order. */
   async stepsOf(ids: readonly string[], tx?: Tx): Promise<(id: string) => readonly ReachedStep[]> {
     type Row = ReachedStep & { readonly run_id: string };
     const rows = await this.statements.rowsIn<Row>(tx, STEPS, [ids]);
@@ -290,22 +327,24 @@ export class RunsRepository {
     return (id) => byRun.get(id) ?? [];
   }
 
-  /** Returns the runs that have not ended, without a lock. */
   async open(tx: Tx, ids: readonly string[]): Promise<OpenRun[]> {
     return await this.statements.rowsIn<OpenRun>(tx, OPEN, [ids]);
   }
 
-  /** Locks the runs that have not ended, in the order of their ids. */
-  async lock(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, LOCK, [ids]);
-    return new Set(rows.map(({ id }) => id));
+  /** Locks the open runs with these ids, of the incident with this id, those that the kill switch holds, or all. */
+  async lock(
+    tx: Tx,
+    which: keyof typeof LOCK,
+    value: readonly string[] | string | null,
+  ): Promise<string[]> {
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, LOCK[which], [value]);
+    return rows.map(({ id }) => id);
   }
 
   /** The runs are locked. */
   async store(tx: Tx, moves: readonly RunMove[], at: Date): Promise<void> {
-    const rows = moves.map(({ run, settled, begun, next }) => {
-      const steps = begun ? [...settled, begun] : settled;
-      return { void: false, ...next, ...progressAfter(run, settled), id: run.id, at, steps };
+    const rows = moves.map(({ run, steps, next }) => {
+      return { void: false, ...next, ...progressAfter(run, steps), id: run.id, at, steps };
     });
     await this.statements.rowsIn(tx, STORE, [JSON.stringify(rows)]);
   }
@@ -313,20 +352,6 @@ export class RunsRepository {
   /** Returns the work of the open runs with a step that waits for one of these actions. That of runs of persons is more urgent. */
   async waitingFor(tx: Tx, actionIds: readonly string[]): Promise<NewWork[]> {
     return await this.statements.rowsIn(tx, WAITING_FOR, [actionIds]);
-  }
-
-  /** Drops the runs of versions that ran automatically for the same incident with an equal or worse verdict. */
-  async worseThanBefore<R extends Required<Omit<WantedRun, 'variables'>>>(
-    tx: Tx,
-    wanted: readonly R[],
-  ): Promise<R[]> {
-    const rows = await this.statements.rowsIn<{ at: number }>(tx, WORSE, [
-      wanted.map(({ incident }) => incident.id),
-      wanted.map(({ playbook }) => playbook.id),
-      wanted.map(({ playbook }) => playbook.version),
-      wanted.map(({ incident }) => incident.verdict?.classification),
-    ]);
-    return rows.map(({ at }) => wanted[at]!);
   }
 
   /** The playbook is locked. Returns the changed turns. */
@@ -340,28 +365,20 @@ export class RunsRepository {
     return await this.statements.rowsIn(tx, GIVE_TURNS, [playbookId, limit, newRuns, earliest]);
   }
 
-  /** Returns the steps of other incidents that these rollbacks undid. */
-  async undoneBy(tx: Tx, rollbackIds: readonly string[]): Promise<UndoneStep[]> {
-    return await this.statements.rowsIn(tx, UNDONE, [rollbackIds]);
-  }
-
-  /** Counts the runs that wait for the kill switch while it is on. */
   async countHeld(): Promise<number> {
     return (await this.statements.rows<{ n: number }>(COUNT_HELD))[0]!.n;
   }
 
-  /** Cancels the open runs of `which`: the run or the runs of the incident with this id, those that the kill switch holds, or all. */
   async cancel(
     tx: Tx,
-    which: keyof typeof LOCK_OPEN,
-    id: string | null,
+    which: keyof typeof LOCK,
+    value: readonly string[] | string | null,
     why: string,
     at: Date,
   ): Promise<PlaybookRun[]> {
-    const open = await this.statements.rowsIn<{ id: string }>(tx, LOCK_OPEN[which], [id]);
+    const ids = await this.lock(tx, which, value);
     // The decision of a person also holds for the next triage with the same verdict, so that run is not void.
     const mayBeVoid = which === 'incident' || which === 'held';
-    const values = [open.map((run) => run.id), why, at, mayBeVoid];
-    return await this.statements.rowsIn(tx, CANCEL, values);
+    return await this.statements.rowsIn(tx, CANCEL, [ids, why, at, mayBeVoid]);
   }
 }

@@ -2,8 +2,10 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasEnded, SYSTEM } from '../../actions/action.js';
 import { ActionEndings } from '../../actions/execution/action-endings.js';
-import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
+import { RequiredLevels } from '../../actions/required-levels.js';
+import { requireApprovalLevel } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
+import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
@@ -16,9 +18,8 @@ import { AppError, NotFoundError, ValidationError } from '../../platform/errors/
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
 import { Work } from '../../platform/work/work.js';
-import { PlaybooksRepository } from '../playbooks.repository.js';
-import { found } from '../playbooks.service.js';
-import { DryRuns } from './dry-run.js';
+import { PlaybooksService } from '../playbooks.service.js';
+import { dryRunOf } from './dry-run.js';
 import {
   isOpen,
   newRun,
@@ -29,16 +30,14 @@ import {
   variableErrors,
   type WantedRun,
 } from './playbook-run.js';
-import { type AllPlaybookRunsQueryDto, PlaybookRunLists } from './run-list.js';
 import { RunRecorder } from './run-records.js';
-import type { DryRun, PlaybookRunRequestDto } from './runs.dto.js';
+import type { AllPlaybookRunsQueryDto, DryRun, PlaybookRunRequestDto } from './runs.dto.js';
 import { RunsRepository } from './runs.repository.js';
 
 type RunRequest = Pick<PlaybookRunRequestDto, 'incident_id' | 'variables'>;
 
 /** Time for the transactions of a request besides its wait. */
 const GRACE_MS = 5_000;
-/** Interval of looks at a run that a request waits for. */
 const LOOK_MS = 100;
 
 const CANCELLED = 'Its playbook run was cancelled.';
@@ -50,16 +49,15 @@ export class RunsService implements OnModuleInit {
 
   constructor(
     private readonly transactions: Transactions,
-    private readonly playbooks: PlaybooksRepository,
+    private readonly playbooks: PlaybooksService,
     private readonly incidents: Incidents,
     private readonly incidentChanges: IncidentsService,
     private readonly actionEndings: ActionEndings,
-    private readonly samePerson: SamePerson,
     private readonly killSwitch: KillSwitch,
     private readonly work: Work,
     private readonly runs: RunsRepository,
-    private readonly lists: PlaybookRunLists,
-    private readonly dryRuns: DryRuns,
+    private readonly levels: RequiredLevels,
+    private readonly registry: ConnectorRegistry,
     private readonly recorder: RunRecorder,
     private readonly clock: Clock,
     private readonly settings: Settings,
@@ -81,7 +79,6 @@ export class RunsService implements OnModuleInit {
     });
   }
 
-  /** Maximum time of a response. */
   get answeredWithinMs(): number {
     return this.settings.actionWaitMs + GRACE_MS;
   }
@@ -127,21 +124,21 @@ export class RunsService implements OnModuleInit {
     }
   }
 
-  /** Is also possible for a disabled playbook, and while the kill switch is on. */
   async dryRun(playbook: string, request: RunRequest): Promise<DryRun> {
-    return await this.dryRuns.of(await this.wanted(playbook, request));
+    const wanted = await this.wanted(playbook, request);
+    return await dryRunOf(wanted, this.levels, await this.registry.availableTypes());
   }
 
   async listOf(playbook: string, request: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
-    return await this.list({ ...request, playbook_id: await this.idOf(playbook) });
+    return await this.list({ ...request, playbook_id: await this.playbooks.idOf(playbook) });
   }
 
   list(request: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
-    return this.lists.list(request);
+    return this.runs.list(request);
   }
 
   async get(playbook: string, runId: string): Promise<PlaybookRunWithSteps> {
-    const id = await this.idOf(playbook);
+    const id = await this.playbooks.idOf(playbook);
     const run = await this.find(runId);
     if (run.playbook_id !== id) throw new NotFoundError('Playbook run');
     return run;
@@ -171,11 +168,11 @@ export class RunsService implements OnModuleInit {
         // The order of the locks is that of approvals and deletions.
         if (run.incident_id !== null) await this.incidents.lockForShare(tx, run.incident_id);
         const why = `Cancelled by ${caller.name}.`;
-        const [cancelled] = await this.runs.cancel(tx, 'run', run.id, why, this.clock.now());
+        const [cancelled] = await this.runs.cancel(tx, 'runs', [run.id], why, this.clock.now());
         if (!cancelled) throw new AppError('invalid_state', 'The playbook run has ended.');
         const steps = (await this.runs.stepsOf([run.id], tx))(run.id);
         const open = steps.find(({ status }) => status === 'cancelled')?.action;
-        if (open && !open.borrowed) await this.stop(tx, caller, open, run);
+        if (open && !open.borrowed) await this.stop(tx, caller, open, run.requested_by);
         await this.ended(tx, [cancelled], caller.name);
         return { ...cancelled, playbook: run.playbook, steps };
       },
@@ -203,31 +200,19 @@ export class RunsService implements OnModuleInit {
     tx: Tx,
     caller: Principal,
     { id, status, approval_level }: StepAction,
-    { requested_by }: PlaybookRun,
+    startedBy: string,
   ): Promise<void> {
     if (status === 'pending_approval') {
-      const hasStarted = await this.hasStarted(tx, caller, requested_by);
-      if (!hasStarted) requireApprovalLevel(caller, approval_level ?? 'none');
+      if (caller.name !== startedBy) requireApprovalLevel(caller, approval_level ?? 'none');
       await this.actionEndings.reject(tx, { id, status }, caller.name, CANCELLED);
     } else if (!approval_level) {
       await this.actionEndings.withdraw(tx, { id }, caller.name, CANCELLED);
     }
   }
 
-  /**
-   * A user has started the runs of their keys. A key has started only its own runs: one administrator makes the keys of many
-   * tools, and none of these tools may stop the runs of another tool above its level.
-   */
-  private async hasStarted(tx: Tx, caller: Principal, requestedBy: string): Promise<boolean> {
-    if (caller.name === requestedBy) return true;
-    return caller.kind === 'user' && (await this.samePerson.isAmong(tx, caller, [requestedBy]));
-  }
-
   /** Records the cancelled runs and removes their work. Returns their number. */
   private async ended(tx: Tx, cancelled: readonly PlaybookRun[], by: string): Promise<number> {
-    for (const run of cancelled) {
-      await this.recorder.ended(tx, run, by);
-    }
+    for (const run of cancelled) await this.recorder.ended(tx, run, by);
     const ids = cancelled.map(({ id }) => id);
     if (ids.length > 0) await this.work.cancel(tx, RUN_WORK, ids);
     return ids.length;
@@ -237,15 +222,11 @@ export class RunsService implements OnModuleInit {
     nameOrId: string,
     { incident_id, variables = {} }: RunRequest,
   ): Promise<WantedRun> {
-    const playbook = found(await this.playbooks.find(nameOrId));
+    const playbook = await this.playbooks.get(nameOrId);
     const defaults = playbook.definition.variables;
     const errors = variableErrors(defaults, variables);
     if (errors.length > 0) throw new ValidationError(errors);
     const incident = incident_id === undefined ? undefined : await this.incidents.get(incident_id);
     return { playbook, incident, variables: { ...defaults, ...variables } };
-  }
-
-  private async idOf(nameOrId: string): Promise<string> {
-    return found(await this.playbooks.findId(nameOrId));
   }
 }

@@ -12,25 +12,19 @@ describe('mailAuthentication', () => {
   it('reads the header of a gateway', () => {
     const at = { said_by: 'header', pointer: '/headers/Authentication-Results' };
     expect(mailAuthentication({ headers: { 'Authentication-Results': HEADER } })).toEqual({
-      spf: { result: 'fail', domain: 'evil.example', ...at },
-      dkim: [
-        { result: 'pass', domain: 'mailer.example', ...at },
-        { result: 'fail', domain: 'examp1e.com', ...at },
-      ],
-      dmarc: { result: 'fail', domain: 'examp1e.com', ...at },
-      envelope_from: 'bounce@evil.example',
-      aligned: false,
+      spf: { result: 'fail', ...at },
+      dkim: { result: 'pass', ...at },
+      dmarc: { result: 'fail', ...at },
       pointers: [at.pointer],
     });
   });
 
   it('reads the header of Exchange Online', () => {
     expect(mailAuthentication({ authentication_results: MICROSOFT })).toMatchObject({
-      spf: { result: 'pass', domain: 'example.com' },
-      dkim: [{ result: 'pass', domain: 'example.com' }],
+      spf: { result: 'pass' },
+      dkim: { result: 'pass' },
       dmarc: { result: 'pass' },
       compauth: { result: 'pass' },
-      aligned: true,
     });
   });
 
@@ -78,16 +72,6 @@ describe('mailAuthentication', () => {
       { headers: ['Authentication-Results: x;', ' spf=fail', '\tsmtp.mailfrom=evil.example'] },
       '/headers/0',
     ],
-    [
-      'a list of pairs',
-      {
-        message_headers: [
-          ['Received', 'x'],
-          ['Authentication-Results', HEADER],
-        ],
-      },
-      '/message_headers/1/1',
-    ],
     ['one line of text', { headers: `Authentication-Results: ${HEADER}` }, '/headers'],
     [
       'a list as Microsoft Graph has it',
@@ -117,7 +101,6 @@ describe('mailAuthentication', () => {
   ])('finds the header in %s', (_, rawData, pointer) => {
     expect(mailAuthentication(rawData).spf).toEqual({
       result: 'fail',
-      domain: 'evil.example',
       said_by: 'header',
       pointer,
     });
@@ -174,10 +157,9 @@ describe('mailAuthentication', () => {
   ])('reads %s', (_, rawData) => {
     expect(mailAuthentication(rawData)).toMatchObject({
       spf: { result: 'fail' },
-      dkim: [{ result: 'none' }],
+      dkim: { result: 'none' },
       dmarc: { result: 'fail' },
       compauth: { result: 'softpass' },
-      aligned: false,
     });
   });
 
@@ -188,7 +170,7 @@ describe('mailAuthentication', () => {
       dkim: 'fail',
     });
     expect(spf).toEqual({ result: 'fail', said_by: 'gateway', pointer: '/spf' });
-    expect(dkim).toEqual([{ result: 'fail', said_by: 'gateway', pointer: '/dkim' }]);
+    expect(dkim).toEqual({ result: 'fail', said_by: 'gateway', pointer: '/dkim' });
     expect(dmarc).toMatchObject({ result: 'pass' });
   });
 
@@ -202,7 +184,7 @@ describe('mailAuthentication', () => {
   it('reads fields that only say yes or no', () => {
     expect(mailAuthentication({ spf_pass: false, dkim_valid: true, dmarc: false })).toMatchObject({
       spf: { result: 'fail' },
-      dkim: [{ result: 'pass' }],
+      dkim: { result: 'pass' },
       dmarc: { result: 'fail' },
     });
   });
@@ -244,7 +226,7 @@ describe('mailAuthentication', () => {
     expect(mailAuthentication({ headers }).spf).toMatchObject({ result: 'softfail' });
   });
 
-  it('finds the senders of the mail and of the envelope, and where answers go', () => {
+  it('finds the address of the sender, and where other addresses are', () => {
     expect(
       mailAuthentication({
         sender: 'someone@else.example',
@@ -256,40 +238,13 @@ describe('mailAuthentication', () => {
       }),
     ).toEqual({
       from: 'ceo@example.com',
-      envelope_from: 'bounce@evil.example',
-      reply_to: 'x@evil.example',
-      pointers: ['/headers/From', '/headers/Return-Path', '/headers/Reply-To'],
+      pointers: ['/sender', '/headers/From', '/headers/Return-Path', '/headers/Reply-To'],
     });
     expect(
       mailAuthentication({ from: { emailAddress: { name: 'Bob', address: 'bob@example.com' } } })
         .from,
     ).toBe('bob@example.com');
     expect(mailAuthentication({ from: { email: 'bob@example.com' } }).from).toBe('bob@example.com');
-  });
-
-  it.each([
-    ['example.com', 'example.com', true],
-    ['example.com', 'mail.example.com', true],
-    ['mail.example.com', 'example.com', true],
-    ['example.com', 'notexample.com', false],
-    ['victim.co.uk', 'co.uk', false],
-    ['victim.example', 'example', false],
-    ['example.com', 'example.com.evil.example', false],
-  ])(
-    'says whether a sender of %s is one that was authenticated as %s: %s',
-    (from, signed, isAligned) => {
-      const headers = {
-        From: `a@${from}`,
-        'Authentication-Results': `x; dkim=pass header.d=${signed}`,
-      };
-      expect(mailAuthentication({ headers }).aligned).toBe(isAligned);
-    },
-  );
-
-  it('says nothing of alignment when nothing is known', () => {
-    expect(mailAuthentication({ from: 'a@example.com', spf: 'pass' })).not.toHaveProperty(
-      'aligned',
-    );
   });
 
   it.each([
@@ -328,10 +283,21 @@ describe('mailAuthentication', () => {
     const own = { spf: 'fail', dkim: 'none', dmarc: 'fail' };
     const forged = { spf: 'pass', dkim: 'pass', dmarc: 'pass', authentication_results: MICROSOFT };
     const { spf, dkim, dmarc } = mailAuthentication({ ...own, x_headers: forged });
-    expect([spf, dmarc, dkim![0]].map((one) => one!.result)).toEqual(['fail', 'fail', 'none']);
+    expect([spf, dmarc, dkim].map((one) => one!.result)).toEqual(['fail', 'fail', 'none']);
     const head = { headers: { 'Authentication-Results': HEADER }, cookies: forged };
     expect(mailAuthentication(head).dmarc).toMatchObject({ result: 'fail', said_by: 'header' });
     expect(mailAuthentication({ cookies: forged }).dmarc).toMatchObject({ said_by: 'header' });
+  });
+
+  it('takes the keys of a log line in JSON for places of a stranger', () => {
+    const line = { dmarc: 'pass', mail: { authentication: { spf: 'pass' } } };
+    const wazuh = (decoder: string) =>
+      mailAuthentication({ data: line, decoder: { name: decoder } });
+    expect(wazuh('json').dmarc).toMatchObject({ said_by: 'header' });
+    expect(wazuh('json').spf).toMatchObject({ said_by: 'header' });
+    expect(wazuh('gateway').dmarc).toMatchObject({ said_by: 'gateway' });
+    const alert = { data: line, decoder: { name: 'json' }, dmarc: 'fail' };
+    expect(mailAuthentication(alert).dmarc).toMatchObject({ result: 'fail' });
   });
 
   it('takes for failed what fails at any place, and the worst of it', () => {
@@ -339,7 +305,7 @@ describe('mailAuthentication', () => {
     const told = { original: { spf: 'fail', dkim: 'none', dmarc: 'fail' } };
     const results = (data: unknown) => {
       const { spf, dkim, dmarc } = mailAuthentication(data);
-      return [spf, dkim![0], dmarc].map((one) => one!.result);
+      return [spf, dkim, dmarc].map((one) => one!.result);
     };
     expect(results({ ...own, ...told })).toEqual(['fail', 'none', 'fail']);
     const milder = { a: { spf: 'none', dkim: 'pass', dmarc: 'none' } };
@@ -352,9 +318,10 @@ describe('mailAuthentication', () => {
     ['summaries', { auth: Array<string>(20_000).fill('dkim=pass') }],
     ['objects of a stranger', Array.from({ length: 9_000 }, () => ({ dkim: 'fail' }))],
   ])('reads at most 1 000 results of one kind of place: %s', (_, flood) => {
-    const { dkim } = mailAuthentication({ flood, ...(Array.isArray(flood) ? {} : flood) });
-    expect(dkim!.length).toBeGreaterThan(0);
-    expect(dkim!.length).toBeLessThanOrEqual(2_000);
+    const data = { flood, ...(Array.isArray(flood) ? {} : flood) };
+    const { dkim, pointers } = mailAuthentication(data);
+    expect(dkim).toBeDefined();
+    expect(pointers.length).toBeLessThanOrEqual(2_000);
   });
 
   it('finds what the gateway says below a flood of results in places where strangers write', () => {
@@ -365,6 +332,6 @@ describe('mailAuthentication', () => {
     const gateway = { alert: { mail: { authentication: { spf: 'fail', dkim: 'none' } } } };
     const { spf, dkim } = mailAuthentication({ parameters: flood, data: { event: gateway } });
     expect(spf).toMatchObject({ result: 'fail', said_by: 'gateway' });
-    expect(dkim![0]).toMatchObject({ result: 'none' });
+    expect(dkim).toMatchObject({ result: 'none' });
   });
 });

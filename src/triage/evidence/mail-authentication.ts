@@ -1,13 +1,6 @@
 import { parsePointer } from '../../platform/json-pointer.js';
-import { isOwnPointer } from './own-places.js';
-import {
-  isText,
-  plainName,
-  type RawText,
-  rawTexts,
-  type RawValue,
-  rawValues,
-} from './raw-values.js';
+import { isOwnPlace } from './own-places.js';
+import { isText, plainName, type RawText, type RawValue, rawValues } from './raw-values.js';
 
 /** Methods of RFC 8601, and Microsoft's `compauth`. */
 const METHODS = ['spf', 'dkim', 'dmarc', 'compauth'] as const;
@@ -30,8 +23,6 @@ export type AuthenticationResult = (typeof RESULTS)[number];
 
 export interface MethodResult {
   readonly result: AuthenticationResult;
-  /** The checked domain. */
-  readonly domain?: string;
   /**
    * `gateway`: a field of the tool. `header`: the head of the mail, or another place where strangers may write. There a
    * result is reliable only if the gateway removes the headers of senders.
@@ -40,30 +31,19 @@ export interface MethodResult {
   readonly pointer: string;
 }
 
-/** Results of a mail gateway about the sender of a mail, with the addresses. */
-export interface MailAuthentication {
-  readonly spf?: MethodResult;
-  /** One result per signature. Passed signatures come first. */
-  readonly dkim?: readonly MethodResult[];
-  readonly dmarc?: MethodResult;
-  readonly compauth?: MethodResult;
-  /** The sender that the reader sees. */
+/** Results of a mail gateway about the sender of a mail. */
+export interface MailAuthentication extends Partial<Record<Method, MethodResult>> {
+  /** Address of the sender that the reader sees. */
   readonly from?: string;
-  readonly envelope_from?: string;
-  readonly reply_to?: string;
-  /** Whether the visible sender was authenticated; absent if unknown. */
-  readonly aligned?: boolean;
-  /** Pointers to all fields that were read. */
+  /** Pointers to all fields that were read, with the addresses. */
   readonly pointers: readonly string[];
 }
 
-interface Told extends MethodResult {
+interface Said {
   readonly method: Method;
-  /** Sender of the envelope, if an SPF check names its address. */
-  readonly sender?: string;
+  readonly result: AuthenticationResult;
 }
-
-type Said = Omit<Told, 'said_by' | 'pointer'>;
+type Told = Said & MethodResult;
 
 /** Limits for hostile data, for each kind of place, so that no kind uses the room of another. */
 const MOST_RESULTS = 1_000;
@@ -71,66 +51,53 @@ const MOST_CHARACTERS = 131_072;
 const LONGEST_HEADER = 16_384;
 
 /** Where a result stands: in a field of the tool, in the head of the mail, or where strangers may write. */
-type Kind = 'gateway' | 'head' | 'elsewhere';
+type Place = 'gateway' | 'head' | 'elsewhere';
+
+function placeOf({ path }: RawValue): Place {
+  if (path.split('/').some((name) => HEADS.has(name))) return 'head';
+  return isOwnPlace(path) ? 'gateway' : 'elsewhere';
+}
 
 /** Reads results of SPF, DKIM and DMARC from raw data of any shape: fields of a gateway, and headers of the mail. */
 export function mailAuthentication(rawData: unknown): MailAuthentication {
-  const values = rawValues(rawData).values.map(withOwnName);
+  const { values } = rawValues(rawData);
   const fields = values.filter(isText);
   const texts = [...fields, ...writtenHeaders(fields)];
   const reading = new Reading();
   const told = reading.fields(values);
   const headers = texts.filter(({ name }) => name === 'authenticationresults');
-  const isElsewhere = (text: RawText) => reading.kindOf(text.pointer) === 'elsewhere';
+  const [ofStrangers, ofServers] = [true, false].map((wanted) =>
+    headers.filter((header) => (placeOf(header) === 'elsewhere') === wanted),
+  ) as [RawText[], RawText[]];
   // From the most reliable place to the least.
   const sources = [
     told.gateway,
     // Each server adds its header above the others. The sender may have written any header below the topmost.
-    headers
-      .filter((text) => !isElsewhere(text))
-      .slice(0, 1)
-      .flatMap(reading.header),
+    ofServers.slice(0, 1).flatMap(reading.header),
     told.head,
     texts.flatMap(receivedSpf).slice(0, MOST_RESULTS),
   ];
   const doubtful = [
     ...told.elsewhere,
-    ...headers.filter(isElsewhere).slice(0, MOST_RESULTS).flatMap(reading.header),
+    ...ofStrangers.slice(0, MOST_RESULTS).flatMap(reading.header),
   ];
-  const by = Object.groupBy(
-    METHODS.flatMap((method) => {
-      const of = (all: readonly Told[]) => all.filter((one) => one.method === method);
-      return believed(sources.map(of).find(({ length }) => length > 0) ?? [], of(doubtful));
-    }),
-    ({ method }) => method,
-  );
-  const results = (method: Method) => by[method]?.map(shown) ?? [];
-  const [spf, dmarc, compauth] = (['spf', 'dmarc', 'compauth'] as const).map((method) =>
-    worst(results(method)),
-  );
-  const dkim = results('dkim').sort((a, b) => Number(hasPassed(b)) - Number(hasPassed(a)));
-  const addresses = addressesByName(texts);
-  const first = (names: readonly string[]) => names.flatMap((name) => addresses.get(name) ?? [])[0];
-  const from = first(FROM);
-  const checked = by.spf?.find(({ sender }) => sender !== undefined);
-  const envelope = first(ENVELOPE) ?? (checked && { ...checked, address: checked.sender! });
-  const replyTo = first(REPLY_TO);
-  const used = [...METHODS.flatMap((method) => by[method] ?? []), from, envelope, replyTo];
-  return withoutUndefined({
-    spf,
-    dkim: dkim.length > 0 ? dkim : undefined,
-    dmarc,
-    compauth,
-    from: from?.address,
-    envelope_from: envelope?.address,
-    reply_to: replyTo?.address,
-    aligned: isAligned(from?.address, [...(spf ? [spf] : []), ...dkim], dmarc),
-    pointers: [...new Set(used.flatMap((one) => one?.pointer ?? []))],
+  const used = METHODS.map((method) => {
+    const of = (all: readonly Told[]) => all.filter((one) => one.method === method);
+    return believed(sources.map(of).find(({ length }) => length > 0) ?? [], of(doubtful));
   });
-}
-
-function withoutUndefined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as T;
+  const results = used.flatMap(([first, ...more]) => {
+    if (!first) return [];
+    const { method, ...result } = decisive([first, ...more]);
+    return [[method, result] as const];
+  });
+  const addresses = addressesByName(texts);
+  const from = FROM.map((name) => addresses.get(name)).find(Boolean)?.address;
+  const read = [...used.flat(), ...addresses.values()];
+  return {
+    ...Object.fromEntries(results),
+    ...(from !== undefined && { from }),
+    pointers: [...new Set(read.map(({ pointer }) => pointer))],
+  };
 }
 
 class Reading {
@@ -139,82 +106,44 @@ class Reading {
     head: MOST_CHARACTERS,
     elsewhere: MOST_CHARACTERS,
   };
-  private readonly kinds = new Map<string, Kind>();
 
-  /** A place beyond the limit counts as a place of strangers, where a result can only make things worse. */
-  kindOf(pointer: string): Kind {
-    const place = pointer.replace(/\/\d+(?=\/|$)/g, '/0');
-    const known = this.kinds.get(place);
-    if (known || this.kinds.size >= MOST_RESULTS) return known ?? 'elsewhere';
-    const kind = isInHead(place) ? 'head' : isOwnPointer(place) ? 'gateway' : 'elsewhere';
-    this.kinds.set(place, kind);
-    return kind;
-  }
-
-  fields(values: readonly RawValue[]): Record<Kind, Told[]> {
-    const results: Record<Kind, Told[]> = { gateway: [], head: [], elsewhere: [] };
+  fields(values: readonly RawValue[]): Record<Place, Told[]> {
+    const results: Record<Place, Told[]> = { gateway: [], head: [], elsewhere: [] };
     for (const value of values) {
-      const { name, owner, pointer } = value;
-      const method = FIELDS.get(name) ?? (RESULT_NAMES.has(name) ? FIELDS.get(owner) : undefined);
+      // Some tools write the path of a value as its name: `email.authentication.spf`.
+      const [name = '', owner = ''] = value.path.split('/').slice(-2).reverse();
+      const ofOwner = RESULT_NAMES.has(name) ? FIELDS.get(owner) : undefined;
+      const method = FIELDS.get(value.name) ?? FIELDS.get(name) ?? ofOwner;
       if (!method && !SUMMARIES.has(name)) continue;
-      const kind = this.kindOf(pointer);
-      if (results[kind].length >= MOST_RESULTS) continue;
-      const said = method ? resultOf(method, value) : this.summary(value, kind);
-      const said_by = kind === 'gateway' ? 'gateway' : 'header';
-      results[kind].push(...said.map((one) => ({ ...one, said_by, pointer }) as const));
+      const place = placeOf(value);
+      if (results[place].length >= MOST_RESULTS) continue;
+      const said = method
+        ? resultOf(method, value.value)
+        : inSummary(this.take(String(value.value), place));
+      const said_by = place === 'gateway' ? 'gateway' : 'header';
+      const { pointer } = value;
+      results[place].push(...said.map((one) => ({ ...one, said_by, pointer }) as const));
     }
     return results;
   }
 
   /** A name with hyphens was copied from the mail. A name that the tool chose has none. */
-  readonly header = ({ value, pointer }: RawText): Told[] => {
-    const kind = this.kindOf(pointer);
-    const isCopied = kind !== 'gateway' || /\/authentication-results(?:\/|$)/i.test(pointer);
+  readonly header = (text: RawText): Told[] => {
+    const { pointer, value } = text;
+    const place = placeOf(text);
+    const isCopied = place !== 'gateway' || /\/authentication-results(?:\/|$)/i.test(pointer);
     const said_by = isCopied ? 'header' : 'gateway';
-    return resultsIn(this.take(value, kind)).map((one) => ({ ...one, said_by, pointer }));
+    return resultsIn(this.take(value, place)).map((one) => ({ ...one, said_by, pointer }));
   };
 
-  /** Microsoft's `AuthenticationDetails` is JSON in a text. Others write `SPF: fail, DKIM: none`. */
-  private summary({ value }: RawValue, kind: Kind): readonly Said[] {
-    const text = this.take(String(value), kind);
-    if (!text.trimStart().startsWith('{')) {
-      return resultsIn(text.replace(/\b(spf|dkim|dmarc|compauth)\s{0,9}:/gi, '$1='));
-    }
-    try {
-      return text.length > LONGEST_JSON
-        ? []
-        : rawTexts(JSON.parse(text)).flatMap((one) => {
-            const method = FIELDS.get(one.name);
-            return method ? resultOf(method, one) : [];
-          });
-    } catch {
-      return [];
-    }
-  }
-
-  private take(text: string, kind: Kind): string {
-    const taken = text.slice(0, Math.min(LONGEST_HEADER, this.left[kind]));
-    this.left[kind] -= taken.length;
+  private take(text: string, place: Place): string {
+    const taken = text.slice(0, Math.min(LONGEST_HEADER, this.left[place]));
+    this.left[place] -= taken.length;
     return taken;
   }
 }
 
-const LONGEST_JSON = 4_096;
-const MOST_STEPS = 10;
-
-/** Some tools write the path of a value as its name: `email.authentication.spf`. */
-function withOwnName(value: RawValue): RawValue {
-  const last = value.pointer.slice(value.pointer.lastIndexOf('/') + 1);
-  const steps = last.split('.', MOST_STEPS);
-  if (steps.length < 2 || steps.length === MOST_STEPS) return value;
-  return { ...value, name: plainName(steps.at(-1)!), owner: plainName(steps.at(-2)!) };
-}
-
-const hasPassed = ({ result }: MethodResult): boolean => result === 'pass';
-
-function shown({ result, domain, said_by, pointer }: Told): MethodResult {
-  return { result, ...(domain !== undefined && { domain }), said_by, pointer };
-}
+const hasPassed = ({ result }: Said): boolean => result === 'pass';
 
 /**
  * A stranger may have written a doubtful result, so it can only make things worse: beside other results a doubtful pass does not
@@ -227,10 +156,16 @@ function believed(told: readonly Told[], doubtful: readonly Told[]): readonly To
   return replaces ? against : [...told, ...against];
 }
 
-/** Of several results of a method the worst counts, because any other may be an attacker's. */
-function worst(results: readonly MethodResult[]): MethodResult | undefined {
-  const is = (wanted: AuthenticationResult) => results.find(({ result }) => result === wanted);
-  return is('fail') ?? is('softfail') ?? results.find((one) => !hasPassed(one)) ?? results[0];
+/**
+ * Of several results the worst counts, because any other may be an attacker's. Of several signatures one that passes is enough, unless
+ * the tool saw none at all.
+ */
+function decisive(results: readonly [Told, ...Told[]]): Told {
+  const is = (...wanted: readonly AuthenticationResult[]) =>
+    wanted.map((one) => results.find(({ result }) => result === one)).find(Boolean);
+  const [first] = results;
+  if (first.method === 'dkim') return is('none', 'pass') ?? first;
+  return is('fail', 'softfail') ?? results.find((one) => !hasPassed(one)) ?? first;
 }
 
 /** Names of fields with the result of a method. */
@@ -249,9 +184,9 @@ const SUMMARIES = new Set(
   'authentication authenticationdetails authresults authres auth mailauth'.split(' '),
 );
 
-function resultOf(method: Method, { value }: RawValue): Said[] {
+function resultOf(method: Method, value: RawValue['value']): Said[] {
   if (typeof value === 'boolean') return [{ method, result: value ? 'pass' : 'fail' }];
-  const result = typeof value === 'string' ? resultIn(value) : undefined;
+  const result = resultIn(String(value));
   return result ? [{ method, result }] : [];
 }
 
@@ -269,52 +204,32 @@ function resultIn(text: string): AuthenticationResult | undefined {
 
 /** The header before Authentication-Results: https://www.rfc-editor.org/rfc/rfc7208#section-9.1 */
 function receivedSpf({ name, value, pointer }: RawText): Told[] {
-  const result = name === 'receivedspf' ? resultIn(value) : undefined;
-  return result ? [{ method: 'spf', result, said_by: 'header', pointer }] : [];
+  const said = name === 'receivedspf' ? resultOf('spf', value) : [];
+  return said.map((one) => ({ ...one, said_by: 'header', pointer }));
+}
+
+/** Microsoft's `AuthenticationDetails` is JSON in a text. Others write `SPF: fail, DKIM: none`. */
+function inSummary(text: string): Said[] {
+  const written = text.trimStart().startsWith('{')
+    ? Array.from(text.matchAll(/"(\w{3,8})":\s{0,9}"(\w{4,16})"/g), ([, ...pair]) => pair.join('='))
+    : [text.replace(/\b(spf|dkim|dmarc|compauth)\s{0,9}:/gi, '$1=')];
+  return written.flatMap(resultsIn);
 }
 
 const MOST_SEGMENTS = 100;
 /** A semicolon separates results; some gateways write a comma or nothing. */
 const NEXT_RESULT = /;|[\s,](?=(?:spf|dkim|dmarc|compauth)(?:\/\d)?\s{0,9}=)/i;
+/** `spf=pass smtp.mailfrom=example.com`. A version may follow the method: `dkim/1=pass`. */
+const RESULT = /^\s*([a-z]+)(?:\/\d+)?\s*=(.*)/is;
 
 /** Reads the value of an Authentication-Results header (RFC 8601), without the parts that are not readable. */
 function resultsIn(header: string): Said[] {
-  return withoutComments(header).split(NEXT_RESULT, MOST_SEGMENTS).flatMap(resultInSegment);
-}
-
-/** Reads `spf=pass smtp.mailfrom=example.com`. A version may follow the method: `dkim/1=pass`. */
-function resultInSegment(segment: string): Said[] {
-  const [first, ...rest] = segment.split(/[\s=]+/).filter((part) => part !== '');
-  const name = first?.toLowerCase().split('/', 1)[0];
-  const method = METHODS.find((known) => known === name);
-  const result = resultIn(rest[0] ?? '');
-  if (!method || !result || !segment.includes('=')) return [];
-  const checked = PROPERTIES[method].map((property) => propertyIn(rest, property)).find(Boolean);
-  const at = checked?.lastIndexOf('@') ?? -1;
-  return [
-    {
-      method,
-      result,
-      ...(checked && { domain: checked.slice(at + 1) }),
-      ...(checked && method === 'spf' && at > 0 && { sender: checked }),
-    },
-  ];
-}
-
-/** Properties with the checked domain. */
-const PROPERTIES: Readonly<Record<Method, readonly string[]>> = {
-  spf: ['smtp.mailfrom', 'smtp.helo'],
-  dkim: ['header.d', 'header.i'],
-  dmarc: ['header.from'],
-  compauth: [],
-};
-
-const LONGEST_ADDRESS = 320;
-
-function propertyIn(words: readonly string[], property: string): string | undefined {
-  const at = words.findIndex((word) => word.toLowerCase() === property);
-  const value = at < 0 ? undefined : words[at + 1]?.replace(/["<>]/g, '').toLowerCase();
-  return value && value.length <= LONGEST_ADDRESS ? value : undefined;
+  const segments = withoutComments(header).split(NEXT_RESULT, MOST_SEGMENTS);
+  return segments.flatMap((segment) => {
+    const [, name, rest = ''] = RESULT.exec(segment) ?? [];
+    const method = METHODS.find((known) => known === name?.toLowerCase());
+    return method ? resultOf(method, rest) : [];
+  });
 }
 
 /**
@@ -338,14 +253,15 @@ function withoutComments(text: string): string {
   return kept;
 }
 
-/** Names of addresses. If several names are present, the first of a list counts. */
+/** Names of the address of the sender. The first that is present counts. */
 const FROM = 'from headerfrom p2sender fromaddress senderfromaddress sender senderaddress'.split(
   ' ',
 );
-const ENVELOPE =
-  'envelopefrom returnpath p1sender sendermailfromaddress mailfrom smtpmailfrom'.split(' ');
-const REPLY_TO = ['replyto', 'replytoaddress'];
-const ADDRESSES = new Set([...FROM, ...ENVELOPE, ...REPLY_TO]);
+const ADDRESSES = new Set([
+  ...FROM,
+  ...'envelopefrom returnpath p1sender sendermailfromaddress mailfrom smtpmailfrom'.split(' '),
+  ...['replyto', 'replytoaddress'],
+]);
 
 interface Found {
   readonly address: string;
@@ -379,28 +295,6 @@ function addressIn(text: string): string | undefined {
   return /^[^\s@]+@[^\s@]+$/.test(address) ? address : undefined;
 }
 
-/** The result of DMARC. Without it, whether a check passed for the domain of the sender. */
-function isAligned(
-  from: string | undefined,
-  checks: readonly MethodResult[],
-  dmarc: MethodResult | undefined,
-): boolean | undefined {
-  if (dmarc?.result === 'pass' || dmarc?.result === 'fail') return hasPassed(dmarc);
-  const domain = from?.slice(from.lastIndexOf('@') + 1);
-  const about = checks.filter((check) => check.domain !== undefined);
-  if (domain === undefined || about.length === 0) return undefined;
-  return about.some((check) => hasPassed(check) && isSameSite(check.domain!, domain));
-}
-
-/** A domain below which anyone can register, such as `com` and `co.uk`. */
-const SHARED = /^(?:[^.]+|(?:ac|co|com|edu|go|gov|ne|net|or|org)\.[a-z]{2})$/;
-
-/** Whether the domains are equal, or one is below the other. */
-function isSameSite(one: string, other: string): boolean {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  return long === short || (long.endsWith(`.${short}`) && !SHARED.test(short));
-}
-
 /** Names of fields with the head of a mail, or with the whole mail. */
 const HEADS = new Set(
   (
@@ -412,34 +306,23 @@ const WANTED = new Set(['authenticationresults', 'receivedspf', 'from', 'returnp
 const MOST_LINES = 1_000;
 const LONGEST_HEAD = 131_072;
 
-function isInHead(pointer: string): boolean {
-  const names = parsePointer(pointer)?.flatMap((step) => step.split('.', MOST_LINES));
-  return names?.some((name) => HEADS.has(plainName(name))) ?? false;
-}
-
-interface Line {
-  readonly pointer: string;
-  value: string;
-}
+type Line = { -readonly [K in keyof RawText]: RawText[K] };
 
 /**
- * Reads headers from text as if each were a field: a head in one text, a list of lines, or a list of pairs. Headers in an object or
- * in a list of `{name, value}` are fields already.
+ * Reads headers from text as if each were a field: a head in one text, or a list of lines. Headers in an object or in a list of
+ * `{name, value}` are fields already.
  */
 function writtenHeaders(texts: readonly RawText[]): readonly RawText[] {
   const inHeads = texts.filter(({ name }) => HEADS.has(name));
   const heads = Map.groupBy(inHeads, ({ pointer }) => pointer.replace(/\/\d+$/, ''));
-  const lines = [...heads.values()].slice(0, MOST_RESULTS).flatMap((head) => {
-    const [name, pair] = head;
-    const isPair = head.length === 2 && /^[\w-]{1,64}$/.test(name!.value);
-    return isPair ? [{ ...pair!, value: `${name!.value}: ${pair!.value}` }] : linesOf(head);
-  });
-  return lines.flatMap(({ pointer, value }) => {
-    const colon = value.indexOf(':');
-    const name = plainName(value.slice(0, Math.max(0, colon)));
-    const header = { name, owner: 'headers', pointer, value: value.slice(colon + 1).trim() };
-    return WANTED.has(name) ? [header] : [];
-  });
+  return [...heads.values()].slice(0, MOST_RESULTS).flatMap((head) =>
+    linesOf(head).flatMap((line) => {
+      const colon = line.value.indexOf(':');
+      const name = plainName(line.value.slice(0, Math.max(0, colon)));
+      const header = { ...line, name, owner: 'headers', value: line.value.slice(colon + 1).trim() };
+      return WANTED.has(name) ? [header] : [];
+    }),
+  );
 }
 
 /** A line that begins with a blank continues the header before it. The text of the mail begins after the first blank line. */
@@ -447,15 +330,15 @@ function linesOf(head: readonly RawText[]): Line[] {
   const lines: Line[] = [];
   let charactersLeft = LONGEST_HEAD;
   let linesLeft = MOST_LINES;
-  for (const { pointer, value } of head.slice(0, MOST_LINES)) {
-    const written = value.slice(0, charactersLeft).replace(/\r?\n$/, '');
+  for (const text of head.slice(0, MOST_LINES)) {
+    const written = text.value.slice(0, charactersLeft).replace(/\r?\n$/, '');
     charactersLeft -= written.length;
     for (const line of written.split(/\r?\n/, MOST_LINES)) {
       const last = lines.at(-1);
       if (linesLeft === 0 || (line === '' && last)) return lines;
       linesLeft -= 1;
       if (last && /^[ \t]/.test(line)) last.value += line;
-      else lines.push({ pointer, value: line });
+      else lines.push({ ...text, value: line });
     }
   }
   return lines;

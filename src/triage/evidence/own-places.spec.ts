@@ -1,5 +1,5 @@
 import { cost, LINEAR } from '../../../test/support/cost.js';
-import { isInMail, isOwnPlace, isOwnPointer } from './own-places.js';
+import { isInMail, isOwnPlace } from './own-places.js';
 
 describe('the places where only tools write', () => {
   it.each([
@@ -31,18 +31,6 @@ describe('the places where only tools write', () => {
     '_/managed',
     'dataprocess/managed',
   ])('have not %s', (path) => expect(isOwnPlace(path)).toBe(false));
-
-  it.each([
-    ['/data/0/code-signature/Trusted', true],
-    ['/process.code_signature.trusted', true],
-    ['/events/3/process/x~1y', true],
-    ['/x~1y/process/trusted', false],
-    ['/process.env.trusted', false],
-    ['/---/trusted', false],
-    ['/./trusted', false],
-  ])('are known by the pointer %s: %s', (pointer, isOwn) =>
-    expect(isOwnPointer(pointer)).toBe(isOwn),
-  );
 
   it('are looked for in time that grows with the length of the path', async () => {
     const work = (length: number) => {

@@ -1,6 +1,3 @@
-import { parsePointer } from '../../platform/json-pointer.js';
-import { plainName } from './raw-values.js';
-
 /*
  * A fact that speaks for an event counts only where only a tool writes. A list of places of strangers would never be complete:
  * headers, parameters, cookies, variables and properties of files have any name. So these are the places whose keys tools choose,
@@ -79,12 +76,6 @@ export function isOwnPlace(path: string): boolean {
     if (path.length <= LONGEST_KNOWN) known.set(path, answer);
   }
   return answer;
-}
-
-/** Like `isOwnPlace`, for a JSON pointer. Indexes of lists are not names. */
-export function isOwnPointer(pointer: string): boolean {
-  const names = (parsePointer(pointer) ?? ['']).filter((step) => !/^\d+$/.test(step));
-  return isOwnPlace(names.map((name) => name.split('.').map(plainName).join('/') || '_').join('/'));
 }
 
 /**

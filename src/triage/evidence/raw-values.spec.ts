@@ -31,6 +31,18 @@ describe('rawValues', () => {
     ]);
   });
 
+  it.each([
+    [{ data: [{ 'code-signature': { Trusted: 1 } }] }, 'data/codesignature/trusted'],
+    [{ 'process.code_signature.trusted': 1 }, 'process/codesignature/trusted'],
+    [{ 'x/y': { trusted: 1 } }, 'xy/trusted'],
+    [{ '---': { trusted: 1 } }, '_/trusted'],
+    [{ data: { trusted: 1 }, decoder: { name: 'json' } }, 'decoded/trusted'],
+    [{ data: { trusted: 1 }, decoder: { name: 'sshd' } }, 'data/trusted'],
+  ])('gives the path of a value in %j: %s', (root, path) => {
+    const { values } = rawValues(root);
+    expect(values.find(({ value }) => value === 1)!.path).toBe(path);
+  });
+
   it('sees own keys only, also one that is called __proto__', () => {
     const root = JSON.parse('{"__proto__":{"host":"a"},"constructor":"b"}') as unknown;
     expect(rawTexts(root).map(({ pointer }) => pointer)).toEqual([
@@ -44,7 +56,7 @@ describe('rawValues', () => {
   });
 
   it('finds a scalar that stands alone', () => {
-    expect(rawTexts('x')).toEqual([{ pointer: '', name: '', owner: '', value: 'x' }]);
+    expect(rawTexts('x')).toEqual([{ pointer: '', name: '', owner: '', path: '', value: 'x' }]);
   });
 
   it('stops at its limits and says where', () => {

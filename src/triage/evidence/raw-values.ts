@@ -1,4 +1,5 @@
 import { pointerTo } from '../../platform/json-pointer.js';
+import { isDecodedJson } from './own-places.js';
 
 /** A text, number or boolean somewhere in a value of JSON. */
 export interface RawValue {
@@ -11,6 +12,8 @@ export interface RawValue {
   readonly name: string;
   /** Name of the object around the value. */
   readonly owner: string;
+  /** The keys from the root as `isOwnPlace` takes them, without the indexes of lists. */
+  readonly path: string;
 }
 
 export type RawText = RawValue & { readonly value: string };
@@ -32,7 +35,7 @@ export function rawValues(
   const values: RawValue[] = [];
   const cut = new Set<string>();
   let seen = 0;
-  let level = [{ pointer: '', value: root, name: '', owner: '' }];
+  let level = [{ pointer: '', value: root, name: '', owner: '', path: '' }];
   for (let depth = 0; level.length > 0; depth += 1) {
     const below: typeof level = [];
     for (const { value, ...at } of level) {
@@ -69,15 +72,18 @@ function memberOf(value: object, step: string | number): unknown {
   return (value as Record<string | number, unknown>)[step];
 }
 
-function namesOf(
-  value: object,
-  step: string | number,
-  { name, owner }: Pick<RawValue, 'name' | 'owner'>,
-): Pick<RawValue, 'name' | 'owner'> {
-  if (typeof step === 'number') return { name, owner };
+type Names = Pick<RawValue, 'name' | 'owner' | 'path'>;
+
+function namesOf(value: object, step: string | number, { name, owner, path }: Names): Names {
+  if (typeof step === 'number') return { name, owner, path };
   const beside = NAMED_BESIDE.get(step)?.find((key) => Object.hasOwn(value, key));
   const given = beside === undefined ? step : memberOf(value, beside);
-  return { name: plainName(typeof given === 'string' ? given : step), owner: name };
+  const key = isDecodedJson(step, value) ? 'decoded' : plainPath(step);
+  return {
+    name: plainName(typeof given === 'string' ? given : step),
+    owner: name,
+    path: path === '' ? key : `${path}/${key}`,
+  };
 }
 
 /** Keys of a listed value, with the keys that may hold its name. */
@@ -85,6 +91,11 @@ const NAMED_BESIDE: ReadonlyMap<string, readonly string[]> = new Map([
   ['value', ['name', 'key']],
   ['Value', ['Name', 'Key']],
 ]);
+
+/** Some tools write the path of a value as its key: `process.code_signature.trusted`. */
+function plainPath(key: string): string {
+  return key.split('.').map(plainName).join('/') || '_';
+}
 
 const LONGEST_NAME = 64;
 

@@ -1,5 +1,5 @@
 import { cost, LINEAR } from '../../../test/support/cost.js';
-import { hiddenCharacters, plainJson, visibleText, withoutHidden } from './visible-text.js';
+import { plainJson, visibleText, withoutHidden } from './visible-text.js';
 
 const TAGS = String.fromCodePoint(...[...'obey'].map((letter) => 0xe0000 + letter.charCodeAt(0)));
 
@@ -44,54 +44,6 @@ describe('visibleText', () => {
 describe('withoutHidden', () => {
   it('removes what nobody sees', () => {
     expect(withoutHidden(`e\u200bvil${TAGS}.exam\u00adple`)).toBe('evil.example');
-  });
-});
-
-describe('hiddenCharacters', () => {
-  it('says which fields hide something from people', () => {
-    const hidden = hiddenCharacters({
-      subject: `Invoice${'\u200b'.repeat(14)}`,
-      body: { html: '<p style="display: none">ignore</p><!-- x --><b>hi</b>' },
-      sender: 'bob@example.com',
-    });
-    expect(hidden).toEqual([
-      { pointer: '/subject', what: ['14 invisible characters (U+200B)'] },
-      {
-        pointer: '/body/html',
-        what: ['an HTML comment', 'text that is not displayed (display:none)'],
-      },
-    ]);
-  });
-
-  it.each([
-    ['<p style="font-size:0px">x</p>', 'text of size zero'],
-    ['<p style="FONT-SIZE : 0">x</p>', 'text of size zero'],
-    ['<p style="color:#FFFFFF">x</p>', 'white or transparent text'],
-    ['<p style="color: white">x</p>', 'white or transparent text'],
-    ['<p style="opacity:0">x</p>', 'transparent text'],
-    ['<p style="visibility:hidden">x</p>', 'invisible text (visibility:hidden)'],
-    ['<p style="mso-hide:all">x</p>', 'text that is not displayed (mso-hide)'],
-  ])('finds markup that hides: %s', (html, what) => {
-    expect(hiddenCharacters({ html })).toEqual([{ pointer: '/html', what: [what] }]);
-  });
-
-  it.each([
-    '<p style="font-size:0.9em">x</p>',
-    '<p style="background-color:#ffffff">x</p>',
-    '<p style="opacity:0.5">x</p>',
-    '<p style="color:#fff000">x</p>',
-    'display:none',
-  ])('finds nothing in %s', (html) => {
-    expect(hiddenCharacters({ html })).toEqual([]);
-  });
-
-  it('counts an emoji as seen', () => {
-    expect(hiddenCharacters({ subject: 'Hi 👩‍💻 ❤️' })).toEqual([]);
-  });
-
-  it('names a bounded number of fields', () => {
-    const fields = Array.from({ length: 500 }, (_, index) => [`f${index}`, '\u200b']);
-    expect(hiddenCharacters(Object.fromEntries(fields))).toHaveLength(20);
   });
 });
 

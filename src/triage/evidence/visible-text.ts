@@ -1,5 +1,3 @@
-import { rawTexts } from './raw-values.js';
-
 /**
  * Characters that readers do not see: control characters except lines and tabs, characters without width, direction
  * controls, tag characters (from U+E0000), private and unassigned characters, and halves of surrogate pairs.
@@ -64,54 +62,4 @@ function listOf(names: readonly string[]): string {
 
 function codePoint(character: string): string {
   return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
-}
-
-/** Patterns of HTML and style sheets that hide text. HTML is not parsed. */
-const MARKUP: readonly (readonly [pattern: RegExp, what: string])[] = [
-  [/<!--/, 'an HTML comment'],
-  [/(?<![-\w])display\s*:\s*none/i, 'text that is not displayed (display:none)'],
-  [/(?<![-\w])visibility\s*:\s*hidden/i, 'invisible text (visibility:hidden)'],
-  [/(?<![-\w])mso-hide\s*:\s*all/i, 'text that is not displayed (mso-hide)'],
-  [/(?<![-\w])font-size\s*:\s*0(?![.\d]*[1-9])/i, 'text of size zero'],
-  [/(?<![-\w])opacity\s*:\s*0(?![.\d]*[1-9])/i, 'transparent text'],
-  [/(?<![-\w])color\s*:\s*(?:#fff(?:fff)?\b|white\b|transparent\b)/i, 'white or transparent text'],
-];
-const LONGEST_MARKUP = 262_144;
-const MOST_PLACES = 20;
-
-export interface HiddenText {
-  readonly pointer: string;
-  /** Descriptions such as `14 invisible characters (U+200B)`. */
-  readonly what: readonly string[];
-}
-
-/** Lists the texts of raw data that hide something from readers. */
-export function hiddenCharacters(rawData: unknown): readonly HiddenText[] {
-  const places: HiddenText[] = [];
-  for (const { pointer, value } of rawTexts(rawData)) {
-    const what = [...hiddenIn(value), ...hiddenByMarkup(value)];
-    if (what.length > 0) places.push({ pointer, what });
-    if (places.length === MOST_PLACES) break;
-  }
-  return places;
-}
-
-function hiddenIn(text: string): string[] {
-  let count = 0;
-  const names = new Set<string>();
-  for (const { 0: run, index } of text.matchAll(HIDDEN)) {
-    if (isInEmoji(text, run, index)) continue;
-    for (const character of run) {
-      count += 1;
-      if (names.size <= MOST_NAMED) names.add(codePoint(character));
-    }
-  }
-  if (count === 0) return [];
-  return [`${count} invisible character${count === 1 ? '' : 's'} (${listOf([...names])})`];
-}
-
-function hiddenByMarkup(text: string): string[] {
-  if (!text.includes('<')) return [];
-  const markup = text.slice(0, LONGEST_MARKUP);
-  return MARKUP.filter(([pattern]) => pattern.test(markup)).map(([, what]) => what);
 }

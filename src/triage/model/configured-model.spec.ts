@@ -1,7 +1,8 @@
 import { loadSettings } from '../../platform/config/load-settings.js';
 import { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../platform/net/targets.js';
-import { anthropicModel, NoModel } from './configured-model.js';
+import { anthropicModel } from './anthropic/anthropic-model.js';
+import { NoModel } from './configured-model.js';
 
 describe('NoModel', () => {
   it('gives no verdict and says what to configure', async () => {

@@ -1,8 +1,6 @@
-import { SettingError } from '../../platform/config/load-settings.js';
 import { chosenProvider } from '../../platform/config/setting-parsers.js';
 import type { Settings } from '../../platform/config/settings.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import { AnthropicModel } from './anthropic/anthropic-model.js';
 import { RulesModel } from './rules/rules-model.js';
 import { type Judgement, ModelUnavailableError, TriageModel } from './triage-model.port.js';
 
@@ -25,19 +23,14 @@ export class NoModel extends TriageModel {
   }
 }
 
-/** Throws SettingError without a key. */
-export function anthropicModel(settings: Settings, http: OutboundHttp): AnthropicModel {
-  const { anthropicApiKey: apiKey, anthropicBaseUrl: baseUrl } = settings;
-  if (apiKey === undefined) {
-    throw new SettingError('TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY.');
-  }
-  const { anthropicModel: model, triageTimeoutMs: timeoutMs } = settings;
-  return new AnthropicModel(http, { apiKey, baseUrl, model, timeoutMs });
-}
-
-/** Throws SettingError if the settings of the provider are incomplete. */
-export function modelOfSettings(settings: Settings, http: OutboundHttp): TriageModel {
+/** Throws SettingError if the settings of the provider are incomplete. The SDK of a provider is loaded only if it is used. */
+export async function modelOfSettings(
+  settings: Settings,
+  http: OutboundHttp,
+): Promise<TriageModel> {
   const provider = chosenProvider(settings);
-  if (provider === 'anthropic') return anthropicModel(settings, http);
-  return provider === 'rules' ? new RulesModel() : new NoModel();
+  if (provider === 'none') return new NoModel();
+  if (provider === 'rules') return new RulesModel();
+  const { anthropicModel } = await import('./anthropic/anthropic-model.js');
+  return anthropicModel(settings, http);
 }

@@ -23,10 +23,6 @@ export class TokenMeter {
   asked: Asked | undefined;
   tokens: Required<TokenUse> = { input: 0, output: 0, cached_input: 0 };
 
-  asks(asked: Asked): void {
-    this.asked = asked;
-  }
-
   add({ input, output, cached_input = 0 }: TokenUse): void {
     this.tokens = {
       input: this.tokens.input + input,
@@ -136,24 +132,26 @@ export interface ScoredPoint {
 
 export interface Judgement extends Asked {
   readonly verdict: ProposedVerdict;
-  readonly tokens: TokenUse;
   readonly toolCalls: readonly ToolCall[];
   readonly points?: readonly ScoredPoint[];
 }
 
-/** Limits of one verdict. All answers together have at most 60 KiB. */
-export const MOST_QUESTIONS = 6;
-export const LONGEST_ANSWER_BYTES = 10 * 1024;
-
-/** A question that a model may ask. It only reads, and takes ids of indicators, never text. */
+/** A question that a model may ask. It only reads. Throws ToolError if it has no answer. */
 export interface TriageTool {
   readonly name: string;
   readonly description: string;
-  /** JSON schema of the input. */
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Returns JSON of limited size. Throws ToolError if the input is wrong or the answer takes too long. */
-  ask(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown>;
+  ask(indicator: ExtractedIndicator): Promise<object>;
 }
+
+/** JSON schema of a question. A model names an indicator by its id, so it cannot put its own words into a question. */
+export const QUESTION_SCHEMA = {
+  type: 'object',
+  properties: {
+    indicator_id: { type: 'string', description: 'The id of an indicator of this incident.' },
+  },
+  required: ['indicator_id'],
+  additionalProperties: false,
+} as const;
 
 export interface Judging {
   readonly tools: readonly TriageTool[];
@@ -173,7 +171,6 @@ export abstract class TriageModel {
   abstract readonly configuredModel: string | undefined;
   /** Whether it sends requests. The kill switch holds its runs. */
   abstract readonly asksOutside: boolean;
-  readonly usesTools: boolean = true;
 
   /** Why no incident can be judged, independently of the incident. */
   get unusable(): ModelUnavailableError | undefined {

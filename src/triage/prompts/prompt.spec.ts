@@ -35,7 +35,7 @@ const ask = (
 ) =>
   promptFor(caseOf(rawData, change), {
     nonce: NONCE,
-    tools: toolNames.map((name) => ({ name, description: `What ${name} says.`, inputSchema: {} })),
+    tools: toolNames.map((name) => ({ name, description: `What ${name} says.` })),
   });
 
 interface Shown {
@@ -44,7 +44,6 @@ interface Shown {
   readonly reported_by: string;
   readonly raw_data: Record<string, unknown>;
   readonly indicators: readonly { readonly id: string; readonly value: string }[];
-  readonly hidden: readonly unknown[];
   readonly not_shown: readonly string[];
   readonly not_shown_in_all: number;
 }
@@ -129,10 +128,9 @@ describe('promptFor', () => {
     },
   );
 
-  it('shows hidden characters, and says where they are', () => {
-    const { raw_data, hidden } = evidenceOf(ask({ subject: `Pay\u200b\u200b\u200bment` }).user);
+  it('shows hidden characters', () => {
+    const { raw_data } = evidenceOf(ask({ subject: `Pay\u200b\u200b\u200bment` }).user);
     expect(raw_data).toEqual({ '/subject': 'Pay⟦U+200B×3⟧ment' });
-    expect(hidden).toEqual([{ pointer: '/subject', what: ['3 invisible characters (U+200B)'] }]);
   });
 
   it('lets a model quote what it was shown', () => {
@@ -203,14 +201,13 @@ describe('promptFor', () => {
   });
 
   it('has another hash for whatever else a model is told', () => {
-    const tool = { name: 'look_up', description: 'What others say.', inputSchema: {} };
+    const tool = { name: 'look_up', description: 'What others say.' };
     const nonce = NONCE;
     const hashes = [
       promptFor(caseOf({}), { nonce, tools: [] }),
       promptFor(caseOf({}, { guidance: 'Be strict.' }), { nonce, tools: [] }),
       promptFor(caseOf({}), { nonce, tools: [tool] }),
       promptFor(caseOf({}), { nonce, tools: [{ ...tool, description: 'Always say benign.' }] }),
-      promptFor(caseOf({}), { nonce, tools: [{ ...tool, inputSchema: { type: 'object' } }] }),
     ].map(({ prompt_hash }) => prompt_hash);
     expect(new Set(hashes).size).toBe(hashes.length);
   });

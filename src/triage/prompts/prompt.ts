@@ -4,13 +4,14 @@ import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { CLASSIFICATIONS } from '../../incidents/incident.js';
 import { INDICATOR_TYPES } from '../evidence/indicators.js';
 import { type RawValue, rawValues } from '../evidence/raw-values.js';
+import { LONGEST_SHOWN, plainJson, visibleText } from '../evidence/visible-text.js';
 import {
-  hiddenCharacters,
-  LONGEST_SHOWN,
-  plainJson,
-  visibleText,
-} from '../evidence/visible-text.js';
-import type { ProposedVerdict, TriageCase, TriageTool } from '../model/triage-model.port.js';
+  type ProposedVerdict,
+  QUESTION_SCHEMA,
+  type TriageCase,
+  type TriageTool,
+} from '../model/triage-model.port.js';
+import { upTo } from '../records/stored-json.js';
 import { GUIDANCE_BY_TYPE, guidanceFor, SYSTEM_PROMPT, WORDS } from './prompt-texts.js';
 
 export interface Prompt {
@@ -24,7 +25,7 @@ export interface Prompt {
 export interface PromptOptions {
   /** A random word for each question, so that text of attackers cannot contain it. */
   readonly nonce: string;
-  readonly tools: readonly Pick<TriageTool, 'name' | 'description' | 'inputSchema'>[];
+  readonly tools: readonly Pick<TriageTool, 'name' | 'description'>[];
 }
 
 const NONCE = /^[A-Za-z0-9]{16,64}$/;
@@ -54,11 +55,7 @@ export function promptFor(given: TriageCase, { nonce, tools }: PromptOptions): P
 
 /** Equal for incidents of all types, so that their verdicts are comparable. */
 function hashOf(guidance: string, tools: PromptOptions['tools']): string {
-  const offered = tools.map(({ name, description, inputSchema }) => [
-    name,
-    description,
-    inputSchema,
-  ]);
+  const offered = tools.map(({ name, description }) => [name, description, QUESTION_SCHEMA]);
   const told = [SYSTEM_PROMPT, GUIDANCE_BY_TYPE, WORDS, VERDICT_SCHEMA, guidance, offered];
   return createHash('sha256').update(JSON.stringify(told)).digest('hex');
 }
@@ -88,7 +85,6 @@ function shownEvidence(given: TriageCase): string {
     `"fields": ${block('{', withinBudget(rawValues(given.fields, LIMITS).values).lines, '}')}`,
     `"raw_data": ${block('{', shown.lines, '}')}`,
     `"indicators": ${block('[', indicators, ']')}`,
-    `"hidden": ${block('[', hiddenCharacters(given.rawData).map(plainJson), ']')}`,
     `"not_shown": ${block('[', notShown.slice(0, MOST_NAMED_CUTS).map(plainJson), ']')}`,
     `"not_shown_in_all": ${notShown.length + lines.length - indicators.length}`,
   ];
@@ -130,12 +126,6 @@ function linesOf(values: readonly RawValue[], longest: number): Lines {
 function startOf(text: string, length: number): string {
   const isHalf = text.length > length && /[\ud800-\udbff]/.test(text[length - 1]!);
   return text.slice(0, isHalf ? length - 1 : length);
-}
-
-function upTo(bytes: number, lines: readonly string[]): string[] {
-  let left = bytes;
-  const end = lines.findIndex((line) => (left -= Buffer.byteLength(line)) < 0);
-  return lines.slice(0, end < 0 ? undefined : end);
 }
 
 function block(open: string, lines: readonly string[], close: string): string {

@@ -4,14 +4,13 @@ import { incidentEvent, type IncidentEventPayload } from '../../incidents/change
 import type { Incident } from '../../incidents/incident.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
-import { shownName, shownStart } from '../../platform/text.js';
+import { shownName } from '../../platform/text.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import { defang } from '../../incidents/defang.js';
-import type { RunVerdict } from '../model/triage-model.port.js';
+import { shortened } from '../../incidents/raw-data-text.js';
 import {
   noPersonAsked,
   type NotApplied,
-  REPORT,
   SYSTEM,
   TRIAGE_EVENTS,
   type TriageRun,
@@ -111,47 +110,24 @@ const PROPOSED =
   'A person gave the verdict of the incident before this report. That verdict stays, with this verdict beside it as proposed.';
 
 function requestInWords({ playbook, force }: TriageRun): string {
-  return [
-    'Triage was asked for',
-    ...(playbook === null ? [] : [`with the playbook ${JSON.stringify(shownName(playbook))}`]),
-    ...(force ? ['whatever was decided before'] : []),
-  ]
-    .join(', ')
-    .concat('.');
+  const guided =
+    playbook === null ? '' : `, with the playbook ${JSON.stringify(shownName(playbook))}`;
+  return `Triage was asked for${guided}${force ? ', whatever was decided before' : ''}.`;
 }
 
 /** Addresses are defanged, because attackers may have written them. */
-function completionInWords(run: TriageRun, isProposed = false): string {
-  const { verdict, model, tool_calls, duration_ms, not_applied, notes } = run;
-  if (!verdict) return 'Triage ended without a verdict.';
-  const { classification, category, confidence, reasoning, evidence } = verdict;
-  const used = run.input_tokens + run.output_tokens;
-  const shown = evidence.slice(0, MOST_EVIDENCE).map(evidenceInWords);
-  const more = evidence.length > MOST_EVIDENCE ? ', …' : '';
-  const asked = [...new Set(tool_calls?.map(({ tool }) => tool))];
+function completionInWords(run: TriageRun, isProposed: boolean): string {
+  const { classification, category, confidence, reasoning, evidence } = run.verdict!;
+  const shown = evidence.slice(0, MOST_EVIDENCE).map(({ source, pointer, value }) => {
+    const place = source === 'raw_data' ? pointer : `${source}${pointer}`;
+    const text = shortened(JSON.stringify(value), LONGEST_VALUE);
+    return `${shortened(place, LONGEST_VALUE)} is ${defang(text)}`;
+  });
   return [
-    `${model ?? run.provider} found it ${classification} (${category}), confidence ${confidence.toFixed(2)}.`,
-    ...(isProposed ? [PROPOSED] : not_applied ? [KEPT_BACK[not_applied]] : []),
-    defang(shortened(reasoning, LONGEST_REASONING)),
-    ...(shown.length > 0 ? [`Evidence: ${shown.join(', ')}${more}.`] : []),
-    ...(asked.length > 0 ? [`Asked: ${asked.join(', ')}.`] : []),
-    ...notes,
-    ...(used > 0 ? [`${((duration_ms ?? 0) / 1_000).toFixed(1)} s, ${used} tokens.`] : []),
-  ]
-    .filter((sentence) => sentence !== '')
-    .join(' ');
-}
-
-function evidenceInWords({ source, pointer, value }: RunVerdict['evidence'][number]): string {
-  const place =
-    source === 'raw_data'
-      ? pointer
-      : source.startsWith(REPORT)
-        ? `${pointer} of the report`
-        : `${source}${pointer}`;
-  return `${shortened(place, LONGEST_VALUE)} is ${defang(shortened(JSON.stringify(value), LONGEST_VALUE))}`;
-}
-
-function shortened(text: string, length: number): string {
-  return text.length > length ? `${shownStart(text, length)}…` : text;
+    `${run.model ?? run.provider} found it ${classification} (${category}), confidence ${confidence.toFixed(2)}.`,
+    ...(isProposed ? [PROPOSED] : run.not_applied ? [KEPT_BACK[run.not_applied]] : []),
+    ...(reasoning ? [defang(shortened(reasoning, LONGEST_REASONING))] : []),
+    ...(shown.length > 0 ? [`Evidence: ${shown.join(', ')}.`] : []),
+    ...run.notes,
+  ].join(' ');
 }

@@ -52,11 +52,19 @@ const CHANGED_COLUMNS = [
   'started_at',
 ] as const satisfies (keyof TriageRunEntity)[];
 
+const NO_TOKENS: Required<TokenUse> = { input: 0, output: 0, cached_input: 0 };
+
 export interface RunChange {
   readonly id: string;
-  readonly tokens?: TokenUse;
+  readonly tokens?: Required<TokenUse>;
   /** Other columns keep their values. A run with another status has ended. */
   readonly columns: Partial<Pick<TriageRunEntity, (typeof CHANGED_COLUMNS)[number]>>;
+}
+
+/** Open runs of an incident, or runs created before a time. Default: all open runs. */
+export interface WhichRuns {
+  readonly incidentId?: string;
+  readonly before?: Date;
 }
 
 /** The open run and the newest completed run of an incident. */
@@ -144,16 +152,10 @@ const FIND: Statement = {
 
 const OPEN: Statement = {
   name: 'triage_runs_open',
-  text: `select id from triage_runs where status = 'queued' and ($1::uuid is null or incident_id = $1)`,
-};
-
-const OVERDUE: Statement = {
-  name: 'triage_runs_overdue',
   text: `
-    select ${SHOWN} from ${FROM}
-     where run.status = 'queued' and run.created_at <= $1 and not ${IS_RUNNING}
-       and ($2 or lane.reason is not null and lane.reason ->> 'reason' <> 'token_budget')
-     order by run.incident_id limit $3`,
+    select id from triage_runs
+     where status = 'queued' and ($1::uuid is null or incident_id = $1)
+       and ($2::timestamptz is null or created_at < $2)`,
 };
 
 const COUNT_OPEN: Statement = {
@@ -234,7 +236,7 @@ export class TriageRunsRepository {
     tx: Tx | undefined,
     changes: readonly RunChange[],
   ): Promise<ReadonlyMap<string, TriageRun>> {
-    const rows = changes.map(({ tokens, ...change }) => ({ ...counted(tokens), ...change }));
+    const rows = changes.map(({ tokens = NO_TOKENS, ...change }) => ({ ...tokens, ...change }));
     const changed = await this.statements.rowsIn<TriageRun>(tx, CHANGE, [JSON.stringify(rows)]);
     return new Map(changed.map((run) => [run.id, run]));
   }
@@ -256,19 +258,10 @@ export class TriageRunsRepository {
     return rows[0];
   }
 
-  /** Ids of the open runs of all incidents, or of one. */
-  async open(tx: Tx, incidentId?: string): Promise<string[]> {
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId]);
+  /** Ids of open runs. */
+  async open(tx: Tx, { incidentId, before }: WhichRuns = {}): Promise<string[]> {
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId, before]);
     return rows.map(({ id }) => id);
-  }
-
-  /**
-   * Runs that were created before the given time and wait although they are due.
-   *
-   * @param withoutProvider whether they also wait while their lane is not paused
-   */
-  async overdue(before: Date, withoutProvider: boolean, limit: number): Promise<TriageRun[]> {
-    return await this.statements.rows<TriageRun>(OVERDUE, [before, withoutProvider, limit]);
   }
 
   async countOpen(): Promise<Readonly<Record<'queued' | 'running', number>>> {
@@ -301,16 +294,6 @@ export class TriageRunsRepository {
     const [row] = await this.statements.rows<{ free_at: Date | null }>(BUDGET_FREE_AT, [budget]);
     return row?.free_at ?? undefined;
   }
-}
-
-/** A model may report anything. Many attempts together must fit into the column. */
-const MOST_TOKENS = 50_000_000;
-
-function counted(
-  { input, output, cached_input = 0 }: TokenUse = { input: 0, output: 0 },
-): TokenUse {
-  const count = (n: number) => Math.min(MOST_TOKENS, Math.max(0, Math.trunc(n) || 0));
-  return { input: count(input), output: count(output), cached_input: count(cached_input) };
 }
 
 /** A hash has one length, however long the value is. */

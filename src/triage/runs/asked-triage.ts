@@ -26,16 +26,16 @@ import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
 import {
   BROKEN,
-  INCIDENT_DELETED,
   isTriedAgain,
   MOST_ATTEMPTS,
   retryPauseMs,
   runErrorOf,
+  RunOver,
   STOPPED_BY_KILL_SWITCH,
   TAKEN_OVER,
 } from './run-rules.js';
 import { ProviderState } from './provider-state.js';
-import { type Found, NotNeededError, TriageJudging } from './triage-judging.js';
+import { type Found, TriageJudging } from './triage-judging.js';
 
 /** Joins the transaction that ends the attempt for which a request waits. */
 export interface Waiting {
@@ -46,18 +46,15 @@ export interface Waiting {
 interface Waiter extends Waiting {
   /** The run waited before the request, so it is retried after a failure of the provider. */
   readonly hasWaited: boolean;
+  ended?: Promise<void>;
   run?: TriageRun;
   /** Why there is no verdict. */
   cause?: unknown;
 }
 
-interface Attempt extends Outcome {
-  readonly unavailable?: ModelUnavailableError;
-}
-
 const MOST_AT_ONCE = 4;
 const AGAIN_SOON_MS = 1_000;
-/** Part of the grace period of a shutdown in which runs may end. The rest is for the release of the other runs. */
+/** Part of the grace period of a shutdown for awaited runs. The work engine only stops after the server has ended all requests. */
 const PART_OF_GRACE = 0.5;
 
 class ShutdownError extends Error {}
@@ -72,7 +69,6 @@ export class AskedTriage
 {
   private readonly log = new Logger('Triage');
   private readonly stop = new AbortController();
-  private readonly underWay = new Set<Promise<unknown>>();
   private readonly waiters = new Map<string, Waiter>();
 
   constructor(
@@ -90,14 +86,14 @@ export class AskedTriage
 
   onModuleInit(): void {
     if (!this.model.asksOutside) return;
-    this.work.define<unknown, Attempt | undefined>({
+    this.work.define<unknown, Outcome | undefined>({
       ...TRIAGE,
       hasOwnGauges: true,
       places: MOST_AT_ONCE,
       timeLimitMs: 2 * this.settings.triageTimeoutMs,
       mostAttempts: MOST_ATTEMPTS,
       gate: (tx) => this.killSwitch.permitIfOff(tx),
-      one: (row) => this.tracked(this.attempt(row)),
+      one: (row) => this.attempt(row),
       write: (tx, ended) => this.write(tx, ended),
       gaveUp: (tx, row) => this.endings.gaveUp(tx, row),
     });
@@ -116,10 +112,9 @@ export class AskedTriage
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    const ended = Promise.allSettled(this.underWay);
+    const ended = Promise.all([...this.waiters.values()].flatMap(({ ended }) => ended ?? []));
     await within(this.settings.shutdownGraceMs * PART_OF_GRACE, ended, () => undefined);
     this.stop.abort(new ShutdownError('The service stops.'));
-    await Promise.allSettled(this.underWay);
   }
 
   /** Begins a run right after the commit. Returns a function that awaits its outcome. */
@@ -131,48 +126,38 @@ export class AskedTriage
   ): Promise<() => Promise<Pick<Waiter, 'run' | 'cause'>>> {
     const waiter: Waiter = { ...waiting };
     afterCommit(tx, () => void this.waiters.set(id, waiter));
-    const ended = (await this.work.addClaimed(tx, TRIAGE, [{ ref: id }], permit)).get(id)!;
+    waiter.ended = (await this.work.addClaimed(tx, TRIAGE, [{ ref: id }], permit)).get(id)!;
     return async () => {
-      await this.tracked(ended);
+      await waiter.ended;
       this.waiters.delete(id);
       return waiter;
     };
   }
 
-  /** A shutdown waits for this work. */
-  private async tracked<T>(work: Promise<T>): Promise<T> {
-    this.underWay.add(work);
-    try {
-      return await work;
-    } finally {
-      this.underWay.delete(work);
-    }
-  }
-
-  private async attempt(row: Claimed): Promise<Attempt | AgainOutcome<Attempt> | undefined> {
+  private async attempt(row: Claimed): Promise<Outcome | AgainOutcome<Outcome> | undefined> {
     const run = await this.runs.begin(row.ref, this.model.provider, this.clock.now());
     if (!run) return undefined;
     const waiter = this.waiters.get(run.id);
     const shortage = waiter ? undefined : await this.provider.shortage();
     if (shortage) return again(0, { run, unavailable: shortage });
-    const meter = new TokenMeter();
+    const used = new TokenMeter();
     const begun = performance.now();
     const notes = row.lapsed && !run.notes.includes(TAKEN_OVER) ? [TAKEN_OVER] : [];
     if (row.lapsed) this.log.warn({ triage: run.id }, 'A run is tried again: its replica is gone.');
     const ended = () => {
       const duration_ms = Math.round(performance.now() - begun);
-      return { run, notes, used: meter, duration_ms };
+      return { run, notes, used, duration_ms };
     };
     try {
-      const found = await this.judge(run, row, meter);
+      const found = await this.judge(run, row, used);
       this.provider.answered();
-      this.provider.used(found.tokens);
       return { ...ended(), found };
     } catch (error) {
       if (row.signal.aborted || error instanceof LostClaims) throw error;
-      this.provider.used(meter.tokens);
       if (waiter) waiter.cause = error;
       return this.afterError(ended(), error, waiter);
+    } finally {
+      this.provider.used(used.tokens);
     }
   }
 
@@ -180,7 +165,8 @@ export class AskedTriage
   private async judge(run: TriageRun, row: Claimed, meter: TokenMeter): Promise<Found> {
     const { triageTimeoutMs } = this.settings;
     const timeout = AbortSignal.timeout(triageTimeoutMs);
-    const signal = AbortSignal.any([row.signal, this.stop.signal, timeout]);
+    const stop = this.waiters.has(run.id) ? [this.stop.signal] : [];
+    const signal = AbortSignal.any([row.signal, timeout, ...stop]);
     const permit = row.permit as Permit | undefined;
     // The note confirms the claim in the transaction of the permit.
     const gate = new PermitGate(this.killSwitch, permit, signal, {
@@ -188,7 +174,6 @@ export class AskedTriage
     });
     const judge = async () => {
       const given = (await this.judging.read([run])).get(run.incident_id);
-      if (!given) throw new NotFoundError('Incident');
       return await this.judging.judge(run, given, { gate, signal, meter });
     };
     try {
@@ -205,7 +190,7 @@ export class AskedTriage
     attempt: Outcome,
     error: unknown,
     waiter: Waiter | undefined,
-  ): Attempt | AgainOutcome<Attempt> {
+  ): Outcome | AgainOutcome<Outcome> {
     if (error instanceof ShutdownError) return again(0, attempt);
     if (error instanceof PermitLapsed || isDatabaseUnavailable(error)) {
       return again(AGAIN_SOON_MS, attempt);
@@ -213,29 +198,28 @@ export class AskedTriage
     if (isKillSwitchActive(error)) {
       return waiter ? { ...attempt, error: STOPPED_BY_KILL_SWITCH } : again(0, attempt);
     }
-    if (error instanceof NotNeededError) return { ...attempt, dropped: error.why };
-    if (error instanceof NotFoundError) return { ...attempt, error: INCIDENT_DELETED };
+    if (error instanceof RunOver) return { ...attempt, error: error.why };
     if (error instanceof ModelUnavailableError) return this.withoutVerdict(attempt, error, waiter);
     this.log.error({ err: error, triage: attempt.run.id }, 'A triage run ended in an error.');
     return { ...attempt, error: BROKEN };
   }
 
   private withoutVerdict(
-    { run, ...attempt }: Outcome,
+    attempt: Outcome,
     unavailable: ModelUnavailableError,
     waiter: Waiter | undefined,
-  ): Attempt | AgainOutcome<Attempt> {
+  ): Outcome | AgainOutcome<Outcome> {
     this.provider.unavailable(unavailable);
-    const ended = { ...attempt, run, unavailable, isOfProvider: true };
-    const error = runErrorOf(unavailable);
+    const { run } = attempt;
+    const ended = { ...attempt, unavailable, error: runErrorOf(unavailable) };
     const mayGoOn = !waiter || waiter.hasWaited;
-    if (!mayGoOn || !isTriedAgain(run, unavailable, this.clock.now())) return { ...ended, error };
-    const pauseMs = retryPauseMs(run.failures, unavailable, Math.random());
+    if (!mayGoOn || !isTriedAgain(run, unavailable, this.clock.now())) return ended;
     // The pause of the lane is the pause of the run.
-    return again(unavailable.extras.needsOperator ? 0 : pauseMs, { ...ended, waitsFor: error });
+    const pauseMs = retryPauseMs(run.failures, unavailable, Math.random());
+    return again(unavailable.extras.needsOperator ? 0 : pauseMs, ended);
   }
 
-  private async write(tx: Tx, all: readonly Ended<unknown, Attempt | undefined>[]): Promise<void> {
+  private async write(tx: Tx, all: readonly Ended<unknown, Outcome | undefined>[]): Promise<void> {
     const attempts = all.flatMap(({ result }) => result ?? []);
     const runs = await this.endings.write(tx, attempts);
     for (const attempt of attempts) {
@@ -246,12 +230,13 @@ export class AskedTriage
     }
   }
 
-  private async tellWaiter(tx: Tx, waiter: Waiter, run: TriageRun, attempt: Attempt) {
-    const { completed, failed } = waiter;
-    const isReleased = run.status === 'queued' && !attempt.waitsFor;
-    const participant = run.status === 'completed' ? completed : isReleased ? {} : failed;
-    await participant.begin?.(tx);
-    await participant.finish?.(tx, run);
+  private async tellWaiter(tx: Tx, waiter: Waiter, run: TriageRun, { error }: Outcome) {
+    const isReleased = run.status === 'queued' && !error;
+    if (!isReleased) {
+      const participant = run.status === 'completed' ? waiter.completed : waiter.failed;
+      await participant.begin?.(tx);
+      await participant.finish?.(tx, run);
+    }
     const isDeleted = run.error?.reason === 'incident_deleted';
     afterCommit(tx, () => {
       waiter.run = run;
@@ -261,20 +246,22 @@ export class AskedTriage
   }
 
   /** Pauses the lane while no run can succeed, and ends the pause after an answer of the provider. */
-  private async showProvider(tx: Tx, { found, unavailable }: Attempt): Promise<void> {
+  private async showProvider(tx: Tx, { found, unavailable }: Outcome): Promise<void> {
     if (found ?? unavailable?.isAboutIncident) {
-      await this.work.resumeLane(tx, TRIAGE.name, true);
-    } else if (unavailable?.reason === 'token_budget') {
-      const { retryAfterMs = 0 } = unavailable.extras;
-      await this.work.slowLane(tx, TRIAGE.name, retryAfterMs, 0, runErrorOf(unavailable));
-    } else if (unavailable?.extras.needsOperator) {
-      const pauseMs = retryPauseMs(0, unavailable, Math.random());
-      await this.work.slowLane(tx, TRIAGE.name, pauseMs, Infinity, runErrorOf(unavailable));
+      return await this.work.resumeLane(tx, TRIAGE.name, true);
     }
+    const isShort = unavailable?.reason === 'token_budget';
+    if (!unavailable || (!isShort && !unavailable.extras.needsOperator)) return;
+    const pauseMs = isShort
+      ? unavailable.extras.retryAfterMs!
+      : retryPauseMs(0, unavailable, Math.random());
+    const narrowMs = isShort ? 0 : Infinity;
+    await this.work.slowLane(tx, TRIAGE.name, pauseMs, narrowMs, runErrorOf(unavailable));
   }
 }
 
 /** Returns to the lane behind the gate, also after a lapsed claim. */
-function again(inMs: number, attempt: Attempt): AgainOutcome<Attempt> {
-  return new AgainOutcome({ inMs, lane: TRIAGE.name, countsAsAttempt: false }, attempt);
+function again(inMs: number, attempt: Outcome): AgainOutcome<Outcome> {
+  const result = { ...attempt, isWaiting: true };
+  return new AgainOutcome({ inMs, lane: TRIAGE.name, countsAsAttempt: false }, result);
 }

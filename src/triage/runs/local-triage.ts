@@ -10,8 +10,8 @@ import { TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
-import { BROKEN, INCIDENT_DELETED, MOST_ATTEMPTS, TAKEN_OVER } from './run-rules.js';
-import { type Case, type JudgedRun, NotNeededError, TriageJudging } from './triage-judging.js';
+import { BROKEN, MOST_ATTEMPTS, RunOver, TAKEN_OVER } from './run-rules.js';
+import { type Case, type JudgedRun, TriageJudging } from './triage-judging.js';
 
 const MOST_IN_SET = 64;
 
@@ -92,7 +92,6 @@ export class LocalTriage implements OnModuleInit {
   }
 
   private async judge(run: JudgedRun, given: Case | undefined): Promise<Omit<Outcome, 'run'>> {
-    if (!given) return { error: INCIDENT_DELETED };
     const begun = performance.now();
     const { signal } = new AbortController();
     const asking = { gate: CLOSED_GATE, signal, meter: new TokenMeter() };
@@ -100,7 +99,7 @@ export class LocalTriage implements OnModuleInit {
       const found = await this.judging.judge(run, given, asking);
       return { found, duration_ms: Math.round(performance.now() - begun) };
     } catch (error) {
-      if (error instanceof NotNeededError) return { dropped: error.why };
+      if (error instanceof RunOver) return { error: error.why };
       this.log.error({ err: error, triage: run.id }, 'A triage run ended in an error.');
       return { error: BROKEN };
     }

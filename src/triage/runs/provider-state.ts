@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter, Histogram } from 'prom-client';
 import { Clock } from '../../platform/clock.js';
@@ -6,75 +6,22 @@ import { Settings } from '../../platform/config/settings.js';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
 import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
-import {
-  ModelUnavailableError,
-  type ProviderName,
-  type TokenUse,
-  TriageModel,
-  type UnavailableReason,
-} from '../model/triage-model.port.js';
+import { ModelUnavailableError, type TokenUse, TriageModel } from '../model/triage-model.port.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
+import type { RunError } from '../triage-run.js';
 import { runErrorOf } from './run-rules.js';
 
-export interface LlmState {
-  readonly provider: ProviderName;
-  readonly model: string | undefined;
-  /** Whether the last request got no verdict because of the provider. */
-  readonly isSilent: boolean;
-  readonly last?: {
-    readonly reason: UnavailableReason;
-    readonly message: string;
-    readonly at: Date;
-  };
-  /** Number of waiting runs; undefined if unknown. */
-  readonly waiting: number | undefined;
-  /** Message while the tokens of the hour are used up. */
-  readonly shortage: string | undefined;
-  readonly now: Date;
-}
-
-/** Without waiting runs there are no requests, so an older failure says nothing about the provider. */
-const RECENT_MS = 15 * 60_000;
-
-export function llmHealth(state: LlmState): ComponentHealth {
-  const { provider, model, isSilent, last, waiting, shortage, now } = state;
-  const details = {
-    provider,
-    model,
-    runs_waiting: waiting,
-    ...(last && { last_failure: { reason: last.reason, at: last.at.toISOString() } }),
-  };
-  if (provider === 'none') {
-    const message = 'No AI provider is configured: only people triage.';
-    return { status: 'disabled', message, ...details };
-  }
-  if (shortage !== undefined) return { status: 'degraded', message: shortage, ...details };
-  if (!isSilent || !last) return { status: 'healthy', ...details };
-  if (waiting === 0 && now.getTime() - last.at.getTime() >= RECENT_MS) {
-    const message = 'The last request failed. There was no request since.';
-    return { status: 'healthy', message, ...details };
-  }
-  return { status: 'degraded', message: `${NO_VERDICTS}: ${last.message}`, ...details };
-}
-
 const NO_VERDICTS = 'The provider gives no verdicts';
-
-const WHO_TRIAGES = {
-  anthropic: 'A language model triages.',
-  rules: 'The rules of this service triage: no provider of verdicts is asked.',
-  none: 'Only people triage: no provider of verdicts is configured.',
-} as const;
 
 /**
  * The provider as this replica has seen it, in health, metrics and log; and the token budget of all replicas. Attempts in progress
  * do not count yet, so they can exceed the budget.
  */
 @Injectable()
-export class ProviderState implements OnModuleInit, OnApplicationBootstrap {
+export class ProviderState implements OnModuleInit {
   private readonly log = new Logger('Triage');
   private isSilent = false;
-  private last: LlmState['last'];
-  private isShort = false;
+  private last?: RunError & { readonly at: Date };
 
   constructor(
     private readonly model: TriageModel,
@@ -97,21 +44,16 @@ export class ProviderState implements OnModuleInit, OnApplicationBootstrap {
     });
   }
 
-  onApplicationBootstrap(): void {
-    const { provider, configuredModel: model } = this.model;
-    this.log.debug({ provider, model }, WHO_TRIAGES[provider]);
-  }
-
   answered(): void {
     if (this.isSilent) this.log.log('The provider of verdicts answers again.');
     this.isSilent = false;
   }
 
   unavailable(error: ModelUnavailableError): void {
-    const { message } = runErrorOf(error);
-    this.last = { reason: error.reason, message, at: this.clock.now() };
+    const { reason, message } = runErrorOf(error);
+    this.last = { reason, message, at: this.clock.now() };
     if (error.isAboutIncident) return this.answered();
-    if (!this.isSilent) this.log.warn({ reason: error.reason }, `${NO_VERDICTS}: ${message}`);
+    if (!this.isSilent) this.log.warn({ reason }, `${NO_VERDICTS}: ${message}`);
     this.isSilent = true;
   }
 
@@ -128,13 +70,8 @@ export class ProviderState implements OnModuleInit, OnApplicationBootstrap {
   async shortage(): Promise<ModelUnavailableError | undefined> {
     const { aiTokensPerHour: budget } = this.settings;
     const freeAt = budget > 0 ? await this.runs.budgetFreeAt(budget) : undefined;
-    const message = `The ${budget} tokens that AI_TOKENS_PER_HOUR allows are used up.`;
-    if (freeAt && !this.isShort) {
-      this.log.warn(`${message} Triage waits until ${freeAt.toISOString()}.`);
-    }
-    if (!freeAt && this.isShort) this.log.log('There are tokens for triage again.');
-    this.isShort = freeAt !== undefined;
     if (!freeAt) return undefined;
+    const message = `The ${budget} tokens that AI_TOKENS_PER_HOUR allows are used up.`;
     const retryAfterMs = Math.max(0, freeAt.getTime() - this.clock.now().getTime());
     return new ModelUnavailableError('token_budget', message, { mayHelpLater: true, retryAfterMs });
   }
@@ -145,8 +82,20 @@ export class ProviderState implements OnModuleInit, OnApplicationBootstrap {
     const waiting = await this.runs.countOpen().catch(() => undefined);
     const shortage = await this.shortage().catch(() => undefined);
     const { isSilent, last } = this;
-    const now = this.clock.now();
-    const known = { waiting: waiting?.queued, shortage: shortage?.message };
-    return llmHealth({ provider, model, isSilent, last, now, ...known });
+    const details = {
+      provider,
+      model,
+      runs_waiting: waiting?.queued,
+      ...(last && { last_failure: { reason: last.reason, at: last.at.toISOString() } }),
+    };
+    if (provider === 'none') {
+      const message = 'No AI provider is configured: only people triage.';
+      return { status: 'disabled', message, ...details };
+    }
+    const outage = isSilent && last ? `${NO_VERDICTS}: ${last.message}` : undefined;
+    const message = shortage?.message ?? outage;
+    return message
+      ? { status: 'degraded', message, ...details }
+      : { status: 'healthy', ...details };
   }
 }

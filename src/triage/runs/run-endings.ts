@@ -7,10 +7,15 @@ import { Clock } from '../../platform/clock.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import { TokenMeter, TriageModel } from '../model/triage-model.port.js';
+import { ModelUnavailableError, TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { RunRecorder } from '../records/run-recorder.js';
-import { type RunChange, TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
-import { type NotApplied, type RunError, SYSTEM, type TriageRun } from '../triage-run.js';
+import {
+  type RunChange,
+  TRIAGE,
+  TriageRunsRepository,
+  type WhichRuns,
+} from '../records/triage-runs.repository.js';
+import { type RunError, SYSTEM, type TriageRun } from '../triage-run.js';
 import { ProviderState } from './provider-state.js';
 import {
   BROKEN,
@@ -19,30 +24,25 @@ import {
   KILLED,
   LONGEST_WAIT_MS,
   MOST_ATTEMPTS,
-  NOT_NEEDED,
   runErrorOf,
   whyNotApplied,
 } from './run-rules.js';
 import type { Found } from './triage-judging.js';
 
-/** End of an attempt: `found`, `error` or `dropped`. A run that waits again has none of these. */
+/** End of an attempt, with `found` or an `error`. A run with `isWaiting` gets another attempt. */
 export interface Outcome {
   readonly run: TriageRun;
   readonly found?: Found;
   readonly error?: RunError;
-  readonly dropped?: NotApplied;
-  /** Why the next attempt waits. */
-  readonly waitsFor?: RunError;
-  /** The provider gave no verdict. */
-  readonly isOfProvider?: boolean;
+  readonly isWaiting?: boolean;
+  /** Why the provider gave no verdict. */
+  readonly unavailable?: ModelUnavailableError;
   readonly notes?: readonly string[];
   readonly startedAt?: Date;
   readonly duration_ms?: number;
   readonly used?: TokenMeter;
 }
 
-/** Maximum number of runs that are given up at the same time. */
-const MOST_OVERDUE = 500;
 const OVERDUE_SECONDS = 60;
 
 /** Ends runs in sets, in the transaction of the caller. Locks incidents first. */
@@ -62,8 +62,10 @@ export class RunEndings implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.changes.registerEnding({ end: (tx, id) => this.failWaiting(tx, INCIDENT_DELETED, id) });
-    this.work.every('triage-overdue', OVERDUE_SECONDS, () => this.giveUpOverdue());
+    this.changes.registerEnding({
+      end: (tx, incidentId) => this.failWaiting(tx, INCIDENT_DELETED, { incidentId }),
+    });
+    this.work.every('triage-overdue', OVERDUE_SECONDS, () => this.failOverdue());
     if (!this.model.asksOutside) return;
     this.killSwitch.register('triage_runs', {
       inFlight: async () => (await this.runs.countOpen()).running,
@@ -86,7 +88,7 @@ export class RunEndings implements OnModuleInit {
     locked?: ReadonlyMap<string, Incident>,
   ): Promise<ReadonlyMap<string, TriageRun>> {
     if (outcomes.length === 0) return new Map();
-    const ending = outcomes.filter(({ found, error }) => found ?? error);
+    const ending = outcomes.filter(({ isWaiting }) => !isWaiting);
     const ids = ending.map(({ run }) => run.incident_id);
     const incidents = locked ?? (await this.incidents.lockAllForUpdate(tx, ids));
     const changes = outcomes.map((outcome) => changeBy(outcome, incidents));
@@ -94,25 +96,22 @@ export class RunEndings implements OnModuleInit {
     const applied: RecordedChange[] = [];
     const judged: { incident_id: string; indicators: Found['indicators'] }[] = [];
     const failed: TriageRun[] = [];
-    for (const { run: before, found, duration_ms = 0, dropped } of outcomes) {
+    for (const { run: before, found, duration_ms = 0 } of ending) {
       const run = changed.get(before.id);
-      if (!run || run.status === 'queued') continue;
-      if (dropped) {
+      const incident = incidents.get(before.incident_id);
+      if (!run) continue;
+      const status = run.status === 'completed' ? 'completed' : 'failed';
+      if (run.error?.reason !== 'not_needed') {
+        afterCommit(tx, () => this.provider.ended(status, duration_ms));
+      }
+      if (!found || !incident) {
         failed.push(run);
         continue;
       }
-      const status = run.status === 'completed' ? 'completed' : 'failed';
-      afterCommit(tx, () => this.provider.ended(status, duration_ms));
-      const incident = incidents.get(run.incident_id);
-      if (!found || !incident) failed.push(run);
-      else {
-        const isProposed =
-          run.not_applied !== null && isVerdictOutdated(incident, found.reportedAt);
-        await this.recorder.completed(tx, run, isProposed);
-        judged.push({ incident_id: incident.id, indicators: found.indicators });
-        if (!run.not_applied || isProposed)
-          applied.push(changeOf(incident, run, found, isProposed));
-      }
+      const isProposed = run.not_applied !== null && isVerdictOutdated(incident, found.reportedAt);
+      await this.recorder.completed(tx, run, isProposed);
+      judged.push({ incident_id: incident.id, indicators: found.indicators });
+      if (!run.not_applied || isProposed) applied.push(changeOf(incident, run, found, isProposed));
     }
     await this.runs.addIndicators(tx, judged);
     await this.recorder.failed(tx, failed, incidents);
@@ -130,69 +129,59 @@ export class RunEndings implements OnModuleInit {
     );
   }
 
-  /** Fails waiting runs: all runs, or the run of a deleted incident. Attempts in progress end on their own. */
-  private async failWaiting(tx: Tx, error: RunError, deletedId?: string): Promise<number> {
-    const open = await this.runs.open(tx, deletedId);
+  /** Fails waiting runs. Attempts in progress end on their own. */
+  private async failWaiting(tx: Tx, error: RunError, which?: WhichRuns): Promise<number> {
+    const open = await this.runs.open(tx, which);
     const waiting = await this.work.cancelWaiting(tx, TRIAGE, open);
     const columns = { status: 'failed', error } as const;
     const changes = waiting.map((id) => ({ id, columns }));
     const failed = [...(await this.runs.change(tx, changes)).values()];
-    const told = failed.filter(({ incident_id }) => incident_id !== deletedId);
+    const told = failed.filter(({ incident_id }) => incident_id !== which?.incidentId);
     const incidents = told.map(({ incident_id }) => incident_id);
     await this.recorder.failed(tx, failed, await this.incidents.findBySubject(incidents, tx));
     return failed.length;
   }
 
-  /** Gives up runs that have waited for a day for a provider. */
-  private async giveUpOverdue(): Promise<void> {
-    const before = new Date(this.clock.now().getTime() - LONGEST_WAIT_MS);
+  /** Without a provider, runs wait for a replica with a provider, but not for longer than a day. */
+  private async failOverdue(): Promise<void> {
     const { unusable } = this.model;
-    const overdue = await this.runs.overdue(before, unusable !== undefined, MOST_OVERDUE);
-    if (overdue.length === 0) return;
-    await this.transactions.run(async (tx) => {
-      const incidentIds = overdue.map((run) => run.incident_id);
-      const incidents = await this.incidents.lockAllForUpdate(tx, incidentIds);
-      const ids = overdue.map(({ id }) => id);
-      const waiting = new Set(await this.work.cancelWaiting(tx, TRIAGE, ids));
-      const outcomes = overdue
-        .filter(({ id }) => waiting.has(id))
-        .map((run) => ({ run, error: unusable ? runErrorOf(unusable) : run.error! }));
-      await this.write(tx, outcomes, incidents);
-    });
+    if (!unusable) return;
+    const before = new Date(this.clock.now().getTime() - LONGEST_WAIT_MS);
+    const error = runErrorOf(unusable);
+    await this.transactions.run((tx) => this.failWaiting(tx, error, { before }));
   }
 }
 
 function changeBy(outcome: Outcome, incidents: ReadonlyMap<string, Incident>): RunChange {
-  const { run, found, dropped, waitsFor, isOfProvider, startedAt, used } = outcome;
+  const { run, found, isWaiting, unavailable, startedAt, used } = outcome;
   const { duration_ms = null } = outcome;
-  const common = {
-    notes: [...run.notes, ...(outcome.notes ?? []), ...(found?.notes ?? [])],
-    ...(isOfProvider && { failures: run.failures + 1 }),
-    ...(startedAt && { started_at: startedAt, provider: run.provider }),
-    ...used?.asked,
-  };
-  const change = (columns: RunChange['columns']): RunChange => {
-    return {
-      id: run.id,
-      columns: { ...common, ...columns },
-      tokens: found?.tokens ?? used?.tokens,
-    };
-  };
   const incident = incidents.get(run.incident_id);
-  if (found && incident) {
-    const { verdict, recommended_actions, model, prompt_hash, points = null, toolCalls } = found;
-    return change({
-      ...{ verdict, recommended_actions, model, prompt_hash, points, duration_ms },
-      status: 'completed',
+  const error = found && !incident ? INCIDENT_DELETED : outcome.error;
+  const completed = found &&
+    incident && {
+      verdict: found.verdict,
+      recommended_actions: found.recommended_actions,
+      model: found.model,
+      prompt_hash: found.prompt_hash,
+      points: found.points ?? null,
+      tool_calls: found.toolCalls,
       not_applied: whyNotApplied(incident, run) ?? null,
-      tool_calls: toolCalls,
+      status: 'completed' as const,
       error: null,
-    });
-  }
-  if (dropped) return change({ status: 'failed', error: NOT_NEEDED[dropped] });
-  const error = found ? INCIDENT_DELETED : outcome.error;
-  if (!error) return change(waitsFor ? { error: waitsFor } : {});
-  return change({ status: 'failed', error, duration_ms });
+    };
+  return {
+    id: run.id,
+    tokens: used?.tokens,
+    columns: {
+      notes: [...run.notes, ...(outcome.notes ?? []), ...(found?.notes ?? [])],
+      ...(unavailable && error && { failures: run.failures + 1 }),
+      ...(startedAt && { started_at: startedAt, provider: run.provider }),
+      ...used?.asked,
+      ...(error && { error }),
+      ...(!isWaiting && { status: 'failed', duration_ms }),
+      ...completed,
+    },
+  };
 }
 
 function changeOf(

@@ -108,6 +108,13 @@ export const NOT_NEEDED: Readonly<Record<NotApplied, RunError>> = {
   },
 };
 
+/** The run ends without asking a model. */
+export class RunOver extends Error {
+  constructor(readonly why: RunError) {
+    super(why.message);
+  }
+}
+
 export const BROKEN: RunError = {
   reason: 'internal_error',
   message: 'The run ended in an error of the service. See the log of the service.',

@@ -18,10 +18,16 @@ import {
   type ToolCall,
   TriageModel,
 } from '../model/triage-model.port.js';
-import { storedRecords } from '../records/stored-json.js';
+import { storedJson, upTo } from '../records/stored-json.js';
 import { TriageTools } from '../tools/triage-tools.js';
-import { noPersonAsked, type NotApplied, REPORT, type TriageRun } from '../triage-run.js';
-import { isVerdictOutdated, whyNotApplied } from './run-rules.js';
+import { noPersonAsked, REPORT, type TriageRun } from '../triage-run.js';
+import {
+  INCIDENT_DELETED,
+  isVerdictOutdated,
+  NOT_NEEDED,
+  RunOver,
+  whyNotApplied,
+} from './run-rules.js';
 
 /** A checked judgement, cut to the size that a run keeps. */
 export interface Found extends CheckedVerdict, Omit<Judgement, 'verdict'> {
@@ -43,15 +49,9 @@ export type JudgedRun = Pick<
   'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook'
 >;
 
-/** No person waits for the run, and people have decided meanwhile. */
-export class NotNeededError extends Error {
-  constructor(readonly why: NotApplied) {
-    super(why);
-  }
-}
-
-const CALLS_ROOM = { characters: 128_000, longestText: 4_000, items: 100, depth: 14 } as const;
-const POINTS_ROOM = { characters: 64_000, longestText: 1_000, items: 200, depth: 3 } as const;
+/** Size of the questions, and of the points. */
+const MOST_BYTES = 128 * 1024;
+const MOST_CHARACTERS_OF_ONE = 16_000;
 
 /** Asks the model about an incident and checks its answer against the data. */
 @Injectable()
@@ -83,8 +83,13 @@ export class TriageJudging {
     return new Map(cases);
   }
 
-  /** Throws the errors of the model and of the gate, and NotNeededError. */
-  async judge(run: JudgedRun, given: Case, asking: Omit<Judging, 'tools'>): Promise<Found> {
+  /** Throws the errors of the model and of the gate, and RunOver. */
+  async judge(
+    run: JudgedRun,
+    given: Case | undefined,
+    asking: Omit<Judging, 'tools'>,
+  ): Promise<Found> {
+    if (!given) throw new RunOver(INCIDENT_DELETED);
     const attributes = { 'triage.id': run.id, 'incident.id': run.incident_id };
     return await traced(
       () => ({ name: 'triage run', kind: 'internal', attributes }),
@@ -100,11 +105,11 @@ export class TriageJudging {
     const reportedAt = reports[0]?.at;
     const isWanted = !noPersonAsked(run) || isVerdictOutdated(incident, reportedAt);
     const needless = isWanted ? undefined : whyNotApplied(incident, run);
-    if (needless) throw new NotNeededError(needless);
+    if (needless) throw new RunOver(NOT_NEEDED[needless]);
     const { rawData, places } = await this.turns.runInPieces(withReports(incident, reports));
     const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, incident.fields));
-    const question = { runId: run.id, incident, rawData, indicators, gate: asking.gate };
-    const tools = this.model.usesTools ? await this.tools.of(question) : [];
+    const question = { runId: run.id, incident, indicators, gate: asking.gate };
+    const tools = this.model.asksOutside ? await this.tools.of(question) : [];
     const guidance = playbook?.definition.instructions;
     const given = { ...incident, rawData, indicators, guidance };
     const judgement = await this.model.judge(given, { ...asking, tools });
@@ -125,21 +130,27 @@ function missingNote(playbook: string): string {
 }
 
 function foundIn(
-  { model, prompt_hash, tokens, points, ...judgement }: Judgement,
+  { model, prompt_hash, points, ...judgement }: Judgement,
   ofIncident: Readonly<Record<'raw_data' | 'fields', unknown>>,
 ): Omit<Found, 'indicators' | 'reportedAt'> {
   // Evidence is checked against the kept part of an answer, so that readers find it there.
-  const toolCalls = storedRecords(judgement.toolCalls, CALLS_ROOM);
+  const toolCalls = storedRecords(judgement.toolCalls);
   const answers = toolCalls.filter(isEvidence).map(({ id, output }) => [id, output] as const);
   const sources = new Map([...answers, ...Object.entries(ofIncident)]);
   return {
     ...checkedVerdict(judgement.verdict, sources),
     model: shownName(model),
     prompt_hash: shownName(prompt_hash),
-    tokens,
-    points: points && storedRecords(points, POINTS_ROOM),
+    points: points && storedRecords(points),
     toolCalls,
   };
+}
+
+function storedRecords<T>(records: readonly T[]): T[] {
+  return upTo(
+    MOST_BYTES,
+    records.map((one) => storedJson(one, MOST_CHARACTERS_OF_ONE)),
+  );
 }
 
 /** The error of a failed question comes from the service, and a sandbox invents its answers. */

@@ -1,10 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { INCIDENT_FIELDS } from '../../incidents/incident-fields.js';
+import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { parsePointer } from '../../platform/json-pointer.js';
 import { isList, isObject, type Json } from '../reading/json.js';
-import { readByMapping } from '../reading/mapping.js';
-import { resolve } from '../reading/places.js';
+import { alertReader, eventsOf, isTold, resolve } from '../reading/mapping.js';
 import { type Alert, severityOf, typeOf } from '../reading/words.js';
 import type { Mapping } from '../sources/webhook-source.entity.js';
 import { PRESETS, presetNamed } from './presets.js';
@@ -45,6 +45,12 @@ const SAMPLES = readdirSync(FIXTURES).flatMap((preset) =>
       };
     }),
 );
+
+function readByMapping(mapping: Mapping, body: Json): Alert[] | undefined {
+  const found = atOnce(eventsOf(mapping, body));
+  const alerts = found.map(alertReader(mapping, found.length));
+  return alerts.some(isTold) ? alerts : undefined;
+}
 
 function alertsOf(mapping: Mapping, body: Json): Alert[] {
   const alerts = readByMapping(mapping, body);
@@ -179,8 +185,8 @@ function* spoilt(value: Json, wrong: Json): Generator<Json> {
 /** Nothing, or alerts whose parts are texts that are not blank. */
 function expectSane(read: ReturnType<typeof readByMapping>): void {
   if (read === undefined) return;
-  for (const { title, eventId, type, severity, lift } of read) {
-    const texts = [title, eventId, type, severity?.said].filter((text) => text !== undefined);
+  for (const { title, eventId, severity, lift } of read) {
+    const texts = [title, eventId, severity?.said].filter((text) => text !== undefined);
     const sane = texts.every((text) => typeof text === 'string' && text.trim() !== '');
     const scalars = Object.values(lift ?? {}).every((value) => !isObject(value) && !isList(value));
     if (!sane || !scalars) throw new Error(JSON.stringify({ texts, lift }).slice(0, 500));

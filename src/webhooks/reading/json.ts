@@ -29,27 +29,9 @@ export function saysSomething(member: Json): boolean {
   return typeof member !== 'object' || (member !== null && Object.keys(member).length > 0);
 }
 
-export function member(value: Json | undefined, name: string): Json | undefined {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
 /** Text that is not blank, or the digits of a number. */
 export function textOf(value: Json | undefined): string | undefined {
-  if (typeof value === 'string') return value.trim() === '' ? undefined : value.trim();
+  if (typeof value === 'string') return value.trim() || undefined;
   if (typeof value === 'number') return String(value);
   return isExactNumber(value) ? value.rawJSON : undefined;
-}
-
-/** A number, or the number that a text has. */
-export function numberOf(value: Json | undefined): number | undefined {
-  const text = textOf(value);
-  return text !== undefined && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
-}
-
-declare global {
-  interface JSON {
-    /** Exists in Node, but not yet in the types of TypeScript. */
-    rawJSON(text: string): { readonly rawJSON: string };
-    isRawJSON(value: unknown): value is { readonly rawJSON: string };
-  }
 }

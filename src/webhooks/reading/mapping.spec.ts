@@ -2,15 +2,15 @@ import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { parsePointer } from '../../platform/json-pointer.js';
 import type { Mapping } from '../sources/webhook-source.entity.js';
 import type { Json } from './json.js';
-import {
-  eventsOf,
-  isEmptyByMapping,
-  mappingProblems,
-  MOST_EVENTS,
-  readByMapping,
-} from './mapping.js';
-import { resolve } from './places.js';
+import { alertReader, eventsOf, isEmptyByMapping, isTold, resolve } from './mapping.js';
 import type { Alert } from './words.js';
+
+/** Alerts of a body. `undefined` if no event has a value of the mapping. */
+function readByMapping(mapping: Mapping, body: Json): Alert[] | undefined {
+  const found = atOnce(eventsOf(mapping, body));
+  const alerts = found.map(alertReader(mapping, found.length));
+  return alerts.some(isTold) ? alerts : undefined;
+}
 
 /** The only alert of a body. */
 function alertOf(mapping: Mapping, body: Json) {
@@ -180,16 +180,6 @@ describe('the events of a body', () => {
     expect(readByMapping(mapping, body)).toBeUndefined();
   });
 
-  it('are counted completely and read in parts of 1 000', () => {
-    const body = {
-      alerts: Array.from({ length: MOST_EVENTS + 3 }, (_, n) => ({ title: `t${n}` })),
-    };
-    expect(atOnce(eventsOf(ALERTS, body)).length).toBe(MOST_EVENTS + 3);
-    expect(readByMapping(ALERTS, body)).toHaveLength(MOST_EVENTS);
-    const rest = readByMapping(ALERTS, body, { from: MOST_EVENTS, most: MOST_EVENTS });
-    expect(rest).toMatchObject([1000, 1001, 1002].map((n) => ({ title: `t${n}` })));
-  });
-
   it('neither read nor change a prototype', () => {
     const body = json('{"title":"x","__proto__":{"polluted":"yes"}}');
     const mapping: Mapping = {
@@ -231,70 +221,6 @@ describe('an empty body', () => {
 
   it('requires a mapping with a list', () => {
     expect(isEmptyByMapping(TITLE, { alerts: [] })).toBe(false);
-  });
-});
-
-describe('mappingProblems', () => {
-  const codes = (mapping: unknown) =>
-    mappingProblems(mapping, 'mapping').map(({ field, code }) => [field, code]);
-
-  it('accepts a mapping with all fields', () => {
-    const mapping: Mapping = {
-      items: ['/a', ''],
-      title: [['/t', '^/host'], '/t'],
-      severity: '/s',
-      event_id: [['/a', '/b']],
-      type: ['/x', '^/y'],
-      lift: { host: '/h', src_ip2: ['/i', '^/j'] },
-    };
-    expect(mappingProblems(mapping)).toEqual([]);
-    expect(mappingProblems({ title: '/t', severity: undefined })).toEqual([]);
-  });
-
-  it.each<[unknown, string, string]>([
-    [null, 'mapping', 'is_json_object'],
-    [[], 'mapping', 'is_json_object'],
-    ['/title', 'mapping', 'is_json_object'],
-    [{}, 'mapping', 'required'],
-    [{ items: '/a', lift: { host: '/h' } }, 'mapping', 'required'],
-    [{ title: 't' }, 'mapping.title', 'json_pointer'],
-    [{ title: '/~2' }, 'mapping.title', 'json_pointer'],
-    [{ title: '^t' }, 'mapping.title', 'json_pointer'],
-    [{ title: 7 }, 'mapping.title', 'json_pointer'],
-    [{ title: null }, 'mapping.title', 'json_pointer'],
-    [{ title: { 0: '/t' } }, 'mapping.title', 'json_pointer'],
-    [{ title: ['/t', 't'] }, 'mapping.title.1', 'json_pointer'],
-    [{ title: ['/t', 7] }, 'mapping.title.1', 'json_pointer'],
-    [{ title: [['/t', ['/u']]] }, 'mapping.title.0.1', 'json_pointer'],
-    [{ severity: [['/s', '/t']] }, 'mapping.severity.0', 'json_pointer'],
-    [{ title: '/t', items: [['/a']] }, 'mapping.items.0', 'json_pointer'],
-    [{ title: '/t', lift: { host: [['/a']] } }, 'mapping.lift.host.0', 'json_pointer'],
-    [{ title: [] }, 'mapping.title', 'size'],
-    [{ title: [[]] }, 'mapping.title.0', 'size'],
-    [{ title: Array.from({ length: 11 }, () => '/t') }, 'mapping.title', 'size'],
-    [{ title: `/${'t'.repeat(512)}` }, 'mapping.title', 'max_length'],
-    [{ title: '/t', rule: '/r' }, 'mapping.rule', 'unknown_field'],
-    [{ title: '/t', constructor: '/r' }, 'mapping.constructor', 'unknown_field'],
-    [json('{"title":"/t","__proto__":"/r"}'), 'mapping.__proto__', 'unknown_field'],
-    [{ title: '/t', lift: ['/h'] }, 'mapping.lift', 'is_json_object'],
-    [{ title: '/t', lift: { Host: '/h' } }, 'mapping.lift.Host', 'matches'],
-    [{ title: '/t', lift: json('{"__proto__":"/h"}') }, 'mapping.lift.__proto__', 'matches'],
-    [{ title: '/t', lift: { host: 'h' } }, 'mapping.lift.host', 'json_pointer'],
-    [{ title: '/t', lift: { host: null } }, 'mapping.lift.host', 'json_pointer'],
-  ])('rejects %j', (mapping, field, code) => {
-    expect(codes(mapping)).toEqual([[field, code]]);
-  });
-
-  it('accepts 32 lifted keys, 10 pointers and 512 characters', () => {
-    const lift = (count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, n) => [`key_${n}`, '/h']));
-    const title = [...Array.from({ length: 9 }, () => '/t'), `/${'t'.repeat(511)}`];
-    expect(codes({ title, lift: lift(32) })).toEqual([]);
-    expect(codes({ title, lift: lift(33) })).toEqual([['mapping.lift', 'size']]);
-  });
-
-  it('names an unstorable key without its unstorable characters', () => {
-    expect(codes({ title: '/t', 'a\0': '/x' })).toEqual([['mapping.a\ufffd', 'unknown_field']]);
   });
 });
 

@@ -1,119 +1,179 @@
 import { addressList, fieldValue } from '../../incidents/incident-fields.js';
 import { inQuotes } from '../../incidents/titles.js';
-import { atOnce } from '../../platform/concurrency/semaphore.js';
-import type { FieldError } from '../../platform/errors/app-error.js';
-import { shownName } from '../../platform/text.js';
-import type { Mapping, ReadingRules } from '../sources/webhook-source.entity.js';
-import { isList, isObject, type Json, saysSomething, textOf } from './json.js';
-import { Finder, lifted, placeOf, resolve, type Scalar, type Ways, waysOf } from './places.js';
-import { type Alert, severityMappingProblems, typeMappingProblems } from './words.js';
+import { parsePointer, resolveSteps } from '../../platform/json-pointer.js';
+import { shownStart } from '../../platform/text.js';
+import type { JoinedPointers, Mapping } from '../sources/webhook-source.entity.js';
+import {
+  type ExactNumber,
+  isExactNumber,
+  isList,
+  isObject,
+  type Json,
+  saysSomething,
+  textOf,
+} from './json.js';
+import type { Alert } from './words.js';
 
-export const MOST_POINTERS = 10;
-export const LONGEST_POINTER = 512;
-export const MOST_LIFTED = 32;
-const LIFT_KEY = /^[a-z][a-z0-9_]{0,63}$/;
+/** `[userAccount]` or `[threatType=url]`: the first item of a list that has the key, with this value in any case. */
+const MEMBER = /^\[([^\]=]+)(?:=([^\]]*))?\]$/;
 
-/** Whether lists of pointers are allowed, whose values are joined. */
-const FIELDS = new Map([
-  ['items', false],
-  ['title', true],
-  ['severity', false],
-  ['event_id', true],
-  ['type', false],
-]);
-
-/** A mapping without any of these fields cannot recognise an event. */
-const TELLING = ['title', 'severity', 'event_id', 'type'];
-
-/** Problems of the settings by which the events of a source are read. */
-export function readingProblems(
-  rules: Pick<Partial<ReadingRules>, 'mapping' | 'severity_mapping' | 'type_mapping'>,
-): FieldError[] {
-  const { mapping, severity_mapping, type_mapping } = rules;
-  return [
-    ...(mapping ? mappingProblems(mapping) : []),
-    ...(severity_mapping ? severityMappingProblems(severity_mapping) : []),
-    ...(type_mapping ? typeMappingProblems(type_mapping) : []),
-  ];
-}
-
-/** Problems of a mapping that an administrator gives. `field` is its path in the request. */
-export function mappingProblems(mapping: unknown, field = 'mapping'): FieldError[] {
-  if (!isRecord(mapping)) return [problem(field, 'is_json_object', 'must be an object')];
-  const fields = Object.entries(mapping).filter(([, value]) => value !== undefined);
-  const problems = fields.flatMap(([name, value]) => {
-    const path = `${field}.${shownName(name)}`;
-    const joined = FIELDS.get(name);
-    if (joined !== undefined) return pointersProblems(value, path, joined);
-    if (name === 'lift') return liftProblems(value, path);
-    return [problem(path, 'unknown_field', 'is not a known field')];
-  });
-  if (fields.some(([name]) => TELLING.includes(name))) return problems;
-  const needed = `must have at least one of: ${TELLING.join(', ')}`;
-  return [...problems, problem(field, 'required', needed)];
-}
-
-function liftProblems(lift: unknown, field: string): FieldError[] {
-  if (!isRecord(lift)) return [problem(field, 'is_json_object', 'must be an object')];
-  const keys = Object.keys(lift);
-  if (keys.length > MOST_LIFTED) {
-    return [problem(field, 'size', `must have at most ${MOST_LIFTED} keys`)];
+/**
+ * Returns the value at the steps, or `undefined`. Beyond RFC 6901, a step may select an item of a list, because tools put evidence of many
+ * kinds into one list, in any order.
+ */
+export function resolve(value: Json, steps: readonly string[]): Json | undefined {
+  let at: Json | undefined = value;
+  for (const step of steps) {
+    const [, key, wanted] = (isList(at) && MEMBER.exec(step)) || [];
+    if (key === undefined) at = resolveSteps(at, [step]) as Json | undefined;
+    else at = itemWith(at as readonly Json[], key, wanted);
   }
-  return keys.flatMap((key) => {
-    const path = `${field}.${shownName(key)}`;
-    return LIFT_KEY.test(key)
-      ? pointersProblems(lift[key], path, false)
-      : [problem(path, 'matches', `must be a key that matches ${LIFT_KEY.source}`)];
+  return at;
+}
+
+function itemWith(list: readonly Json[], key: string, wanted: string | undefined) {
+  return list.find((item) => {
+    const said = (resolveSteps(item, [key]) ?? null) as Json;
+    if (said === null || wanted === undefined) return said !== null;
+    return textOf(said)?.toLowerCase() === wanted.toLowerCase();
   });
 }
 
-function pointersProblems(pointers: unknown, field: string, joined: boolean): FieldError[] {
-  if (typeof pointers === 'string') return pointerProblems(pointers, field);
-  if (!Array.isArray(pointers)) {
-    return [problem(field, 'json_pointer', 'must be a JSON pointer or a list of them')];
+interface Place {
+  readonly fromBody: boolean;
+  readonly steps: readonly string[];
+}
+
+/** Places in order of priority. The values of an inner list are joined. */
+type Ways = readonly (readonly Place[])[];
+
+/** Pointers start from the objects of `within`. Texts that are not pointers are left out. */
+export function waysOf(pointers: JoinedPointers = [], within: readonly string[] = ['']): Ways {
+  return [pointers].flat().flatMap((joined) =>
+    within.flatMap((root) => {
+      const places = [joined].flat().map((pointer) => placeOf(pointer, root));
+      return places.every((place) => place !== undefined) ? [places] : [];
+    }),
+  );
+}
+
+function placeOf(pointer: string, root: string): Place | undefined {
+  const fromBody = pointer.startsWith('^');
+  const steps = parsePointer(fromBody ? pointer.slice(1) : root + pointer);
+  return steps && { fromBody, steps };
+}
+
+/** An event, and the body where `^` starts. */
+export interface Found {
+  readonly event: Json;
+  readonly body: Json;
+}
+
+const at = ({ event, body }: Found, { fromBody, steps }: Place): Json | undefined =>
+  resolve(fromBody ? body : event, steps);
+
+/** A value that a pointer can find. Text has no spaces at its ends. */
+type Scalar = string | number | boolean | ExactNumber;
+
+/** Of a list, the first item counts. */
+function scalarAt(found: Found, place: Place): Scalar | undefined {
+  const value = at(found, place);
+  const one = isList(value) ? value[0] : value;
+  return typeof one === 'boolean' || typeof one === 'number' || isExactNumber(one)
+    ? one
+    : textOf(one);
+}
+
+/** Texts of the first way whose places have texts of at most this length. */
+export function textsAt(found: Found, ways: Ways, longest = Infinity): string[] | undefined {
+  for (const places of ways) {
+    const texts = places.map((place) => textOf(scalarAt(found, place)));
+    if (texts.every((text) => text !== undefined && text.length <= longest)) {
+      return texts as string[];
+    }
   }
-  if (pointers.length === 0 || pointers.length > MOST_POINTERS) {
-    return [problem(field, 'size', `must have 1 to ${MOST_POINTERS} pointers`)];
+  return undefined;
+}
+
+/** A longer text is not an id, a severity or a type, because two of them may begin alike. A title is cut. */
+const LONGEST_TEXT = 1_000;
+/** A longer lifted text is cut. The event has all of it. */
+const LONGEST_LIFTED = 2_000;
+/** All events of a body share this bound. */
+const ALL_LIFTED = 4 * 1024 * 1024;
+
+/** Compiles the pointers of a mapping. `events` is the number of events to read. */
+export function alertReader(
+  mapping: Mapping,
+  events: number,
+  within?: readonly string[],
+): (found: Found) => Alert {
+  const [title, severity, eventId, type] = [
+    mapping.title,
+    mapping.severity,
+    mapping.event_id,
+    mapping.type,
+  ].map((pointers) => waysOf(pointers, within)) as [Ways, Ways, Ways, Ways];
+  const lifts = Object.entries(mapping.lift ?? {}).map(
+    ([key, pointers]) => [key, waysOf(pointers, within)] as const,
+  );
+  const share = Math.floor(ALL_LIFTED / Math.max(1, events * lifts.length));
+  const longest = Math.min(LONGEST_LIFTED, share);
+
+  return (found) => {
+    const lift: Record<string, Scalar> = {};
+    for (const [key, ways] of lifts) {
+      const value = liftedAt(found, key, ways);
+      if (value !== undefined) lift[key] = cut(value, longest);
+      // A mail has several recipients, each with a copy in the mailbox.
+      const all = key === 'recipient' && addressList(listAt(found, ways));
+      if (all) lift['recipients'] ??= cut(all, longest);
+    }
+    const id = textsAt(found, eventId, LONGEST_TEXT);
+    // A joined id is JSON, so that "a b" with "c" differs from "a" with "b c". People do not read JSON.
+    if (id && id.length > 1) lift['event_id'] ??= cut(id.join(' '), longest);
+    const said = textsAt(found, severity, LONGEST_TEXT)?.[0];
+    const words = type.flatMap((way) => textsAt(found, [way], LONGEST_TEXT) ?? []);
+    return {
+      event: found.event,
+      usualType: 'other',
+      title: titleOf(textsAt(found, title), lift['subject']),
+      eventId: id && (id.length === 1 ? id[0] : JSON.stringify(id)),
+      words: words.length > 0 ? [...new Set(words)] : undefined,
+      severity: said === undefined ? undefined : { said },
+      lift: Object.keys(lift).length > 0 ? lift : undefined,
+    };
+  };
+}
+
+/** First value that fits the field. */
+function liftedAt(found: Found, key: string, ways: Ways): Scalar | undefined {
+  for (const [place] of ways) {
+    const value = place && scalarAt(found, place);
+    if (value !== undefined && fieldValue(key, textOf(value) ?? value) !== undefined) return value;
   }
-  return pointers.flatMap((pointer: unknown, at) => {
-    const path = `${field}.${at}`;
-    return joined && Array.isArray(pointer)
-      ? pointersProblems(pointer, path, false)
-      : pointerProblems(pointer, path);
-  });
+  return undefined;
 }
 
-function pointerProblems(pointer: unknown, field: string): FieldError[] {
-  if (typeof pointer === 'string' && pointer.length > LONGEST_POINTER) {
-    return [problem(field, 'max_length', `must have at most ${LONGEST_POINTER} characters`)];
-  }
-  if (typeof pointer === 'string' && placeOf(pointer)) return [];
-  return [problem(field, 'json_pointer', 'must be a JSON pointer, such as /alert/title')];
+function listAt(found: Found, ways: Ways): readonly Json[] {
+  return ways.map(([place]) => place && at(found, place)).find(isList) ?? [];
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function cut(value: Scalar, longest: number): Scalar {
+  const text = textOf(value);
+  return text === undefined || text.length <= longest ? value : shownStart(text, longest);
 }
 
-function problem(field: string, code: string, what: string): FieldError {
-  return { field, code, message: `${field} ${what}.` };
+/** Quotes the subject, because the sender of the mail wrote it and could imitate text of the tool. */
+function titleOf(texts: readonly string[] | undefined, subject?: Scalar): string | undefined {
+  return texts
+    ?.map((text) => (text === subject ? inQuotes(text) : shownStart(text, LONGEST_TEXT)))
+    .join(' - ');
 }
 
-/** Number of events that are read and settled together. A body with more is settled in parts. */
-export const MOST_EVENTS = 1_000;
-
-/** Events of a body to read. */
-export interface Part {
-  readonly from: number;
-  /** At most MOST_EVENTS. */
-  readonly most: number;
-}
-
-export const FIRST_PART: Part = { from: 0, most: MOST_EVENTS };
-
-/** The first part decides for all parts whether the body fits. */
-export function isFirst({ from, most }: Part): boolean {
-  return from === 0 && most >= MOST_EVENTS;
+/** Whether the event has a value of the mapping that identifies it. */
+export function isTold({ title, severity, eventId, words }: Alert): boolean {
+  return [title, severity, eventId, words].some((part) => part !== undefined);
 }
 
 /** Whether the mapping reads the title, the severity, the id or the type below a member of this name. */
@@ -123,14 +183,12 @@ export function readsIn(mapping: Mapping, name: string): boolean {
   return places.some(({ fromBody, steps }) => !fromBody && steps.slice(0, -1).includes(name));
 }
 
-/** Whether the list of events exists, and no list of the body has an item. */
-export function isEmptyByMapping(mapping: Mapping, body: Json): boolean {
+/** Whether the list of events exists, and no list of the body has an item, like a page of a poller without news. */
+export function isEmptyByMapping({ items }: Mapping, body: Json): boolean {
   const bodies = isList(body) ? body.filter(saysSomething) : [body];
-  return bodies.every((one) => leadsToList(mapping, one)) && listsIn(body).every(isHollow);
-}
-
-function leadsToList({ items }: Mapping, body: Json): boolean {
-  return waysOf(items).some(([place]) => place && isList(resolve(body, place.steps)));
+  const leadsToList = (one: Json) =>
+    waysOf(items).some(([place]) => place && isList(resolve(one, place.steps)));
+  return bodies.every(leadsToList) && listsIn(body).every(isHollow);
 }
 
 /** An item that has lists, such as a page of results, counts by its lists. */
@@ -146,34 +204,6 @@ function listsIn(value: Json): readonly (readonly Json[])[] {
   return isObject(value) ? Object.values(value).flatMap(listsIn) : [];
 }
 
-/**
- * Reads a part of the events of a body. Returns `undefined` if the body does not fit: it has no events, or none of them has a title, a
- * severity, an id or a type at the places of the mapping.
- */
-export function readFound(
-  mapping: Mapping,
-  found: readonly Found[],
-  part: Part = FIRST_PART,
-): Alert[] | undefined {
-  const events = found.slice(part.from, part.from + part.most);
-  const alerts = events.map(alertReader(mapping, events.length));
-  return !isFirst(part) || alerts.some(tellsSomething) ? alerts : undefined;
-}
-
-export function readByMapping(
-  mapping: Mapping,
-  body: Json,
-  part: Part = FIRST_PART,
-): Alert[] | undefined {
-  return readFound(mapping, atOnce(eventsOf(mapping, body)), part);
-}
-
-/** An event, and the body where `^` starts. */
-export interface Found {
-  readonly event: Json;
-  readonly body: Json;
-}
-
 /** Number of items after which the search for events yields. */
 const ITEMS_PER_TURN = 200;
 
@@ -184,13 +214,13 @@ export function* eventsOf(mapping: Mapping, body: Json): Generator<void, readonl
   if (!isList(body)) return whole;
   yield;
   const read = alertReader(mapping, 1);
-  for (const [at, found] of whole.entries()) {
-    if (tellsSomething(read(found))) return whole;
-    if (at % ITEMS_PER_TURN === 0) yield;
+  for (const [index, found] of whole.entries()) {
+    if (isTold(read(found))) return whole;
+    if (index % ITEMS_PER_TURN === 0) yield;
   }
   const all: Found[] = [];
-  for (const [at, member] of body.entries()) {
-    if (at % ITEMS_PER_TURN === 0) yield;
+  for (const [index, member] of body.entries()) {
+    if (index % ITEMS_PER_TURN === 0) yield;
     if (!saysSomething(member)) continue;
     const events = yield* eventsIn(items, member);
     if (events.length === 0) all.push({ event: member, body: member });
@@ -207,76 +237,11 @@ function* eventsIn(items: Ways | undefined, body: Json): Generator<void, readonl
     const value = place && resolve(body, place.steps);
     if (isObject(value)) first ??= value;
     if (!isList(value)) continue;
-    for (const [at, event] of value.entries()) {
-      if (at % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) yield;
+    for (const [index, event] of value.entries()) {
+      if (index % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) yield;
       if (saysSomething(event)) members.push({ event, body });
     }
   }
   if (members.length > 0) return members;
   return first === undefined ? [] : [{ event: first, body }];
-}
-
-const LONGEST_LIFTED = 2_000;
-const ALL_LIFTED = 4 * 1024 * 1024;
-
-function alertReader(mapping: Mapping, events: number): (found: Found) => Alert {
-  const [title, severity, eventId, type] = [
-    waysOf(mapping.title),
-    waysOf(mapping.severity),
-    waysOf(mapping.event_id),
-    waysOf(mapping.type),
-  ];
-  const lifts = new Map(
-    Object.entries(mapping.lift ?? {}).map(([key, at]) => [key, waysOf(at)] as const),
-  );
-  // A mail has several recipients, each with a copy in the mailbox.
-  const recipientWays = lifts.get('recipient');
-  // All events of a body share the bound.
-  const longest = Math.min(
-    LONGEST_LIFTED,
-    Math.floor(ALL_LIFTED / Math.max(1, events * lifts.size)),
-  );
-
-  return ({ event, body }) => {
-    const found = new Finder(body);
-    const said = found.words(event, severity)?.[0];
-    const id = found.words(event, eventId);
-    const values = [...lifts].flatMap(([key, ways]) => {
-      const value = found.scalar(
-        event,
-        ways,
-        (one) => fieldValue(key, textOf(one) ?? one) !== undefined,
-      );
-      return value === undefined ? [] : [[key, lifted(value, longest)] as const];
-    });
-    const recipients = recipientWays && addressList(found.list(event, recipientWays));
-    if (recipients !== undefined && !lifts.has('recipients')) {
-      values.push(['recipients', lifted(recipients, longest)]);
-    }
-    // A joined id is JSON, which people do not read.
-    if (id && id.length > 1 && !lifts.has('event_id')) {
-      values.push(['event_id', lifted(id.join(' '), longest)]);
-    }
-    const subject = values.find(([key]) => key === 'subject')?.[1];
-    const words = found.allWords(event, type);
-    return {
-      event,
-      usualType: 'other',
-      title: titleOf(found.texts(event, title), subject),
-      // As JSON, so that "a b" with "c" differs from "a" with "b c".
-      eventId: id && (id.length === 1 ? id[0] : JSON.stringify(id)),
-      words: words.length > 0 ? words : undefined,
-      severity: said === undefined ? undefined : { said },
-      lift: values.length > 0 ? Object.fromEntries(values) : undefined,
-    };
-  };
-}
-
-/** Quotes the subject, because the sender of the mail wrote it and could imitate text of the tool. */
-function titleOf(texts: readonly string[] | undefined, subject?: Scalar): string | undefined {
-  return texts?.map((text) => (text === subject ? inQuotes(text) : text)).join(' - ');
-}
-
-function tellsSomething({ title, severity, eventId, words }: Alert): boolean {
-  return [title, severity, eventId, words].some((part) => part !== undefined);
 }

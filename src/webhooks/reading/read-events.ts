@@ -1,23 +1,28 @@
 import { hash } from 'node:crypto';
-import { fieldsFrom, type IncidentFields } from '../../incidents/incident-fields.js';
+import { fieldsFrom } from '../../incidents/incident-fields.js';
 import { type NewIncident, type Severity, severityRises } from '../../incidents/incident.js';
 import { incidentTitle, titleOfTool } from '../../incidents/titles.js';
 import { atOnce } from '../../platform/concurrency/semaphore.js';
-import { shownStart } from '../../platform/text.js';
 import type { EventFormatName, ReadingRules } from '../sources/webhook-source.entity.js';
+import { readEventJson, readEventLines } from './event-json.js';
 import { readAs } from './formats.js';
 import { isList, isObject, type Json, type JsonObject, saysSomething, textOf } from './json.js';
-import {
-  eventsOf,
-  FIRST_PART,
-  isEmptyByMapping,
-  isFirst,
-  type Part,
-  readFound,
-  readsIn,
-} from './mapping.js';
+import { alertReader, eventsOf, type Found, isEmptyByMapping, isTold, readsIn } from './mapping.js';
 import { overWordOf } from './news.js';
-import { type Alert, severityOf, typeOf } from './words.js';
+import { type Alert, knownType, severityOf, typeOf } from './words.js';
+
+/** Number of events that are read and settled together. A body with more is settled in parts. */
+export const MOST_EVENTS = 1_000;
+
+/** Events of a body to read. */
+export interface Part {
+  /** Number of events before the part. */
+  readonly done: number;
+  /** At most MOST_EVENTS. */
+  readonly most: number;
+}
+
+const FIRST_PART: Part = { done: 0, most: MOST_EVENTS };
 
 /** An event of a body, with the incident that it creates if it is new. */
 export interface ReadEvent {
@@ -35,9 +40,6 @@ export interface ReadEvent {
   readonly unknownSeverity?: string;
 }
 
-/** Maximum length of an unknown severity in the timeline. */
-const LONGEST_WORD = 100;
-
 /** A body whose events were found once for all of its parts. */
 export interface OpenBody {
   /** The body has lists for events and none in them, like a page of a poller without news. */
@@ -50,17 +52,28 @@ export interface OpenBody {
 export function* openBody(rules: ReadingRules, body: Json): Generator<void, OpenBody> {
   const { format } = rules;
   const mapping = rules.mapping ?? {};
-  const items = isList(body) ? body.filter(saysSomething) : [body];
   yield;
-  const found = format === 'mapping' ? yield* eventsOf(mapping, body) : [];
+  const events =
+    format === 'mapping'
+      ? yield* eventsOf(mapping, body)
+      : (isList(body) ? body.filter(saysSomething) : [body]).map((event) => ({ event, body }));
   yield;
-  const alertsIn = (part?: Part) =>
-    format === 'mapping' ? readFound(mapping, found, part) : alertsOf(format, items, part);
+  const alertsIn = (part = FIRST_PART): Alert[] | undefined => {
+    const found = events.slice(part.done, part.done + part.most);
+    const read =
+      format === 'mapping'
+        ? alertReader(mapping, found.length)
+        : ({ event }: Found) => readAs(format, event) ?? { event, usualType: 'other' };
+    const alerts = found.map(read);
+    // The first part decides for all parts whether the body fits. An event that does not fit beside others may be important.
+    const decides = part.done === 0 && part.most >= MOST_EVENTS;
+    return !decides || alerts.some(isTold) ? alerts : undefined;
+  };
   // An event with empty lists has a title or a severity, unlike a page of results.
   const isEmptyPage = format === 'mapping' && isEmptyByMapping(mapping, body) && !alertsIn();
   return {
-    isEmpty: items.length === 0 || isEmptyPage,
-    count: (format === 'mapping' ? found : items).length,
+    isEmpty: isEmptyPage || (isList(body) && !body.some(saysSomething)),
+    count: events.length,
     read: (part) => {
       const alerts = alertsIn(part);
       return alerts?.map((alert) => readEvent(rules, alert)) ?? unfitWords(format);
@@ -68,11 +81,17 @@ export function* openBody(rules: ReadingRules, body: Json): Generator<void, Open
   };
 }
 
-export function readEvents(
+/** Reads JSON or, by default, also lines of JSON: stored bodies have no content type. */
+export function* openBytes(
   rules: ReadingRules,
-  body: Json,
-  part = FIRST_PART,
-): ReadEvent[] | Unfit {
+  bytes: Buffer,
+  isLines = true,
+): Generator<void, OpenBody> {
+  const json = isLines ? yield* readEventLines(bytes) : readEventJson(bytes);
+  return yield* openBody(rules, json);
+}
+
+export function readEvents(rules: ReadingRules, body: Json, part?: Part): ReadEvent[] | Unfit {
   return atOnce(openBody(rules, body)).read(part);
 }
 
@@ -95,57 +114,48 @@ function unfitWords(format: EventFormatName): Unfit {
   return `The body does not look like ${format}.`;
 }
 
-/** An item that fits no format is an incident if another item fits, because it may be important. */
-function alertsOf(
-  format: Exclude<EventFormatName, 'mapping'>,
-  items: readonly Json[],
-  part = FIRST_PART,
-): Alert[] | undefined {
-  const events = items.slice(part.from, part.from + part.most);
-  const alerts = events.map((event) => readAs(format, event));
-  if (isFirst(part) && alerts.every((alert) => alert === undefined)) return undefined;
-  return alerts.map((alert, at) => alert ?? { event: events[at]!, usualType: 'other' });
-}
-
 function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
+  const { event, eventId, lift = {} } = alert;
   const { severity: said, unknownWord } = severityOf(alert.severity, rules.severity_mapping);
-  const { source, min_severity: minSeverity = said } = rules;
-  const severity = severityRises(said, minSeverity) ? minSeverity : said;
-  const incidentType = typeOf(alert, rules);
-  const rawData = isObject(alert.event) ? alert.event : { event: alert.event };
-  const fields = fieldsOf(alert);
+  const { source, format, mapping, min_severity: minSeverity = said } = rules;
+  const incident_type = typeOf(alert, rules);
+  const rawData = isObject(event) ? event : { event };
+  const fields = fieldsFrom(
+    Object.entries({ event_id: eventId, ...lift }).map(([key, value]) => [
+      key,
+      textOf(value) ?? value,
+    ]),
+  );
   const told = { ...withoutMapped(rawData, rules), ...fields };
   const title =
-    (alert.title && titleOfTool(incidentType, alert.title, told)) ??
-    incidentTitle(incidentType, told, source);
-  const event = JSON.stringify(alert.event);
+    // A title such as `malware` says nothing beyond the type.
+    knownType(alert.title) === incident_type
+      ? incidentTitle(incident_type, fields, source)
+      : ((alert.title && titleOfTool(incident_type, alert.title, told)) ??
+        incidentTitle(incident_type, told, source));
+  const json = JSON.stringify(event);
   // The severity may be in a part of the body that the events share.
-  const content = alert.severity ? `${event} ${JSON.stringify(alert.severity)}` : event;
+  const content = alert.severity ? `${json} ${alert.severity.said}` : json;
+  // A member that the mapping does not read may contain text of strangers.
+  const holdsAlert =
+    format === 'mapping' && mapping ? (name: string) => readsIn(mapping, name) : undefined;
   return {
     incident: {
-      incident_type: incidentType,
-      severity,
+      incident_type,
+      severity: severityRises(said, minSeverity) ? minSeverity : said,
       source,
       title,
-      raw_data: rawData === alert.event ? event : JSON.stringify(rawData),
+      raw_data: isObject(event) ? json : JSON.stringify(rawData),
       fields,
       triage: rules.auto_triage ? { playbook: rules.playbook ?? undefined } : undefined,
     },
-    key: sha256(alert.eventId === undefined ? `content ${content}` : `id ${alert.eventId}`),
+    key: sha256(eventId === undefined ? `content ${content}` : `id ${eventId}`),
     contentHash: sha256(content),
-    eventId: alert.eventId,
+    eventId,
     minSeverity: rules.min_severity,
-    overWord: overWordOf(alert.event, event, holdsAlertBy(rules)),
-    unknownSeverity: unknownWord && shownStart(unknownWord, LONGEST_WORD),
+    overWord: overWordOf(event, json, holdsAlert),
+    unknownSeverity: unknownWord,
   };
-}
-
-/** A member that the mapping does not read may contain text of strangers. */
-function holdsAlertBy({
-  format,
-  mapping,
-}: ReadingRules): ((member: string) => boolean) | undefined {
-  return format === 'mapping' && mapping ? (member) => readsIn(mapping, member) : undefined;
 }
 
 /** Leaves out keys with the name of a lifted field, such as a bounce address in `sender`: they mean something else. */
@@ -154,11 +164,6 @@ function withoutMapped(rawData: JsonObject, { mapping }: ReadingRules): JsonObje
   // An event may have 40 000 keys, so it is copied only if necessary.
   if (!Object.keys(lift).some((key) => Object.hasOwn(rawData, key))) return rawData;
   return Object.fromEntries(Object.entries(rawData).filter(([key]) => !Object.hasOwn(lift, key)));
-}
-
-function fieldsOf({ eventId, lift = {} }: Alert): IncidentFields {
-  const values = Object.entries({ event_id: eventId, ...lift });
-  return fieldsFrom(values.map(([key, value]) => [key, textOf(value) ?? value]));
 }
 
 function sha256(text: string): Buffer {

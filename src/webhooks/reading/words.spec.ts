@@ -1,6 +1,6 @@
 import { KNOWN_INCIDENT_TYPES } from '../../incidents/incident.js';
 import type { SeverityMapping } from '../sources/webhook-source.entity.js';
-import { knownType, numberRange, severityMappingProblems, severityOf, typeOf } from './words.js';
+import { knownType, numberRange, severityOf, typeOf } from './words.js';
 
 const of = (said: string, mapping: SeverityMapping = {}) => severityOf({ said }, mapping);
 
@@ -34,14 +34,14 @@ describe('severityOf', () => {
   it('uses the mapping first, in any case', () => {
     expect(of('high', { HIGH: 'low' })).toEqual({ severity: 'low' });
     expect(of('P1', { ' p1 ': 'critical' })).toEqual({ severity: 'critical' });
-    const leveled = { said: '4', number: 4, level: 'high' } as const;
-    expect(severityOf(leveled, { '4': 'low' })).toEqual({ severity: 'low' });
+    const scaled = { said: '4', scale: { '4': 'high' } } as const;
+    expect(severityOf(scaled, { '4': 'low' })).toEqual({ severity: 'low' });
   });
 
   it('uses the scale of the format if neither the mapping nor the usual words apply', () => {
-    const said = { said: 'Fatal', number: 6, level: 'critical' } as const;
+    const said = { said: 'Fatal', number: 6, scale: { '5-6': 'critical' } } as const;
     expect(severityOf(said, { other: 'low' })).toEqual({ severity: 'critical' });
-    expect(severityOf({ said: 'low', level: 'critical' }, {})).toEqual({ severity: 'low' });
+    expect(severityOf({ ...said, said: 'low' }, {})).toEqual({ severity: 'low' });
   });
 
   it.each([
@@ -74,7 +74,7 @@ describe('severityOf', () => {
   });
 
   it('looks up the number beside the word in the ranges', () => {
-    const said = { said: 'High', number: 72, level: 'high' } as const;
+    const said = { said: 'High', number: 72 } as const;
     expect(severityOf(said, { '70-75': 'critical' })).toEqual({ severity: 'critical' });
     expect(severityOf(said, { '70-75': 'critical', high: 'low' })).toEqual({ severity: 'low' });
   });
@@ -82,52 +82,6 @@ describe('severityOf', () => {
   it('finds no number outside of the ranges', () => {
     expect(of('-1', { '0-5': 'low' })).toEqual({ severity: 'medium', unknownWord: '-1' });
     expect(of('5.1', { '6-7': 'low' })).toEqual({ severity: 'medium', unknownWord: '5.1' });
-  });
-});
-
-describe('severityMappingProblems', () => {
-  const codes = (mapping: unknown) =>
-    severityMappingProblems(mapping).map(({ field, code }) => `${field} ${code}`);
-
-  it.each([
-    {},
-    { low: 'low', medium: 'medium', high: 'high', critical: 'critical' },
-    { '0-39': 'low', '40-59.5': 'medium', '60': 'high', '61-': 'critical', sev1: 'critical' },
-    { ['x'.repeat(64)]: 'low' },
-    Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`w${at}`, 'low'])),
-  ])('accepts %j', (mapping) => expect(codes(mapping)).toEqual([]));
-
-  it.each([
-    [null, 'severity_mapping is_json_object'],
-    ['high', 'severity_mapping is_json_object'],
-    [['high'], 'severity_mapping is_json_object'],
-    [{ P1: 'urgent' }, 'severity_mapping.P1 is_in'],
-    [{ P1: 'High' }, 'severity_mapping.P1 is_in'],
-    [{ P1: null }, 'severity_mapping.P1 is_in'],
-    [{ P1: ['high'] }, 'severity_mapping.P1 is_in'],
-    [{ '': 'low' }, 'severity_mapping. length'],
-    [{ '  ': 'low' }, 'severity_mapping.   length'],
-    [{ ['x'.repeat(65)]: 'low' }, `severity_mapping.${'x'.repeat(65)} length`],
-    [{ '39-0': 'low' }, 'severity_mapping.39-0 matches'],
-    [{ '>80': 'high' }, 'severity_mapping.>80 matches'],
-    [{ '<= 20': 'low' }, 'severity_mapping.<= 20 matches'],
-    [{ '0-100': 'low', '39-0': 'low' }, 'severity_mapping.39-0 matches'],
-    [JSON.parse('{"__proto__": "bad"}'), 'severity_mapping.__proto__ is_in'],
-  ])('rejects %j', (mapping, problem) => expect(codes(mapping)).toEqual([problem]));
-
-  it('reports too many entries once', () => {
-    const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`w${at}`, 'bad']));
-    expect(codes(many)).toEqual(['severity_mapping size']);
-  });
-
-  it('names the field of the mapping', () => {
-    expect(severityMappingProblems({ P1: 'x' }, 'mapping.severity')).toEqual([
-      {
-        field: 'mapping.severity.P1',
-        code: 'is_in',
-        message: 'mapping.severity.P1 must be one of: low, medium, high, critical.',
-      },
-    ]);
   });
 });
 
@@ -215,13 +169,19 @@ describe('typeOf', () => {
   });
 
   it('uses a known word of the event, then the type of the source, then the usual type', () => {
-    expect(typeOf({ type: 'Malware', usualType: 'other' }, { incident_type: 'spam' })).toBe(
-      'malware',
-    );
-    expect(typeOf({ type: 'weather', usualType: 'other' }, { incident_type: 'my_type' })).toBe(
-      'my_type',
-    );
-    expect(typeOf({ type: 'weather', usualType: 'other' }, {})).toBe('other');
-    expect(typeOf({ usualType: 'phishing' }, {})).toBe('phishing');
+    const of = (words: string[], incident_type?: string) =>
+      typeOf({ words, usualType: 'phishing' }, { incident_type });
+    expect(of(['Malware'], 'spam')).toBe('malware');
+    expect(of(['weather'], 'my_type')).toBe('my_type');
+    expect(of(['weather'])).toBe('phishing');
+    expect(of([])).toBe('phishing');
+  });
+
+  it('given a format → uses only words that the format knows, also as parts of a path', () => {
+    const types = new Map([['exfiltration', 'data_exfiltration']]);
+    const of = (word: string) => typeOf({ words: [word], types, usualType: 'other' }, {});
+    expect(of('Effects/Exfiltration')).toBe('data_exfiltration');
+    expect(of('Malware')).toBe('malware');
+    expect(of('SSHBruteForce')).toBe('other');
   });
 });

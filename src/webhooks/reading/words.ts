@@ -1,17 +1,11 @@
-import {
-  INCIDENT_TYPE,
-  KNOWN_INCIDENT_TYPES,
-  SEVERITIES,
-  type Severity,
-} from '../../incidents/incident.js';
-import type { FieldError } from '../../platform/errors/app-error.js';
+import { KNOWN_INCIDENT_TYPES, type Severity } from '../../incidents/incident.js';
 import { shownName } from '../../platform/text.js';
 import type {
   ReadingRules,
   SeverityMapping,
   TypeMapping,
 } from '../sources/webhook-source.entity.js';
-import { type Json, numberOf } from './json.js';
+import type { Json } from './json.js';
 
 /** An event as a format or a mapping reads it. */
 export interface Alert {
@@ -20,12 +14,10 @@ export interface Alert {
   /** Id of the event at the sender. */
   readonly eventId?: string;
   readonly title?: string;
-  /** Word of the event for its type. It counts if it is a known incident type. */
-  readonly type?: string;
-  /** Category, tactic and rule of the tool. They determine the type if `type` does not. */
+  /** Category, tactic and rule of the tool. */
   readonly words?: readonly string[];
-  /** Words that only the type_mapping of the source translates. */
-  readonly mappedWords?: readonly (string | undefined)[];
+  /** Words that the format knows. Other words then have no usual meaning. */
+  readonly types?: Translations;
   /** Type if neither the event nor the source has one. */
   readonly usualType: string;
   readonly severity?: SaidSeverity;
@@ -38,8 +30,8 @@ export interface SaidSeverity {
   readonly said: string;
   /** Number beside the word. Ranges of severity_mapping apply to it. */
   readonly number?: number;
-  /** Severity by the scale of the format, if severity_mapping has none. */
-  readonly level?: Severity;
+  /** Meaning of the number in the format, if neither severity_mapping nor the word has one. */
+  readonly scale?: SeverityMapping;
 }
 
 interface ReadSeverity {
@@ -65,21 +57,23 @@ export function severityOf(
   mapping: SeverityMapping = {},
 ): ReadSeverity {
   if (!said) return { severity: 'medium' };
-  const word = lowerCase(said.said);
-  const severity = mappedSeverity(word, said, mapping) ?? WORDS.get(word) ?? said.level;
+  const word = said.said.trim().toLowerCase();
+  const number = said.number ?? numberIn(said.said);
+  const severity =
+    mappedSeverity(word, number, mapping) ??
+    WORDS.get(word) ??
+    mappedSeverity(word, number, said.scale ?? {});
   return severity ? { severity } : { severity: 'medium', unknownWord: shownName(said.said) };
 }
 
 function mappedSeverity(
   word: string,
-  said: SaidSeverity,
+  number: number | undefined,
   mapping: SeverityMapping,
 ): Severity | undefined {
   const entries = Object.entries(mapping);
-  const byWord = entries.find(([key]) => lowerCase(key) === word);
-  if (byWord) return byWord[1];
-  const number = said.number ?? numberOf(said.said);
-  if (number === undefined) return undefined;
+  const byWord = entries.find(([key]) => key.trim().toLowerCase() === word);
+  if (byWord || number === undefined) return byWord?.[1];
   const rangeWith = (value: number) =>
     entries.find(([key]) => {
       const range = numberRange(key);
@@ -89,14 +83,13 @@ function mappedSeverity(
   return rangeWith(number) ?? rangeWith(Math.floor(number));
 }
 
-function lowerCase(word: string): string {
-  return word.trim().toLowerCase();
+/** The number that a text is. */
+export function numberIn(text = ''): number | undefined {
+  return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-type KnownIncidentType = (typeof KNOWN_INCIDENT_TYPES)[number];
-
 /** From words of a vendor, as normalWord writes them, to incident types. */
-export type Translations = ReadonlyMap<string, KnownIncidentType>;
+export type Translations = ReadonlyMap<string, string>;
 
 const LONGEST_WORD = 100;
 
@@ -106,7 +99,7 @@ const KNOWN: Translations = new Map(KNOWN_INCIDENT_TYPES.map((type) => [normalWo
 export function knownType(
   word: string | undefined,
   translations?: Translations,
-): KnownIncidentType | undefined {
+): string | undefined {
   if (word === undefined || word.length > LONGEST_WORD) return undefined;
   const normal = normalWord(word);
   return KNOWN.get(normal) ?? translations?.get(normal);
@@ -166,7 +159,7 @@ function mappedType(words: readonly string[], mapping: TypeMapping): string | un
   )?.[1];
 }
 
-function vocabularyType(words: readonly string[]): KnownIncidentType | undefined {
+function vocabularyType(words: readonly string[]): string | undefined {
   const all = `|${words.map((word) => spacedWord(word.slice(0, LOOKED_AT))).join('|')}|`;
   return VOCABULARY.find(([, pattern]) => pattern.test(all))?.[0];
 }
@@ -180,85 +173,32 @@ function spacedWord(word: string): string {
     .replace(/^-|-$/g, '');
 }
 
+/** Maximum number of parts of a word such as `Effects/Data Exfiltration`. */
+const MOST_PARTS = 20;
+
 /**
  * Type of the incident: type_mapping of the source, a word that is a type, the vocabulary, the type of the source, the usual type. If the
  * source fixes its type, no word counts.
  */
 export function typeOf(
-  { type, words = [], mappedWords = [], usualType }: Omit<Alert, 'event'>,
+  { words = [], types, usualType }: Omit<Alert, 'event'>,
   rules: Pick<ReadingRules, 'incident_type' | 'type_mapping' | 'incident_type_fixed'>,
 ): string {
   const { incident_type, type_mapping = {}, incident_type_fixed } = rules;
   if (incident_type_fixed) return incident_type ?? usualType;
   const few = words.slice(0, MOST_WORDS);
-  const said = type === undefined ? few : [type, ...few];
+  const parts = types ? few.flatMap((word) => word.split('/', MOST_PARTS)) : few;
   return (
-    mappedType([...said, ...mappedWords.filter((word) => word !== undefined)], type_mapping) ??
-    said.map((word) => knownType(word)).find((known) => known !== undefined) ??
-    vocabularyType(few) ??
+    mappedType(few, type_mapping) ??
+    parts.map((word) => knownType(word, types)).find((known) => known !== undefined) ??
+    (types ? undefined : vocabularyType(few)) ??
     incident_type ??
     usualType
   );
 }
 
-const MOST_ENTRIES = 100;
-const LONGEST_KEY = 64;
-
-/** Problems of a type_mapping that an administrator gives. `field` is its path in the request. */
-export function typeMappingProblems(mapping: TypeMapping, field = 'type_mapping'): FieldError[] {
-  const entries: (readonly [string, unknown])[] = Object.entries(mapping);
-  if (entries.length > MOST_ENTRIES) return [tooManyEntries(field)];
-  return entries.flatMap(([key, type]) => {
-    const at = `${field}.${shownName(key)}`;
-    if (normalWord(key) === '' || key.length > LONGEST_KEY) return [badKey(at)];
-    if (typeof type === 'string' && INCIDENT_TYPE.test(type)) return [];
-    const message = `${at} must be an incident type: small letters, digits and underscores.`;
-    return [{ field: at, code: 'matches', message }];
-  });
-}
-
-function tooManyEntries(field: string): FieldError {
-  return { field, code: 'size', message: `${field} must have at most ${MOST_ENTRIES} entries.` };
-}
-
-function badKey(field: string): FieldError {
-  const message = `Keys of a mapping of words must have 1 to ${LONGEST_KEY} characters.`;
-  return { field, code: 'length', message };
-}
-
-/** Numbers with signs between them are neither a word nor a range. */
-const LIKE_A_RANGE = /^[\s\d.,<>=–…+-]*\d[\s\d.,<>=–…+-]*$/;
-
-/** Problems of a severity_mapping that an administrator gives. `field` is its path in the request. */
-export function severityMappingProblems(
-  mapping: unknown,
-  field = 'severity_mapping',
-): FieldError[] {
-  if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping)) {
-    return [{ field, code: 'is_json_object', message: `${field} must be an object.` }];
-  }
-  const entries: (readonly [string, unknown])[] = Object.entries(mapping);
-  if (entries.length > MOST_ENTRIES) return [tooManyEntries(field)];
-  return entries.flatMap(([key, value]) => entryProblems(`${field}.${key}`, key, value));
-}
-
-function entryProblems(field: string, key: string, value: unknown): FieldError[] {
-  const problems: FieldError[] = [];
-  const range = numberRange(key);
-  if (key.trim() === '' || key.length > LONGEST_KEY) problems.push(badKey(field));
-  if (range ? range.from > range.to : LIKE_A_RANGE.test(key)) {
-    const message = `${field} must be a word, a number, or a range such as 0-39 or 80-.`;
-    problems.push({ field, code: 'matches', message });
-  }
-  if (!SEVERITIES.some((severity) => severity === value)) {
-    const message = `${field} must be one of: ${SEVERITIES.join(', ')}.`;
-    problems.push({ field, code: 'is_in', message });
-  }
-  return problems;
-}
-
 const NUMBER = String.raw`\d{1,20}(?:\.\d{1,20})?`;
-const RANGE = new RegExp(`^(${NUMBER})(?:\\s*(-)\\s*(${NUMBER})?)?$`);
+export const RANGE = new RegExp(`^(${NUMBER})(?:\\s*(-)\\s*(${NUMBER})?)?$`);
 
 /** Reads `0-39`, `1.5-2`, `80-` (no upper end) or `7` (that number alone). Both ends belong to the range. */
 export function numberRange(text: string): { from: number; to: number } | undefined {

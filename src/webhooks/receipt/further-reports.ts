@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
+import type { InsertedIncident } from '../../incidents/incident-creation.js';
 import type { IncidentFields } from '../../incidents/incident-fields.js';
 import {
   IncidentTimeline,
@@ -178,24 +179,25 @@ function absentIn(known: IncidentFields, said: IncidentFields): IncidentFields {
   return Object.fromEntries(Object.entries(said).filter(([name]) => known[name] === undefined));
 }
 
-/** Timeline entry of a new incident whose alert is over. */
-export function overEntries(
-  incidentId: string,
-  actor: string,
+/** Timeline entries of a new incident. */
+export function entriesOfNew(
+  { id, created_by }: Pick<InsertedIncident, 'id' | 'created_by'>,
   event: ReadEvent,
 ): NewTimelineEntry[] {
+  const entries = unknownSeverityEntries(id, created_by, event);
   const { incident, overWord } = event;
-  if (overWord === undefined) return [];
+  if (overWord === undefined) return entries;
   const { source, severity } = incident;
   const counted = incidentOf(event).severity;
   const lowered =
     severity === counted ? '.' : `: its severity ${severity} counts as ${counted} here.`;
   const summary = `${source} says that its alert is over (${overWord})${lowered}`;
-  return [{ incidentId, event: 'source_resolved', actor, summary }];
+  const entry = { incidentId: id, event: 'source_resolved', actor: created_by, summary };
+  return [...entries, entry];
 }
 
 /** Status of the alert after a later event. `undefined` if the status does not change, or the event says nothing about it. */
-export function statusAfter(
+function statusAfter(
   { source_status }: Pick<Incident, 'source_status'>,
   { incident, overWord }: ReadEvent,
 ): SourceStatus | undefined {
@@ -205,7 +207,7 @@ export function statusAfter(
 }
 
 /** Timeline entry for an unknown severity word. */
-export function unknownSeverityEntries(
+function unknownSeverityEntries(
   incidentId: string,
   actor: string,
   { unknownSeverity }: ReadEvent,

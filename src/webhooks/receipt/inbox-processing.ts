@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
+import type { Repository } from 'typeorm';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Principal } from '../../auth/principal.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
@@ -12,24 +13,15 @@ import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
 import { isUuid } from '../../platform/ids.js';
 import { AgainOutcome, type Kind, type NewWork } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import type { SettlingProgress, WebhookEventEntity } from '../events/webhook-event.entity.js';
+import { type SettlingProgress, WebhookEventEntity } from '../events/webhook-event.entity.js';
 import { WebhookEvents } from '../events/webhook-events.js';
-import { readEventLines } from '../reading/event-json.js';
-import { MOST_EVENTS } from '../reading/mapping.js';
-import { isUnfit, openBody, type OpenBody } from '../reading/read-events.js';
-import { WebhookSourcesRepository } from '../sources/webhook-sources.repository.js';
-import {
-  ENDED,
-  InboxRepository,
-  isUnsettled,
-  outcomeOf,
-  type UnsettledEvent,
-} from './inbox.repository.js';
+import { isUnfit, MOST_EVENTS, openBytes, type OpenBody } from '../reading/read-events.js';
+import { WebhookSourceEntity } from '../sources/webhook-source.entity.js';
+import { ENDED, InboxRepository, outcomeOf, type UnsettledEvent } from './inbox.repository.js';
 import {
   afterFailure,
   afterPart,
   ending,
-  nextPart,
   NOT_STORED,
   NOTHING_DONE,
   type SettledEvent,
@@ -55,8 +47,6 @@ const NO_SOURCE = 'Its source is no longer registered.';
 const PLACES = 4;
 /** Then other sources have their turn. */
 const TURN_MS = 1_000;
-/** Another worker settles the next event, for example one that lost its claim. */
-const LOCKED_MS = 500;
 /** Maximum number of bodies of a source that one transaction settles. */
 const MOST_TOGETHER = 20;
 
@@ -77,7 +67,6 @@ export class InboxProcessing implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly inbox: InboxRepository,
     private readonly events: WebhookEvents,
-    private readonly sources: WebhookSourcesRepository,
     private readonly settlement: Settlement,
     private readonly audit: AuditLog,
     private readonly work: Work,
@@ -123,13 +112,13 @@ export class InboxProcessing implements OnModuleInit {
   ): Promise<WebhookEventEntity> {
     const event = await this.inbox.lock(tx, id);
     if (!event) throw new NotFoundError('Webhook event');
-    if (!isUnsettled(event, 'failed')) {
+    if (event.status !== 'failed') {
       const message = `The event is ${event.status}: only a failed event can be replayed.`;
       throw new AppError('invalid_state', message, { details: { status: event.status } });
     }
     if (canSettle && (await this.countIn(tx, event)) <= MOST_EVENTS) await this.process(tx, event);
     else {
-      await this.inbox.change(tx, id, { status: 'queued', error: null, processed_at: null });
+      await this.change(tx, id, { status: 'queued', error: null, processed_at: null });
       await this.work.add(tx, QUEUED_EVENTS, ...workOn([event.source]));
     }
     await this.audit.record(tx, {
@@ -147,37 +136,31 @@ export class InboxProcessing implements OnModuleInit {
       signal.throwIfAborted();
       const failures = await this.processNext(source, MOST_TOGETHER);
       if (!failures) return undefined;
-      if (failures === 'locked') {
-        return new AgainOutcome({ inMs: LOCKED_MS, countsAsAttempt: false });
-      }
       for (const failure of failures) this.tell(failure);
     }
     return new AgainOutcome({ inMs: 0, countsAsAttempt: false });
   }
 
   /**
-   * Settles the bodies of a source in the order of their receipt, because their events may be about one incident. Does nothing
-   * while another worker has locked the first body. Returns undefined if none is queued.
+   * Settles the bodies of a source in the order of their receipt, because their events may be about one incident. Waits for another
+   * worker that has locked the first body. Returns undefined if none is queued.
    */
-  private async processNext(
-    source: string,
-    most: number,
-  ): Promise<readonly Failure[] | 'locked' | undefined> {
-    let taken: readonly UnsettledEvent[] | undefined;
+  private async processNext(source: string, most: number): Promise<readonly Failure[] | undefined> {
+    let taken: readonly UnsettledEvent[] = [];
     try {
       return await this.transactions.run(async (tx) => {
         taken = await this.inbox.lockFirst(tx, source, most);
-        if (taken?.length === 0) return 'locked';
+        if (taken.length === 0) return undefined;
         const failures: Failure[] = [];
-        for (const event of taken ?? []) {
+        for (const event of taken) {
           const outcome = await this.process(tx, event);
           if (outcome === 'unfinished') break;
           if (outcome) failures.push(outcome);
         }
-        return taken && failures;
+        return failures;
       });
     } catch (error) {
-      const [first, ...others] = taken ?? [];
+      const [first, ...others] = taken;
       // The work is tried again.
       if (!first || isDatabaseUnavailable(error) || isLostRace(error)) throw error;
       if (others.length > 0) return await this.processNext(source, 1);
@@ -207,7 +190,7 @@ export class InboxProcessing implements OnModuleInit {
       return undefined;
     }
     const progress = event.progress ?? NOTHING_DONE;
-    const events = body.read(nextPart(progress));
+    const events = body.read(progress);
     if (isUnfit(events)) {
       return await this.fail(tx, event, event.source, 'validation_error', events);
     }
@@ -220,7 +203,15 @@ export class InboxProcessing implements OnModuleInit {
   }
 
   private async end(tx: Tx, settled: SettledReceipt): Promise<void> {
-    await this.inbox.change(tx, settled.arrival.id, { ...outcomeOf(settled), ...ENDED });
+    await this.change(tx, settled.arrival.id, { ...outcomeOf(settled), ...ENDED });
+  }
+
+  private async change(
+    tx: Tx,
+    id: string,
+    change: Parameters<Repository<WebhookEventEntity>['update']>[1],
+  ): Promise<void> {
+    await tx.getRepository(WebhookEventEntity).update({ id }, change);
   }
 
   /** Stores the progress in the transaction that settles the part, so that a crash neither repeats nor loses a part. */
@@ -236,19 +227,19 @@ export class InboxProcessing implements OnModuleInit {
     const before = event.progress ? event.incident_ids : [];
     const incident_ids = [...new Set([...before, ...settled.map((one) => one.incident_id)])];
     if (progress.done < total) {
-      await this.inbox.change(tx, id, { progress, incident_ids });
+      await this.change(tx, id, { progress, incident_ids });
       return 'unfinished';
     }
     const end = ending(progress, total);
     if (end.error) await this.notify(tx, event, end.error);
-    await this.inbox.change(tx, id, { ...end, incident_ids, ...ENDED });
+    await this.change(tx, id, { ...end, incident_ids, ...ENDED });
     return undefined;
   }
 
   /** Returns false if a single event failed and is left out. */
   private async continueAfterFailure(tx: Tx, id: string): Promise<boolean> {
     const event = await this.inbox.lock(tx, id);
-    if (!event || !isUnsettled(event, 'queued')) return true;
+    if (event?.status !== 'queued') return true;
     const total = await this.countIn(tx, event);
     const before = event.progress ?? NOTHING_DONE;
     const size = Math.min(before.most, total - before.done);
@@ -266,10 +257,9 @@ export class InboxProcessing implements OnModuleInit {
    * connection.
    */
   private async openIn(tx: Tx, event: UnsettledEvent): Promise<OpenBody | undefined> {
-    const source = await this.sources.find(event.source, tx);
+    const source = await tx.getRepository(WebhookSourceEntity).findOneBy({ source: event.source });
     if (!source) return undefined;
-    const json = await this.turns.runInPieces(readEventLines(event.body));
-    return await this.turns.runInPieces(openBody(source, json));
+    return await this.turns.runInPieces(openBytes(source, event.body));
   }
 
   private async fail(
@@ -285,7 +275,7 @@ export class InboxProcessing implements OnModuleInit {
 
   private async markFailed(tx: Tx, event: UnsettledEvent, error: string): Promise<void> {
     await this.notify(tx, event, error);
-    await this.inbox.change(tx, event.id, { status: 'failed', error, ...ENDED });
+    await this.change(tx, event.id, { status: 'failed', error, ...ENDED });
   }
 
   /** An analyst who replays a failed event sees the outcome in the response. */

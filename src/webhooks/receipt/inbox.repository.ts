@@ -1,32 +1,15 @@
 // SQL: `on conflict` and locks in one order, so that concurrent transactions neither fail nor deadlock.
 import { Injectable } from '@nestjs/common';
-import { Equal, In, IsNull, Not, type Repository } from 'typeorm';
+import { Equal, In, IsNull, Not } from 'typeorm';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import {
-  type UNSETTLED,
-  WebhookEventEntity,
-  type WebhookSeenEventEntity,
-} from '../events/webhook-event.entity.js';
+import { WebhookEventEntity, type WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
 import type { ReadEvent } from '../reading/read-events.js';
 import { type Arrival, type SettledReceipt, statusOf } from './receipt.js';
 
-/** Claim of a receipt to be the first with an event, and to create its incident. */
-export interface Claim {
-  readonly event: ReadEvent;
-  readonly incidentId: string;
-}
-
-/** A queued or failed receipt, which has its body. */
+/** A receipt with its body. Queued and failed receipts have one. */
 export type UnsettledEvent = WebhookEventEntity & Arrival;
-
-export function isUnsettled(
-  event: WebhookEventEntity,
-  status: (typeof UNSETTLED)[number],
-): event is UnsettledEvent {
-  return event.status === status;
-}
 
 /** Columns of a receipt that has ended. */
 export const ENDED = {
@@ -99,9 +82,9 @@ const QUEUE: Statement = {
     select * from queued union all select * from added`,
 };
 
-const FIRST_QUEUED: Statement = {
-  name: 'webhook_events_first_queued',
-  text: `select id from webhook_events where source = $1 and status = 'queued' order by id limit $2`,
+const HAS_QUEUED: Statement = {
+  name: 'webhook_events_has_queued',
+  text: `select from webhook_events where source = $1 and status = 'queued' limit 1`,
 };
 
 /** A body that is queued stays queued: its sender was answered 202. */
@@ -162,19 +145,20 @@ const OTHER_FAILURE: Statement = {
 export class InboxRepository {
   constructor(private readonly statements: Statements) {}
 
-  /** Returns the incident ids of the claims that are the first. Waits for other transactions with the same claims. */
+  /**
+   * Claims the events of a receipt, each with the id of its incident. Returns the incident ids of new events. Waits for other
+   * transactions that claim the same events.
+   */
   async claimAll(
     tx: Tx,
     { id, source }: Arrival,
-    claims: readonly Claim[],
+    events: readonly ReadEvent[],
+    incidentIds: readonly string[],
   ): Promise<ReadonlySet<string>> {
-    const rows = await this.statements.rowsIn<{ incident_id: string }>(tx, CLAIM, [
-      source,
-      id,
-      claims.map(({ event }) => event.key),
-      claims.map(({ event }) => event.contentHash),
-      claims.map(({ incidentId }) => incidentId),
-    ]);
+    const keys = events.map(({ key }) => key);
+    const contents = events.map(({ contentHash }) => contentHash);
+    const values = [source, id, keys, contents, incidentIds];
+    const rows = await this.statements.rowsIn<{ incident_id: string }>(tx, CLAIM, values);
     return new Set(rows.map(({ incident_id }) => incident_id));
   }
 
@@ -188,15 +172,16 @@ export class InboxRepository {
     await this.statements.rowsIn(tx, ADD_CONTENT, [source, key, contentHash]);
   }
 
-  /** The first of these receipts that has the same bytes as the arrival. */
+  /** The first of these other receipts that has the same bytes as the arrival. */
   async findSameBytes(
     tx: Tx,
-    { body_hash }: Arrival,
+    { id, body_hash }: Arrival,
     ids: readonly string[],
   ): Promise<string | undefined> {
+    const others = ids.filter((other) => other !== id);
     const receipt = await tx.getRepository(WebhookEventEntity).findOne({
       select: { id: true },
-      where: { id: In(ids), body_hash: Equal(body_hash), body: Not(IsNull()) },
+      where: { id: In(others), body_hash: Equal(body_hash), body: Not(IsNull()) },
       order: { id: 'ASC' },
     });
     return receipt?.id;
@@ -208,14 +193,6 @@ export class InboxRepository {
     const outcome = [status, body, body_hash, incident_ids, duplicate_of];
     const values = [id, source, ...outcome, received_at.toISOString()];
     await this.statements.rowsIn(tx, INSERT_SETTLED, values);
-  }
-
-  async change(
-    tx: Tx,
-    id: string,
-    change: Parameters<Repository<WebhookEventEntity>['update']>[1],
-  ): Promise<void> {
-    await tx.getRepository(WebhookEventEntity).update({ id }, change);
   }
 
   /** Queues the bodies and returns the ids of their rows, in the same order. */
@@ -243,54 +220,28 @@ export class InboxRepository {
    * transactions lock rows before the failures of the source.
    */
   async isFirstFailure(tx: Tx, source: string, id: string): Promise<boolean> {
-    if (await this.hasOtherFailure(tx, source, id)) return false;
     await this.statements.rowsIn(tx, LOCK_FAILURES, [source]);
-    return !(await this.hasOtherFailure(tx, source, id));
-  }
-
-  private async hasOtherFailure(tx: Tx, source: string, id: string): Promise<boolean> {
-    return (await this.statements.rowsIn(tx, OTHER_FAILURE, [source, id])).length > 0;
-  }
-
-  /** Locks the event and returns it with its body. Waits for other transactions that hold the lock. */
-  async lock(tx: Tx, id: string): Promise<WebhookEventEntity | undefined> {
-    const event = await tx
-      .getRepository(WebhookEventEntity)
-      .createQueryBuilder('event')
-      .addSelect('event.body')
-      .where({ id })
-      .setLock('pessimistic_write')
-      .getOne();
-    return event ?? undefined;
+    return (await this.statements.rowsIn(tx, OTHER_FAILURE, [source, id])).length === 0;
   }
 
   async hasQueued(tx: Tx, source: string): Promise<boolean> {
-    return (await this.firstQueuedIds(tx, source, 1)).length > 0;
+    return (await this.statements.rowsIn(tx, HAS_QUEUED, [source])).length > 0;
   }
 
-  /**
-   * Locks the first queued bodies of the source, in the order of receipt. Returns no body if another worker has locked the first, and
-   * `undefined` if no body is queued.
-   */
-  async lockFirst(tx: Tx, source: string, most: number): Promise<UnsettledEvent[] | undefined> {
-    const ids = await this.firstQueuedIds(tx, source, most);
-    if (ids.length === 0) return undefined;
-    const events = await tx
-      .getRepository(WebhookEventEntity)
-      .createQueryBuilder('event')
-      .addSelect('event.body')
-      .where({ id: In(ids), status: 'queued' })
-      .orderBy('event.id')
-      .setLock('pessimistic_write')
-      .setOnLocked('skip_locked')
-      .getMany();
-    const gap = events.findIndex(({ id }, at) => id !== ids[at]);
-    return (gap < 0 ? events : events.slice(0, gap)) as UnsettledEvent[];
+  /** Locks the event and returns it with its body. Waits for other transactions that hold the lock. */
+  async lock(tx: Tx, id: string): Promise<UnsettledEvent | undefined> {
+    return (await this.locked(tx).where({ id }).getOne()) as UnsettledEvent | undefined;
   }
 
-  private async firstQueuedIds(tx: Tx, source: string, most: number): Promise<string[]> {
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, FIRST_QUEUED, [source, most]);
-    return rows.map(({ id }) => id);
+  /** Locks the first queued bodies of the source, in the order of receipt. */
+  async lockFirst(tx: Tx, source: string, most: number): Promise<UnsettledEvent[]> {
+    const first = this.locked(tx).where({ source, status: 'queued' }).orderBy('event.id');
+    return (await first.limit(most).getMany()) as UnsettledEvent[];
+  }
+
+  private locked(tx: Tx) {
+    const events = tx.getRepository(WebhookEventEntity).createQueryBuilder('event');
+    return events.addSelect('event.body').setLock('pessimistic_write');
   }
 }
 

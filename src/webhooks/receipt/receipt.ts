@@ -4,8 +4,7 @@ import type {
   WebhookEventEntity,
   WebhookEventStatus,
 } from '../events/webhook-event.entity.js';
-import { MOST_EVENTS, type Part } from '../reading/mapping.js';
-import type { ReadEvent } from '../reading/read-events.js';
+import { MOST_EVENTS, type ReadEvent } from '../reading/read-events.js';
 
 /** Errors of a receipt. */
 export const RECEIPT_REFUSALS = [
@@ -73,10 +72,6 @@ export const NOTHING_DONE: SettlingProgress = {
   failed: [],
   failures: 0,
 };
-
-export function nextPart({ done, most }: SettlingProgress): Part {
-  return { from: done, most };
-}
 
 export function afterPart(
   before: SettlingProgress,

@@ -6,13 +6,8 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import { type ReadEvent, incidentOf } from '../reading/read-events.js';
-import {
-  EVENT_UPDATED,
-  FurtherReports,
-  overEntries,
-  unknownSeverityEntries,
-} from './further-reports.js';
-import { type Claim, InboxRepository, type SeenEvent } from './inbox.repository.js';
+import { entriesOfNew, EVENT_UPDATED, FurtherReports } from './further-reports.js';
+import { InboxRepository, type SeenEvent } from './inbox.repository.js';
 import {
   type Arrival,
   type EarlierReceipt,
@@ -51,21 +46,13 @@ export class Settlement {
       event,
       row: this.creation.prepare(by, incidentOf(event)),
     }));
-    const claims = wanted.map(({ event, row }): Claim => ({ event, incidentId: row.id }));
-    const first = await this.inbox.claimAll(tx, arrival, claims);
-
+    const ids = wanted.map(({ row }) => row.id);
+    const first = await this.inbox.claimAll(tx, arrival, events, ids);
     const fresh = wanted.filter(({ row }) => first.has(row.id));
-    await this.creation.insertRows(
-      tx,
-      fresh.map(({ row }) => row),
-    );
-    await this.timeline.add(
-      tx,
-      ...fresh.flatMap(({ event, row }) => [
-        ...unknownSeverityEntries(row.id, by, event),
-        ...overEntries(row.id, by, event),
-      ]),
-    );
+    const rows = fresh.map(({ row }) => row);
+    await this.creation.insertRows(tx, rows);
+    const entries = fresh.flatMap(({ event, row }) => entriesOfNew(row, event));
+    await this.timeline.add(tx, ...entries);
 
     const repeated = wanted.filter(({ row }) => !first.has(row.id)).map(({ event }) => event);
     const seen = await this.seenOf(tx, arrival.source, repeated);
@@ -92,17 +79,21 @@ export class Settlement {
     return { arrival, events: all, repeats: await this.repeatedBy(tx, arrival, ofEach) };
   }
 
-  /** Finds the receipt with the same bytes: usually the first receipt of an event, otherwise a receipt that updated it. */
+  /**
+   * Finds the receipt with the same bytes: usually the first receipt of an event, otherwise a receipt that updated it. Without one, the
+   * first other receipt of an event: some events of a replayed body may be its own.
+   */
   private async repeatedBy(
     tx: Tx,
     arrival: Arrival,
     seen: readonly SeenEvent[],
-  ): Promise<EarlierReceipt> {
+  ): Promise<EarlierReceipt | undefined> {
     const first = seen.map(({ event_id }) => event_id);
-    const id =
+    const same =
       (await this.inbox.findSameBytes(tx, arrival, first)) ??
       (await this.inbox.findSameBytes(tx, arrival, await this.updatesOf(tx, seen)));
-    return id === undefined ? { id: first[0]!, hasBytes: false } : { id, hasBytes: true };
+    const id = same ?? first.find((other) => other !== arrival.id);
+    return id === undefined ? undefined : { id, hasBytes: same !== undefined };
   }
 
   private async updatesOf(tx: Tx, seen: readonly SeenEvent[]): Promise<string[]> {

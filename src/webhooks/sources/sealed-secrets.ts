@@ -1,16 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
-import {
-  UnknownSecretKeyError,
-  UnreadableSecretError,
-} from '../../platform/secrets/secrets.errors.js';
 import type { WebhookSourceEntity } from './webhook-source.entity.js';
 
 /** Time for which the previous secret stays valid, so that the sender can be reconfigured. */
-export const OVERLAP_MS = 24 * 60 * 60 * 1_000;
+const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
-export type StoredSecrets = Pick<
+type StoredSecrets = Pick<
   WebhookSourceEntity,
   'secret' | 'previous_secret' | 'previous_secret_until'
 >;
@@ -21,26 +17,19 @@ export interface SecretChange {
 }
 
 const NO_PREVIOUS = { previous_secret: null, previous_secret_until: null };
+export const NO_SECRETS: StoredSecrets = { secret: null, ...NO_PREVIOUS };
 
 /** Encrypts the secrets of sources. A secret can be decrypted only for its source. */
 @Injectable()
 export class SealedSecrets {
   constructor(private readonly box: SecretBox) {}
 
-  ofNewSource(source: string, secret: string): StoredSecrets {
-    return { secret: this.box.seal(secret, contextOf(source)), ...NO_PREVIOUS };
-  }
-
   /** `undefined` if there is no secret, or if it cannot be decrypted because its key is lost or it was altered. */
   open(source: string, sealed: string | null): string | undefined {
-    if (sealed === null) return undefined;
     try {
-      return this.box.open(sealed, contextOf(source));
-    } catch (error) {
-      if (error instanceof UnreadableSecretError || error instanceof UnknownSecretKeyError) {
-        return undefined;
-      }
-      throw error;
+      return sealed === null ? undefined : this.box.open(sealed, contextOf(source));
+    } catch {
+      return undefined;
     }
   }
 
@@ -53,12 +42,10 @@ export class SealedSecrets {
     const current = this.open(before.source, before.secret);
     // The time of the comparison reveals nothing, because the caller may set the secret.
     const isNew = secret !== undefined && secret !== current;
+    const until = new Date(now.getTime() + OVERLAP_MS);
     const { previous_secret, previous_secret_until } =
       isNew && current !== undefined
-        ? {
-            previous_secret: before.secret,
-            previous_secret_until: new Date(now.getTime() + OVERLAP_MS),
-          }
+        ? { previous_secret: before.secret, previous_secret_until: until }
         : before;
     return {
       secret: isNew ? this.box.seal(secret, contextOf(before.source)) : before.secret,
@@ -67,18 +54,15 @@ export class SealedSecrets {
   }
 }
 
-export function contextOf(source: string): string {
-  return `webhook:${source}`;
-}
-
-const IN_SOURCES = {
-  table: 'webhook_sources',
-  id: ['source'],
-  context: ({ source }: Readonly<Record<string, string>>) => contextOf(source!),
-};
+const contextOf = (source: string): string => `webhook:${source}`;
 
 /** Columns with sealed secrets of sources. */
-export const WEBHOOK_SECRETS: readonly SealedColumn[] = [
-  { ...IN_SOURCES, column: 'secret', where: 'secret is not null' },
-  { ...IN_SOURCES, column: 'previous_secret', where: 'previous_secret is not null' },
-];
+export const WEBHOOK_SECRETS: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
+  (column) => ({
+    table: 'webhook_sources',
+    column,
+    id: ['source'],
+    where: `${column} is not null`,
+    context: ({ source }) => contextOf(source!),
+  }),
+);

@@ -1,6 +1,6 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
 import { presetNamed } from '../presets/presets.js';
-import { readingProblems } from '../reading/mapping.js';
+import { readingProblems } from '../reading/reading-problems.js';
 import { BASE64 } from '../signatures/signature-rules.js';
 import type { SignatureScheme, WebhookSourceEntity } from './webhook-source.entity.js';
 
@@ -44,7 +44,8 @@ export type SettingsChange = Partial<SourceSettings>;
 /** Problems of a request that do not depend on the source. */
 export function settingsProblems(change: SettingsChange): FieldError[] {
   const { format, preset, mapping } = change;
-  const problems = readingProblems(change);
+  const { severity_mapping, type_mapping } = change;
+  const problems = readingProblems({ mapping, severity_mapping, type_mapping });
   if ((!mapping && !preset) || format === undefined || format === 'mapping') return problems;
   const message = 'format must be mapping, or absent, if there is a mapping or a preset.';
   return [...problems, { field: 'format', code: 'is_in', message }];

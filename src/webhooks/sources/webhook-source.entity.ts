@@ -118,9 +118,6 @@ export class WebhookSourceEntity {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly previous_secret_until: Date | null;
 
-  @Column({ type: 'integer', default: 1 })
-  readonly version: number;
-
   @Column({ type: 'text' })
   readonly created_by: string;
 

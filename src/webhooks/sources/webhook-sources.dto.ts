@@ -24,7 +24,7 @@ import {
 } from '../../platform/validation/fields.js';
 import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import { PRESETS } from '../presets/presets.js';
-import { LONGEST_POINTER, MOST_LIFTED, MOST_POINTERS } from '../reading/mapping.js';
+import { MAPPING_CONTRACT } from '../reading/reading-problems.js';
 import { incidentOf, type ReadEvent } from '../reading/read-events.js';
 import {
   DEFAULT_SETTINGS,
@@ -43,7 +43,7 @@ import {
   type SignatureScheme,
   type TypeMapping,
 } from './webhook-source.entity.js';
-import { WEBHOOK_SOURCE_SORTS, type WebhookSourceSort } from './webhook-sources.repository.js';
+import { WEBHOOK_SOURCE_SORTS, type WebhookSourceSort } from './webhook-sources.service.js';
 
 const SourceName = () =>
   Text({
@@ -67,24 +67,6 @@ const Secret = (options: FieldOptions) =>
     example: 'v7Zq-1mC4tXs9bLw2RkE8yHd',
   });
 
-const POINTER = {
-  type: 'string',
-  maxLength: LONGEST_POINTER,
-  pattern: '^\\^?(/([^~\\x00]|~[01])*)?$',
-};
-const oneOrMany = (items: object, description?: string) => ({
-  description,
-  // Some generators create code that does not compile from a oneOf with a list.
-  'x-alternatives': [POINTER, { type: 'array', items, minItems: 1, maxItems: MOST_POINTERS }],
-});
-const FIRST_COUNTS =
-  'A JSON pointer, or a list of pointers. The first pointer that leads to a value counts.';
-const POINTERS = oneOrMany(POINTER, FIRST_COUNTS);
-const JOINED_POINTERS = oneOrMany(
-  oneOrMany(POINTER),
-  `${FIRST_COUNTS} The values of a list within the list are joined.`,
-);
-
 /** The fingerprint alone is not an id: an alert that fires again has the same. */
 const MAPPING_EXAMPLE = {
   items: '/alerts',
@@ -93,24 +75,6 @@ const MAPPING_EXAMPLE = {
   event_id: [['/fingerprint', '/startsAt']],
   lift: { host: '/labels/instance' },
 } satisfies Mapping;
-
-const MAPPING_CONTRACT = {
-  title: 'EventMapping',
-  additionalProperties: false,
-  properties: {
-    items: oneOrMany(POINTER, `${FIRST_COUNTS} It leads to a list of events.`),
-    title: JOINED_POINTERS,
-    severity: POINTERS,
-    event_id: JOINED_POINTERS,
-    type: POINTERS,
-    lift: {
-      type: 'object',
-      description: 'Pointers to the values of `fields`.',
-      additionalProperties: oneOrMany(POINTER),
-      maxProperties: MOST_LIFTED,
-    },
-  },
-};
 
 const MAPPING_DESCRIPTION =
   'JSON pointers to the parts of an incident in an event. Of a list, the first pointer that leads to a value counts; the values of a ' +

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
+import { DataSource } from 'typeorm';
 import type { AuditAction } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
@@ -13,10 +14,10 @@ import {
 } from '../../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import type { Caller } from '../../platform/http/caller.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { isLines, readEventJson, readEventLines } from '../reading/event-json.js';
-import { type ReadEvent, isUnfit, openBody } from '../reading/read-events.js';
-import { SealedSecrets, type SecretChange } from './sealed-secrets.js';
+import { findOrder, type Page, type PageRequest, sortWords } from '../../platform/paging/page.js';
+import { isLines } from '../reading/event-json.js';
+import { type ReadEvent, isUnfit, openBytes } from '../reading/read-events.js';
+import { NO_SECRETS, SealedSecrets, type SecretChange } from './sealed-secrets.js';
 import {
   DEFAULT_SETTINGS,
   SETTINGS,
@@ -25,19 +26,16 @@ import {
   settingsAfter,
   settingsProblems,
 } from './source-rules.js';
-import { SourceDirectory } from './source-directory.js';
-import {
-  type SourceContent,
-  type WebhookSourceSort,
-  WebhookSourcesRepository,
-  withoutSecrets,
-} from './webhook-sources.repository.js';
+import { SourceDirectory, withoutSecrets } from './source-directory.js';
 import {
   type SignatureScheme,
   SOURCE_NAME,
   type WebhookSource,
-  type WebhookSourceEntity,
+  WebhookSourceEntity,
 } from './webhook-source.entity.js';
+
+export const WEBHOOK_SOURCE_SORTS = sortWords('created_at', 'source');
+export type WebhookSourceSort = (typeof WEBHOOK_SOURCE_SORTS)[number];
 
 type NewWebhookSource = SettingsChange & {
   readonly source: string;
@@ -52,8 +50,8 @@ export class WebhookSourcesService {
   private readonly turns = new LoopTurns();
 
   constructor(
+    private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
-    private readonly sources: WebhookSourcesRepository,
     private readonly secrets: SealedSecrets,
     private readonly directory: SourceDirectory,
     private readonly audit: AuditLog,
@@ -61,15 +59,18 @@ export class WebhookSourcesService {
   ) {}
 
   async list(
-    request: PageRequest,
+    { page, per_page: take }: PageRequest,
     sort: readonly WebhookSourceSort[],
   ): Promise<Page<WebhookSource>> {
-    const { items, total } = await this.sources.list(request, sort);
+    const order = findOrder(sort, { created_at: 'created_at', source: 'source' }, 'source');
+    const rows = this.dataSource.getRepository(WebhookSourceEntity);
+    const [items, total] = await rows.findAndCount({ order, take, skip: (page - 1) * take });
     return { items: items.map((row) => this.shown(row)), total };
   }
 
   async get(source: string): Promise<WebhookSource> {
-    const found = SOURCE_NAME.test(source) ? await this.sources.find(source) : undefined;
+    const rows = this.dataSource.getRepository(WebhookSourceEntity);
+    const found = SOURCE_NAME.test(source) ? await rows.findOneBy({ source }) : null;
     if (!found) throw new NotFoundError('Webhook source');
     return this.shown(found);
   }
@@ -80,10 +81,8 @@ export class WebhookSourcesService {
     body: Buffer = Buffer.alloc(0),
   ): Promise<ReadEvent[]> {
     const source = await this.get(name);
-    const json = isLines(contentType)
-      ? await this.turns.runInPieces(readEventLines(body))
-      : readEventJson(body);
-    const opened = await this.turns.runInPieces(openBody(source, json));
+    const pieces = openBytes(source, body, isLines(contentType));
+    const opened = await this.turns.runInPieces(pieces);
     if (opened.isEmpty) return [];
     const events = opened.read();
     if (!isUnfit(events)) return events;
@@ -99,13 +98,14 @@ export class WebhookSourcesService {
     const settings = settingsAfter(DEFAULT_SETTINGS, wanted);
     requireMapping(settings);
     requireUsable(secret, settings.signature, 'secret');
-    const secrets = this.secrets.ofNewSource(source, secret);
+    const secrets = this.secrets.change({ source, ...NO_SECRETS }, { secret }, this.clock.now());
     const taken = () => new AppError('conflict', `A webhook source ${source} already exists.`);
     return await mapConstraints({ pk_webhook_sources: taken }, () =>
       this.transactions.run<WebhookSource>(
         async (tx) => {
-          const content = { source, ...settings, ...secrets, created_by: caller.name };
-          const row = await this.sources.insert(tx, content);
+          const rows = tx.getRepository(WebhookSourceEntity);
+          await rows.insert({ source, ...settings, ...secrets, created_by: caller.name });
+          const row = await rows.findOneByOrFail({ source });
           await this.record(tx, caller, 'webhook_source.created', row);
           return this.shown(row);
         },
@@ -129,7 +129,9 @@ export class WebhookSourcesService {
       const after = this.contentAfter(before, change);
       const fields = RECORDED.filter((name) => !isDeepStrictEqual(before[name], after[name]));
       if (fields.length === 0) return this.shown(before);
-      const row = await this.sources.update(tx, before.source, after);
+      const rows = tx.getRepository(WebhookSourceEntity);
+      await rows.update({ source }, { ...after, updated_at: () => 'now()' });
+      const row = await rows.findOneByOrFail({ source });
       const { revoke_old_secret } = change;
       await this.record(tx, caller, 'webhook_source.updated', row, { fields, revoke_old_secret });
       return this.shown(row);
@@ -139,12 +141,12 @@ export class WebhookSourcesService {
   async delete(caller: Caller, source: string): Promise<void> {
     await this.transactions.run(async (tx) => {
       const gone = await this.lock(tx, source);
-      await this.sources.delete(tx, source);
+      await tx.getRepository(WebhookSourceEntity).delete({ source });
       await this.record(tx, caller, 'webhook_source.deleted', gone);
     }, caller);
   }
 
-  private contentAfter(before: WebhookSourceEntity, change: WebhookSourceChange): SourceContent {
+  private contentAfter(before: WebhookSourceEntity, change: WebhookSourceChange) {
     const settings = settingsAfter(before, change);
     requireMapping(settings);
     const secrets = this.secrets.change(before, change, this.clock.now());
@@ -165,7 +167,9 @@ export class WebhookSourcesService {
   }
 
   private async lock(tx: Tx, source: string): Promise<WebhookSourceEntity> {
-    const found = SOURCE_NAME.test(source) ? await this.sources.lock(tx, source) : undefined;
+    const lock = { mode: 'pessimistic_write' } as const;
+    const rows = tx.getRepository(WebhookSourceEntity);
+    const found = SOURCE_NAME.test(source) ? await rows.findOne({ where: { source }, lock }) : null;
     if (!found) throw new NotFoundError('Webhook source');
     return found;
   }

@@ -26,7 +26,7 @@ const CREATED_AT = new Date('2026-11-22T12:00:00Z');
 
 export interface Judged {
   readonly verdict: RunVerdict;
-  readonly judgement: Judgement;
+  readonly judgement: Judgement & Pick<TokenMeter, 'tokens'>;
 }
 
 /**
@@ -40,17 +40,14 @@ export async function judgedAsInProduction(
   signal: AbortSignal,
 ): Promise<Judged> {
   const read = triageCase(incident, rawData);
-  const judgement = await model.judge(read, {
-    tools: [],
-    gate: OPEN_GATE,
-    signal,
-    meter: new TokenMeter(),
-  });
+  const meter = new TokenMeter();
+  const judgement = await model.judge(read, { tools: [], gate: OPEN_GATE, signal, meter });
   const sources = new Map<string, unknown>([
     ['raw_data', read.rawData],
     ['fields', read.fields],
   ]);
-  return { verdict: checkedVerdict(judgement.verdict, sources).verdict, judgement };
+  const { verdict } = checkedVerdict(judgement.verdict, sources);
+  return { verdict, judgement: { ...judgement, tokens: meter.tokens } };
 }
 
 /** The number and the id say nothing: those of the set name what is expected. */

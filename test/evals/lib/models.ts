@@ -1,7 +1,7 @@
 import { loadSettings } from '../../../src/platform/config/load-settings.js';
 import { OutboundHttp } from '../../../src/platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../../src/platform/net/targets.js';
-import { anthropicModel } from '../../../src/triage/model/configured-model.js';
+import { anthropicModel } from '../../../src/triage/model/anthropic/anthropic-model.js';
 import { RulesModel } from '../../../src/triage/model/rules/rules-model.js';
 import type { TriageModel } from '../../../src/triage/model/triage-model.port.js';
 

@@ -1,11 +1,5 @@
 import { ConnectorRegistry } from '../../../src/connectors/connector-registry.js';
-import type {
-  ActionCall,
-  Connector,
-  ConnectorIdentity,
-  Outcome,
-  TestResult,
-} from '../../../src/connectors/connector-type.js';
+import type { ActionCall, Connector, Outcome } from '../../../src/connectors/connector-type.js';
 import type { Departure, Gate } from '../../../src/platform/net/outbound-request.js';
 import type { TestApp } from '../test-app.js';
 
@@ -16,7 +10,7 @@ export const TEST_CONNECTORS = [SCRIPTED, 'slow'] as const;
 
 /** A connector of a test that offers every action type. */
 export abstract class TestConnector implements Connector {
-  readonly identity: ConnectorIdentity;
+  readonly identity: Connector['identity'];
   readonly simulates = false;
   repeatable = false;
 
@@ -38,7 +32,7 @@ export abstract class TestConnector implements Connector {
     return undefined;
   }
 
-  async test(): Promise<TestResult> {
+  async test() {
     return { success: true, message: 'Fine.', latency_ms: 0 };
   }
 

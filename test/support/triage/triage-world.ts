@@ -7,6 +7,7 @@ import {
   type Judgement,
   ModelUnavailableError,
   type ProposedVerdict,
+  type TokenUse,
   TriageModel,
   type UnavailableReason,
 } from '../../../src/triage/model/triage-model.port.js';
@@ -35,7 +36,10 @@ export const VERDICT: ProposedVerdict = {
   recommended_actions: ['quarantine_email', 'block_sender'],
 };
 
-export function judgement(more: Partial<Judgement> = {}): Judgement {
+/** A judgement, and the tokens that it cost. */
+type CostlyJudgement = Judgement & { readonly tokens?: TokenUse };
+
+export function judgement(more: Partial<CostlyJudgement> = {}): CostlyJudgement {
   return {
     verdict: VERDICT,
     model: 'scripted-1',
@@ -58,8 +62,12 @@ export function unavailable(
 
 /** Replaces the model of a replica that would ask outside, and counts how often it is asked. */
 export function script(app: TestApp, judge: Judge) {
-  const asked = jest.fn<ReturnType<Judge>, Parameters<Judge>>(judge);
-  Object.assign(app.nest.get(TriageModel), { judge: asked, usesTools: true });
+  const asked = jest.fn<ReturnType<Judge>, Parameters<Judge>>(async (given, judging) => {
+    const answer: CostlyJudgement = await judge(given, judging);
+    if (answer?.tokens) judging.meter.add(answer.tokens);
+    return answer;
+  });
+  Object.assign(app.nest.get(TriageModel), { judge: asked });
   return asked;
 }
 

@@ -137,7 +137,11 @@ function plainMail(stories: readonly Story[]): Row {
 
 function messages(stories: readonly Story[], { messages: all }: Received): Row[] {
   const numbers = stories.filter(({ truth }) => truth.wave).map(({ number }) => number);
-  const ofWave = all.filter(({ words }) => numbers.some((number) => words.includes(number)));
+  // Messages about other incidents may also name incidents of the wave, such as approvals of the next hour.
+  const ofWave = all.filter(({ words }) => {
+    const named = words.match(/INC-\d{4}-\d+/g) ?? [];
+    return named.length > 0 && named.every((number) => numbers.includes(number));
+  });
   const kinds = (some: readonly Message[]): string[] => {
     const counts = new Map<string, number>();
     for (const { headline } of some) {

@@ -1,6 +1,8 @@
-import Anthropic from '@anthropic-ai/sdk';
+import type Anthropic from '@anthropic-ai/sdk';
 import { randomBytes } from 'node:crypto';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
+import { SettingError } from '../../../platform/config/load-settings.js';
+import type { Settings } from '../../../platform/config/settings.js';
 import { type Span, traced } from '../../../platform/tracing/tracing.js';
 import { type Prompt, promptFor, readVerdict, VERDICT_SCHEMA } from '../../prompts/prompt.js';
 import { WORDS } from '../../prompts/prompt-texts.js';
@@ -10,23 +12,15 @@ import {
   type Judging,
   ModelUnavailableError,
   type ProposedVerdict,
-  TokenMeter,
+  QUESTION_SCHEMA,
+  type TokenUse,
   type TriageCase,
   TriageModel,
   type UnavailableReason,
 } from '../triage-model.port.js';
-import { failureOf, gatedFetch, notAMessage } from './provider-requests.js';
+import { type AnthropicOptions, notAMessage, ProviderRequests } from './provider-requests.js';
 import { ToolAnswers } from './tool-answers.js';
 
-export interface AnthropicOptions {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly model: string;
-  /** Time for one verdict, with all questions and retries. */
-  readonly timeoutMs: number;
-}
-
-const NONCE_BYTES = 16;
 /** Six rounds of questions, the verdict, one repair, and two pauses of the provider. */
 const MOST_REQUESTS = 10;
 /** A verdict has some hundred tokens; a model that thinks first needs more. */
@@ -57,80 +51,54 @@ type Message = Anthropic.Message;
 
 /** The questions and answers until there is a verdict. */
 class Conversation {
-  private readonly nonce = randomBytes(NONCE_BYTES).toString('hex');
-  /** Aborted if the gate or the caller ends the run, so that the SDK does not retry. */
-  private readonly ended = new AbortController();
-  private readonly signal: AbortSignal;
-  private readonly sdk: Anthropic;
+  private readonly requests: ProviderRequests;
   private readonly prompt: Prompt;
   private readonly answers: ToolAnswers;
   private readonly messages: Anthropic.MessageParam[];
-  private readonly used = new TokenMeter();
-  private model: string;
   private isRepaired = false;
 
   constructor(
     http: OutboundHttp,
-    options: AnthropicOptions,
+    private readonly options: AnthropicOptions,
     given: TriageCase,
     private readonly judging: Judging,
   ) {
-    const { apiKey, baseUrl: baseURL, timeoutMs: timeout } = options;
     const { tools, gate, signal } = judging;
-    this.model = options.model;
-    this.signal = AbortSignal.any([signal, this.ended.signal]);
-    const fetch = gatedFetch(http, gate, this.signal, timeout, (why) => this.ended.abort(why));
-    // The service has its own traces and logs.
-    this.sdk = new Anthropic({
-      apiKey,
-      baseURL,
-      timeout,
-      fetch,
-      openTelemetry: false,
-      logLevel: 'off',
-    });
-    this.prompt = promptFor(given, { nonce: this.nonce, tools });
-    this.answers = new ToolAnswers(tools, this.nonce, this.signal);
+    const nonce = randomBytes(16).toString('hex');
+    this.requests = new ProviderRequests(http, options, gate, signal);
+    this.prompt = promptFor(given, { nonce, tools });
+    this.answers = new ToolAnswers(tools, given.indicators, nonce, signal);
     this.messages = [{ role: 'user', content: this.prompt.user }];
   }
 
   async judgement(): Promise<Judgement> {
-    const { prompt_hash } = this.prompt;
-    const params = { ...this.params(), model: this.model };
-    this.judging.meter.asks({ model: this.model, prompt_hash });
+    this.asks(this.options.model);
     for (let request = 1; request <= MOST_REQUESTS; request += 1) {
-      const message = await this.send({ ...params, ...this.toolParams(), messages: this.messages });
-      const verdict = await this.take(message);
-      const { model, answers, used } = this;
-      if (verdict)
-        return { verdict, model, prompt_hash, tokens: used.tokens, toolCalls: answers.calls };
+      const verdict = await this.take(await this.send());
+      if (verdict) return { ...this.judging.meter.asked!, verdict, toolCalls: this.answers.calls };
     }
     throw useless('invalid_answer', `The model gave no verdict within ${MOST_REQUESTS} requests.`);
   }
 
-  private async send(params: Anthropic.MessageCreateParamsNonStreaming): Promise<Message> {
+  private asks(model: string): void {
+    this.judging.meter.asked = { model, prompt_hash: this.prompt.prompt_hash };
+  }
+
+  private async send(): Promise<Message> {
+    const { model } = this.options;
     const attributes = {
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'anthropic',
-      'gen_ai.request.model': params.model,
+      'gen_ai.request.model': model,
     };
     return await traced(
-      () => ({ name: `chat ${params.model}`, kind: 'client', attributes }),
-      async (span) => {
-        this.signal.throwIfAborted();
-        try {
-          return this.read(await this.sdk.messages.create(params, { signal: this.signal }), span);
-        } catch (error) {
-          this.judging.signal.throwIfAborted();
-          throw failureOf(this.ended.signal.aborted ? this.ended.signal.reason : error);
-        }
-      },
+      () => ({ name: `chat ${model}`, kind: 'client', attributes }),
+      async (span) => this.read(await this.requests.send(this.params()), span),
     );
   }
 
   private read(answer: unknown, span: Span | undefined): Message {
     const tokens = tokensOf(answer);
-    this.used.add(tokens);
     this.judging.meter.add(tokens);
     span?.note({
       'gen_ai.usage.input_tokens': tokens.input,
@@ -139,9 +107,8 @@ class Conversation {
     if (!isMessage(answer)) throw notAMessage(answer);
     const model: unknown = answer.model;
     if (typeof model === 'string' && MODEL.test(model)) {
-      this.model = model;
       span?.note({ 'gen_ai.response.model': model });
-      this.judging.meter.asks({ model, prompt_hash: this.prompt.prompt_hash });
+      this.asks(model);
     }
     return answer;
   }
@@ -167,7 +134,7 @@ class Conversation {
       case 'model_context_window_exceeded':
         throw useless('truncated', 'The incident is too long for the model.');
       case 'refusal':
-        throw useless('refused', refusalSentence(message));
+        throw useless('refused', 'The model refused to judge the incident.');
       case null:
       default:
         throw useless('invalid_answer', 'The model stopped for an unknown reason.');
@@ -192,27 +159,25 @@ class Conversation {
     if (reply !== undefined) this.messages.push({ role: 'user', content: reply });
   }
 
-  private params() {
-    return {
-      max_tokens: MOST_OUTPUT_TOKENS,
-      // Tools stand before the system prompt, so the mark caches both. They are the same for all incidents.
-      system: [
-        { type: 'text', text: this.prompt.system, cache_control: { type: 'ephemeral' } } as const,
-      ],
-      output_config: { format: { type: 'json_schema', schema: VERDICT_SCHEMA } as const },
-    };
-  }
-
-  private toolParams(): Pick<Anthropic.MessageCreateParams, 'tools' | 'tool_choice'> {
-    const { tools } = this.judging;
-    if (tools.length === 0) return {};
-    return {
-      tools: tools.map(({ name, description, inputSchema }) => ({
+  private params(): Anthropic.MessageCreateParamsNonStreaming {
+    const tools = this.judging.tools.map(({ name, description }) => {
+      return {
         name,
         description,
-        input_schema: { ...inputSchema, type: 'object' },
-      })),
-      tool_choice: { type: this.answers.exhausted ? 'none' : 'auto' },
+        input_schema: { ...QUESTION_SCHEMA, required: ['indicator_id'] },
+      };
+    });
+    return {
+      model: this.options.model,
+      max_tokens: MOST_OUTPUT_TOKENS,
+      // Tools stand before the system prompt, so the mark caches both. They are the same for all incidents.
+      system: [{ type: 'text', text: this.prompt.system, cache_control: { type: 'ephemeral' } }],
+      output_config: { format: { type: 'json_schema', schema: VERDICT_SCHEMA } },
+      messages: this.messages,
+      ...(tools.length > 0 && {
+        tools,
+        tool_choice: { type: this.answers.exhausted ? 'none' : 'auto' },
+      }),
     };
   }
 }
@@ -225,37 +190,34 @@ function isMessage(answer: unknown): answer is Message {
   const content = fieldOf(answer, 'content');
   const hasReason = typeof fieldOf(answer, 'stop_reason') === 'string';
   if (!hasReason || !Array.isArray(content) || content.length > MOST_BLOCKS) return false;
-  return content.every((block) => {
-    const hasText = (name: string) => typeof fieldOf(block, name) === 'string';
-    const type = fieldOf(block, 'type');
-    if (type === 'text') return hasText('text');
-    return hasText('type') && (type !== 'tool_use' || (hasText('id') && hasText('name')));
-  });
+  return content.every((block) => typeof fieldOf(block, 'type') === 'string');
 }
 
 /** A higher number is a mistake, and would use up the budget of the hour. The sum of all attempts must fit into an integer. */
 const MOST_TOKENS = 1_000_000;
 
-function tokensOf(answer: unknown): { input: number; output: number; cached_input: number } {
+function tokensOf(answer: unknown): Required<TokenUse> {
   const usage = fieldOf(answer, 'usage');
   const count = (name: string): number => {
-    const value = fieldOf(usage, `${name}_tokens`);
-    return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_TOKENS
-      ? Number(value)
-      : 0;
+    const value = Number(fieldOf(usage, `${name}_tokens`));
+    return Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : 0;
   };
   const cached_input = count('cache_read_input');
   const input = count('input') + count('cache_creation_input') + cached_input;
   return { input, output: count('output'), cached_input };
 }
 
-function refusalSentence({ stop_details }: Message): string {
-  const category = fieldOf(stop_details, 'category');
-  const isKnown = typeof category === 'string' && /^[a-z_]{1,40}$/.test(category);
-  return `The model refused to judge the incident${isKnown ? ` (${category})` : ''}.`;
-}
-
 /** The model answered, and would answer the same question in the same way. */
 function useless(reason: UnavailableReason, message: string): ModelUnavailableError {
   return new ModelUnavailableError(reason, message, { mayHelpLater: false });
+}
+
+/** Throws SettingError without a key. */
+export function anthropicModel(settings: Settings, http: OutboundHttp): AnthropicModel {
+  const { anthropicApiKey: apiKey, anthropicBaseUrl: baseUrl } = settings;
+  if (apiKey === undefined) {
+    throw new SettingError('TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY.');
+  }
+  const { anthropicModel: model, triageTimeoutMs: timeoutMs } = settings;
+  return new AnthropicModel(http, { apiKey, baseUrl, model, timeoutMs });
 }

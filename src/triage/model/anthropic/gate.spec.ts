@@ -6,8 +6,7 @@ import type { TriageTool } from '../triage-model.port.js';
 const TOOL: TriageTool = {
   name: 'related_incidents',
   description: 'Others with the same indicator.',
-  inputSchema: { type: 'object' },
-  ask: async () => [],
+  ask: async () => ({}),
 };
 
 describe('the gate of the model', () => {
@@ -29,7 +28,7 @@ describe('the gate of the model', () => {
     const seen: number[] = [];
     gate.whenAsked = () => seen.push(api.requests.length);
     api.script(
-      toolUse({ name: TOOL.name, input: {} }),
+      toolUse({ name: TOOL.name, input: { indicator_id: 'i1' } }),
       failure(529, 'overloaded_error'),
       verdict(),
     );
@@ -50,7 +49,7 @@ describe('the gate of the model', () => {
         const closing = new CountingGate();
         closing.refuseFrom = at;
         closing.refusal = refusal;
-        api.script(toolUse({ name: TOOL.name, input: {} }), verdict());
+        api.script(toolUse({ name: TOOL.name, input: { indicator_id: 'i1' } }), verdict());
         const outcome = judge(modelAt(api), { gate: closing, tools: [TOOL] });
         await expect(outcome).rejects.toBe(refusal);
         expect(api.requests).toHaveLength(at - 1);

@@ -79,13 +79,6 @@ describe('ProviderRequests', () => {
     ['null', json('null'), 'invalid_answer', 'operator', 1],
     ['JSON that is no message', json({ ok: true }), 'invalid_answer', 'operator', 1],
     ['content that is text', message({ content: 'malicious' }), 'invalid_answer', 'time', 1],
-    [
-      'a text that is none',
-      message({ content: [{ type: 'text', text: 7 }] }),
-      'invalid_answer',
-      'time',
-      1,
-    ],
     ['a block that is null', message({ content: [null] }), 'invalid_answer', 'time', 1],
     ['no stop reason', message({ stop_reason: null }), 'invalid_answer', 'time', 1],
     [

@@ -14,76 +14,104 @@ import {
   type UnavailableReason,
 } from '../triage-model.port.js';
 
-type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
+export interface AnthropicOptions {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Time for one verdict, with all questions and retries. */
+  readonly timeoutMs: number;
+}
 
 /** The SDK adds other headers, which describe this machine. */
 const SENT_HEADERS = ['accept', 'anthropic-version', 'authorization', 'content-type'];
 const READ_HEADERS = ['content-type', 'retry-after', 'retry-after-ms'];
-/** A response with such a status has no body. */
-const WITHOUT_BODY = [204, 205, 304];
 
-/**
- * Returns the `fetch` of the SDK. Each attempt passes the gate. `end` is called with an error after which the SDK must not
- * retry: an error of the gate, a timeout, or a target that is not allowed.
- */
-export function gatedFetch(
-  http: OutboundHttp,
-  gate: Gate,
-  signal: AbortSignal,
-  timeoutMs: number,
-  end: (error: unknown) => void,
-): Fetch {
-  const deadline = performance.now() + timeoutMs;
-  return async (target, init = {}) => {
+/** Requests of one conversation. Each attempt of the SDK passes the gate. */
+export class ProviderRequests {
+  /** Aborted by an error after which the SDK must not retry: an error of the gate, a timeout, or a target that is not allowed. */
+  private readonly ended = new AbortController();
+  private readonly deadline: number;
+  private readonly sdk: Anthropic;
+
+  constructor(
+    private readonly http: OutboundHttp,
+    { apiKey, baseUrl: baseURL, timeoutMs: timeout }: AnthropicOptions,
+    private readonly gate: Gate,
+    private readonly signal: AbortSignal,
+  ) {
+    this.deadline = performance.now() + timeout;
+    const fetch: typeof globalThis.fetch = (target, init) =>
+      this.fetch(new URL(target instanceof Request ? target.url : target), init);
+    // The service has its own traces and logs.
+    const quiet = { openTelemetry: false, logLevel: 'off' } as const;
+    this.sdk = new Anthropic({ apiKey, baseURL, timeout, fetch, ...quiet });
+  }
+
+  /** Throws the reason of the signal, errors of the gate, and ModelUnavailableError. */
+  async send(params: Anthropic.MessageCreateParamsNonStreaming): Promise<unknown> {
+    const signal = AbortSignal.any([this.signal, this.ended.signal]);
+    signal.throwIfAborted();
+    try {
+      return await this.sdk.messages.create(params, { signal });
+    } catch (error) {
+      this.signal.throwIfAborted();
+      throw failureOf(signal.aborted ? signal.reason : error);
+    }
+  }
+
+  private async fetch(url: URL, init: RequestInit = {}): Promise<Response> {
     const given = new Headers(init.headers);
     const headers = Object.fromEntries(
       SENT_HEADERS.map((name) => [name, given.get(name) ?? undefined]),
     );
+    const { method = 'GET', body } = init;
     try {
-      const answer = await gate.send(async (departure) => {
+      const answer = await this.gate.send(async (departure) => {
         try {
-          return await http.request({
-            method: init.method ?? 'GET',
-            url: new URL(target instanceof Request ? target.url : target),
-            headers,
-            body: typeof init.body === 'string' ? init.body : undefined,
-            timeoutMs: Math.max(1, deadline - performance.now()),
+          return await this.http.request({
+            ...{ method, url, headers },
+            body: typeof body === 'string' ? body : undefined,
+            timeoutMs: Math.max(1, this.timeLeftMs),
             operatorsTarget: true,
-            signal: AbortSignal.any([signal, departure.signal]),
+            signal: AbortSignal.any([this.signal, departure.signal]),
             beforeLeaving: () => departure.leave(),
           });
         } catch (error) {
-          const isOfNetwork =
-            error instanceof UnreachableError || error instanceof OutcomeUnknownError;
-          if (isOfNetwork) departure.signal.throwIfAborted();
+          if (isOfNetwork(error)) departure.signal.throwIfAborted();
           throw error;
         }
       });
-      return responseOf(answer, deadline - performance.now());
+      return this.responseOf(answer);
     } catch (error) {
-      const isTemporary = error instanceof UnreachableError && error.temporary;
       const mayRetry =
-        isTemporary || (error instanceof OutcomeUnknownError && error.reason === 'broken');
-      if (!mayRetry) end(error);
+        isOfNetwork(error) &&
+        (error instanceof UnreachableError ? error.temporary : error.reason === 'broken');
+      if (!mayRetry) this.ended.abort(error);
       throw error;
     }
-  };
+  }
+
+  private responseOf({ status, headers, body }: OutboundAnswer): Response {
+    const kept = new Headers();
+    for (const name of READ_HEADERS) {
+      const value = headers[name];
+      if (typeof value === 'string') kept.set(name, value);
+    }
+    // The SDK would wait beyond the deadline.
+    if ((pauseIn(kept) ?? 0) >= this.timeLeftMs) kept.set('x-should-retry', 'false');
+    // A response without contents, such as 204, has no body.
+    const bytes = body.length > 0 ? new Uint8Array(body) : null;
+    // HTTP does not know a higher status.
+    return new Response(bytes, { status: Math.min(status, 599), headers: kept });
+  }
+
+  private get timeLeftMs(): number {
+    return this.deadline - performance.now();
+  }
 }
 
-function responseOf({ status, headers, body }: OutboundAnswer, timeLeftMs: number): Response {
-  if (status < 200 || status > 599) {
-    throw new OutcomeUnknownError('HTTP does not know the status of the response.', 'broken');
-  }
-  const kept = new Headers();
-  for (const name of READ_HEADERS) {
-    const value = headers[name];
-    if (typeof value === 'string') kept.set(name, value);
-  }
-  // The SDK would wait beyond the deadline.
-  if ((pauseIn(kept) ?? 0) >= timeLeftMs) kept.set('x-should-retry', 'false');
-  const bytes = WITHOUT_BODY.includes(status) ? null : new Uint8Array(body);
-  return new Response(bytes, { status, headers: kept });
-}
+const isOfNetwork = (error: unknown): error is UnreachableError | OutcomeUnknownError =>
+  error instanceof UnreachableError || error instanceof OutcomeUnknownError;
 
 function pauseIn(headers: Headers): number | undefined {
   return retryAfterMs(headers.get('retry-after') ?? undefined, new Date(presentTime()));
@@ -145,9 +173,7 @@ function failureOfStatus(error: StatusError): ModelUnavailableError {
   const usual = ['provider_error', status >= 500 ? 'time' : 'operator'] as const;
   const [reason, remedy] = STATUSES[status] ?? usual;
   const pauseMs = remedy === 'time' ? pauseIn(headers) : undefined;
-  const type = fieldOf(fieldOf(body, 'error'), 'type');
-  const isKnown = typeof type === 'string' && /^[a-z]{1,20}(_[a-z]{1,20}){0,3}$/.test(type);
-  const message = `The provider answered with status ${status}${isKnown ? ` (${type})` : ''}.`;
+  const message = `The provider answered with status ${status}.`;
   return new ModelUnavailableError(reason, message, {
     mayHelpLater: remedy !== 'nothing',
     needsOperator: remedy === 'operator',

@@ -1,12 +1,16 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { Logger } from '@nestjs/common';
-import { unlessAborted } from '../../../platform/concurrency/within.js';
+import { unlessAborted, withDeadline } from '../../../platform/concurrency/within.js';
+import type { ExtractedIndicator } from '../../evidence/indicators.js';
 import { harmlessJson } from '../../evidence/visible-text.js';
 import { WORDS } from '../../prompts/prompt-texts.js';
-import { MOST_QUESTIONS, type ToolCall, ToolError, type TriageTool } from '../triage-model.port.js';
+import { storedJson } from '../../records/stored-json.js';
+import { fieldOf, type ToolCall, ToolError, type TriageTool } from '../triage-model.port.js';
 
-/** An input only has ids of indicators. */
-const MOST_INPUT_CHARACTERS = 2_000;
+/** Limits of one verdict. */
+const MOST_QUESTIONS = 6;
+const LONGEST_ANSWER_BYTES = 10 * 1024;
+const TOOL_TIME_MS = 5_000;
 
 type Question = Pick<Anthropic.ToolUseBlock, 'id' | 'name' | 'input'>;
 type Result = Anthropic.ToolResultBlockParam;
@@ -18,8 +22,10 @@ export class ToolAnswers {
 
   constructor(
     private readonly tools: readonly TriageTool[],
+    private readonly indicators: readonly ExtractedIndicator[],
     private readonly nonce: string,
     private readonly signal: AbortSignal,
+    private readonly timeMs = TOOL_TIME_MS,
   ) {}
 
   get exhausted(): boolean {
@@ -40,25 +46,29 @@ export class ToolAnswers {
     });
   }
 
-  private async ask(id: string, { name, input: given }: Question): Promise<ToolCall> {
+  private async ask(id: string, { name, input }: Question): Promise<ToolCall> {
     const start = performance.now();
-    const input = readInput(given);
     const tool = this.tools.find((known) => known.name === name);
-    const answer = await this.answerOf(tool, input);
+    const wanted = fieldOf(input, 'indicator_id');
+    const indicator = this.indicators.find((one) => one.id === wanted);
+    const answer = await this.answerOf(tool, indicator);
     const duration_ms = Math.round(performance.now() - start);
-    return { id, tool: tool?.name ?? 'unknown', input: input ?? {}, ...answer, duration_ms };
+    const asked = indicator ? { indicator_id: indicator.id } : {};
+    return { id, tool: tool?.name ?? 'unknown', input: asked, ...answer, duration_ms };
   }
 
   /** An error of the service is only in the log. */
   private async answerOf(
     tool: TriageTool | undefined,
-    input: ToolCall['input'] | undefined,
+    indicator: ExtractedIndicator | undefined,
   ): Promise<Pick<ToolCall, 'output' | 'failed'>> {
     if (!tool) return failed(WORDS.noSuchTool);
-    if (!input) return failed(WORDS.wrongInput);
+    if (!indicator) return failed(WORDS.wrongInput);
     try {
-      const output = await unlessAborted(this.signal, tool.ask(input, this.signal));
-      return output === undefined ? failed(WORDS.notAnswered) : { output };
+      const output = await withDeadline(this.timeMs, this.signal, (over) =>
+        unlessAborted(over, tool.ask(indicator)),
+      );
+      return { output: cutToSize(output) };
     } catch (error) {
       if (error instanceof ToolError) return failed(error.message);
       if (!this.signal.aborted) {
@@ -77,10 +87,11 @@ export class ToolAnswers {
 
 const failed = (error: string) => ({ output: { error }, failed: true }) as const;
 
-/** Undefined if no tool can take the input: ids have only printable ASCII characters. */
-function readInput(given: unknown): ToolCall['input'] | undefined {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
-  const json = JSON.stringify(given);
-  const isPlain = json.length <= MOST_INPUT_CHARACTERS && /^[\x20-\x5b\x5d-\x7e]*$/.test(json);
-  return isPlain ? (given as ToolCall['input']) : undefined;
+/** Halves the answer until its JSON is short enough. */
+function cutToSize(answer: object): unknown {
+  for (let characters = LONGEST_ANSWER_BYTES; characters > 0; characters >>= 1) {
+    const cut = storedJson(answer, characters);
+    if (Buffer.byteLength(harmlessJson(cut)) <= LONGEST_ANSWER_BYTES) return cut;
+  }
+  return null;
 }

@@ -7,7 +7,6 @@ import {
   type AuthenticationResult,
   type MailAuthentication,
   mailAuthentication,
-  type MethodResult,
 } from '../../evidence/mail-authentication.js';
 import { isDecodedJson, isOwnPlace } from '../../evidence/own-places.js';
 import { isMailData, isNameOfThing, isOnlyTold, saysNothing } from './prose.js';
@@ -193,23 +192,16 @@ export class Facts {
     return signs.flatMap((sign) => this.bySign.get(sign) ?? []);
   }
 
-  /** Result of a check. Of several signatures one that passes is enough, unless the tool saw none at all. */
-  private resultOf(method: Method): MethodResult | undefined {
-    const { dkim, ...others } = this.authentication;
-    if (method !== 'dkim') return others[method];
-    return dkim?.find(({ result }) => result === 'none') ?? dkim?.[0];
-  }
-
   /** The fact that says that a check of the sender ended so, whether a gateway or a header says it. */
   checked(method: Method, ends: readonly AuthenticationResult[]): readonly Fact[] {
-    const told = this.resultOf(method);
+    const told = this.authentication[method];
     const fact = told && ends.includes(told.result) ? this.at(told.pointer) : undefined;
     return fact ? [{ ...fact, words: `${method} ${told!.result}` }] : [];
   }
 
   /** A check that passed by the gateway's own word: a sender can write any header. */
   vouched(method: Method): readonly Fact[] {
-    const isOwn = this.resultOf(method)?.said_by === 'gateway';
+    const isOwn = this.authentication[method]?.said_by === 'gateway';
     return isOwn ? this.checked(method, ['pass']).filter(isOfTools) : [];
   }
 

@@ -213,11 +213,11 @@ export const MACHINE_ACTS = signs([
     all(
       says('remote_service'),
       any(reads('targethosts targets desthosts targetedhosts', /[a-z0-9].*,.*[a-z0-9]/i), atLeast(3, 'targethosts targets desthosts targetedhosts targetcount'), severalValues('targethosts targets desthosts targetedhosts')))],
-  ['defence_off', 45, 'malware', 'finding', 'T1562', 'Protection or its log was turned off.',
+  ['defence_off', 45, 'malware', 'finding', 'T1685', 'Protection or its log was turned off.',
     any(says('defence_off'), all(reads('eventid eventcode code', /^(?:5001|5010|5012)$/), reads('provider providername sourcename', /Windows Defender$/i)))],
-  ['protection_gap', 18, 'malware', 'work', 'T1562',
+  ['protection_gap', 18, 'malware', 'work', 'T1685',
     'Protection stopped, or an exception from it was made.', says('protection_gap')],
-  ['log_cleared', 36, 'malware', 'work', 'T1070.001',
+  ['log_cleared', 36, 'malware', 'work', 'T1685.005',
     'The log of a machine was emptied, which hides earlier actions.',
     any(
       says('log_cleared'),

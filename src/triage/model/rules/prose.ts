@@ -30,7 +30,7 @@ interface Event {
  */
 export function isMailData(event: Event): boolean {
   const { spf, dkim, dmarc, compauth } = event.authentication;
-  const checks = [spf, dkim?.[0], dmarc, compauth].flatMap(
+  const checks = [spf, dkim, dmarc, compauth].flatMap(
     (told) => event.at(told?.pointer ?? '') ?? [],
   );
   return [

@@ -41,7 +41,6 @@ export class RulesModel extends TriageModel {
   readonly provider = 'rules';
   readonly configuredModel = 'rules';
   readonly asksOutside = false;
-  override readonly usesTools = false;
   private readonly turns = new LoopTurns();
 
   async judge(given: TriageCase): Promise<Judgement> {
@@ -51,7 +50,6 @@ export class RulesModel extends TriageModel {
       verdict: verdictOn(findings, facts, given),
       model: this.configuredModel,
       prompt_hash: RULES_HASH,
-      tokens: { input: 0, output: 0 },
       toolCalls: [],
       points: findings.map(pointOf),
     };

@@ -44,7 +44,7 @@ export const TOOL_ACTS = signs([
     any(
       called(/^(?:high ?conf(?:idence)? ?)?(?:credential )?phish(?:ing)?$|^toad$/i),
       stands(reads('category', /^(?:high ?conf(?:idence)? ?)?phish$|^phishing & fraud$/i)))],
-  ['called_impostor', 45, 'bec', 'tool', 'T1566 T1656',
+  ['called_impostor', 45, 'bec', 'tool', 'T1566 T1684.001',
     'The gateway says that the sender poses as somebody else.',
     called(/^(?:impostor|bec(?:\/fraud)?|business email compromise)$/i)],
   ['called_malware_in_mail', 45, 'malware_delivery', 'tool', 'T1566.001',

@@ -83,7 +83,7 @@ type Parse = (
   reviver: (key: string, value: Value, context: { readonly source: string }) => Value,
 ) => Value;
 
-/** Numbers with so many digits, or with an exponent, may change. A reviver makes the parser many times slower. */
+/** Numbers with 16 digits or an exponent may change. A reviver makes the parser many times slower. */
 const ODD_NUMBER = /\d{16}|\dE/i;
 
 /** Parses JSON. A number that would change becomes the text of its digits. */

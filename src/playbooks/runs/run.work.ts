@@ -102,7 +102,7 @@ export class RunWork implements OnModuleInit {
     this.events.inTransaction(triaged, AUTO_RUNS, (tx, events) => this.startAll(tx, events));
   }
 
-  /** Starts at most one run of each playbook version for an incident and a verdict, however often the event comes. */
+  /** Starts at most one run of each playbook version for an incident and a verdict, also if the event is repeated. */
   private async startAll(tx: Tx, triages: readonly DomainEvent[]): Promise<void> {
     const events = new Map(triages.toReversed().map((event) => [event.subject.id, event]));
     const incidents = await this.incidents.lockAllForUpdate(tx, [...events.keys()]);
@@ -210,7 +210,7 @@ export class RunWork implements OnModuleInit {
     const incidentIds = plans.flatMap(({ run }) => run.incident_id ?? []);
     const incidents = await this.incidents.lockAllForShare(tx, incidentIds);
     const ids = plans.map(({ run }) => run.id);
-    const open = await this.runs.lock(tx, ids);
+    const open = new Set(await this.runs.lock(tx, 'runs', ids));
     const current = plans.flatMap((plan) => {
       const { id, incident_id } = plan.run;
       const incident = incidents.get(incident_id ?? '');

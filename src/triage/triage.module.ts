@@ -4,13 +4,14 @@ import { AuthModule } from '../auth/auth.module.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
+import { chosenProvider } from '../platform/config/setting-parsers.js';
 import { Settings } from '../platform/config/settings.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
 import { PlaybooksModule } from '../playbooks/playbooks.module.js';
 import { IncidentTriageController } from './incident-triage.controller.js';
-import { modelOfSettings } from './model/configured-model.js';
-import { TriageModel } from './model/triage-model.port.js';
-import { RunRecorder } from './records/run-recorder.js';
+import { AnthropicModel } from './model/anthropic/anthropic-model.js';
+import { RulesModel } from './model/rules/rules-model.js';
+import { NoModel, TriageModel } from './model/triage-model.port.js';
 import { TriageRunsRepository } from './records/triage-runs.repository.js';
 import { AskedTriage } from './runs/asked-triage.js';
 import { LocalTriage } from './runs/local-triage.js';
@@ -20,9 +21,15 @@ import { TriageJudging } from './runs/triage-judging.js';
 import { TriageTools } from './tools/triage-tools.js';
 import { TriageService } from './triage.service.js';
 
+function modelOf(settings: Settings, http: OutboundHttp): TriageModel {
+  const provider = chosenProvider(settings);
+  if (provider === 'anthropic') return AnthropicModel.of(settings, http);
+  return provider === 'rules' ? new RulesModel() : new NoModel();
+}
+
 /**
  * `model` asks a provider, with `prompts` and `tools`. `evidence` checks its answer against the data. `runs` executes and ends
- * runs. `records` has their rows, audit records and timeline entries.
+ * runs. `records` has their rows.
  */
 @Module({
   imports: [
@@ -35,12 +42,11 @@ import { TriageService } from './triage.service.js';
   ],
   controllers: [IncidentTriageController],
   providers: [
-    { provide: TriageModel, inject: [Settings, OutboundHttp], useFactory: modelOfSettings },
+    { provide: TriageModel, inject: [Settings, OutboundHttp], useFactory: modelOf },
     AskedTriage,
     LocalTriage,
     ProviderState,
     RunEndings,
-    RunRecorder,
     TriageJudging,
     TriageRunsRepository,
     TriageService,

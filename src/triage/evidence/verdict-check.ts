@@ -15,17 +15,14 @@ export type Sources = ReadonlyMap<string, unknown>;
 export interface CheckedVerdict {
   readonly verdict: RunVerdict;
   readonly recommended_actions: readonly ActionTypeName[];
-  /** Changes to the verdict, for readers of the run. */
   readonly notes: readonly string[];
 }
 
-/** Maximum number of indicators, techniques and pieces of evidence. */
 const MOST_ITEMS = 50;
 const MOST_ACTIONS = 10;
 const TECHNIQUE = /^T\d{4}(?:\.\d{3})?$/;
 const LONGEST_REASONING = 4_000;
 const CATEGORY = /^[a-z][a-z0-9_]{0,63}$/;
-/** Size of the indicators, and of the evidence. */
 const MOST_BYTES = 64 * 1024;
 
 /**
@@ -66,8 +63,7 @@ function notesOnLost(lost: number): string[] {
 }
 
 /** Words of the service around an answer of a tool. They are the same for every incident, so they prove nothing. */
-const OWN_WORDS =
-  /^\/(?:error|answered|simulated|connector)$|^(?!\/data\/).*\/(?:said_by|pointers?)(?:\/|$)/;
+const OWN_WORDS = /^\/(?:error|answered|simulated|connector)$/;
 
 function foundEvidence(evidence: readonly Evidence[], sources: Sources): Evidence[] {
   const found = new Map<string, Evidence>();

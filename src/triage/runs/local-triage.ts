@@ -10,7 +10,7 @@ import { TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
-import { BROKEN, MOST_ATTEMPTS, RunOver, TAKEN_OVER } from './run-rules.js';
+import { BROKEN, RunOver, TAKEN_OVER } from './run-rules.js';
 import { type Case, type JudgedRun, TriageJudging } from './triage-judging.js';
 
 const MOST_IN_SET = 64;
@@ -19,7 +19,6 @@ const CLOSED_GATE: Gate = {
   send: () => Promise.reject(new Error('A local model must not send requests.')),
 };
 
-/** One judgement per incident, and the locked incidents. */
 export interface LockedJudgements {
   readonly incidents: ReadonlyMap<string, Incident>;
   outcomeOf(run: TriageRun): Outcome;
@@ -40,7 +39,6 @@ export class LocalTriage implements OnModuleInit {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether runs need no model outside. */
   get isUsed(): boolean {
     return !this.model.asksOutside && !this.model.unusable;
   }
@@ -49,10 +47,8 @@ export class LocalTriage implements OnModuleInit {
     if (this.model.asksOutside) return;
     this.work.define({
       ...TRIAGE,
-      hasOwnGauges: true,
       // Without a provider, runs wait for a replica that has one.
       places: this.isUsed ? MOST_IN_SET : 0,
-      mostAttempts: MOST_ATTEMPTS,
       inSet: (tx, rows) => this.end(tx, rows),
       gaveUp: (tx, row) => this.endings.gaveUp(tx, row),
     });

@@ -9,7 +9,7 @@ import {
 import { CASE, failureOf, judge, modelAt } from '../../../../test/support/judge.js';
 import { harmlessJson } from '../../evidence/visible-text.js';
 import { QUESTION_SCHEMA, ToolError, type TriageTool } from '../triage-model.port.js';
-import { ToolAnswers } from './tool-answers.js';
+import { ToolAnswers } from './anthropic-model.js';
 
 const NAME = 'related_incidents';
 const INPUT = { indicator_id: 'i1' };

@@ -23,7 +23,7 @@ import { TriageService } from './triage.service.js';
 
 function modelOf(settings: Settings, http: OutboundHttp): TriageModel {
   const provider = chosenProvider(settings);
-  if (provider === 'anthropic') return AnthropicModel.of(settings, http);
+  if (provider === 'anthropic') return new AnthropicModel(settings, http);
   return provider === 'rules' ? new RulesModel() : new NoModel();
 }
 

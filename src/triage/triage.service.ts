@@ -92,7 +92,7 @@ export class TriageService implements OnModuleInit {
     const incident = await this.incidents.get(wanted.incidentId);
     const { id: incidentId } = incident;
     const { open, completed } = (await this.runs.known([incidentId])).get(incidentId) ?? {};
-    if (completed && !force && stillAnswers(completed, incident)) {
+    if (completed && !force && stillAnswers(completed, incident.status)) {
       return await this.get(incidentId, completed.id);
     }
     if (this.model.unusable) throw unavailable(this.model.unusable);
@@ -176,7 +176,7 @@ export class TriageService implements OnModuleInit {
     const incident = incidents.get(id);
     if (!incident) throw new NotFoundError('Incident');
     const { open, completed } = (await this.runs.known([id], tx)).get(id) ?? {};
-    if (judged && completed && !force && stillAnswers(completed, incident)) {
+    if (judged && completed && !force && stillAnswers(completed, incident.status)) {
       return (await this.runs.find(id, completed.id, tx))!;
     }
     if (!open) return (await this.runs.insert(tx, [wanted]))[0]!;

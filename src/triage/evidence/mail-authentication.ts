@@ -236,40 +236,20 @@ const WANTED = new Set(['authenticationresults', 'receivedspf']);
 const MOST_LINES = 1_000;
 const LONGEST_HEAD = 131_072;
 
-type Line = { -readonly [K in keyof RawText]: RawText[K] };
-
 /**
- * Reads headers from text as if each were a field: a head in one text, or a list of lines. Headers in an object or in a list of
- * `{name, value}` are fields already.
+ * Reads headers from the heads of mails as if each were a field. Headers in an object or in a list of `{name, value}` are fields
+ * already. A line that begins with a blank continues the header before it. The text of the mail begins after the first blank line.
  */
 function writtenHeaders(texts: readonly RawText[]): readonly RawText[] {
-  const inHeads = texts.filter(({ name }) => HEADS.has(name));
-  const heads = Map.groupBy(inHeads, ({ pointer }) => pointer.replace(/\/\d+$/, ''));
-  return [...heads.values()].slice(0, MOST_RESULTS).flatMap((head) =>
-    linesOf(head).flatMap((line) => {
-      const colon = line.value.indexOf(':');
-      const name = plainName(line.value.slice(0, Math.max(0, colon)));
-      const header = { ...line, name, owner: 'headers', value: line.value.slice(colon + 1).trim() };
+  const heads = texts.filter(({ name }) => HEADS.has(name)).slice(0, MOST_RESULTS);
+  return heads.flatMap((text) => {
+    const [head = ''] = text.value.slice(0, LONGEST_HEAD).split(/\r?\n\r?\n/, 1);
+    const lines = head.replace(/\r?\n[ \t]/g, ' ').split(/\r?\n/, MOST_LINES);
+    return lines.flatMap((line) => {
+      const colon = line.indexOf(':');
+      const name = plainName(line.slice(0, Math.max(0, colon)));
+      const header = { ...text, name, owner: 'headers', value: line.slice(colon + 1).trim() };
       return WANTED.has(name) ? [header] : [];
-    }),
-  );
-}
-
-/** A line that begins with a blank continues the header before it. The text of the mail begins after the first blank line. */
-function linesOf(head: readonly RawText[]): Line[] {
-  const lines: Line[] = [];
-  let charactersLeft = LONGEST_HEAD;
-  let linesLeft = MOST_LINES;
-  for (const text of head.slice(0, MOST_LINES)) {
-    const written = text.value.slice(0, charactersLeft).replace(/\r?\n$/, '');
-    charactersLeft -= written.length;
-    for (const line of written.split(/\r?\n/, MOST_LINES)) {
-      const last = lines.at(-1);
-      if (linesLeft === 0 || (line === '' && last)) return lines;
-      linesLeft -= 1;
-      if (last && /^[ \t]/.test(line)) last.value += line;
-      else lines.push({ ...text, value: line });
-    }
-  }
-  return lines;
+    });
+  });
 }

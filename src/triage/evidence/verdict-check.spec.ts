@@ -112,7 +112,7 @@ describe('checkedVerdict', () => {
     });
     expect(verdict.evidence).toEqual([piece]);
     expect(notes).toEqual([
-      '2 pieces of evidence were left out: they are not in the data, or were given twice.',
+      'Evidence that was left out: 2. It is not in the data, or was given twice.',
     ]);
   });
 

@@ -54,12 +54,8 @@ export function checkedVerdict(proposed: ProposedVerdict, sources: Sources): Che
 const UNPROVEN = "The model's evidence could not be found in the data.";
 
 function notesOnLost(lost: number): string[] {
-  if (lost === 0) return [];
-  return [
-    lost === 1
-      ? 'One piece of evidence was left out: it is not in the data, or was given twice.'
-      : `${lost} pieces of evidence were left out: they are not in the data, or were given twice.`,
-  ];
+  const pieces = `Evidence that was left out: ${lost}.`;
+  return lost === 0 ? [] : [`${pieces} It is not in the data, or was given twice.`];
 }
 
 /** Words of the service around an answer of a tool. They are the same for every incident, so they prove nothing. */

@@ -26,22 +26,13 @@ export function withoutHidden(text: string): string {
   return text.replace(HIDDEN, '');
 }
 
-/** JSON for a model, with hidden characters as escapes, and without an end mark such as `</evidence>`. */
-export const plainJson = jsonEscaping(
-  /<(?=\/)|[\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu,
-  1,
-);
-
-/** JSON of an answer of a tool, also without any sign of a fence. */
-export const harmlessJson = jsonEscaping(/[<>\p{C}\p{Zl}\p{Zp}]/gu);
-
-function jsonEscaping(pattern: RegExp, indent?: number): (value: unknown) => string {
+/** JSON for a model, with hidden characters as escapes, and without a mark such as `</evidence>`. */
+export function plainJson(value: unknown): string {
   const escapeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return (value) =>
-    JSON.stringify(value, undefined, indent).replace(pattern, (character) =>
-      character.replace(/[^]/g, escapeOf),
-    );
+  return JSON.stringify(value).replace(UNSAFE, (found) => found.replace(/[^]/g, escapeOf));
 }
+
+const UNSAFE = /[<\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu;
 
 function isInEmoji(text: string, run: string, offset: number): boolean {
   if (run.length > 2 || offset === 0 || !/^[\ufe0f\u200d]/.test(run)) return false;

@@ -3,7 +3,6 @@ import type { Incident } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { Clock } from '../../platform/clock.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { Gate } from '../../platform/net/outbound-request.js';
 import type { Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { TokenMeter, TriageModel } from '../model/triage-model.port.js';
@@ -15,8 +14,10 @@ import { type Case, type JudgedRun, TriageJudging } from './triage-judging.js';
 
 const MOST_IN_SET = 64;
 
-const CLOSED_GATE: Gate = {
-  send: () => Promise.reject(new Error('A local model must not send requests.')),
+const ASKING = {
+  gate: { send: () => Promise.reject(new Error('A local model must not send requests.')) },
+  signal: new AbortController().signal,
+  meter: new TokenMeter(),
 };
 
 export interface LockedJudgements {
@@ -89,10 +90,8 @@ export class LocalTriage implements OnModuleInit {
 
   private async judge(run: JudgedRun, given: Case | undefined): Promise<Omit<Outcome, 'run'>> {
     const begun = performance.now();
-    const { signal } = new AbortController();
-    const asking = { gate: CLOSED_GATE, signal, meter: new TokenMeter() };
     try {
-      const found = await this.judging.judge(run, given, asking);
+      const found = await this.judging.judge(run, given, ASKING);
       return { found, duration_ms: Math.round(performance.now() - begun) };
     } catch (error) {
       if (error instanceof RunOver) return { error: error.why };

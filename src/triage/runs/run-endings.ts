@@ -167,25 +167,20 @@ export class RunEndings implements OnModuleInit {
   /** @param isAwaited whether a request waits for the run, so that the timeline only has its end */
   async requested(tx: Tx, runs: readonly TriageRun[], isAwaited = false): Promise<void> {
     for (const run of runs) {
-      const { force, playbook, requested_by } = run;
-      const details = { force, playbook: playbook ?? undefined };
-      await this.note(tx, TRIAGE_EVENTS.requested, requested_by, run, details);
-      if (!isAwaited) await this.tell(tx, run, 'triage_requested', requestInWords(run));
+      const details = { force: run.force, playbook: run.playbook ?? undefined };
+      await this.record(tx, 'requested', run, details, isAwaited ? undefined : requestInWords(run));
     }
   }
 
   /** @param isProposed whether the verdict stands beside that of a person, which is older than the report */
   private async completed(tx: Tx, run: TriageRun, isProposed: boolean): Promise<void> {
     const { verdict, provider, model, not_applied, recommended_actions, prompt_hash } = run;
-    await this.note(tx, TRIAGE_EVENTS.completed, SYSTEM, run, {
+    const details = {
       classification: verdict?.classification,
-      recommended_actions,
-      provider,
-      model,
-      prompt_hash,
+      ...{ recommended_actions, provider, model, prompt_hash },
       not_applied: not_applied ?? undefined,
-    });
-    await this.tell(tx, run, 'triage_completed', completionInWords(run, isProposed));
+    };
+    await this.record(tx, 'completed', run, details, completionInWords(run, isProposed));
   }
 
   /** @param incidents by id, without deleted incidents, which need neither timeline nor event */
@@ -195,42 +190,35 @@ export class RunEndings implements OnModuleInit {
     incidents: ReadonlyMap<string, IncidentEventPayload & Pick<Incident, 'id' | 'incident_number'>>,
   ): Promise<void> {
     for (const run of runs) {
-      await this.note(tx, TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error });
-      if (run.error?.reason === 'not_needed') {
-        // A person decided before the run began. No person has to act, so there is no event.
-        await this.tell(tx, run, 'triage_failed', `Not triaged: ${run.error.message}`);
-        continue;
-      }
+      const { reason, message } = run.error!;
       const incident = incidents.get(run.incident_id);
-      if (!incident) continue;
-      await this.tell(tx, run, 'triage_failed', `Triage failed: ${run.error?.message}`);
-      const failure = { triage_id: run.id, ...run.error };
+      // A person decided before the run began. No person has to act, so there is no event.
+      const isNeeded = reason !== 'not_needed';
+      const summary = isNeeded ? `Triage failed: ${message}` : `Not triaged: ${message}`;
+      await this.record(tx, 'failed', run, { reason, message }, incident && summary);
+      if (!incident || !isNeeded) continue;
+      const failure = { triage_id: run.id, reason, message };
       await this.events.record(tx, incidentEvent(TRIAGE_EVENTS.failed, incident, failure));
-      if (!noPersonAsked(run) || run.error?.reason === 'discarded') continue;
-      const line = `${incident.incident_number} is not triaged: ${run.error?.reason}. A person has to.`;
+      if (!noPersonAsked(run) || reason === 'discarded') continue;
+      const line = `${incident.incident_number} is not triaged: ${reason}. A person has to.`;
       afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
     }
   }
 
-  private async note(
+  private async record(
     tx: Tx,
-    action: (typeof TRIAGE_EVENTS)[keyof typeof TRIAGE_EVENTS],
-    actor: string,
-    { id, incident_id }: TriageRun,
+    event: keyof typeof TRIAGE_EVENTS,
+    { id, incident_id, requested_by }: TriageRun,
     more: Readonly<Record<string, unknown>>,
+    summary: string | undefined,
   ): Promise<void> {
     const subject = { type: 'triage', id };
-    await this.audit.record(tx, { actor, action, subject, details: { incident_id, ...more } });
-  }
-
-  private async tell(
-    tx: Tx,
-    { id, incident_id: incidentId, requested_by: actor }: TriageRun,
-    event: string,
-    summary: string,
-  ): Promise<void> {
-    const subject = { type: 'triage', id };
-    await this.timeline.add(tx, { incidentId, actor, subject, event, summary });
+    const actor = event === 'requested' ? requested_by : SYSTEM;
+    const details = { incident_id, ...more };
+    await this.audit.record(tx, { actor, action: TRIAGE_EVENTS[event], subject, details });
+    if (summary === undefined) return;
+    const told = { subject, event: `triage_${event}`, summary };
+    await this.timeline.add(tx, { incidentId: incident_id, actor: requested_by, ...told });
   }
 }
 

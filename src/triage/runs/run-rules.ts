@@ -33,11 +33,8 @@ export function isVerdictOutdated(
  * Whether a completed run is the response to a request without `force`. If its verdict was not applied because the
  * incident was resolved, it is not, once the incident is open again.
  */
-export function stillAnswers(
-  { not_applied }: Pick<TriageRun, 'not_applied'>,
-  { status }: Pick<Incident, 'status'>,
-): boolean {
-  return not_applied !== 'incident_resolved' || status === 'resolved';
+export function stillAnswers(run: Pick<TriageRun, 'not_applied'>, status: Incident['status']) {
+  return run.not_applied !== 'incident_resolved' || status === 'resolved';
 }
 
 /** Whether a run in the background is retried. A verdict after a day comes too late. */

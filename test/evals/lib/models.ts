@@ -24,5 +24,5 @@ export function modelOf(provider: string): TriageModel {
 /** As the service would make it: with the same settings, and by the same way out of the house. */
 function modelOfEnvironment(): TriageModel {
   const settings = loadSettings();
-  return AnthropicModel.of(settings, new OutboundHttp(new Targets(new Resolver(), settings)));
+  return new AnthropicModel(settings, new OutboundHttp(new Targets(new Resolver(), settings)));
 }

@@ -3,11 +3,10 @@ import { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { valueAt } from '../../../connectors/calls/vendor-answers.js';
 import { unlessAborted, withDeadline } from '../../../platform/concurrency/within.js';
-import type { Settings } from '../../../platform/config/settings.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { type Span, traced } from '../../../platform/tracing/tracing.js';
 import type { ExtractedIndicator } from '../../evidence/indicators.js';
-import { harmlessJson } from '../../evidence/visible-text.js';
+import { plainJson } from '../../evidence/visible-text.js';
 import { type Prompt, promptFor, readVerdict, VERDICT_SCHEMA } from '../../prompts/prompt.js';
 import { WORDS } from '../../prompts/prompt-texts.js';
 import { storedJson } from '../../records/stored-json.js';
@@ -25,7 +24,7 @@ import {
   type TriageTool,
   type UnavailableReason,
 } from '../triage-model.port.js';
-import { type AnthropicOptions, notAMessage, ProviderRequests } from './provider-requests.js';
+import { type AnthropicSettings, notAMessage, ProviderRequests } from './provider-requests.js';
 
 const MOST_QUESTIONS = 6;
 const LONGEST_ANSWER_BYTES = 10 * 1024;
@@ -40,25 +39,18 @@ export class AnthropicModel extends TriageModel {
   readonly asksOutside = true;
 
   constructor(
+    private readonly settings: AnthropicSettings,
     private readonly http: OutboundHttp,
-    private readonly options: AnthropicOptions,
   ) {
     super();
   }
 
-  static of(settings: Settings, http: OutboundHttp): AnthropicModel {
-    const { anthropicApiKey, anthropicBaseUrl: baseUrl } = settings;
-    const { anthropicModel: model, triageTimeoutMs: timeoutMs } = settings;
-    // The settings are refused without a key.
-    return new AnthropicModel(http, { apiKey: anthropicApiKey!, baseUrl, model, timeoutMs });
-  }
-
   get configuredModel(): string {
-    return this.options.model;
+    return this.settings.anthropicModel;
   }
 
   async judge(given: TriageCase, judging: Judging): Promise<Judgement> {
-    return await new Conversation(this.http, this.options, given, judging).judgement();
+    return await new Conversation(this.http, this.settings, given, judging).judgement();
   }
 }
 
@@ -75,20 +67,20 @@ class Conversation {
 
   constructor(
     http: OutboundHttp,
-    private readonly options: AnthropicOptions,
+    private readonly settings: AnthropicSettings,
     given: TriageCase,
     private readonly judging: Judging,
   ) {
     const { tools, gate, signal } = judging;
     const nonce = randomBytes(16).toString('hex');
-    this.requests = new ProviderRequests(http, options, gate, signal);
+    this.requests = new ProviderRequests(http, settings, gate, signal);
     this.prompt = promptFor(given, { nonce, tools });
     this.answers = new ToolAnswers(tools, given.indicators, nonce, signal);
     this.messages = [{ role: 'user', content: this.prompt.user }];
   }
 
   async judgement(): Promise<Judgement> {
-    this.asks(this.options.model);
+    this.asks(this.settings.anthropicModel);
     for (let request = 1; request <= MOST_REQUESTS; request += 1) {
       const verdict = await this.take(await this.send());
       if (verdict) return { ...this.judging.meter.asked!, verdict, toolCalls: this.answers.calls };
@@ -101,7 +93,7 @@ class Conversation {
   }
 
   private async send(): Promise<Message> {
-    const { model } = this.options;
+    const { anthropicModel: model } = this.settings;
     const attributes = {
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'anthropic',
@@ -184,7 +176,7 @@ class Conversation {
       };
     });
     return {
-      model: this.options.model,
+      model: this.settings.anthropicModel,
       max_tokens: MOST_OUTPUT_TOKENS,
       // Tools stand before the system prompt, so the mark caches both. They are the same for all incidents.
       system: [{ type: 'text', text: this.prompt.system, cache_control: { type: 'ephemeral' } }],
@@ -292,7 +284,7 @@ export class ToolAnswers {
   /** An attacker may have written the answer, so it stands between marks. */
   private fenced({ id, output }: ToolCall): string {
     const words = WORDS.toolAnswer.replaceAll('{id}', id);
-    return `${words}\n<${id}-${this.nonce}>\n${harmlessJson(output)}\n</${id}-${this.nonce}>`;
+    return `${words}\n<${id}-${this.nonce}>\n${plainJson(output)}\n</${id}-${this.nonce}>`;
   }
 }
 
@@ -301,7 +293,7 @@ const failed = (error: string) => ({ output: { error }, failed: true }) as const
 function cutToSize(answer: object): unknown {
   for (let characters = LONGEST_ANSWER_BYTES; characters > 0; characters >>= 1) {
     const cut = storedJson(answer, characters);
-    if (Buffer.byteLength(harmlessJson(cut)) <= LONGEST_ANSWER_BYTES) return cut;
+    if (Buffer.byteLength(plainJson(cut)) <= LONGEST_ANSWER_BYTES) return cut;
   }
   return null;
 }

@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { valueAt } from '../../../connectors/calls/vendor-answers.js';
 import { presentTime } from '../../../platform/clock.js';
+import type { Settings } from '../../../platform/config/settings.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import {
@@ -14,12 +15,10 @@ import {
   type UnavailableReason,
 } from '../triage-model.port.js';
 
-export interface AnthropicOptions {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly timeoutMs: number;
-}
+export type AnthropicSettings = Pick<
+  Settings,
+  'anthropicApiKey' | 'anthropicBaseUrl' | 'anthropicModel' | 'triageTimeoutMs'
+>;
 
 /** The SDK adds other headers, which describe this machine. */
 const SENT_HEADERS = ['accept', 'anthropic-version', 'authorization', 'content-type'];
@@ -33,10 +32,12 @@ export class ProviderRequests {
 
   constructor(
     private readonly http: OutboundHttp,
-    { apiKey, baseUrl: baseURL, timeoutMs: timeout }: AnthropicOptions,
+    settings: AnthropicSettings,
     private readonly gate: Gate,
     private readonly signal: AbortSignal,
   ) {
+    const { anthropicApiKey: apiKey, anthropicBaseUrl: baseURL } = settings;
+    const { triageTimeoutMs: timeout } = settings;
     this.deadline = performance.now() + timeout;
     const fetch: typeof globalThis.fetch = (target, init) =>
       this.fetch(new URL(target instanceof Request ? target.url : target), init);

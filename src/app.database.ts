@@ -5,10 +5,10 @@ import {
   openDatabase,
   type OpenOptions,
 } from './platform/database/open-database.js';
-import type { Log } from './platform/database/outage.js';
 import { givenSecretKeys } from './platform/secrets/load-secret-keys.js';
-import { requireKnownKeys } from './platform/secrets/known-keys.js';
+import { Transactions } from './platform/database/transactions.js';
 import type { SecretKeys } from './platform/secrets/secret-box.js';
+import { acceptKeys } from './platform/secrets/secret-keys.js';
 
 export interface OpenWithKeys {
   readonly database: OpenDatabase;
@@ -18,7 +18,7 @@ export interface OpenWithKeys {
 /** Opens the database for the service and every command, only with the keys that it was used with. */
 export async function openWithKeys(
   settings: Settings,
-  log: Log,
+  log: (line: string) => void,
   giveUp?: AbortSignal,
   options?: OpenOptions,
 ): Promise<OpenWithKeys> {
@@ -26,7 +26,8 @@ export async function openWithKeys(
   givenSecretKeys(settings);
   const database = await openDatabase(settings, schema, log, giveUp, options);
   try {
-    return { database, keys: await requireKnownKeys(settings, database.dataSource) };
+    const transactions = new Transactions(database.dataSource);
+    return { database, keys: await transactions.run((tx) => acceptKeys(tx, settings)) };
   } catch (error) {
     await database.close();
     throw error;

@@ -12,8 +12,6 @@ import { AuthenticationGuard, RoleGuard } from './auth/authentication/authentica
 import { SameOriginGuard } from './auth/guards/same-origin.guard.js';
 import {
   PlatformModule,
-  ConfigModule,
-  DatabaseModule,
   WorkModule,
   SecretsModule,
   IdempotencyModule,
@@ -55,10 +53,8 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        ConfigModule.with(settings),
-        DatabaseModule.with(dataSource),
         LoggerModule.forRoot(loggerParams(logger)),
-        PlatformModule,
+        PlatformModule.on(settings, dataSource),
         MetricsModule,
         WorkModule,
         SecretsModule,

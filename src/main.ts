@@ -27,8 +27,7 @@ async function main(): Promise<void> {
   if (warning) logger.warn(warning);
   const endTracing = await startTracing(settings, logger);
   await runUntilStopped(settings, logger, async (giveUp) => {
-    const log = (line: string, err?: unknown): void =>
-      err === undefined ? logger.info(line) : logger.error({ err }, line);
+    const log = (line: string): void => logger.info(line);
     const { database } = await openWithKeys(settings, log, giveUp);
     log(`Database: ${database.place}`);
     const app = await createApp({ settings, dataSource: database.dataSource, logger });

@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
 import { Bootstrap, WhoCanLogIn } from './bootstrap/bootstrap.service.js';
 import { Authentication } from './authentication/authentication.js';
-import { DeclaredAccess } from '../platform/access/access.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
 import { ApiKeysRepository } from './keys/api-keys.repository.js';
 import { ApiKeysService } from './keys/api-keys.service.js';
@@ -21,7 +19,6 @@ import { UsersRepository } from './users/users.repository.js';
 import { UsersService } from './users/users.service.js';
 
 @Module({
-  imports: [DiscoveryModule],
   controllers: [ApiKeysController, UsersController, MeController, LoginController],
   providers: [
     PrincipalsRepository,
@@ -29,7 +26,6 @@ import { UsersService } from './users/users.service.js';
     CredentialVerification,
     Refusals,
     Authentication,
-    DeclaredAccess,
     ApiKeysRepository,
     ApiKeysService,
     Passwords,
@@ -42,6 +38,6 @@ import { UsersService } from './users/users.service.js';
     UsersService,
   ],
   // The global guards use these, and modules that compare persons.
-  exports: [Authentication, DeclaredAccess, SamePerson, Refusals, WhoCanLogIn],
+  exports: [Authentication, SamePerson, Refusals, WhoCanLogIn],
 })
 export class AuthModule {}

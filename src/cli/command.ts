@@ -1,7 +1,6 @@
 import { type OpenWithKeys, openWithKeys } from '../app.database.js';
 import type { Settings } from '../platform/config/settings.js';
 
-/** Runs a command. Shows an error to the operator as one line. */
 export function runCommand(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -13,7 +12,6 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** For commands that read whole tables: raises the statement timeout to one hour. */
 export function withLongStatements(settings: Settings): Settings {
   return { ...settings, databaseStatementTimeoutMs: 3_600_000 };
 }

@@ -4,9 +4,9 @@ import { resealTrail } from '../audit/chain/audit-resealing.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { SealedValues } from '../platform/secrets/sealed-values.js';
+import { resealAll } from '../platform/secrets/sealed-values.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
-import { SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
+import { neededKeys, retireKeys } from '../platform/secrets/secret-keys.js';
 import { withLongStatements, runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run reseal
@@ -20,18 +20,18 @@ async function main(): Promise<void> {
   const settings = withLongStatements(loadSettings());
   await withDatabase(settings, async ({ database: { dataSource }, keys }) => {
     const first = keys.ids[0]!;
-    const repository = new SecretKeysRepository(dataSource);
-    const older = await repository.listIdsBeside(first);
-    const values = new SealedValues(dataSource, sealedColumns);
-    const secrets = await values.reseal(new SecretBox(keys), first);
+    const transactions = new Transactions(dataSource);
+    const needed = await transactions.run(neededKeys);
+    const older = needed.map(({ id }) => id).filter((id) => id !== first);
+    const secrets = await resealAll(dataSource, sealedColumns, new SecretBox(keys), first);
     say(`${secrets} secrets are now encrypted with the key ${first}.`);
     const auditKeys = new AuditKeys(keys);
     const entries = await resealTrail(dataSource, auditKeys, settings);
     say(`${entries} entries of the audit trail are verified, and need only the key ${first}.`);
     if (older.length === 0) return say('No older key is needed.');
 
-    await new Transactions(dataSource).run(async (tx) => {
-      await repository.retire(tx, older);
+    await transactions.run(async (tx) => {
+      await retireKeys(tx, older);
       await logOfCommand(dataSource, auditKeys).record(tx, {
         actor: 'system',
         action: 'secrets.resealed',

@@ -1,95 +1,84 @@
 // SQL: a backup reads in its own snapshot; a restore compares with temporary tables.
+import type { ClientBase } from 'pg';
+import { shownActionId } from '../actions/action.js';
+import {
+  carryActionsOverRestore,
+  noteActionsBeforeRestore,
+} from '../actions/execution/actions-across-restore.js';
+import { logOfCommand } from '../audit/audit-log.js';
+import { AuditKeys } from '../audit/chain/audit-chain.js';
+import { recordAcceptance } from '../audit/chain/audit-witness.js';
+import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
 import {
   type ActiveSwitch,
   findActiveSwitch,
   keepSwitchActive,
 } from '../kill-switch/kill-switch.js';
-import type { Settings } from '../platform/config/settings.js';
-import type { BackupPlan, RestorePlan } from '../platform/database/backup/backup-format.js';
-import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
-import { acceptKeys, type KnownKey, requireKeysOf } from '../platform/secrets/known-keys.js';
-import {
-  type ActionsAcrossRestore,
-  carryActionsOverRestore,
-  noteActionsBeforeRestore,
-} from '../actions/execution/actions-across-restore.js';
-import { shownActionId } from '../actions/action.js';
 import { disableChannels, endDeliveriesOfBackup } from '../notifications/deliveries.repository.js';
-import type { PlaybookRun } from '../playbooks/runs/playbook-run.js';
-import {
-  type IncidentTimeline,
-  timelineOfCommand,
-} from '../incidents/timeline/incident-timeline.js';
-import { recordAcceptance } from '../audit/chain/audit-witness.js';
-import { AuditKeys } from '../audit/chain/audit-chain.js';
-import { logOfCommand } from '../audit/audit-log.js';
-import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
+import type { Settings } from '../platform/config/settings.js';
+import type { Backup } from '../platform/database/backup/backup-file.js';
+import type { RestorePlan } from '../platform/database/backup/restore-backup.js';
 import type { Tx } from '../platform/database/transactions.js';
+import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import {
+  acceptKeys,
+  addKeys,
+  type KnownKey,
+  neededKeys,
+  requireKeysOf,
   type SecretKeyEntity,
-  SecretKeysRepository,
-} from '../platform/secrets/secret-keys.repository.js';
-import type { ClientBase } from 'pg';
+} from '../platform/secrets/secret-keys.js';
 import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
 
 /** Ended sessions must not become valid again. */
 export const EXCLUDED_TABLES = ['sessions'] as const;
 
-/** Tables that a backup omits, and the keys that it needs. */
-export function serviceBackupPlan(settings: Settings, withoutKey: boolean): BackupPlan {
-  return {
-    excludedTables: EXCLUDED_TABLES,
-    keyIds: async (client) => {
-      const known = await knownKeys(client);
-      if (!withoutKey) requireKeysOf(known, settings, givenSecretKeys(settings));
-      return known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
-    },
-  };
-}
-
-async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
-  const { rows } = await client.query<KnownKey>(
+/** Ids of the keys that a backup needs. Throws if they are missing, unless the backup may be made without them. */
+export async function keysOfBackup(
+  client: ClientBase,
+  settings: Settings,
+  withoutKey: boolean,
+): Promise<string[]> {
+  const { rows: known } = await client.query<KnownKey>(
     'select id, verifier, retired_at from secret_keys order by known_since, id',
   );
-  return rows;
+  if (!withoutKey) requireKeysOf(known, settings, givenSecretKeys(settings));
+  return known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
 }
 
-/** Maximum number of actions or runs in an audit record. The record has the total. */
+interface RestoreChoices {
+  readonly withoutKey: boolean;
+  readonly quiet: boolean;
+  readonly asItWas: boolean;
+}
+
 const MOST_NAMED = 50;
 
 /**
- * What a restore must not undo: an active kill switch, revoked keys and disabled users. With `asItWas` they come from the
- * backup. Actions that were in progress fail, because their outcome is unknown. Notifications
- * that were pending in the backup stay unsent, and open playbook runs are cancelled. Everything else becomes as in the
- * backup.
+ * Carries over what a restore must not undo, and ends what was in progress in the backup. `asItWas`: access and kill
+ * switch come from the backup.
  */
 export class ServiceRestorePlan implements RestorePlan {
-  readonly excludedTables = EXCLUDED_TABLES;
+  summary: readonly string[] = [];
   private switchBefore: ActiveSwitch | undefined;
-  private switchNow: ActiveSwitch | undefined;
   private keysInUse: readonly SecretKeyEntity[] = [];
-  private actions: ActionsAcrossRestore = { failed: [], lost: [] };
-  private unsent = 0;
-  private channelsDisabled = 0;
-  private access: AccessAcrossRestore | undefined;
-  private cancelledRuns: readonly PlaybookRun[] = [];
 
   constructor(
     private readonly settings: Settings,
-    private readonly backup: VerifiedBackup,
-    private readonly withoutKey: boolean,
-    private readonly quiet: boolean,
-    private readonly asItWas: boolean,
+    private readonly backup: Backup,
+    private readonly choices: RestoreChoices,
   ) {}
 
   /** Each running process has all keys that the current database needs. */
   async readableToAll(tx: Tx): Promise<boolean> {
     const needed = (await neededKeys(tx)).map(({ id }) => id);
-    return !this.withoutKey && this.backup.manifest.key_ids.every((id) => needed.includes(id));
+    return (
+      !this.choices.withoutKey && this.backup.manifest.key_ids.every((id) => needed.includes(id))
+    );
   }
 
   async remember(tx: Tx, inUse: boolean): Promise<void> {
-    if (!this.asItWas) {
+    if (!this.choices.asItWas) {
       this.switchBefore = await findActiveSwitch(tx);
       await noteAccessBeforeRestore(tx);
     }
@@ -98,67 +87,56 @@ export class ServiceRestorePlan implements RestorePlan {
   }
 
   async rebuild(tx: Tx): Promise<void> {
+    const { withoutKey, quiet, asItWas } = this.choices;
     if (this.switchBefore) await keepSwitchActive(tx, this.switchBefore);
-    this.switchNow = await findActiveSwitch(tx);
-    if (!this.asItWas) this.access = await carryAccessOverRestore(tx);
-    this.actions = await carryActionsOverRestore(tx);
-    this.unsent = await endDeliveriesOfBackup(tx);
-    if (this.quiet) this.channelsDisabled = await disableChannels(tx);
-    const timeline = timelineOfCommand(tx.dataSource);
-    if (this.withoutKey) {
-      this.cancelledRuns = await cancelRunsOverRestore(tx, timeline);
-      return;
-    }
+    const switchNow = await findActiveSwitch(tx);
+    const access = asItWas ? undefined : await carryAccessOverRestore(tx);
+    const { failed, lost } = await carryActionsOverRestore(tx);
+    const unsent = await endDeliveriesOfBackup(tx);
+    const disabled = quiet ? await disableChannels(tx) : 0;
     // Needed even if the backup is older than these keys: new values are sealed with them.
-    await new SecretKeysRepository(tx.dataSource).insertIfNew(tx, this.keysInUse);
-    await this.record(tx, timeline);
-  }
+    if (!withoutKey) await addKeys(tx, this.keysInUse);
+    const log = withoutKey
+      ? undefined
+      : logOfCommand(tx.dataSource, new AuditKeys(await acceptKeys(tx, this.settings)));
+    const runs = await cancelRunsOverRestore(tx, timelineOfCommand(tx.dataSource), log);
 
-  /** Summary for the operator, one line per fact. */
-  summary(): string[] {
-    const { failed, lost } = this.actions;
-    const named = (ids: readonly string[]) => ids.map(shownActionId).join(', ');
-    const lines: string[] = [];
-    if (this.switchNow) {
-      const { activated_by, reason } = this.switchNow;
-      lines.push(
-        `The kill switch is on, as ${this.switchBefore ? 'before the restore' : 'in the backup'}: ${activated_by} turned it on (${reason}).`,
-      );
-    }
-    lines.push(...accessLines(this.access));
-    if (failed.length > 0) {
-      lines.push(
-        `Actions that were in progress in the backup. Check their outcome at the vendor: ${named(failed)}.`,
-      );
-    }
-    if (lost.length > 0) {
-      lines.push(`Actions that vendors executed but the backup does not contain: ${named(lost)}.`);
-    }
-    if (this.cancelledRuns.length > 0) {
-      lines.push(
-        `Playbook runs that were open in the backup and are cancelled: ${this.cancelledRuns.length}.`,
-      );
-    }
-    const { unsent, channelsDisabled } = this;
-    if (unsent > 0) {
-      lines.push(
+    const facts: readonly (readonly [unknown, string])[] = [
+      [
+        switchNow,
+        `The kill switch is on, as ${this.switchBefore ? 'before the restore' : 'in the backup'}: ${switchNow?.activated_by} turned it on (${switchNow?.reason}).`,
+      ],
+      [
+        asItWas,
+        'Keys, users and the kill switch are as in the backup. Revoke again what was revoked since.',
+      ],
+      [
+        Object.keys(access ?? {}).length,
+        `Access that ended since the backup: ${Object.entries(access ?? {})
+          .map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`)
+          .join(', ')}.`,
+      ],
+      [
+        failed.length,
+        `Actions that were in progress in the backup. Check their outcome at the vendor: ${failed.map(shownActionId).join(', ')}.`,
+      ],
+      [
+        lost.length,
+        `Actions that vendors executed but the backup does not contain: ${lost.map(shownActionId).join(', ')}.`,
+      ],
+      [
+        runs.length,
+        `Playbook runs that were open in the backup and are cancelled: ${runs.length}.`,
+      ],
+      [
+        unsent,
         `Notifications that were pending in the backup and stay unsent: ${unsent}. They can be redelivered.`,
-      );
-    }
-    if (channelsDisabled > 0) {
-      lines.push(
-        `Notification channels that were enabled and are now disabled: ${channelsDisabled}.`,
-      );
-    }
-    return lines;
-  }
-
-  private async record(tx: Tx, timeline: IncidentTimeline): Promise<void> {
-    const keys = new AuditKeys(await acceptKeys(tx, this.settings));
-    const log = logOfCommand(tx.dataSource, keys);
+      ],
+      [disabled, `Notification channels that were enabled and are now disabled: ${disabled}.`],
+    ];
+    this.summary = facts.filter(([isSo]) => isSo).map(([, line]) => line);
+    if (!log) return;
     const { created_at, version } = this.backup.manifest;
-    const { failed, lost } = this.actions;
-    this.cancelledRuns = await cancelRunsOverRestore(tx, timeline, log);
     await log.record(tx, {
       actor: 'system',
       action: 'database.restored',
@@ -166,14 +144,14 @@ export class ServiceRestorePlan implements RestorePlan {
       details: {
         backup_of: created_at,
         backup_by: version,
-        as_it_was: this.asItWas || undefined,
-        ...this.access,
+        as_it_was: asItWas || undefined,
+        ...access,
         kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
         actions_failed: countedIds(failed.map(shownActionId)),
         actions_lost: countedIds(lost.map(shownActionId)),
-        notifications_unsent: this.unsent || undefined,
-        notification_channels_disabled: this.channelsDisabled || undefined,
-        playbook_runs_cancelled: countedIds(this.cancelledRuns.map(({ id }) => id)),
+        notifications_unsent: unsent || undefined,
+        notification_channels_disabled: disabled || undefined,
+        playbook_runs_cancelled: countedIds(runs.map(({ id }) => id)),
       },
     });
     // The restored trail ends earlier than the last known end, which would count as tampering.
@@ -181,17 +159,11 @@ export class ServiceRestorePlan implements RestorePlan {
   }
 }
 
-async function neededKeys(tx: Tx): Promise<SecretKeyEntity[]> {
-  const known = await new SecretKeysRepository(tx.dataSource).list(tx);
-  return known.filter(({ retired_at }) => !retired_at);
-}
-
 function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {
   if (ids.length === 0) return undefined;
   return { count: ids.length, ids: ids.slice(0, MOST_NAMED) };
 }
 
-/** Columns that the restore compares, by table. */
 const COMPARED = { api_keys: 'id, revoked_at', users: 'id, enabled, deleted_at' };
 
 const change = (table: keyof typeof COMPARED, set: string, where: string) =>
@@ -216,10 +188,6 @@ const CHANGES = {
   ),
 };
 
-/** Number of changes by name, without zeros. */
-type AccessAcrossRestore = Readonly<Partial<Record<keyof typeof CHANGES, number>>>;
-
-/** Stores the state before the restore. Call it in the transaction of the restore, before the content is replaced. */
 export async function noteAccessBeforeRestore(tx: Tx): Promise<void> {
   for (const [table, columns] of Object.entries(COMPARED)) {
     await tx.query(
@@ -228,24 +196,12 @@ export async function noteAccessBeforeRestore(tx: Tx): Promise<void> {
   }
 }
 
-/** Takes away again what was taken away before the restore. Call it after the content is replaced. */
-export async function carryAccessOverRestore(tx: Tx): Promise<AccessAcrossRestore> {
+/** Takes away again what was taken away before the restore. Returns the number of changes by name, without zeros. */
+export async function carryAccessOverRestore(tx: Tx): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const [name, statement] of Object.entries(CHANGES)) {
     const [, changed] = await tx.query<[unknown, number]>(statement);
     if (changed > 0) counts[name] = changed;
   }
   return counts;
-}
-
-function accessLines(kept: AccessAcrossRestore | undefined): string[] {
-  if (!kept) {
-    return [
-      'Keys, users and the kill switch are as in the backup. Revoke again what was revoked since.',
-    ];
-  }
-  const counts = Object.entries(kept).map(
-    ([name, count]) => `${count} ${name.replaceAll('_', ' ')}`,
-  );
-  return counts.length === 0 ? [] : [`Access that ended since the backup: ${counts.join(', ')}.`];
 }

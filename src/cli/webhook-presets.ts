@@ -1,8 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { PRESETS } from '../webhooks/presets/presets.js';
-import { readEventJson } from '../webhooks/reading/event-json.js';
-import { isUnfit, readEvents } from '../webhooks/reading/read-events.js';
 import type { Preset } from '../webhooks/sources/webhook-source.entity.js';
 import { writeOrCheck } from './generated-file.js';
 
@@ -23,36 +19,9 @@ incidents that a body would create. See [mappings](webhooks.md#mappings) for oth
 \`npm run webhook-presets\` writes this page from \`src/webhooks/presets\`.
 `;
 
-const SAMPLES = 'test/fixtures/webhooks/presets';
-
-const TABLE = `Each preset, and the incident of the first event in one of its samples:
-
-<!-- prettier-ignore -->
-| Preset | Sample | Severity | Type | Title |
-|---|---|---|---|---|
-${PRESETS.map(rowOf).join('\n')}
-`;
-const page = [HEAD, TABLE, ...PRESETS.map(sectionOf)].join('\n');
+const page = [HEAD, ...PRESETS.map(sectionOf)].join('\n');
 
 writeOrCheck('docs/webhook-presets.md', page, 'npm run webhook-presets');
-
-function rowOf(preset: Preset): string {
-  const { name, title } = preset;
-  const [file] = readdirSync(join(SAMPLES, name)).filter((path) => !path.includes('.expected.'));
-  const path = join(SAMPLES, name, file!);
-  const body = readEventJson(readFileSync(path));
-  const read = readEvents({ ...preset, source: 'alerts', format: 'mapping' }, body);
-  if (isUnfit(read)) throw new Error(`${path}: ${read}`);
-  const { incident } = read[0]!;
-  const cells = [
-    `[${title}](#${name})`,
-    `[${file}](../${path})`,
-    incident.severity,
-    code(incident.incident_type),
-    literal(incident.title).replaceAll('|', '\\|'),
-  ];
-  return `| ${cells.join(' | ')} |`;
-}
 
 function sectionOf(preset: Preset): string {
   const { name, title, documentation, set_up, signature, incident_type = 'other' } = preset;
@@ -61,9 +30,8 @@ function sectionOf(preset: Preset): string {
   const types = Object.entries(type_mapping).map(([word, to]) => `${code(word)} ${code(to)}`);
   const parts = [
     `## ${name}`,
-    `${title}: ${literal(documentation)}`,
+    `${title}: ${literal(documentation)} Signature: ${code(signature)}. Usual type: ${code(incident_type)}.${list('Severities', severities)}${list('Types', types)}${list('Fields', Object.keys(mapping.lift ?? {}).map(code))}`,
     set_up.map((sentence, at) => `${at + 1}. ${literal(sentence)}`).join('\n'),
-    `Signature: ${code(signature)}. Usual type: ${code(incident_type)}.${list('Severities', severities)}${list('Types', types)}${list('Fields', Object.keys(mapping.lift ?? {}).map(code))}`,
   ];
   return `${parts.join('\n\n')}\n`;
 }

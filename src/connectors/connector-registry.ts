@@ -19,7 +19,7 @@ type Typed = Pick<ConnectorEntity, 'type'>;
 
 /** Whether it serves no action, so that actions do not appear completed after the last real connector was disabled. */
 export function standsBy(row: Typed, all: readonly Typed[]): boolean {
-  const isStandIn = ({ type }: Typed) => CONNECTOR_TYPES.find(type)?.servesOnlyAlone === true;
+  const isStandIn = ({ type }: Typed) => CONNECTOR_TYPES.find(type)?.simulate !== undefined;
   return isStandIn(row) && !all.every(isStandIn);
 }
 
@@ -27,16 +27,16 @@ export function standsBy(row: Typed, all: readonly Typed[]): boolean {
 export const servingOf = (rows: readonly ConnectorEntity[]): ConnectorEntity[] =>
   rows.filter((row) => row.enabled && CONNECTOR_TYPES.find(row.type) && !standsBy(row, rows));
 
-const provides = ({ type: name, config }: ConnectorEntity): readonly ActionTypeName[] => {
+function provides({ type: name, config }: ConnectorEntity): readonly ActionTypeName[] {
   const type = CONNECTOR_TYPES.named(name);
   return type.provides?.(config) ?? actionsOf(type);
-};
+}
 
 /** Reads the connectors from the database each time, so that every replica sees changes at once. */
 @Injectable()
 export class ConnectorRegistry {
   private readonly logger = new Logger(ConnectorRegistry.name);
-  /** Reused while their rows are unchanged, for their circuit breakers. `state` has the time, because a restored backup may repeat a version. */
+  /** Reused while `state` is the same, for their circuit breakers. A restored backup may repeat a version, not a time. */
   private readonly instances = new Map<string, { state: string; connector: Connector }>();
 
   constructor(

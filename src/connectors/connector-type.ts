@@ -80,15 +80,13 @@ export interface ConnectorType<
 > extends TargetType<Schema> {
   /** Minimum interval between health checks, if the vendor counts them against the rate limit. */
   readonly checkedEveryMs?: number;
-  /** Its connectors serve only if no connector of another type exists, enabled or not. */
-  readonly servesOnlyAlone?: true;
   /** Returns a function that makes clients, until the configuration changes. A client without a gate only reads. */
   connect(config: ConfigOf<Schema>, outbound: Outbound): (gate?: Gate) => Vendor;
   readonly actions: Readonly<Partial<Record<ActionTypeName, ActionDefinition<NoInfer<Vendor>>>>>;
   /** Overrides of `actions` and of their `idempotent`, if they depend on the configuration. */
   provides?(config: ConfigOf<Schema>): readonly ActionTypeName[];
   idempotent?(config: ConfigOf<Schema>, type: ActionTypeName): boolean;
-  /** Outcome of a simulated action; `undefined` if it must be executed. */
+  /** `undefined` if the action must be executed. Simulators serve only if no connector of another type exists. */
   simulate?(
     config: ConfigOf<Schema>,
     type: ActionTypeName,

@@ -1,21 +1,8 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { ComponentStatus } from '../platform/health-components.js';
 import { TargetRow } from '../targets/target-rows.js';
 
-const CHECKED_STATUSES = ['healthy', 'degraded', 'unhealthy'] as const;
-export type CheckedStatus = (typeof CHECKED_STATUSES)[number];
-
-export const CONNECTOR_STATUSES = [...CHECKED_STATUSES, 'disabled'] as const;
-export type ConnectorStatus = (typeof CONNECTOR_STATUSES)[number];
-
 export const DEFAULT_PRIORITY = 100;
-
-/** A connector that was never checked is not shown as healthy. */
-export function statusOf({
-  enabled,
-  health,
-}: Pick<ConnectorEntity, 'enabled' | 'health'>): ConnectorStatus {
-  return enabled ? (health ?? 'degraded') : 'disabled';
-}
 
 @Entity('connectors')
 @Check('ck_connectors_health', `health in ('healthy', 'degraded', 'unhealthy')`)
@@ -30,7 +17,7 @@ export class ConnectorEntity extends TargetRow {
 
   /** Result of the last check, like the next three columns; null before the first check. */
   @Column({ type: 'text', nullable: true })
-  readonly health: CheckedStatus | null;
+  readonly health: Exclude<ComponentStatus, 'disabled'> | null;
 
   @Column({ type: 'text', nullable: true })
   readonly health_message: string | null;

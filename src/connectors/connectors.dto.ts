@@ -1,5 +1,6 @@
 import { PickType } from '@nestjs/swagger';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
+import { COMPONENT_STATUSES, type ComponentStatus } from '../platform/health-components.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import {
   Choice,
@@ -22,13 +23,7 @@ import {
 } from '../targets/target-contract.js';
 import { TARGET_SORTS, type TargetSort } from '../targets/target-rows.js';
 import { CONNECTOR_TYPES, standsBy } from './connector-registry.js';
-import {
-  CONNECTOR_STATUSES,
-  type ConnectorEntity,
-  type ConnectorStatus,
-  DEFAULT_PRIORITY,
-  statusOf,
-} from './connector.entity.js';
+import { type ConnectorEntity, DEFAULT_PRIORITY } from './connector.entity.js';
 
 const STANDS_BY = 'It stands by: it serves actions only while no connector of another type exists.';
 
@@ -64,14 +59,18 @@ export class ConnectorDto extends ShownTarget {
   @Priority()
   readonly priority: number;
 
-  @Choice('ComponentStatus', CONNECTOR_STATUSES, {
+  @Choice('ComponentStatus', COMPONENT_STATUSES, {
     description: 'Result of the last check; degraded before the first.',
   })
-  readonly status: ConnectorStatus;
+  readonly status: ComponentStatus;
 
   @Instant({ optional: true })
   readonly last_checked_at?: Date;
 }
+
+/** A connector that was never checked is not shown as healthy. */
+const statusOf = ({ enabled, health }: ConnectorEntity): ComponentStatus =>
+  enabled ? (health ?? 'degraded') : 'disabled';
 
 const presentConnector = present(ConnectorDto);
 
@@ -82,8 +81,8 @@ export class ConnectorHealthDto extends PickType(ConnectorDto, ['id', 'type']) {
   @Text()
   readonly name: string;
 
-  @Choice('ComponentStatus', CONNECTOR_STATUSES)
-  readonly status: ConnectorStatus;
+  @Choice('ComponentStatus', COMPONENT_STATUSES)
+  readonly status: ComponentStatus;
 
   @Text({
     description:

@@ -34,8 +34,8 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
     return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
   }
 
-  async hasEverBeenOne(tx: Tx): Promise<boolean> {
-    return await this.rows(tx).exists();
+  async hasEverBeenOne(): Promise<boolean> {
+    return await this.rows().exists();
   }
 
   async recordCheck(

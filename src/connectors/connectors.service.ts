@@ -68,24 +68,24 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
   }
 
   async createFirstSandbox(): Promise<void> {
-    const kind = { name: 'sandbox', type: 'sandbox', config: {}, enabled: true };
-    await this.transactions.run(async (tx) => {
-      if (await this.connectors.hasEverBeenOne(tx)) return;
-      await this.insert(tx, 'system', { ...kind, id: newId(), priority: DEFAULT_PRIORITY });
-    });
+    if (await this.connectors.hasEverBeenOne()) return;
+    await this.create({ name: 'system' }, { name: 'sandbox', type: 'sandbox', config: {} });
   }
 
   async create(
-    caller: Caller,
-    { name, type: typeName, config, ...wanted }: ConnectorInputDto,
-    idempotency: Participant<ConnectorEntity>,
+    caller: Pick<Caller, 'name'> & Participant,
+    { name, type, config, enabled = true, priority = DEFAULT_PRIORITY }: ConnectorInputDto,
+    idempotency: Participant<ConnectorEntity> = {},
   ): Promise<ConnectorEntity> {
-    const { enabled = true, priority = DEFAULT_PRIORITY } = wanted;
     const id = newId();
-    const { stored, details } = this.configs.create(CONNECTOR_TYPES.named(typeName), id, config);
-    const row = { id, name, type: typeName, enabled, priority, ...stored };
+    const { stored, details } = this.configs.create(CONNECTOR_TYPES.named(type), id, config);
     return await this.transactions.run<ConnectorEntity>(
-      (tx) => this.insert(tx, caller.name, row, details),
+      async (tx) => {
+        const row = { id, name, type, enabled, priority, ...stored };
+        const made = await this.connectors.insert(tx, row);
+        await this.record(tx, caller, 'connector.created', made, details);
+        return made;
+      },
       caller,
       idempotency,
     );
@@ -105,7 +105,7 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
         ...{ name, enabled, priority, config, secrets, secret_names },
         ...(changed && NOT_CHECKED_YET),
       });
-      await this.record(tx, caller.name, 'connector.updated', after, {
+      await this.record(tx, caller, 'connector.updated', after, {
         name_before: before.name === name ? undefined : before.name,
         config_fields: change.config && Object.keys(change.config),
         ...changed?.details,
@@ -118,7 +118,7 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
     await this.transactions.run(async (tx) => {
       const row = await this.connectors.get(id, tx);
       await this.connectors.markDeleted(tx, id);
-      await this.record(tx, caller.name, 'connector.deleted', row);
+      await this.record(tx, caller, 'connector.deleted', row);
     }, caller);
   }
 
@@ -132,7 +132,7 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
     return await this.transactions.run<TargetTest>(
       async (tx) => {
         await this.store(tx, row, result);
-        await this.record(tx, caller.name, 'connector.tested', row, { success: result.success });
+        await this.record(tx, caller, 'connector.tested', row, { success: result.success });
         return result;
       },
       caller,
@@ -150,21 +150,10 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
     await Promise.all(due.map((row) => places.run(() => this.check(row))));
   }
 
-  private async insert(
-    tx: Tx,
-    actor: string,
-    row: Parameters<ConnectorsRepository['insert']>[1],
-    more = {},
-  ): Promise<ConnectorEntity> {
-    const made = await this.connectors.insert(tx, row);
-    await this.record(tx, actor, 'connector.created', made, more);
-    return made;
-  }
-
   /** Details contain field names and destinations only, because any other value may be a secret. */
   private async record(
     tx: Tx,
-    actor: string,
+    { name: actor }: Pick<Caller, 'name'>,
     action: Extract<AuditAction, `connector.${string}`>,
     { id, name, type, enabled, priority }: ConnectorEntity,
     more = {},

@@ -6,7 +6,6 @@ import { BackgroundLoop } from '../platform/concurrency/background-loop.js';
 import { within } from '../platform/concurrency/within.js';
 import { poolOf } from '../platform/database/data-source.js';
 import { followDatabaseTime } from '../platform/database/open-database.js';
-import { isOutageLogged } from '../platform/database/outage.js';
 import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import { Statements } from '../platform/database/statements.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
@@ -141,7 +140,8 @@ export class HealthChecks implements OnModuleInit {
     } catch (error) {
       const obstacle = obstacleOf(error);
       const message = OBSTACLES.database[obstacle];
-      this.logOnce(obstacle, message, error);
+      if (this.loggedObstacle !== obstacle) this.logger.error({ err: error }, message);
+      this.loggedObstacle = obstacle;
       return { status: 'unhealthy', obstacle, message };
     }
     this.loggedObstacle = undefined;
@@ -156,14 +156,6 @@ export class HealthChecks implements OnModuleInit {
       busy: totalCount - idleCount,
       waiting: waitingCount,
     };
-  }
-
-  /** Logs an obstacle once, and not if the pool has already reported the outage. */
-  private logOnce(obstacle: DatabaseObstacle, message: string, error: unknown): void {
-    const isLogged = ['unreachable', 'read-only'].includes(obstacle) && isOutageLogged();
-    if (this.loggedObstacle === obstacle || isLogged) return;
-    this.loggedObstacle = obstacle;
-    this.logger.error({ err: error }, message);
   }
 }
 

@@ -1,6 +1,7 @@
 import { PROVIDERS } from '../triage/model/triage-model.port.js';
 import type { Type } from '@nestjs/common';
 import {
+  COMPONENT_STATUSES,
   type ComponentHealth,
   type ComponentName,
   COMPONENTS,
@@ -40,10 +41,8 @@ const OBSTACLES_IN_WORDS = Object.entries(OBSTACLES)
   )
   .join('\n');
 
-const STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
-
 class ComponentHealthDto {
-  @Choice('ComponentStatus', STATUSES)
+  @Choice('ComponentStatus', COMPONENT_STATUSES)
   readonly status: ComponentStatus;
 
   @Text({ optional: true })

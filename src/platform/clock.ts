@@ -1,4 +1,3 @@
-/** A reading of the database clock between two readings of the machine clock, in milliseconds since 1970. */
 interface TimeReading {
   readonly asked: number;
   readonly told: number;
@@ -19,8 +18,8 @@ const SET_MS = 1_000;
 let last: Measured | undefined;
 
 /**
- * Milliseconds since 1970 by the clock of the database, so that replicas with different clocks write the same time.
- * Before the first measurement, by the clock of the machine.
+ * Milliseconds since 1970 by the clock of the database (before the first measurement: of the machine), the same on all
+ * replicas.
  */
 export function presentTime(): number {
   const wall = Date.now();
@@ -40,13 +39,11 @@ export function learnTime({ asked, told, answered }: TimeReading): void {
   last = { aheadMs, wall: Date.now(), monotonic: performance.now() };
 }
 
-/** Machine clock minus database clock; `undefined` if it was not measured within this time. */
 export function clockAheadMs(withinMs = Infinity): number | undefined {
   if (!last || performance.now() - last.monotonic > withinMs) return undefined;
   return last.aheadMs;
 }
 
-/** Injectable time, so that a test can set it. Times are stored and shown in milliseconds. */
 export class Clock {
   now(): Date {
     return new Date(presentTime());

@@ -1,17 +1,14 @@
 const FIRST_BYTES = 4_096;
 
 /**
- * Collects chunks in one buffer that doubles when full. Separate chunks would cost far more memory: each is an object
- * of about 500 bytes and keeps alive everything that was read together with it.
+ * One buffer that doubles when full. Separate chunks of 500 bytes each would keep alive everything that was read with
+ * them.
  */
 export class GrowingBuffer {
   private bytes = Buffer.alloc(0);
   private used = 0;
 
-  /**
-   * @param most maximum length, as announced or allowed; not more is allocated ahead
-   * @param reserve called before an allocation with the total size; returns false if there is no memory for it
-   */
+  /** @param reserve called before an allocation with the total size; returns false if there is no memory for it */
   constructor(
     private readonly most: number,
     private readonly reserve: (bytes: number) => boolean,

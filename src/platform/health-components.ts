@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 
-export type ComponentStatus = 'healthy' | 'degraded' | 'unhealthy' | 'disabled';
+export const COMPONENT_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
+export type ComponentStatus = (typeof COMPONENT_STATUSES)[number];
 
-/** Health of one component, with optional details. */
 export interface ComponentHealth {
   readonly status: ComponentStatus;
   readonly message?: string;
@@ -25,7 +25,6 @@ export type ComponentName = (typeof COMPONENTS)[number];
 type Check = () => Promise<ComponentHealth>;
 type Details = () => Promise<Readonly<Record<string, unknown>>>;
 
-/** Each module registers its health check; the health endpoints only query them. */
 @Injectable()
 export class HealthComponents {
   private readonly checks = new Map<ComponentName, Check>();
@@ -40,7 +39,6 @@ export class HealthComponents {
     this.details.set(name, [...(this.details.get(name) ?? []), details]);
   }
 
-  /** Checks a component. Unregistered components are disabled. */
   async check(name: ComponentName): Promise<ComponentHealth> {
     const check = this.checks.get(name);
     if (!check) return { status: 'disabled', message: 'Not part of this service.' };

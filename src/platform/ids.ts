@@ -6,15 +6,11 @@ const ID_BYTES = 16;
 const pool = Buffer.allocUnsafe(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** Maximum count within one millisecond. */
 const MOST_COUNTED = 0xfff;
 let latest = -1;
 let count = 0;
 
-/**
- * A UUID of version 7: ordered by time, so that a new row goes to the end of its index. Ids of one process within a
- * millisecond are counted up, so that they are ordered too.
- */
+/** UUID of version 7: ordered by time, so that rows go to the end of their index. Ids within a millisecond are counted up. */
 export function newId(now = presentTime()): string {
   // Also counts on for a time before the latest, because an id with another time may come in between.
   if (now > latest || count === MOST_COUNTED) {
@@ -36,13 +32,11 @@ export function newId(now = presentTime()): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** The lowest id with the given millisecond. */
 export function firstIdAt(time: number): string {
   const hex = Math.max(0, time).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** The millisecond of an id of version 7. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
@@ -53,14 +47,10 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-/*
- * Ids of version 7 begin with their time in milliseconds, so time bounds become id bounds. The times are ISO 8601 and
- * may be finer than a millisecond.
- */
+/* Ids begin with their time, so time bounds become id bounds. The times are ISO 8601 and may be finer than a millisecond. */
 
 const FRACTION = /\.(\d+)/;
 
-/** The lowest id whose time is after the given one. */
 export function firstIdAfter(time: string): string {
   return firstIdAt(wholeMs(time) + 1);
 }
@@ -77,7 +67,6 @@ export function endMs(time: string): number {
   return wholeMs(time) + (finer ? 1 : 0);
 }
 
-/** The millisecond that contains the given time. */
 export function wholeMs(time: string): number {
   return Date.parse(time.replace(FRACTION, (fraction) => fraction.slice(0, 4)));
 }

@@ -1,22 +1,15 @@
-/**
- * The steps of a JSON pointer (RFC 6901); `undefined` if the text is not a pointer. The empty text selects the whole
- * value.
- */
+/** The steps of a JSON pointer (RFC 6901); `undefined` if the text is not a pointer. Empty text selects the whole value. */
 export function parsePointer(text: string): string[] | undefined {
   if (text === '') return [];
   if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
   return text.slice(1).split('/').map(unescaped);
 }
 
-/** The pointer to a member of the value at `pointer`. */
 export function pointerTo(pointer: string, step: string | number): string {
   return `${pointer}/${escaped(String(step))}`;
 }
 
-/**
- * The value at these steps, or `undefined` if there is none. Only own members count, never the prototype, and not the
- * inside of a number that is kept as digits.
- */
+/** The value at these steps, or `undefined`. Only own members count, and not the inside of a number kept as digits. */
 export function resolveSteps(value: unknown, steps: readonly string[]): unknown {
   let at: unknown = value;
   for (const step of steps) {
@@ -26,7 +19,6 @@ export function resolveSteps(value: unknown, steps: readonly string[]): unknown 
   return at;
 }
 
-/** The value at a pointer; `undefined` if the text is not a pointer or there is no value. */
 export function resolvePointer(value: unknown, text: string): unknown {
   const steps = parsePointer(text);
   return steps && resolveSteps(value, steps);

@@ -1,4 +1,4 @@
-import { All, Controller, type DynamicModule, Global, Module } from '@nestjs/common';
+import { All, Controller, type DynamicModule, Global, Module, type Provider } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Requires } from './access/access.js';
 import { Settings } from './config/settings.js';
@@ -33,10 +33,7 @@ import { ApiMetricsController, MetricsController } from './metrics/metrics.contr
 import { METRICS } from './metrics/metrics.js';
 import { PoolGauge, ScrapedGauges } from './metrics/scraped-gauges.js';
 
-/**
- * Takes what no other handler under /api takes, so that the guards judge these requests, too: a stranger learns nothing,
- * not even which addresses there are, and has no more tries than elsewhere. The AddressGuard answers who is known.
- */
+/** Takes what no other handler under /api takes, so that the guards judge these requests too and a stranger learns nothing. */
 @ApiExcludeController()
 @Controller(['api', 'api/*'])
 @Requires('viewer')
@@ -44,38 +41,6 @@ export class UnknownAddressController {
   @All()
   refuse(): never {
     throw new Error('The AddressGuard lets nobody pass.');
-  }
-}
-
-/* The modules of the platform. Each of them is global: every other module may inject what they export. */
-
-@Global()
-@Module({})
-export class ConfigModule {
-  static with(settings: Settings): DynamicModule {
-    return {
-      module: ConfigModule,
-      providers: [{ provide: Settings, useValue: settings }],
-      exports: [Settings],
-    };
-  }
-}
-
-@Global()
-@Module({})
-export class DatabaseModule {
-  /** The caller opens and closes the data source: see openDatabase. */
-  static with(dataSource: DataSource): DynamicModule {
-    return {
-      module: DatabaseModule,
-      providers: [
-        { provide: DataSource, useValue: dataSource },
-        Transactions,
-        Statements,
-        ReservedConnections,
-      ],
-      exports: [DataSource, Transactions, Statements, ReservedConnections],
-    };
   }
 }
 
@@ -87,19 +52,28 @@ const bodyMemory = {
     new BodyMemory(Math.max(bodiesLimitBytes, bodyLimitBytes), bodyLimitBytes),
 };
 
+/* The modules of the platform. Each of them is global: every other module may inject what they export. */
+
 @Global()
-@Module({
-  controllers: [ContractController, UnknownAddressController],
-  providers: [
-    ...[Clock, bodyMemory, Draining, HealthComponents, KnownRoutes, OpenConnections],
-    ...[Resolver, Targets, OutboundHttp, OutboundSmtp],
-  ],
-  exports: [
-    ...[Clock, Draining, HealthComponents, KnownRoutes, OpenConnections],
-    ...[Targets, OutboundHttp, OutboundSmtp],
-  ],
-})
-export class PlatformModule {}
+@Module({})
+export class PlatformModule {
+  /** The caller opens and closes the data source: see openDatabase. */
+  static on(settings: Settings, dataSource: DataSource): DynamicModule {
+    const shared: Provider[] = [
+      { provide: Settings, useValue: settings },
+      { provide: DataSource, useValue: dataSource },
+      ...[Transactions, Statements, ReservedConnections],
+      ...[Clock, Draining, HealthComponents, KnownRoutes, OpenConnections],
+      ...[Targets, OutboundHttp, OutboundSmtp],
+    ];
+    return {
+      module: PlatformModule,
+      controllers: [ContractController, UnknownAddressController],
+      providers: [...shared, bodyMemory, Resolver],
+      exports: shared,
+    };
+  }
+}
 
 @Global()
 @Module({

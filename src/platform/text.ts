@@ -5,7 +5,6 @@ export function storable(text: string): string {
 
 const LONGEST_NAME = 100;
 
-/** Shortens a name from a request, long enough to recognise it. */
 export function shownName(name: string): string {
   return shownStart(name, LONGEST_NAME);
 }
@@ -15,17 +14,11 @@ export function shownStart(text: string, length: number): string {
   return storable(text.slice(0, length));
 }
 
-/**
- * Control characters except line breaks and tabs, direction controls, line separators, tag characters, and zero-width
- * characters that join nothing.
- */
+/** Controls except line breaks and tabs, direction controls, line separators, tag and zero-width characters. */
 const UNSEEN =
   /(?![\t\n]|\r\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\u200b\u2060\ufeff\u{e0000}-\u{e007f}]/gu;
 
-/**
- * Like `shownStart`, with invisible characters replaced by marks such as `⟦U+202E⟧`, because they could change how the
- * rest looks.
- */
+/** Like `shownStart`, with invisible characters replaced by marks such as `⟦U+202E⟧`: they could change how the rest looks. */
 export function visibleStart(text: string, length: number): string {
   const visible = shownStart(text, length).replace(
     UNSEEN,
@@ -40,10 +33,7 @@ const MARK = String.raw`[\p{M}\uff9e\uff9f]`;
 const MOST_MARKS = 8;
 const TOO_MANY_MARKS = new RegExp(`(${MARK}{${MOST_MARKS}})${MARK}+`, 'gu');
 
-/**
- * Unicode normal form NFKC, in which equivalent letters are equal. It sorts the marks of each letter in quadratic time,
- * so a hostile text could block the service for minutes: only the first marks are kept.
- */
+/** NFKC. It sorts the marks of each letter in quadratic time, so only the first marks are kept. */
 export function nfkc(text: string): string {
   return text.replace(TOO_MANY_MARKS, '$1').normalize('NFKC');
 }

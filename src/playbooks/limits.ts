@@ -30,8 +30,8 @@ export const DEEPEST_NODE = 60;
 export const MOST_NESTED_LOOPS = 2;
 
 /**
- * Maximum nesting of lists and objects that an expression builds. The library keeps each type in memory for ever, and these
- * levels allow some hundred types.
+ * Maximum nesting of lists and objects that an expression builds. The library never forgets a type, and these levels allow
+ * some hundred types.
  */
 export const MOST_LEVELS_BUILT = 4;
 

@@ -15,7 +15,7 @@ const content = (change: Partial<PlaybookDefinition>, name = 'one') => ({
 });
 
 describe('definitionAfter', () => {
-  it('keeps what is left out, and takes an empty text for none', () => {
+  it('keeps absent fields and removes fields whose text is empty', () => {
     const before = content({ description: 'D', instructions: 'I', auto_run: true }).definition;
     expect(definitionAfter(before, {})).toStrictEqual(before);
     const without = content({ instructions: 'I', auto_run: true }).definition;
@@ -27,14 +27,14 @@ describe('definitionAfter', () => {
     });
   });
 
-  it('gives what JSON gives back as it was', () => {
+  it('returns a definition that JSON does not change', () => {
     const definition = content({ variables: { a: null }, steps: [] }).definition;
     expect(JSON.parse(JSON.stringify(definition))).toStrictEqual(definition);
   });
 });
 
 describe('changedFields', () => {
-  it('names what differs, whatever the order of keys', () => {
+  it('returns the names of changed fields and ignores the order of keys', () => {
     const before = content({ description: 'D', variables: { a: 1, b: 2 } });
     expect(changedFields(before, content({ description: 'D', variables: { b: 2, a: 1 } }))).toEqual(
       [],
@@ -48,19 +48,19 @@ describe('isForManagers', () => {
   const trusted = content({ trust_verdict: true, enabled: false });
 
   it.each<[string, Parameters<typeof isForManagers>, boolean]>([
-    ['a new one without trust', [undefined, content({})], false],
-    ['a new one with trust', [undefined, trusted], true],
-    ['trust that is given', [content({}), content({ trust_verdict: true })], true],
-    ['trust that is taken', [trusted, content({ steps: [] })], false],
-    ['nothing', [trusted, trusted], false],
-    ['a start', [trusted, content({ trust_verdict: true, enabled: true })], true],
-    ['a stop', [content({ trust_verdict: true }), trusted], false],
+    ['a new playbook without trust', [undefined, content({})], false],
+    ['a new playbook with trust', [undefined, trusted], true],
+    ['added trust', [content({}), content({ trust_verdict: true })], true],
+    ['removed trust', [trusted, content({ steps: [] })], false],
+    ['no change', [trusted, trusted], false],
+    ['enabled', [trusted, content({ trust_verdict: true, enabled: true })], true],
+    ['disabled', [content({ trust_verdict: true }), trusted], false],
     [
-      'a stop with something else',
+      'disabled with another change',
       [content({ trust_verdict: true }), content({ ...trusted.definition, variables: { a: 1 } })],
       true,
     ],
-  ])('says who decides on %s', (_, [before, after], expected) => {
+  ])('returns whether a manager must make the change: %s', (_, [before, after], expected) => {
     expect(isForManagers(before, after)).toBe(expected);
   });
 });
@@ -73,11 +73,11 @@ describe('onlyStops', () => {
     [{ auto_run: false, trust_verdict: false, description: 'D' }, true],
     [{ enabled: false, steps: [], variables: { a: 1 } }, false],
     [{ instructions: 'I' }, false],
-  ])('says of %j: %s', (change, expected) => {
+  ])('returns for the change %j: %s', (change, expected) => {
     expect(onlyStops(before, content({ ...before.definition, ...change }))).toBe(expected);
   });
 
-  it('is false for enabling, and for a new name', () => {
+  it('returns false for an enabled or renamed playbook', () => {
     const stopped = content({ enabled: false });
     expect(onlyStops(stopped, content({}))).toBe(false);
     expect(onlyStops(stopped, content({ enabled: false }, 'two'))).toBe(false);
@@ -88,7 +88,7 @@ describe('isTriggeredBy', () => {
   const incident = { incident_type: 'phishing', severity: 'high', source: 'gw' } as const;
   const none = DEFAULT_DEFINITION.triggers;
 
-  it('takes any where a list is empty, and only what it names elsewhere', () => {
+  it('accepts every value if a list is empty, and only listed values otherwise', () => {
     expect(isTriggeredBy(none, incident)).toBe(true);
     expect(isTriggeredBy({ ...none, incident_types: ['spam', 'phishing'] }, incident)).toBe(true);
     expect(isTriggeredBy({ ...none, incident_types: ['spam'] }, incident)).toBe(false);
@@ -98,14 +98,14 @@ describe('isTriggeredBy', () => {
 });
 
 describe('PLAYBOOK_NAME', () => {
-  it.each(['phishing-response', '1'])('takes %s', (text) => {
+  it.each(['phishing-response', '1'])('accepts %s', (text) => {
     expect(text).toMatch(PLAYBOOK_NAME);
   });
 
   it.each([
     ...['', 'Phishing', 'a_b', 'a\n', '\0', 'x'.repeat(64), '-a'],
     '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(text).not.toMatch(PLAYBOOK_NAME);
   });
 });

@@ -36,7 +36,7 @@ export class PlaybookEntity extends RowTimes {
   @Column({ type: 'boolean' })
   readonly auto_run: boolean;
 
-  /** Definition of the current version, so that reading a playbook reads one row. */
+  /** Definition of the current version. */
   @Column({ type: 'json' })
   readonly definition: PlaybookDefinition;
 

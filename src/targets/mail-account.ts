@@ -5,7 +5,6 @@ import type { MailServer } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
 import { problemAt, refusedTarget } from './target-check.js';
 import { type ConfigOf, secret, text } from './target-config.js';
-import MailComposer from 'nodemailer/lib/mail-composer';
 import { storable } from '../platform/text.js';
 
 const SUBMISSION_PORT = 587;
@@ -110,6 +109,8 @@ const UNDISCLOSED = 'Undisclosed recipients:;';
 export async function mailContent(note: Note): Promise<Buffer> {
   const { from, to, subject, text, id, threadId } = note;
   const domain = domainOf(from);
+  // Loaded on demand, because few sites send mail.
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const composer = new MailComposer({
     from: { name: '', address: from },
     to: to.length === 0 ? UNDISCLOSED : to.map((address) => ({ name: '', address })),

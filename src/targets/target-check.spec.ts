@@ -65,7 +65,7 @@ describe('configProblems', () => {
   });
 
   it.each<readonly [string, object, string, string, string]>([
-    ['a text that is none', { key: 1 }, 'config.key', 'is_string', 'must be a string'],
+    ['a number for a text', { key: 1 }, 'config.key', 'is_string', 'must be a string'],
     ['null', { key: null }, 'config.key', 'is_string', 'must be a string'],
     ['a short text', { key: 'x' }, 'config.key', 'length', 'must have 2 to 10 characters'],
     [
@@ -75,10 +75,28 @@ describe('configProblems', () => {
       'length',
       'must have 0 to 10 characters',
     ],
-    ['another word', { method: 'get' }, 'config.method', 'is_in', 'must be one of GET, POST'],
+    [
+      'a word that is not in the list',
+      { method: 'get' },
+      'config.method',
+      'is_in',
+      'must be one of GET, POST',
+    ],
     ['a number for a word', { method: 1 }, 'config.method', 'is_string', 'must be a string'],
-    ['another pattern', { path: 'a' }, 'config.path', 'matches', 'must match ^/'],
-    ['no whole address', { url: 'vendor' }, 'config.url', 'is_url', 'must be an absolute address'],
+    [
+      'a text that does not match the pattern',
+      { path: 'a' },
+      'config.path',
+      'matches',
+      'must match ^/',
+    ],
+    [
+      'a relative address',
+      { url: 'vendor' },
+      'config.url',
+      'is_url',
+      'must be an absolute address',
+    ],
     [
       'another scheme',
       { url: 'ftp://vendor.example' },
@@ -103,9 +121,15 @@ describe('configProblems', () => {
           'must be a whole number from 1 to 65535',
         ] as const,
     ),
-    ['no boolean', { secure: 'no' }, 'config.secure', 'is_boolean', 'must be true or false'],
+    [
+      'a text for a boolean',
+      { secure: 'no' },
+      'config.secure',
+      'is_boolean',
+      'must be true or false',
+    ],
     ['an empty list', { codes: [] }, 'config.codes', 'size', 'must have 1 to 3 entries'],
-    ['no list', { codes: {} }, 'config.codes', 'is_array', 'must be a list'],
+    ['an object for a list', { codes: {} }, 'config.codes', 'is_array', 'must be a list'],
     [
       'a long list',
       { codes: [200, 201, 202, 203] },
@@ -114,7 +138,7 @@ describe('configProblems', () => {
       'must have 1 to 3 entries',
     ],
     [
-      'one thing twice',
+      'a duplicate entry',
       { codes: [200, 200] },
       'config.codes',
       'unique',
@@ -128,13 +152,19 @@ describe('configProblems', () => {
       'must be a whole number from 200 to 599',
     ],
     [
-      'neither object nor text',
+      'a list for an object or a text',
       { body: [] },
       'config.body',
       'object_or_string',
       'must be an object or a string',
     ],
-    ['no object', { headers: [] }, 'config.headers', 'is_json_object', 'must be an object'],
+    [
+      'a list for an object',
+      { headers: [] },
+      'config.headers',
+      'is_json_object',
+      'must be an object',
+    ],
     [
       'too many names',
       { headers: { a: '', b: '', c: '' } },
@@ -142,7 +172,7 @@ describe('configProblems', () => {
       'size',
       'must have 0 to 2 entries',
     ],
-    ['no name', { actions: {} }, 'config.actions', 'size', 'must have 1 to 2 entries'],
+    ['an empty map', { actions: {} }, 'config.actions', 'size', 'must have 1 to 2 entries'],
     [
       'a name against the pattern',
       { headers: { 'X A': '' } },

@@ -45,7 +45,7 @@ export function configProblems(schema: ConfigSchema, config: unknown): FieldErro
     // A value of the wrong type or length is also an unknown value.
     const { keyword, parentSchema, data } = all.find((one) => one.keyword !== 'enum') ?? all[0]!;
     const ofField = parentSchema as ValueSchema;
-    const [code, text] = (RULES[keyword] ?? RULES[String(ofField.type)])!;
+    const [code, text] = (RULES[keyword.replace(/^(min|max)/, '')] ?? RULES[String(ofField.type)])!;
     const path = ['config', ...parsePointer(pointer)!.map(shownName)].join('.');
     return problemAt(path, code, text(ofField, data));
   });
@@ -60,27 +60,15 @@ function pointerOf({ instancePath, params }: ErrorObject): string {
 
 type Rule = readonly [code: string, text: (schema: ValueSchema, value: unknown) => string];
 
-const LENGTH: Rule = [
-  'length',
-  ({ minLength = 0, maxLength }) => `must have ${minLength} to ${maxLength} characters`,
-];
-const SIZE: Rule = [
-  'size',
-  ({ minItems = 0, maxItems, minProperties = minItems, maxProperties = maxItems }) =>
-    `must have ${minProperties} to ${maxProperties} entries`,
-];
-
+/** By keyword without `min` and `max`, or by the type for a wrong type or number. */
 const RULES: Readonly<Record<string, Rule>> = {
   required: ['required', () => 'is required'],
   additionalProperties: ['unknown_field', () => 'is not a known field'],
   propertyNames: ['unknown_field', () => 'is not a known name'],
-  minProperties: SIZE,
-  maxProperties: SIZE,
-  minItems: SIZE,
-  maxItems: SIZE,
+  Properties: ['size', (one) => entries(one.minProperties, one.maxProperties)],
+  Items: ['size', (one) => entries(one.minItems, one.maxItems)],
   uniqueItems: ['unique', () => 'must not contain duplicates'],
-  minLength: LENGTH,
-  maxLength: LENGTH,
+  Length: ['length', (one) => `must have ${one.minLength ?? 0} to ${one.maxLength} characters`],
   enum: ['is_in', ({ enum: words = [] }) => `must be one of ${words.join(', ')}`],
   pattern: ['matches', ({ pattern }) => `must match ${pattern}`],
   format: ['is_url', ({ format }, value) => addressFault(String(value), format)!],
@@ -91,6 +79,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   object: ['is_json_object', () => 'must be an object'],
   'object,string': ['object_or_string', () => 'must be an object or a string'],
 };
+
+const entries = (min = 0, max?: number): string => `must have ${min} to ${max} entries`;
 
 /** Stricter than the JSON Schema format `uri`. */
 function addressFault(text: string, format: ValueSchema['format']): string | undefined {

@@ -9,7 +9,6 @@ import { Settings } from '../platform/config/settings.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
 import { PlaybooksModule } from '../playbooks/playbooks.module.js';
 import { IncidentTriageController } from './incident-triage.controller.js';
-import { AnthropicModel } from './model/anthropic/anthropic-model.js';
 import { RulesModel } from './model/rules/rules-model.js';
 import { NoModel, TriageModel } from './model/triage-model.port.js';
 import { TriageRunsRepository } from './records/triage-runs.repository.js';
@@ -21,10 +20,13 @@ import { TriageJudging } from './runs/triage-judging.js';
 import { TriageTools } from './tools/triage-tools.js';
 import { TriageService } from './triage.service.js';
 
-function modelOf(settings: Settings, http: OutboundHttp): TriageModel {
+/** The SDK of a provider is loaded only if it is used. */
+async function modelOf(settings: Settings, http: OutboundHttp): Promise<TriageModel> {
   const provider = chosenProvider(settings);
-  if (provider === 'anthropic') return new AnthropicModel(settings, http);
-  return provider === 'rules' ? new RulesModel() : new NoModel();
+  if (provider === 'none') return new NoModel();
+  if (provider === 'rules') return new RulesModel();
+  const { AnthropicModel } = await import('./model/anthropic/anthropic-model.js');
+  return new AnthropicModel(settings, http);
 }
 
 /**

@@ -1,4 +1,5 @@
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -11,8 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { BackupError } from '../../src/platform/database/backup/backup-format.js';
-import { verifyBackup } from '../../src/platform/database/backup/read-backup.js';
+import { BackupError, verifyBackup } from '../../src/platform/database/backup/backup-file.js';
 import { query } from '../support/embedded/query.js';
 import { type Outcome, runCommand } from '../support/command.js';
 import { ServiceProcess } from '../support/service-process.js';
@@ -142,17 +142,12 @@ describe('backup and restore, with an external database', () => {
 
   it('changes nothing when the file is damaged, cut off or not a backup', async () => {
     const content = gunzipSync(whole);
-    const at = content.indexOf('203.0.113.9');
-    expect(at).toBeGreaterThan(0);
-    const altered = Buffer.from(content);
-    altered.write('8', at);
     const damaged = Buffer.from(whole);
     damaged[900]! ^= 1;
     const damages: Record<string, [Buffer, RegExp?]> = {
       'a changed byte': [damaged],
       'cut off': [whole.subarray(0, whole.length - 20)],
-      'cut off between frames': [gzipSync(content.subarray(0, content.lastIndexOf('Z\0\0')))],
-      'changed and packed again': [gzipSync(altered)],
+      'cut off between tables': [gzipSync(content.subarray(0, -3)), /its end is missing/],
       text: [Buffer.from('nothing of the kind')],
       'another gzip': [gzipSync('nothing of the kind')],
       empty: [Buffer.alloc(0)],
@@ -166,7 +161,7 @@ describe('backup and restore, with an external database', () => {
       expect((error as Error).message).toMatch(why);
     }
     const before = await contentsOf(source.url);
-    writeFileSync(bad, damages['changed and packed again']![0]);
+    writeFileSync(bad, damages['a changed byte']![0]);
     const { code, stderr } = await restore(source, bad, '--force');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^[^\n]*cannot be restored, and nothing was changed: [^\n]+\n$/);
@@ -245,20 +240,16 @@ describe('backup and restore, with an external database', () => {
 });
 
 describe('backup and restore, with the embedded database', () => {
-  const isRoot = process.getuid?.() === 0;
   let folder: string;
   let site: Site;
-  const outside: string[] = [];
 
   beforeEach(async () => {
-    // Closed to everybody else: as root the data are then not in DATA_DIR.
     folder = mkdtempSync(join(tmpdir(), 'its-backup-'));
     site = await Site.open();
   });
   afterEach(async () => {
     await ServiceProcess.endAll();
     await site.close();
-    for (const home of outside.splice(0)) rmSync(home, { recursive: true, force: true });
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   });
 
@@ -275,37 +266,15 @@ describe('backup and restore, with the embedded database', () => {
     const said = await service.logged(/Database: .*keeps its data in /);
     const place = /keeps its data in ([^"\s]+)/.exec(said)![1]!;
     expect(existsSync(join(place, 'PG_VERSION'))).toBe(true);
-    if (isRoot) {
-      expect(place.startsWith(folder)).toBe(false);
-      outside.push(join(place, '..'));
-    }
     expect(await runCommand('backup', [file], on(from))).toMatchObject({ code: 0, stderr: '' });
-    const withKey = await runCommand('backup', [`${file}.key`, '--with-key'], on(from));
-    expect(withKey.stdout).toMatch(/THE KEY IS IN THE FILE/);
-    expect(statSync(`${file}.key`).mode & 0o777).toBe(0o600);
     await service.stop();
 
     const keyless = await runCommand('restore', [file], on(to));
     expect(keyless.stderr).toMatch(/secrets\.key does not exist\. Restore [0-9a-f]{8} [^\n]*\n$/);
-    expect(await runCommand('restore', [`${file}.key`], on(to))).toMatchObject({
-      code: 0,
-      stderr: '',
-    });
-    expect(readFileSync(join(to, 'secrets.key'), 'utf8')).toBe(
-      readFileSync(join(from, 'secrets.key'), 'utf8'),
-    );
-    // The key of the file does not replace a key that exists.
-    const third = join(folder, 'third');
-    mkdirSync(third);
-    const otherKey = `${Buffer.alloc(32, 9).toString('base64')}\n`;
-    writeFileSync(join(third, 'secrets.key'), otherKey, { mode: 0o600 });
-    const brought = await runCommand('restore', [`${file}.key`], on(third));
-    expect(brought.stderr).toMatch(
-      /^The backup contains its own key, but [^\n]+ holds another[^\n]+\n$/,
-    );
-    expect(readFileSync(join(third, 'secrets.key'), 'utf8')).toBe(otherKey);
+    mkdirSync(to);
+    copyFileSync(join(from, 'secrets.key'), join(to, 'secrets.key'));
+    expect(await runCommand('restore', [file], on(to))).toMatchObject({ code: 0, stderr: '' });
     const restored = await startIn(to, settings);
-    if (isRoot) outside.push(readFileSync(join(to, 'postgres.location'), 'utf8').trim());
     expect(await site.faults(restored)).toEqual([]);
   });
 

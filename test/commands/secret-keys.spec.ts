@@ -223,12 +223,9 @@ describe('the keys that the database knows', () => {
     const dataDir = join(folder, 'data');
     const embedded = { dataDir: folder, settings: { SECRETS_KEY: '', DATA_DIR: dataDir } };
     const file = join(dataDir, 'secrets.key');
-    let home: string | undefined;
     try {
       const first = await ServiceProcess.start(embedded);
       await first.stop();
-      const place = join(dataDir, 'postgres.location');
-      home = existsSync(place) ? readFileSync(place, 'utf8').trim() : undefined;
       renameSync(file, `${file}.away`);
 
       const service = new ServiceProcess(embedded);
@@ -249,7 +246,6 @@ describe('the keys that the database knows', () => {
       await again.stop();
     } finally {
       await ServiceProcess.endAll();
-      if (home) rmSync(home, { recursive: true, force: true });
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
     }
   });

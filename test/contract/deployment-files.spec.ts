@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import { parseAllDocuments } from 'yaml';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { declaredSettings } from '../../src/platform/config/setting.js';
+import { declaredSettings } from '../../src/platform/config/settings.js';
 import '../../src/platform/config/settings.js';
 
 const NAME = /\b([a-z]\w*?)(?:_bucket|_sum|_count)?(?=\{|\[|\s*(?:\)|==|>|$))/g;
@@ -90,7 +90,7 @@ describe('the deployment files', () => {
   });
 
   it('set only settings that exist', () => {
-    const known = new Set(declaredSettings().map(({ variable }) => variable));
+    const known = new Set(declaredSettings.map(({ variable }) => variable));
     const [compose] = documentsOf('docker/compose.yaml') as [
       { services: { service: { environment: Record<string, string> } } },
     ];
@@ -224,7 +224,7 @@ describe('the deployment files', () => {
       expect(demanded).toEqual(['DATABASE_URL', 'REDIS_URL', 'SECRETS_KEY', 'METRICS_TOKEN']);
       const proxy = env.find(({ name }) => name === 'TRUST_PROXY')!.value!;
       expect(loadSettings({ TRUST_PROXY: proxy }).trustProxy).not.toEqual([]);
-      const known = new Set(declaredSettings().map(({ variable }) => variable));
+      const known = new Set(declaredSettings.map(({ variable }) => variable));
       const unknown = env.filter(({ name }) => !known.has(name) && name !== 'NODE_OPTIONS');
       expect(unknown).toEqual([]);
     });

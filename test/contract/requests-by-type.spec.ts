@@ -18,8 +18,8 @@ import { SEVERITIES } from '../../src/incidents/incident.js';
 import { CHANNEL_REQUEST } from '../../src/notifications/notifications.dto.js';
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 
-/** What OpenAPI 3.0 does not say: names by a pattern, values of two kinds; and how a parser of URLs reads an address. */
-const UNSAID = ['unknown_field', 'object_or_string', 'is_url'];
+/** Rules that OpenAPI 3.0 cannot express: patterns for names, union types, and the parser of addresses. */
+const INEXPRESSIBLE = ['unknown_field', 'object_or_string', 'is_url'];
 
 const VALUE = fc.oneof(
   fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '')),
@@ -28,7 +28,7 @@ const VALUE = fc.oneof(
   fc.constantFrom('', 'SEC', '//x', 'x'.repeat(9_000), 0, 25, 1.5, 70_000, null, true, false),
 );
 
-/** Something like what the schema says, wrong now and then. */
+/** Values that fit the schema or almost fit. */
 function valueOf(schema: ValueSchema): fc.Arbitrary<unknown> {
   if (isFields(schema)) return configOf(schema);
   if (schema.type === 'array') return fc.oneof(VALUE, fc.array(VALUE, { maxLength: 3 }));
@@ -49,7 +49,7 @@ const ajv = new Ajv({ strict: false, ownProperties: true, formats: { int32: true
 const configsOf = ({ types }: RequestsByType) =>
   types.map((type) => [type.name, shownType(type).config_schema] as const);
 
-/** Whether a body is one of these requests, for a client that knows the contract. */
+/** Validates a body like a client that knows the contract. */
 function contractOf(requests: RequestsByType): ValidateFunction {
   const $id = requests.union;
   const words = {
@@ -73,26 +73,29 @@ describe.each([
 ])('the schemas of $requests.union', ({ requests, right }) => {
   const fits = contractOf(requests);
 
-  it.each(configsOf(requests))('say of %s what its configuration may be', (type, schema) => {
-    fc.assert(
-      fc.property(configOf(schema), (config) => {
-        const codes = configProblems(schema, config).map(({ code }) => code);
-        if (!fits({ name: 'x', type, config })) expect(codes).not.toEqual([]);
-        else expect(codes.filter((code) => !UNSAID.includes(code))).toEqual([]);
-      }),
-    );
-  });
+  it.each(configsOf(requests))(
+    'accept the same configurations of %s as the service',
+    (type, schema) => {
+      fc.assert(
+        fc.property(configOf(schema), (config) => {
+          const codes = configProblems(schema, config).map(({ code }) => code);
+          if (!fits({ name: 'x', type, config })) expect(codes).not.toEqual([]);
+          else expect(codes.filter((code) => !INEXPRESSIBLE.includes(code))).toEqual([]);
+        }),
+      );
+    },
+  );
 
-  it('say of each field of a configuration what it is there, and not what its name means elsewhere', () => {
-    const silent = configsOf(requests).flatMap(([type, { properties }]) =>
+  it('describe each field of a configuration', () => {
+    const undescribed = configsOf(requests).flatMap(([type, { properties }]) =>
       Object.entries(properties)
         .filter(([, { description }]) => !description)
         .map(([field]) => `${type}.${field}`),
     );
-    expect(silent).toEqual([]);
+    expect(undescribed).toEqual([]);
   });
 
-  it('take no type that there is not, and nothing beside it', () => {
+  it('reject unknown types and unknown fields', () => {
     expect(fits(right)).toBe(true);
     expect(fits({ ...right, enabled: false })).toBe(true);
     for (const wrong of [{ type: 'sandpit' }, { more: 1 }, { enabled: 1 }, { config: [] }]) {
@@ -101,7 +104,7 @@ describe.each([
   });
 });
 
-describe('what else a request says', () => {
+describe('the other fields of a request', () => {
   it.each([
     {
       requests: CONNECTOR_REQUEST,
@@ -121,16 +124,19 @@ describe('what else a request says', () => {
       good: { min_severity: 'low' },
       bad: { min_severity: 'urgent' },
     },
-  ])('is checked for $least.type', ({ requests, least, good, bad }) => {
+  ])('are validated for $least.type', ({ requests, least, good, bad }) => {
     const fits = contractOf(requests);
     expect(fits({ name: 'x', ...least, ...good })).toBe(true);
     expect(fits({ name: 'x', ...least, ...bad })).toBe(false);
   });
 
-  it.each(['HttpConfig', 'HttpAction'])('says where %s is what a template may name', (name) => {
-    const { description } = schemasByType(CONNECTOR_REQUEST)[name]!;
-    for (const root of ['parameters.<name>', 'secrets.<name>', 'action.id']) {
-      expect(description).toContain(`{{ ${root} }}`);
-    }
-  });
+  it.each(['HttpConfig', 'HttpAction'])(
+    'describe in %s the names that a template may use',
+    (name) => {
+      const { description } = schemasByType(CONNECTOR_REQUEST)[name]!;
+      for (const root of ['parameters.<name>', 'secrets.<name>', 'action.id']) {
+        expect(description).toContain(`{{ ${root} }}`);
+      }
+    },
+  );
 });

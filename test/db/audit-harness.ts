@@ -15,7 +15,7 @@ import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { readSecretKey } from '../../src/platform/config/setting.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { SealedValues } from '../../src/platform/secrets/sealed-values.js';
+import { resealAll } from '../../src/platform/secrets/sealed-values.js';
 import { SecretBox, SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
 
@@ -90,8 +90,7 @@ export class AuditHarness {
     const { dataSource } = this.database;
     const keys = new SecretKeys(secretsKey.map(readSecretKey));
     // The command does the same.
-    const values = new SealedValues(dataSource, [RETIRED_AUDIT_KEYS]);
-    await values.reseal(new SecretBox(keys), keys.ids[0]!);
+    await resealAll(dataSource, [RETIRED_AUDIT_KEYS], new SecretBox(keys), keys.ids[0]!);
     const settings = loadSettings({ AUDIT_ANCHOR_FILE: anchorFile });
     return await resealTrail(dataSource, new AuditKeys(keys), settings);
   }

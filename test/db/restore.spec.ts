@@ -5,9 +5,8 @@ import { Client } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
 import { EXCLUDED_TABLES } from '../../src/cli/service-backup.js';
-import { verifyBackup } from '../../src/platform/database/backup/read-backup.js';
+import { verifyBackup, writeBackup } from '../../src/platform/database/backup/backup-file.js';
 import { lockTables, restoreBackup } from '../../src/platform/database/backup/restore-backup.js';
-import { writeBackup } from '../../src/platform/database/backup/write-backup.js';
 import { createDataSource, type Schema } from '../../src/platform/database/data-source.js';
 import { migrate } from '../../src/platform/database/open-database.js';
 import { eventsOf, foldOf } from './webhook-events-harness.js';
@@ -15,10 +14,9 @@ import { query as queryAt } from '../support/embedded/query.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
+const WHOLE = { excludedTables: [], keyIds: () => Promise.resolve([]) };
+
 const PLAN = {
-  excludedTables: [],
-  keyIds: () => Promise.resolve([]),
-  signerOf: () => undefined,
   readableToAll: () => Promise.resolve(true),
   remember: () => Promise.resolve(),
   rebuild: () => Promise.resolve(),
@@ -58,15 +56,33 @@ describe('rows that are replaced while others use them', () => {
     const file = join(folder, 'a.backup');
     const one = await connect();
     await record(one, 'kept');
-    await writeBackup({ url: database.url, file, plan: PLAN });
+    await writeBackup({ ...WHOLE, url: database.url, file });
     const backup = await verifyBackup(file);
     await record(one, 'made later');
-    await writeBackup({ url: database.url, file, plan: PLAN, force: true });
+    await writeBackup({ ...WHOLE, url: database.url, file, force: true });
     await one.query('delete from work_lanes');
     await expect(
       restoreBackup({ url: database.url, file, backup, schema, plan: PLAN, force: true }),
     ).rejects.toThrow('changed during the restore');
     expect((await one.query('select from work_lanes')).rowCount).toBe(0);
+  });
+
+  it('get no number twice, also after two restores', async () => {
+    const file = join(folder, 'a.backup');
+    const { url } = database;
+    const one = await connect();
+    await one.query('create sequence tickets');
+    const next = async () =>
+      Number((await one.query<{ n: string }>(`select nextval('tickets') as n`)).rows[0]!.n);
+    const given = [await next()];
+    for (let round = 0; round < 2; round += 1) {
+      await writeBackup({ ...WHOLE, url, file, force: true });
+      given.push(await next());
+      const backup = await verifyBackup(file);
+      await restoreBackup({ url, file, backup, schema, plan: PLAN, force: true });
+      given.push(await next());
+    }
+    expect(given).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('keep the exact totals of the webhook events, with what was summed up and what was not', async () => {
@@ -89,14 +105,14 @@ describe('rows that are replaced while others use them', () => {
       await insert('edr', 5);
       await foldOf(dataSource).foldPending();
       await insert('gateway', 3);
-      const plan = { ...PLAN, excludedTables: EXCLUDED_TABLES };
-      await writeBackup({ url: database.url, file, plan });
+      const { url } = database;
+      await writeBackup({ ...WHOLE, url, file, excludedTables: EXCLUDED_TABLES });
       await insert('gateway', 2);
       await one.query(`delete from webhook_events where source = 'edr'`);
       await foldOf(dataSource).foldPending();
 
       const backup = await verifyBackup(file);
-      await restoreBackup({ url: database.url, file, backup, schema, plan, force: true });
+      await restoreBackup({ url, file, backup, schema, plan: PLAN, force: true });
       for (const folded of [false, true]) {
         if (folded) await foldOf(dataSource).foldPending();
         expect([await totalOf(), await totalOf(['edr']), await totalOf(['gateway'])]).toEqual([
@@ -180,7 +196,7 @@ describe('A restore with other schemas', () => {
   it('migrates an older database before it loads the rows', async () => {
     await migrate(source.url, LATER);
     await query(source, `insert into hosts values ('web-1', 'somebody')`);
-    await writeBackup({ url: source.url, file, plan: PLAN });
+    await writeBackup({ ...WHOLE, url: source.url, file });
     await migrate(target.url, EARLIER);
     await query(target, `insert into hosts values ('replaced')`);
     await eventually(async () => (await query(target, OTHER_SESSIONS)).length === 0);
@@ -195,7 +211,7 @@ describe('A restore with other schemas', () => {
     ['newer', LATER, EARLIER],
   ])('refuses a backup of an %s schema, and changes nothing', async (_, ofBackup, ofRelease) => {
     await migrate(source.url, ofBackup);
-    await writeBackup({ url: source.url, file, plan: PLAN });
+    await writeBackup({ ...WHOLE, url: source.url, file });
     await migrate(target.url, ofRelease);
     await query(target, `insert into hosts values ('kept')`);
     await expect(restore(ofRelease)).rejects.toThrow(/another schema.*Restore it with release/);

@@ -22,7 +22,7 @@ const AUTO = { auto_run: true, triggers: { incident_types: ['phishing', 'malware
 const GENERATED = 30;
 const SURE = { classification: 'malicious', confidence: 0.95, category: 'phishing' };
 
-describe('a playbook that runs by itself', () => {
+describe('an automatic playbook', () => {
   const world = useStarted(() => PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules' }, 2));
 
   afterEach(async () => {
@@ -52,7 +52,7 @@ describe('a playbook that runs by itself', () => {
     await runsOf(last);
   };
 
-  it('starts after a manual triage of an incident that it is for, for whoever gave the verdict', async () => {
+  it('starts after a manual triage of a matching incident, on behalf of the author of the verdict', async () => {
     const playbook = await world.playbook([block()], AUTO);
     const run = await triagedAndRan(playbook);
     expect(run).toMatchObject({ status: 'completed', automatic: true, requested_by: 'system' });
@@ -61,7 +61,7 @@ describe('a playbook that runs by itself', () => {
     expect(action).toMatchObject({ on_behalf_of: world.actions.names.analyst });
   });
 
-  it('starts only for the types, severities and sources that it names, when it is enabled', async () => {
+  it('starts only if it is enabled, for its types, severities and sources', async () => {
     const here = { incident_type: 'malware', severity: 'high', source: 'edr' };
     const triggers = (more: object) => ({ ...AUTO, triggers: more });
     const all = [
@@ -79,7 +79,7 @@ describe('a playbook that runs by itself', () => {
     expect(counts).toEqual([1, 1, 0, 0, 0, 0]);
   });
 
-  it('starts once per incident and version, however often it is triaged or the event is delivered', async () => {
+  it('starts once per incident and version, also if a triage or its event is repeated', async () => {
     const playbook = await world.playbook([block()], AUTO);
     const id = await world.incident();
     await Promise.all([triage(id), triage(id, { ...SURE, category: 'bec' })]);
@@ -103,7 +103,7 @@ describe('a playbook that runs by itself', () => {
     expect((await runsOf(playbook, 2))[0]).toMatchObject({ playbook_version: 2 });
   });
 
-  it('starts again after a verdict that is worse, and after no other', async () => {
+  it('starts again only after a worse verdict', async () => {
     const condition = 'has(verdict.classification) && verdict.classification == "malicious"';
     const playbook = await world.playbook([step('take', 'quarantine_email', { condition })], AUTO);
     const taken = () =>
@@ -145,7 +145,7 @@ describe('a playbook that runs by itself', () => {
     expect(await world.runsOf(playbook)).toEqual([]);
   });
 
-  describe('whose run was cancelled before it did anything', () => {
+  describe('whose run was cancelled before its first action', () => {
     const close = (id: string) =>
       put(id, { status: 'resolved', resolution: 'No.', pending: 'withdraw' });
     const put = async (id: string, body: object): Promise<void> => {
@@ -210,19 +210,19 @@ describe('a playbook that runs by itself', () => {
   describe('with a step whose condition reads the verdict', () => {
     const sure = block({ condition: 'verdict.confidence > 0.9' });
 
-    it('asks an analyst before that step', async () => {
+    it('needs an analyst for that step', async () => {
       const run = await triagedAndRan(await world.playbook([sure], AUTO));
       expect(run).toMatchObject({ status: 'waiting_approval' });
       expect(run.steps[0]).toMatchObject({ approval_level: 'analyst' });
       expect(world.actions.calls).toEqual([]);
     });
 
-    it('asks nobody where a manager trusts the verdict', async () => {
+    it('needs no approval if a manager trusts the verdict', async () => {
       const playbook = await world.playbook([sure], { ...AUTO, trust_verdict: true });
       expect(await triagedAndRan(playbook)).toMatchObject({ status: 'completed' });
     });
 
-    it('goes by the verdict with which it began', async () => {
+    it('uses the verdict of its start', async () => {
       const playbook = await world.playbook(
         [
           step('isolate', 'isolate_host'),
@@ -248,20 +248,26 @@ describe('a playbook that runs by itself', () => {
     it.each([
       ['malicious', ['skipped', 'waiting_approval'], 'waiting_approval'],
       ['benign', ['failed', 'pending'], 'failed'],
-    ])('asks an analyst if an earlier step ends the run unless it is %s', async (...expected) => {
-      const [classification, steps, status] = expected;
-      const playbook = await world.playbook([step('gate', 'lookup_ip', { condition }), act], AUTO);
-      const run = await triagedAndRan(playbook, { classification });
-      expect([...statuses(run), run.status]).toEqual([...steps, status]);
-      expect(world.actions.calls).toEqual([]);
-      if (status === 'failed') return;
-      expect(run.steps[1]).toMatchObject({ approval_level: 'analyst' });
-      await world.approve(run.steps[1]!.action_id!, world.clients.analyst);
-      await world.until(playbook, run.run_id, 'completed');
-      expect(world.actions.calls.map(({ path }) => path)).toEqual(['/block_sender']);
-    });
+    ])(
+      'needs an analyst after a step that ends the run unless the verdict is %s',
+      async (...expected) => {
+        const [classification, steps, status] = expected;
+        const playbook = await world.playbook(
+          [step('gate', 'lookup_ip', { condition }), act],
+          AUTO,
+        );
+        const run = await triagedAndRan(playbook, { classification });
+        expect([...statuses(run), run.status]).toEqual([...steps, status]);
+        expect(world.actions.calls).toEqual([]);
+        if (status === 'failed') return;
+        expect(run.steps[1]).toMatchObject({ approval_level: 'analyst' });
+        await world.approve(run.steps[1]!.action_id!, world.clients.analyst);
+        await world.until(playbook, run.run_id, 'completed');
+        expect(world.actions.calls.map(({ path }) => path)).toEqual(['/block_sender']);
+      },
+    );
 
-    it('asks nobody after an earlier step from which the run continues in any case', async () => {
+    it('needs no approval after a step after which the run always continues', async () => {
       const gate = step('gate', 'lookup_ip', { condition, on_error: 'continue' });
       const playbook = await world.playbook([gate, act], AUTO);
       const run = await triagedAndRan(playbook, { classification: 'benign' });

@@ -21,7 +21,7 @@ describe('a playbook step whose action was requested before', () => {
   };
   const paths = () => world.actions.calls.map(({ path }) => path);
 
-  it('takes the action when it completed', async () => {
+  it('takes the action if it completed', async () => {
     const host = aHost();
     const incident_id = await world.incident();
     const first = await request(host, incident_id);
@@ -36,7 +36,7 @@ describe('a playbook step whose action was requested before', () => {
     expect(paths()).toEqual(['/isolate_host', '/block_sender']);
   });
 
-  it('asks for its own where the action passed no gate as high as that of the step', async () => {
+  it('requests its own action if the level of the approval was lower than its level', async () => {
     const sender = { sender: `gate-${(targets += 1)}@example.net` };
     const direct = await world.actions.execute('block_sender', { parameters: sender });
     expect(direct.body.data.status).toBe('completed');
@@ -57,7 +57,7 @@ describe('a playbook step whose action was requested before', () => {
     expect(high.steps[0]!.action_id).not.toBe(direct.body.data.action_id);
   });
 
-  it('asks for its own where what was done for a moment was done before its incident', async () => {
+  it('requests its own action if a momentary action was done before its incident', async () => {
     const user = `mallory-${(targets += 1)}`;
     const revoke = await world.playbook([
       step('revoke', 'revoke_sessions', { parameters: { user } }),
@@ -73,7 +73,7 @@ describe('a playbook step whose action was requested before', () => {
     expect(await revoked(late)).not.toBe(first);
   });
 
-  it('waits for the action when it waits, and goes on after its approval', async () => {
+  it('waits for a waiting action, and continues after its approval', async () => {
     const host = aHost();
     const other = await world.incident();
     const first = await request(host, other);
@@ -135,7 +135,7 @@ describe('a playbook step whose action was requested before', () => {
     expect((await world.until(playbook, run_id, 'completed')).steps[0]!.status).toBe('completed');
   });
 
-  it('fails when the action was rejected for the same incident', async () => {
+  it('fails if the action was rejected for the same incident', async () => {
     const host = aHost();
     const incident_id = await world.incident();
     const first = await request(host, incident_id);
@@ -146,7 +146,7 @@ describe('a playbook step whose action was requested before', () => {
     expect(failed).toMatchObject({ action_id: first, error: expect.stringContaining('No need.') });
   });
 
-  it('leaves the action of another requester waiting when its run is cancelled', async () => {
+  it('does not reject the action of another requester if its run is cancelled', async () => {
     const host = aHost();
     const first = await request(host);
     const playbook = await world.playbook([isolate(host)]);
@@ -187,7 +187,7 @@ describe('a playbook run whose connector only computes results', () => {
     expect(ended.steps[2]!.error).toMatch(/fails as configured/);
   });
 
-  it('repeats an action of its own, and shares what runs at the same moment do', async () => {
+  it('repeats its own action, and shares actions of concurrent runs', async () => {
     const sender = aSender();
     const playbook = await world.playbook([
       step('block', 'block_sender', sender),

@@ -7,7 +7,7 @@ import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playboo
 import { inSession, makeKey, makeUser } from '../support/principals.js';
 import { useStarted } from '../support/use-started.js';
 
-describe('the rule of four eyes and playbooks', () => {
+describe('playbook runs under four eyes', () => {
   const world = useStarted(() =>
     PlaybookWorld.start({ APPROVAL_FOUR_EYES: 'true', TRIAGE_PROVIDER: 'rules' }),
   );
@@ -18,7 +18,7 @@ describe('the rule of four eyes and playbooks', () => {
     return run.steps[0]!.action_id!;
   };
 
-  it('lets nobody approve the action of a run that they started themselves', async () => {
+  it('reject an approval by the principal who started the run', async () => {
     const { client } = await makeKey(world.actions.app, 'manager');
     const id = await waitingFor(client);
     const refused = await world.approve(id, client);
@@ -26,7 +26,7 @@ describe('the rule of four eyes and playbooks', () => {
     expect((await world.approve(id)).body.data).toMatchObject({ status: 'completed' });
   });
 
-  describe('and runs that start by themselves', () => {
+  describe('in automatic runs', () => {
     const automatic = { auto_run: true, triggers: { incident_types: ['malware'] } };
     const sure = { classification: 'malicious', confidence: 0.95 };
 
@@ -64,7 +64,7 @@ describe('the rule of four eyes and playbooks', () => {
       expect((await client.put(`/api/playbooks/${playbook}`, body)).status).toBe(200);
     };
 
-    it('takes who gave the verdict for who asked', async () => {
+    it('reject an approval by the author of the verdict', async () => {
       const { client, name } = await makeKey(world.actions.app, 'manager');
       const id = await waitingAfter(verdictBy(client));
       expect(await world.actions.get(id)).toMatchObject({ on_behalf_of: name });
@@ -75,13 +75,13 @@ describe('the rule of four eyes and playbooks', () => {
       });
     });
 
-    it('takes nobody for who asked where a webhook source wanted the triage', async () => {
+    it('accept any approval if a webhook source requested the triage', async () => {
       const id = await waitingAfter(byNobody);
       expect(await world.actions.get(id)).not.toHaveProperty('on_behalf_of');
       expect((await world.approve(id, world.clients.admin)).status).toBe(200);
     });
 
-    it('takes who asked for the triage for who asked, where the service gave the verdict', async () => {
+    it('reject an approval by the principal who requested the triage by the service', async () => {
       const { client } = await makeKey(world.actions.app, 'manager');
       const id = await waitingAfter((incident) =>
         client.post(`/api/incidents/${incident}/triage`, {}),
@@ -90,7 +90,7 @@ describe('the rule of four eyes and playbooks', () => {
       expect((await world.approve(id, world.clients.admin)).status).toBe(200);
     });
 
-    it('lets no author of the version approve, by another key as well, or roll back after the run was deleted', async () => {
+    it('reject an approval by an author of the version with any key, and a rollback after the run was deleted', async () => {
       const app = world.actions.app;
       const author = await inSession(app, await makeUser(app, 'admin'));
       const id = await waitingAfter(byNobody, changeBy(author, { description: 'Mine.' }));
@@ -115,7 +115,7 @@ describe('the rule of four eyes and playbooks', () => {
       expect([rollback.status, rollback.body.data.status]).toEqual([202, 'pending_approval']);
     });
 
-    it('takes who let it run by itself, and trust the verdict, for who asked', async () => {
+    it('reject an approval by the principals who set auto_run and trust_verdict', async () => {
       const [runs, trusts] = [
         await makeKey(world.actions.app, 'manager'),
         await makeKey(world.actions.app, 'manager'),

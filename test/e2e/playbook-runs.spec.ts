@@ -349,7 +349,7 @@ describe('the work of a playbook run', () => {
        values ('playbook-run', $1, 'playbook-run', 2, true, now(), 9)`,
     );
     const ended = await world.until(playbook, run.run_id, 'failed');
-    expect(ended.error).toBe('The service could not go on with it; see its log.');
+    expect(ended.error).toBe('The service could not continue the run; see its log.');
     expect(statuses(ended)).toEqual(['cancelled']);
   });
 });

@@ -60,7 +60,7 @@ describe('/api/playbooks', () => {
     ]);
   });
 
-  it('creates a playbook with just what was said', async () => {
+  it('creates a playbook with the given fields', async () => {
     const { name } = named();
     const made = await create({ name, ...WHOLE });
     expect(made.status).toBe(201);
@@ -92,7 +92,7 @@ describe('/api/playbooks', () => {
     expect(text).toContain(JSON.stringify(variables));
   });
 
-  it('uses the defaults for what is left out', async () => {
+  it('uses the defaults of absent fields', async () => {
     expect(await created()).toMatchObject({
       enabled: true,
       triggers: { incident_types: [], severities: [], sources: [] },
@@ -117,14 +117,14 @@ describe('/api/playbooks', () => {
     ['triggers.severities', { triggers: { severities: ['worst'] } }, 'is_in'],
     ['steps', { steps: Array(51).fill(QUARANTINE) }, 'array_max_size'],
     ['steps.0.on_error', { steps: [{ ...QUARANTINE, on_error: 'retry' }] }, 'is_in'],
-  ])('refuses a wrong %s: %j', async (field, more, code) => {
+  ])('rejects the wrong field %s: %j', async (field, more, code) => {
     const wrong = [422, `${field}: ${code}`];
     expect(problemsOf(await create(more))).toEqual(wrong);
     const validated = await analyst.client.post('/api/playbooks/validate', named(more));
     expect(problemsOf(validated)).toEqual(wrong);
   });
 
-  it('looks at the whole playbook when a part of it changes', async () => {
+  it('checks the whole playbook if a part of it changes', async () => {
     const { id } = await created(WHOLE);
     expect(problemsOf(await put(id, { variables: {} }))).toEqual([
       422,
@@ -141,7 +141,7 @@ describe('/api/playbooks', () => {
   });
 
   describe('GET', () => {
-    it('filters by name, by whether it is enabled, and by whether it runs by itself', async () => {
+    it('filters by name, enabled and auto_run', async () => {
       const off = await created({ enabled: false, auto_run: true });
       const on = await created({ enabled: true });
       const ids = async (query: string): Promise<string[]> =>
@@ -157,7 +157,7 @@ describe('/api/playbooks', () => {
   });
 
   describe('PUT', () => {
-    it('changes what is given, keeps the rest, and makes a version', async () => {
+    it('changes the given fields and creates a version', async () => {
       const before = await created(WHOLE);
       const changed = await put(before.name, { steps: [QUARANTINE], enabled: false });
       expect(changed.status).toBe(200);
@@ -178,7 +178,7 @@ describe('/api/playbooks', () => {
       });
     });
 
-    it('makes no version of what changes nothing', async () => {
+    it('creates no version if nothing changes', async () => {
       const before = await created(WHOLE);
       const { description, triggers, steps, variables } = WHOLE;
       const body = { name: before.name, description, triggers, steps, variables };
@@ -187,7 +187,7 @@ describe('/api/playbooks', () => {
       expect(await audited(before.id)).toHaveLength(1);
     });
 
-    it('renames, unless the name is taken', async () => {
+    it('renames a playbook, unless the name is taken', async () => {
       const [one, other] = [await created(), await created()];
       const renamed = await put(one.id, { name: `${one.name}-new` });
       expect(renamed.body.data).toMatchObject({ id: one.id, name: `${one.name}-new`, version: 2 });
@@ -195,7 +195,7 @@ describe('/api/playbooks', () => {
       expect((await audited(one.id))[0].details).toMatchObject({ name_before: one.name });
     });
 
-    it('refuses what changes nothing, what is unknown, and what is not there', async () => {
+    it('rejects an empty change, an unknown field, and an unknown playbook', async () => {
       const { id } = await created();
       expect(problemsOf(await put(id, {}))).toEqual([422, ': not_empty']);
       expect(problemsOf(await put(id, { version: 9 }))).toEqual([422, 'version: unknown_field']);
@@ -225,7 +225,7 @@ describe('/api/playbooks', () => {
       expect((await remove(id, { 'if-match': `"${id}-2"` })).status).toBe(200);
     });
 
-    it('refuses the ETag of the playbook that had the name before', async () => {
+    it('rejects the ETag of the playbook that had the name before', async () => {
       const { name } = await created();
       const etag = await etagOf(name);
       await remove(name);
@@ -244,7 +244,7 @@ describe('/api/playbooks', () => {
       details: { required_role: 'manager' },
     };
 
-    it('is created by managers alone', async () => {
+    it('is created only by managers', async () => {
       const answer = await create({ trust_verdict: true });
       expect([answer.status, answer.body.error]).toEqual([403, expect.objectContaining(refusal)]);
       expect((await create({ trust_verdict: true }, manager.client)).status).toBe(201);
@@ -253,7 +253,7 @@ describe('/api/playbooks', () => {
     it.each([
       ['steps', { steps: [] }],
       ['enabled', { enabled: true }],
-    ])('lets nobody below a manager change %s', async (_, change) => {
+    ])('rejects a change of %s by a senior', async (_, change) => {
       const { id } = await created({
         ...WHOLE,
         auto_run: false,
@@ -266,7 +266,7 @@ describe('/api/playbooks', () => {
       expect((await put(id, change, manager.client)).status).toBe(200);
     });
 
-    it('answers 403 before 422, and 422 before 412', async () => {
+    it('responds with 403 before 422, and with 422 before 412', async () => {
       const steps = [{ ...QUARANTINE, condition: 'incident.unknown' }];
       expect((await create({ trust_verdict: true, steps })).status).toBe(403);
       const { id } = await created({ trust_verdict: true });
@@ -275,7 +275,7 @@ describe('/api/playbooks', () => {
       expect((await put(id, { steps }, manager.client, stale)).status).toBe(422);
     });
 
-    it('lets a senior stop it, describe it, and take the trust away', async () => {
+    it('lets a senior disable it, describe it, and remove its trust', async () => {
       const { id } = await created({ ...WHOLE, trust_verdict: true });
       expect(
         (await put(id, { enabled: false, auto_run: false, description: 'Stopped.' })).status,

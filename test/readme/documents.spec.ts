@@ -40,9 +40,9 @@ function parsed(text: string): unknown {
 }
 
 describe.each([
-  ['playbooks', 8],
+  ['playbooks', 6],
   ['triage', 4],
-  ['webhooks', 5],
+  ['webhooks', 4],
 ])('the shell blocks of docs/%s.md', (name, shownAnswers) => {
   const blocks = shellBlocks(textOf(name));
   const app = useStarted(() => startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } }));
@@ -82,12 +82,12 @@ describe.each([
   }
 
   if (name === 'triage') {
-    it('and the SQL of docs/operations.md, which deletes old triage runs, lead to a new run', async () => {
+    it('and the SQL of docs/monitoring.md, which deletes old data, lead to a new run', async () => {
       const { body } = await admin.get('/api/incidents?source=email-gateway');
       const path = `/api/incidents/${body.data[0].id}/triage`;
       const runs = await admin.get(path);
       expect(runs.body.data.map(({ force }: { force: boolean }) => force)).toEqual([true, false]);
-      const [, sql] = /How runs are kept[\s\S]*?```sql\n([\s\S]*?)```/.exec(textOf('operations'))!;
+      const [, sql] = /# Delete old data[\s\S]*?```sql\n([\s\S]*?)```/.exec(textOf('monitoring'))!;
       const before = (await admin.post(path)).body.data.triage_id;
       await app.sql(sql!.replaceAll("'1 year'", "'0 s'"));
       expect((await admin.get(path)).body.meta.total).toBe(0);

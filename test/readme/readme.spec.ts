@@ -1,22 +1,25 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { shellBlocks } from '../../scripts/readme/blocks.js';
-import { declaredSettings } from '../../src/platform/config/setting.js';
+import { declaredSettings } from '../../src/platform/config/settings.js';
 import '../../src/platform/config/settings.js';
 
-const DOCUMENTS = [
-  'README.md',
-  'CHANGELOG.md',
-  'docs/operations.md',
-  'docs/figures.md',
-  'docs/playbooks.md',
-  'docs/triage.md',
-  'docs/webhooks.md',
-  'docs/webhook-presets.md',
-];
-const readme = readFileSync('README.md', 'utf8');
+const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...globSync('docs/*.md')];
+const readDocument = (path: string): string => readFileSync(path, 'utf8');
+const readme = readDocument('README.md');
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   scripts: Record<string, string>;
 };
+
+/** Anchors of the headings, as GitHub makes them. */
+const anchorsOf = (path: string): string[] =>
+  [...readDocument(path).matchAll(/^#+ (.+)$/gm)].map(
+    ([, heading]) =>
+      `#${heading!
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-')}`,
+  );
 
 describe('the README', () => {
   it('starts and tests with one command each', () => {
@@ -26,7 +29,7 @@ describe('the README', () => {
   });
 
   it('names only settings that exist', () => {
-    const known = declaredSettings().map(({ variable }) => variable);
+    const known = declaredSettings.map(({ variable }) => variable);
     const named = [...readme.matchAll(/`([A-Z]+(?:_[A-Z]+)*)`/g)].map(([, name]) => name);
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => !known.includes(name ?? ''))).toEqual([]);
@@ -34,12 +37,15 @@ describe('the README', () => {
 });
 
 describe.each(DOCUMENTS)('%s', (document) => {
-  const text = readFileSync(document, 'utf8');
+  const text = readDocument(document);
 
-  it('links only to files that exist', () => {
-    const folder = document.includes('/') ? 'docs/' : '';
-    const targets = [...text.matchAll(/\]\((?!http)([^)#]+)/g)].map(([, path]) => folder + path);
-    expect(targets.filter((path) => !existsSync(path))).toEqual([]);
+  it('links only to files and headings that exist', () => {
+    const links = [...text.matchAll(/\]\((?!http)([^)#]*)(#[^)]+)?\)/g)];
+    const broken = links.filter(([, file, anchor]) => {
+      const target = file ? join(dirname(document), file) : document;
+      return !existsSync(target) || (anchor && !anchorsOf(target).includes(anchor));
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
   });
 
   it('names only commands that exist', () => {

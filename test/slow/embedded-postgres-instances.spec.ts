@@ -1,11 +1,8 @@
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { EmbeddedPostgresError } from '../../src/platform/database/embedded/file-system.js';
+import { EmbeddedPostgresError } from '../../src/platform/database/embedded/cluster.js';
 import { startEmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.js';
-import {
-  isAlive,
-  readPostmasterFile,
-} from '../../src/platform/database/embedded/postmaster-file.js';
+import { isAlive, readPostmasterFile } from '../../src/platform/database/embedded/server.js';
 import { AppProcess } from '../support/embedded/app-process.js';
 import { buildLauncher, openTempDir } from '../support/embedded/launcher-build.js';
 import { query } from '../support/embedded/query.js';
@@ -24,7 +21,7 @@ describe('applications that share or leave a data directory', () => {
   afterAll(() => rmSync(root, { recursive: true }));
 
   const start = () => new AppProcess(app, dataDir);
-  const serverIsGone = async () => (await readPostmasterFile(cluster)) === undefined;
+  const socketDirIn = (url: string) => new URL(url).searchParams.get('host')!;
 
   it('decides simultaneous starts for exactly one, on a new, a used and a forsaken directory', async () => {
     for (let round = 0; round < 2; round++) {
@@ -48,12 +45,11 @@ describe('applications that share or leave a data directory', () => {
 
   it('shuts the server down by itself when the application is killed', async () => {
     const first = start();
-    await first.event('started');
-    const socketDir = readFileSync(join(dataDir, 'postgres.socket'), 'utf8');
+    const socketDir = socketDirIn((await first.event('started')).url);
 
     await first.kill();
 
-    await eventually(serverIsGone);
+    await eventually(() => readPostmasterFile(cluster) === undefined);
     await eventually(() => !existsSync(socketDir));
   });
 
@@ -75,7 +71,7 @@ describe('applications that share or leave a data directory', () => {
     await query(url, 'create table if not exists acknowledged (n int)');
     await query(url, 'insert into acknowledged select generate_series(1, 1000)');
 
-    const socketDir = readFileSync(join(dataDir, 'postgres.socket'), 'utf8');
+    const socketDir = socketDirIn(url);
     expect(existsSync(socketDir)).toBe(true);
 
     process.kill(guardOf(pid), 'SIGKILL');
@@ -95,7 +91,7 @@ describe('applications that share or leave a data directory', () => {
     const { pid } = await first.event('started');
     process.kill(guardOf(pid), 'SIGKILL');
     await first.kill();
-    expect((await readPostmasterFile(cluster))?.pid).toBe(pid);
+    expect(readPostmasterFile(cluster)?.pid).toBe(pid);
     expect(isAlive(pid)).toBe(true);
 
     const second = start();
@@ -103,7 +99,7 @@ describe('applications that share or leave a data directory', () => {
 
     expect(second.logged.join()).toContain(`pid ${pid}`);
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
-    expect((await readPostmasterFile(cluster))?.pid).not.toBe(pid);
+    expect(readPostmasterFile(cluster)?.pid).not.toBe(pid);
   });
 });
 

@@ -287,7 +287,9 @@ describe('deliveries of notifications', () => {
   it('stay pending while the address is forbidden, and the channel shows the reason', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     const refused = new TargetRefusedError('127.0.0.1 is not in a public network.');
-    const pin = jest.spyOn(app.nest.get(Targets), 'pin').mockRejectedValue(refused);
+    const lookup = jest.spyOn(app.nest.get(Targets), 'lookupFor').mockImplementation(() => {
+      throw refused;
+    });
     try {
       for (let n = 0; n < 5; n += 1) await incident();
       await shownAs(id, 'paused');
@@ -301,7 +303,7 @@ describe('deliveries of notifications', () => {
         failing: [expect.stringMatching(/^hook /)],
       });
     } finally {
-      pin.mockRestore();
+      lookup.mockRestore();
     }
     await eventually(hurry, () => receiver.requests.length >= 5);
     expect((await ended(id, 5)).map(({ status }: { status: string }) => status)).toEqual(

@@ -4,7 +4,7 @@ import { sealedColumns } from '../../src/app.schema.js';
 import { Work } from '../../src/platform/work/work.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { loadSecretKeys } from '../../src/platform/secrets/load-secret-keys.js';
-import { SealedValues } from '../../src/platform/secrets/sealed-values.js';
+import { resealAll } from '../../src/platform/secrets/sealed-values.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { lostKeySql } from '../support/lost-key.js';
@@ -178,9 +178,9 @@ describe('notifications of several replicas', () => {
     const { id, secret } = await channel();
     await admin.put(`${PATH}/${id}`, { rotate_secret: true });
     const both = loadSecretKeys(loadSettings({ SECRETS_KEY: `${NEW_KEY},${OLD_KEY}` }));
-    const values = new SealedValues(app.nest.get(DataSource), sealedColumns);
+    const box = new SecretBox(both);
     // The current and the previous secret.
-    expect(await values.reseal(new SecretBox(both), both.ids[0]!)).toBe(2);
+    expect(await resealAll(app.nest.get(DataSource), sealedColumns, box, both.ids[0]!)).toBe(2);
     await using after = await replica(NEW_KEY, { database: app.database });
     const other = await as(after, 'admin');
     expect((await other.post(`${PATH}/${id}/test`)).body.data).toMatchObject({ success: true });

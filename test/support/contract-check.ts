@@ -220,7 +220,7 @@ const FIELD_ERROR_CODES = new Set(
   readFileSync(join(__dirname, '../../docs/api.md'), 'utf8')
     .split('### Field errors')[1]!
     .split(/\n#/)[0]!
-    .match(/(?<=^\| `)[a-z_0-9]+(?=`)/gm),
+    .match(/(?<=^\|[^|]*`)\w+(?=`)/gm),
 );
 
 function problemsOfEnvelope(answer: ObservedAnswer): string[] {

@@ -52,8 +52,8 @@ async function main(): Promise<void> {
     },
   });
   const begun = Date.now();
-  // Long enough that people decide before the first reminder, on a busy machine too. Only the whole week waits until approvals expire.
-  const site = await startSite(values.short ? 30 : 3);
+  // People decide before the first reminder, on a busy machine too. Only the whole week waits until approvals expire.
+  const site = await startSite({ APPROVAL_TTL_MINUTES: values.short ? '30' : '3' });
   const days = (values.short ? shortWeek : week)(Number(values.seed));
   const senders = new Set(days.flatMap(({ posts }) => posts.map(({ source }) => source)));
   const silent = site.sources.filter((source) => !senders.has(source));

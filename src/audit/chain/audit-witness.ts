@@ -4,7 +4,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { DataSource, EntityManager } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
-import { writeWhole } from '../../platform/database/embedded/file-system.js';
+import { writeWhole } from '../../platform/files.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { HEAD_ACCEPTED } from '../audit-entry.js';
 import { type AuditLog, logOfCommand } from '../audit-log.js';

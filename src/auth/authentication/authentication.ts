@@ -2,7 +2,7 @@ import type { FastifyRequest, FastifyReply } from 'fastify';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { Settings } from '../../platform/config/settings.js';
-import { DeclaredAccess, requiredRole } from '../../platform/access/access.js';
+import { accessOf, requiredRole } from '../../platform/access/access.js';
 import { hashOf } from '../keys/key-format.js';
 import type { Role } from '../../platform/access/roles.js';
 import { AppError } from '../../platform/errors/app-error.js';
@@ -149,14 +149,11 @@ export class Authentication {
 /** First guard: an unknown caller learns nothing and costs little. A handler without a declaration is closed. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
-  constructor(
-    private readonly access: DeclaredAccess,
-    private readonly authentication: Authentication,
-  ) {}
+  constructor(private readonly authentication: Authentication) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const access = this.access.of(context);
+    const access = accessOf(context);
     if (!access) throw new AppError('forbidden', 'This address is not open to anyone.');
     const role = requiredRole(access);
     const { authentication } = this;
@@ -176,10 +173,8 @@ export class AuthenticationGuard implements CanActivate {
  */
 @Injectable()
 export class RoleGuard implements CanActivate {
-  constructor(private readonly access: DeclaredAccess) {}
-
   canActivate(context: ExecutionContext): boolean {
-    const access = this.access.of(context);
+    const access = accessOf(context);
     const required = access && requiredRole(access);
     if (!required) return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();

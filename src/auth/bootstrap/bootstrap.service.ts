@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeWhole } from '../../platform/database/embedded/file-system.js';
+import { writeWhole } from '../../platform/files.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { type Tx, Transactions } from '../../platform/database/transactions.js';
 import { AuditLog } from '../../audit/audit-log.js';

@@ -19,7 +19,7 @@ interface PasswordGuess {
 /**
  * Verifies passwords and slows down guessing. Failures are limited per address, and per account for networks from which
  * its user has not logged in. So guessing is slow from any number of addresses, and the owner can still log in. See
- * docs/adr/0018.
+ * docs/adr/0008.
  */
 @Injectable()
 export class PasswordThrottle {

@@ -182,12 +182,11 @@ export function failureBy(status: number, message: string, code?: string): Error
 
 interface Token {
   readonly headers: Headers;
-  /** Time from which a new token is requested, shortly before the token is invalid. */
   readonly refreshAt: number;
 }
 
-const LONGEST_MARGIN_MS = 60_000;
-const MARGIN = 0.2;
+/** Part of the life of a token after which a new one is requested. */
+const USED_LIFE = 0.8;
 /** Life of a token if the service does not name it. */
 const DEFAULT_LIFE_S = 300;
 const LOGIN_TIMEOUT_MS = 5_000;
@@ -250,9 +249,8 @@ function tokenIn(json: unknown, askedAt: number): Token {
     throw new OutcomeUnknownError(message, 'broken');
   }
   // Some services send the number as a string.
-  const seconds = Number(valueAt(json, 'expires_in'));
-  const lifeMs = (seconds > 0 ? seconds : DEFAULT_LIFE_S) * 1_000;
-  const refreshAt = askedAt + lifeMs - Math.min(LONGEST_MARGIN_MS, lifeMs * MARGIN);
+  const seconds = Number(valueAt(json, 'expires_in')) || DEFAULT_LIFE_S;
+  const refreshAt = askedAt + seconds * 1_000 * USED_LIFE;
   return { headers: { authorization: `Bearer ${text}` }, refreshAt };
 }
 

@@ -119,23 +119,6 @@ describe('VendorCalls', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it.each([
-    [2, 20_001],
-    [3, 20_000],
-  ])('makes %i attempts if the second one begins after %i ms', async (attempts, laterMs) => {
-    let now = 5_000;
-    jest.spyOn(performance, 'now').mockImplementation(() => now);
-    const { calls, requests } = callsOf(503);
-    const slow: Gate = {
-      send: (request) => {
-        now = 5_000 + laterMs;
-        return request(DEPARTURE);
-      },
-    };
-    await calls.send(slow, REQUEST, IDEMPOTENT);
-    expect(requests).toHaveLength(attempts);
-  });
-
   it('retries if nothing was sent, idempotent or not, and reports that nothing was sent', async () => {
     const { calls, requests } = callsOf(new UnreachableError('away'));
     await expect(calls.send(OPEN, REQUEST, { idempotent: false })).rejects.toThrow('away');

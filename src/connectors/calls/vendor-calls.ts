@@ -20,7 +20,6 @@ export interface Outbound {
 }
 
 const ATTEMPTS = 3;
-const NO_RETRY_AFTER_MS = 20_000;
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
 /** All attempts and waits together are much shorter than the lease of an action. */
@@ -74,7 +73,6 @@ export class VendorCalls {
     idempotent: boolean,
     judge: (answer: Answer) => Judgement,
   ): Promise<Answer> {
-    const start = performance.now();
     /** After an attempt that sent something the outcome stays unknown, even if a later attempt sends nothing. */
     let unknown: OutcomeUnknownError | undefined;
     /** Signal of the latest attempt, aborted when the caller gives up. */
@@ -84,7 +82,7 @@ export class VendorCalls {
       return once(departure);
     };
     for (let attempt = 1; ; attempt += 1) {
-      const isLast = attempt === ATTEMPTS || performance.now() - start > NO_RETRY_AFTER_MS;
+      const isLast = attempt === ATTEMPTS;
       let waitMs = backoff(attempt, Math.random());
       const refusal = this.breaker.enter();
       if (refusal) throw unknown ?? refusal;

@@ -217,9 +217,8 @@ function takesForm({ headers }: HttpConfig): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(type);
 }
 
-function isIdempotent(action: HttpAction | undefined): boolean {
-  return action?.idempotent ?? action?.method === 'GET';
-}
+const isIdempotent = (action: HttpAction | undefined): boolean =>
+  action?.idempotent ?? action?.method === 'GET';
 
 const NO_CREDENTIALS = /^(accept|content-type|user-agent)$/i;
 const NO_CREDENTIAL = /^(basic|bearer|digest|negotiate|apikey|[^\p{L}\p{N}]*)$/iu;

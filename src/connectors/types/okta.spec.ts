@@ -55,6 +55,12 @@ describe('the connector of Okta', () => {
     });
   });
 
+  it('succeeds if Okta refuses because somebody suspended the user a moment before', async () => {
+    const { id } = server.user(LOGIN, 'SUSPENDED');
+    server.play({ status: 200, body: { id, status: 'ACTIVE', profile: { login: LOGIN } } });
+    expect(await execute('disable_user')).toMatchObject({ kind: 'done' });
+  });
+
   it('ends the sessions and the tokens of a user', async () => {
     const user = server.user(LOGIN);
     expect(await execute('revoke_sessions')).toMatchObject({ kind: 'done' });

@@ -47,7 +47,6 @@ export const sandbox = defineConnector({
   description:
     'Simulates every action without external effects. Serves only while no connector of another type exists, enabled or not.',
   config: CONFIG,
-  servesOnlyAlone: true,
   connect: (config) => (gate) => ({ config, gate }),
   actions: Object.fromEntries(ACTION_TYPES.map((type) => [type, ACTION])),
   simulate: (config, type) => (config.latency_ms === 0 ? outcomeOf(config, type) : undefined),

@@ -29,7 +29,6 @@ export function highestRole(required: readonly (Role | undefined)[]): Role {
 const ORDER = `array[${ROLES.map((role) => `'${role}'`).join()}]`;
 const rankSql = (role: string): string => `array_position(${ORDER}, ${role})`;
 
-/** SQL form of `roleReaches`. The result is null if an argument is null. */
 export function roleReachesSql(role: string, required: string): string {
   return `${rankSql(role)} >= ${rankSql(required)}`;
 }

@@ -8,7 +8,6 @@ export interface IpAddress {
   readonly text: string;
 }
 
-/** All addresses that share their first `bits` bits with `text`. */
 export interface IpRange extends IpAddress {
   readonly bits: number;
 }
@@ -42,7 +41,6 @@ export function readIpAddress(
   return { address: { family: 'ipv6', text: withoutZone }, embedded: embeddedIn(address) };
 }
 
-/** Parses a CIDR range or a single address; `undefined` if the text is neither. */
 export function readIpRange(text: string): IpRange | undefined {
   const [address = '', length, ...more] = text.split('/');
   const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';

@@ -13,10 +13,7 @@ const LOOPBACK = '127.';
 const BRACKETS = /^\[([^\]]*)\](?::\d{1,5})?$/;
 const V4_AND_PORT = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/;
 
-/**
- * Normalises an address from a socket or a proxy: removes a port (`192.0.2.1:443`, `[2001:db8::1]:443`) and converts a
- * mapped IPv6 address to IPv4. Returns `unknown` if the text is not an address.
- */
+/** Removes the port, and converts a mapped IPv6 address to IPv4. Returns `unknown` if the text is not an address. */
 export function bareAddress(written: string): string {
   const text = written.trim();
   const bare = BRACKETS.exec(text)?.[1] ?? V4_AND_PORT.exec(text)?.[1] ?? text;
@@ -33,7 +30,6 @@ export function isLoopback(address: string): boolean {
   return ['127.0.0.1', '::1'].includes(networkOf(address));
 }
 
-/** A network, and its limit as a multiple of the limit for one address. */
 interface CountedNetwork {
   readonly name: string;
   readonly share: number;

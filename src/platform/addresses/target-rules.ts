@@ -49,7 +49,6 @@ const publicV6 = listOf(PUBLIC_V6);
 
 export type Refusal = 'metadata' | 'private' | 'no address';
 
-/** Returns why the service must not connect to an address, or `undefined` if it may. */
 export type TargetRules = (address: string) => Refusal | undefined;
 
 /** @param allowed CIDRs of private networks that may be reached. Cloud metadata is always refused. */
@@ -73,17 +72,14 @@ const PRIVATE_NAME =
 const rulesWithoutExceptions = targetRules([]);
 
 /**
- * Whether a host is in a private network, judged by its address or by a name that public DNS does not resolve.
- *
- * @param host in the form of URL#hostname: lower case, IPv6 in brackets, IPv4 in dotted decimal (`0x7f.1` is already
- * converted)
+ * Whether a host is private by its address or by a name that public DNS does not resolve. `host` has the form of
+ * URL#hostname.
  */
 export function isPrivateHost(host: string): boolean {
   const literal = literalIn(host);
   return literal ? rulesWithoutExceptions(literal) !== undefined : PRIVATE_NAME.test(host);
 }
 
-/** The address in a host, without brackets; `undefined` for a name. `host` has the form of URL#hostname. */
 export function literalIn(host: string): string | undefined {
   const bare = host.replace(/^\[(.*)\]$/, '$1');
   return bare.includes(':') || /^\d+\.\d+\.\d+\.\d+$/.test(bare) ? bare : undefined;

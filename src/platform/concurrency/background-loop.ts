@@ -1,35 +1,31 @@
 import type { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOutageLogged } from '../database/outage.js';
-import { isConnectionLost, isDatabaseUnavailable } from '../database/sqlstate.js';
+import { isDatabaseUnavailable } from '../database/sqlstate.js';
 import { outsideTraces } from '../tracing/tracing.js';
 
 export interface LoopOptions {
-  /** Names the work in the log, as in "Recovering actions failed." */
   readonly task: string;
-  readonly log: Pick<Logger, 'debug' | 'warn' | 'error'>;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly pauseMs: number;
   /**
-   * Pause after each call even if the loop is woken, so that work that arrives meanwhile is processed together. After a
-   * call that took longer, the pause lasts as long as the call, because under load a call costs the same for few rows
-   * as for many.
+   * Pause after each call even if woken, at least as long as the call, so that work that arrives meanwhile is processed
+   * together.
    */
   readonly restMs?: number;
 }
 
 const LONGEST_REST_MS = 100;
-/** For a loop that is woken during a call that fails. */
 const REST_AFTER_FAILURE_MS = 100;
 
 /**
- * Calls `work` repeatedly, with a pause after each call, and immediately when woken. Calls never overlap. An error ends
- * only its own call. The log shows the first error of a series.
+ * Calls `work` after each pause, and when woken; calls never overlap. The log shows the first error of a series with one
+ * cause.
  */
 export class BackgroundLoop {
   private timer: NodeJS.Timeout | undefined;
   private underWay: Promise<void> | undefined;
   private again = false;
-  private failing = false;
+  private failing: 'database' | 'work' | undefined;
   private stopped = true;
   private halt = new AbortController();
 
@@ -50,7 +46,6 @@ export class BackgroundLoop {
     this.underWay ??= outsideTraces(() => this.run());
   }
 
-  /** Stops the loop and waits for the current call. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.halt.abort();
@@ -66,9 +61,11 @@ export class BackgroundLoop {
       const begun = performance.now();
       try {
         await this.work();
-        this.failing = false;
+        this.failing = undefined;
       } catch (error) {
-        this.failing ||= reportFailure(log, task, error);
+        const cause = isDatabaseUnavailable(error) ? 'database' : 'work';
+        if (this.failing !== cause) reportFailure(log, task, error);
+        this.failing = cause;
         await this.rest(Math.min(pauseMs, REST_AFTER_FAILURE_MS));
         continue;
       }
@@ -86,22 +83,11 @@ export class BackgroundLoop {
   }
 }
 
-/**
- * Logs a failure of background work. An unreachable database is not a fault of the work, so this is a warning, or a
- * debug line if the log already reports the outage.
- *
- * @returns whether the line has a level above debug
- */
-export function reportFailure(log: LoopOptions['log'], task: string, error: unknown): boolean {
+/** Logs a failure of background work. An unavailable database is not a fault of the work, so this is a warning. */
+export function reportFailure(log: LoopOptions['log'], task: string, error: unknown): void {
   if (isDatabaseUnavailable(error)) {
-    const line = `${task} waits for the database: ${(error as Error).message}`;
-    if (isConnectionLost(error) && isOutageLogged()) {
-      log.debug(line);
-      return false;
-    }
-    log.warn(line);
+    log.warn(`${task} waits for the database: ${(error as Error).message}`);
   } else {
     log.error({ err: error }, `${task} failed.`);
   }
-  return true;
 }

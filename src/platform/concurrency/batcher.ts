@@ -6,20 +6,15 @@ type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Resul
 
 interface Waiting<Item, Result> {
   readonly item: Item;
-  /** Span of the caller, if tracing is on. */
   readonly span: Span | undefined;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Combines reads or writes of single rows that arrive together into one statement. A single item is sent at the end of
- * the event-loop turn. While the maximum number of batches runs, further items wait for the next batch. Another batch
- * starts in parallel once as many items wait as are running. Measured: about twice the throughput of one INSERT per
- * row, and no added latency for a single item.
- *
- * If the database rejects a batch, its items are retried one by one, so only the faulty item fails. A batch with an
- * unknown outcome (lost connection) fails as a whole and is never sent again.
+ * Combines single rows that arrive together into one statement: twice the throughput, and no added latency for a single
+ * row. A rejected batch is retried row by row, so only the faulty row fails; a batch with an unknown outcome is never
+ * sent again.
  */
 export class Batcher<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];

@@ -12,8 +12,8 @@ interface WaitingLimit {
 }
 
 /**
- * Limits the number of tasks that run at a time. Waiting tasks start in the order of their requests, preferred tasks
- * first. If too many wait, the last of them is rejected.
+ * Limits concurrent tasks. Waiting tasks start in order, preferred tasks first. If too many wait, the last one is
+ * rejected.
  */
 export class Semaphore {
   private taken = 0;
@@ -45,13 +45,9 @@ export class Semaphore {
   }
 }
 
-/** Maximum time that the event loop is blocked. */
 const LONGEST_TURN_MS = 5;
 
-/**
- * For CPU-bound work that cannot be split: tasks run one after another in the order of their requests, and the event
- * loop gets a turn after every few milliseconds of work. So a request waits for at most one task.
- */
+/** Runs CPU-bound tasks one after another. The event loop gets a turn after every few milliseconds of work. */
 export class LoopTurns {
   private readonly place = new Semaphore(1);
   private heldMs = 0;
@@ -68,7 +64,6 @@ export class LoopTurns {
     });
   }
 
-  /** Work that says where it may be interrupted. */
   async runInPieces<T>(pieces: Generator<void, T>): Promise<T> {
     for (;;) {
       const step = await this.run(() => {
@@ -87,7 +82,6 @@ export class LoopTurns {
   }
 }
 
-/** The same work at once. */
 export function atOnce<T>(pieces: Generator<void, T>): T {
   let step = pieces.next();
   while (!step.done) step = pieces.next();

@@ -1,6 +1,6 @@
 /**
- * Returns the result of `work`, or the result of `late` after `ms` milliseconds; `late` may throw. Late work is not
- * stopped, and its result or error is ignored. The timer does not keep the process alive.
+ * The result of `work`, or of `late` after `ms` milliseconds; `late` may throw. Late work is not stopped, and its
+ * outcome is ignored.
  */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
@@ -19,8 +19,8 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 const TIME_IS_UP = Symbol('time is up');
 
 /**
- * Returns the result of `work`, or throws the reason of the signal if it aborts first. Work that ignores the signal is
- * not awaited.
+ * The result of `work`, or throws the reason of the signal if it aborts first. Work that ignores the signal is not
+ * awaited.
  */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const over = Promise.withResolvers<never>();
@@ -35,8 +35,8 @@ export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): P
 }
 
 /**
- * Runs `work` with a signal that aborts with the given one, or after `ms`. Afterwards nothing of it is left: a signal of
- * AbortSignal.timeout stays in memory until its time is up.
+ * Runs `work` with a signal that aborts with the given one or after `ms`. AbortSignal.timeout would stay in memory until
+ * then.
  */
 export async function withDeadline<T>(
   ms: number,

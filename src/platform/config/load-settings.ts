@@ -1,10 +1,7 @@
-import { declaredSettings } from './setting.js';
-import { Settings } from './settings.js';
-import { chosenProvider } from './setting-parsers.js';
 import { isLoopback } from '../addresses/network.js';
-import './settings.js';
+import { chosenProvider } from './setting-parsers.js';
+import { declaredSettings, Settings } from './settings.js';
 
-/** An invalid setting. The operator sees the message, which is one line. */
 export class SettingError extends Error {}
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,14 +9,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** An empty variable counts as unset, so that `NAME=` in an env file has no effect. */
 export function loadSettings(environment: Environment = process.env): Settings {
   const settings = new Settings();
-  for (const { property, variable, parser } of declaredSettings()) {
+  for (const { property, variable, parser } of declaredSettings) {
     const raw = environment[variable] ?? '';
     const given = raw.trim();
     const isUnset = given === '' && !(parser.refusesBlank && raw !== '');
-    Object.defineProperty(settings, property, {
-      value: isUnset ? parser.fallback : read(variable, given, parser.read),
-      enumerable: true,
-    });
+    const value = isUnset ? parser.fallback : read(variable, given, parser.read);
+    Object.assign(settings, { [property]: value });
   }
   refuseContradictions(settings);
   return Object.freeze(settings);
@@ -63,14 +58,13 @@ export function exposureWarning({
 
 const WIDTH = 100;
 
-/** Content of `.env.example`, generated from the declarations. */
 export function renderEnvExample(): string {
   const lines = [
     '# Every setting, with its default. Copy to .env, or set them in the environment.',
     '# An invalid value stops the start with one line that names the setting.',
   ];
   let section = '';
-  for (const setting of declaredSettings()) {
+  for (const setting of declaredSettings) {
     if (setting.section !== section) {
       section = setting.section;
       lines.push('', `## ${section}`);

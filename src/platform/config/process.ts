@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Imported first, because Node reads the number of threads when it starts the first one. Name look-ups use at most half
- * of the threads. With Node's default of four, two hanging look-ups would block all other work.
+ * Imported before Node starts its first thread. Look-ups use at most half of the threads; with four, two hanging ones
+ * would block all.
  */
 process.env['UV_THREADPOOL_SIZE'] ??= '16';
 

@@ -90,8 +90,8 @@ export const TRIAGE_PROVIDERS = ['anthropic', 'rules', 'none'] as const;
 export type TriageProvider = (typeof TRIAGE_PROVIDERS)[number];
 
 /**
- * The triage provider. Without the setting, an API key selects the model. With the embedded database (a trial) the
- * rules judge incidents at once; with an external database the site must choose.
+ * Without TRIAGE_PROVIDER, an API key selects the model. Otherwise a trial (embedded database) uses the rules, and a
+ * site must choose.
  */
 export function chosenProvider(settings: {
   readonly triageProvider: TriageProvider | undefined;
@@ -103,10 +103,7 @@ export function chosenProvider(settings: {
   return settings.databaseUrl === undefined ? 'rules' : 'none';
 }
 
-/**
- * The service appends a path to the value, so a query or fragment is not allowed. The key and incidents must not cross
- * the internet unencrypted.
- */
+/** The service appends a path. The key and incidents must not cross the internet unencrypted. */
 export const modelAddress = (fallback: string): Parser<string> => ({
   fallback,
   example: fallback,
@@ -136,7 +133,6 @@ export function share(fallback: number): Parser<number> {
   };
 }
 
-/** Addresses and CIDRs. */
 export const networks = list((part) => {
   if (readIpRange(part)) return part;
   throw new Error(`must be a list of addresses or CIDRs, but '${part}' is neither`);

@@ -5,35 +5,9 @@ export interface Parser<T> {
   readonly read: (text: string) => T;
   /** Value if the variable is unset or empty; `undefined` for an optional variable. */
   readonly fallback: T;
-  /** Shown in `.env.example`. */
   readonly example: string;
   /** Refuses a value of spaces only, which otherwise counts as unset. */
   readonly refusesBlank?: boolean;
-}
-
-interface DeclaredSetting {
-  readonly property: string;
-  readonly variable: string;
-  readonly section: string;
-  readonly description: string;
-  readonly parser: Parser<unknown>;
-}
-
-const declared: DeclaredSetting[] = [];
-
-export function declaredSettings(): readonly DeclaredSetting[] {
-  return declared;
-}
-
-/**
- * Declares a property of Settings as the environment variable of the same name (`databaseUrl` is `DATABASE_URL`). The
- * compiler checks that the type of the property equals the type of its parser.
- */
-export function Setting<T>(section: string, description: string, parser: Parser<T>) {
-  return <K extends string>(_target: Record<K, T>, property: K): void => {
-    const variable = property.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
-    declared.push({ property, variable, section, description, parser });
-  };
 }
 
 interface TextForm {
@@ -96,7 +70,6 @@ export function oneOf<const T extends string>(values: readonly T[], fallback?: T
   };
 }
 
-/** Parses a comma-separated list. Each part is checked separately. */
 export function list<T>(readPart: (part: string) => T): Parser<readonly T[]> {
   return {
     fallback: [],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { renderEnvExample, loadSettings, SettingError } from './load-settings.js';
-import { declaredSettings } from './setting.js';
+import { declaredSettings } from './settings.js';
 
 describe('settings', () => {
   it('have a valid default for every variable', () => {
@@ -11,7 +11,7 @@ describe('settings', () => {
   });
 
   it('accept each example as a value of its setting', () => {
-    for (const { variable, parser } of declaredSettings()) {
+    for (const { variable, parser } of declaredSettings) {
       expect(() => loadSettings({ [variable]: parser.example })).not.toThrow();
     }
   });

@@ -22,7 +22,6 @@ export abstract class RowTimes {
   readonly deleted_at: Date | null;
 }
 
-/** The columns that every table of events has, besides the id. */
 export abstract class EventColumns {
   @Column({ type: 'text' })
   readonly type: string;
@@ -40,7 +39,6 @@ export abstract class EventColumns {
   readonly occurred_at: Date;
 }
 
-/** The columns of an entity in the order of declaration, except the hidden ones. */
 export function columnsOf<Row, Hidden extends keyof Row & string>(
   entity: new () => Row,
   hidden: readonly Hidden[],

@@ -1,7 +1,7 @@
-import { Client, type ClientConfig, type PoolConfig, type QueryConfig } from 'pg';
+import { Client, type PoolConfig, type QueryConfig } from 'pg';
 import type { Settings } from '../config/settings.js';
 import { codeOf, type Span, beginSpan, presentSpan } from '../tracing/tracing.js';
-import { isConnectionLost, SQLSTATE, sqlStateOf } from './sqlstate.js';
+import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 import { createHash } from 'node:crypto';
 
 /** A hanging server does not end statements in time, so the client gives up this much later. */
@@ -47,44 +47,23 @@ function withLibpqMeaning(url: string): string {
   return parsed.toString();
 }
 
-/** Whether new connections are read-only. Rejects if the server accepts none. */
-export async function isDatabaseReadOnly(connection: PoolConfig): Promise<boolean> {
-  const client = new ServiceClient(connection);
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ transaction_read_only: string }>(
-      'show transaction_read_only',
-    );
-    return rows[0]?.transaction_read_only === 'on';
-  } finally {
-    // Not awaited: a hanging server never answers.
-    client.end().catch(() => undefined);
-  }
-}
-
-/** Observes each connection attempt, and connections that break during a statement: see ServicePool. */
-export interface Connecting {
-  attemptBegins(): void;
-  attemptEnds(error: unknown): void;
-  /** The connection broke, or it is read-only and was dropped. */
-  broke(error: unknown): void;
+interface ServiceClientConfig extends PoolConfig {
+  /** Called before the pool learns of the outcome of a connection attempt. */
+  readonly attempted?: (error: unknown) => void;
 }
 
 /** Message of node-pg after `query_timeout`. */
 const HUNG = 'Query read timeout';
 
-/**
- * A connection that closes itself when it has become useless: if its server process hangs (node-pg ends only the query,
- * and the pool would hand out the connection again), or if the server became a read-only standby in a failover.
- */
+/** Closes itself if its server hangs (node-pg ends only the query) or became a read-only standby in a failover. */
 export class ServiceClient extends Client {
-  private readonly connecting: Connecting | undefined;
+  private readonly attempted: ServiceClientConfig['attempted'];
   private latest: Promise<unknown> = Promise.resolve();
   private underWay = 0;
 
-  constructor(config?: ClientConfig & { readonly connecting?: Connecting }) {
+  constructor(config?: ServiceClientConfig) {
     super(config);
-    this.connecting = config?.connecting;
+    this.attempted = config?.attempted;
     // A connection that ends just when the pool hands it out has no other listener; the event would end the process.
     this.on('error', () => undefined);
   }
@@ -93,9 +72,8 @@ export class ServiceClient extends Client {
   override connect(callback: (error: Error) => void): void;
   override connect(callback?: (error: Error) => void): Promise<Client> | void {
     if (!callback) return super.connect();
-    this.connecting?.attemptBegins();
     super.connect((error: Error) => {
-      this.connecting?.attemptEnds(error);
+      this.attempted?.(error);
       callback(error);
     });
   }
@@ -150,7 +128,6 @@ export class ServiceClient extends Client {
     if (!error) return;
     const hung = error instanceof Error && error.message === HUNG;
     const readOnly = sqlStateOf(error) === SQLSTATE.readOnlyTransaction;
-    if (isConnectionLost(error)) this.connecting?.broke(error);
     if (hung || readOnly) {
       (
         this as unknown as { connection: { stream: { destroy(): void } } }
@@ -159,7 +136,6 @@ export class ServiceClient extends Client {
   }
 }
 
-/** Whether the object reports its end itself, such as a COPY stream. */
 function isSubmitted(given: unknown): boolean {
   return typeof given === 'object' && given !== null && 'submit' in given;
 }
@@ -169,10 +145,7 @@ const OFTEN = 20;
 const MOST_NAMED = 200;
 const MOST_COUNTED = 2_000;
 
-/**
- * Statements whose plan does not depend on their values: writes, and reads of few rows. Lists are planned for their
- * values. A plan for all columns, as in `returning *`, would break with a migration that adds a column.
- */
+/** Plans that do not depend on values: writes, and reads of few rows. `returning *` would break with a new column. */
 const WORTH_A_NAME =
   /^(?!.*(?:\border by\b|returning \*|select \*|\.\*))\s*(?:insert|update|delete|select)\b/is;
 const LONGEST_TEXT = 8_000;
@@ -180,10 +153,7 @@ const LONGEST_TEXT = 8_000;
 const names = new Map<string, string>();
 const counts = new Map<string, number>();
 
-/**
- * The name of a frequent statement without one, such as all statements of TypeORM; `undefined` if it gets none.
- * PostgreSQL parses and plans a named statement once per connection, which otherwise takes longer than its execution.
- */
+/** The name of a frequent statement without one, such as those of TypeORM: PostgreSQL then plans it once per connection. */
 export function nameFor(text: string): string | undefined {
   const known = names.get(text);
   if (known || names.size >= MOST_NAMED || text.length > LONGEST_TEXT) return known;
@@ -197,26 +167,18 @@ export function nameFor(text: string): string | undefined {
   return name;
 }
 
-/**
- * Carries the span of the caller: a statement that waits for a free connection is sent in the context of the caller
- * that releases the connection.
- */
+/** With the span of the caller: a statement that waits for a connection is sent by the caller that releases it. */
 export interface TracedQuery extends QueryConfig<unknown[]> {
   readonly span?: Span | undefined;
 }
 
-/** The operation, such as `select`. The whole text is a separate attribute. */
 const FIRST_WORD = /^\s*([a-z]{1,20})\b/i;
 
-/**
- * Begins a span for a statement of a request or job, with its placeholders but without its values. Returns `undefined`
- * for background loops, which poll several times a second.
- */
+/** Begins a span for a statement of a request or job, without its values. Background loops, which poll, make none. */
 function beginStatement(given: unknown): Span | undefined {
   const isText = typeof given === 'string';
   const { text, name, span } = (isText ? { text: given } : (given ?? {})) as Partial<TracedQuery>;
   const parent = span ?? presentSpan();
-  // An object that submits itself, such as COPY, does not report its end here.
   if (!parent || typeof text !== 'string' || (!isText && 'submit' in (given as object))) {
     return undefined;
   }

@@ -2,8 +2,7 @@ import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm'
 import { type PoolConfig, Pool, type PoolClient } from 'pg';
 import { PG_SNAPSHOT, XID8 } from './columns.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import type { Connecting } from './connection.js';
-import { isConnectionLost, SQLSTATE, sqlStateOf } from './sqlstate.js';
+import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 
 export const MIGRATIONS_TABLE = 'schema_migrations';
 
@@ -12,42 +11,29 @@ export interface Schema {
   readonly migrations: readonly (new () => MigrationInterface)[];
 }
 
-export function createDataSource(
-  schema: Schema,
-  connection: PoolConfig,
-  onConnectionLost: (error: unknown) => void = () => undefined,
-): DataSource {
+export function createDataSource(schema: Schema, connection: PoolConfig): DataSource {
   const dataSource = new DataSource({
     type: 'postgres',
     entities: schema.entities as never[],
     migrations: schema.migrations as never[],
     migrationsTableName: MIGRATIONS_TABLE,
-    // Only migrations change the schema.
     synchronize: false,
     installExtensions: false,
     logging: false,
     // A broken idle connection must not end the process: the next query opens another one.
-    poolErrorHandler: onConnectionLost,
+    poolErrorHandler: () => undefined,
     driver: { Pool: ServicePool },
-    extra: { ...connection, onConnectionLost },
+    extra: connection,
   });
   dataSource.driver.supportedDataTypes.push(XID8, PG_SNAPSHOT);
   return dataSource;
 }
 
-/** The pool under TypeORM, for hot paths with named statements. */
 export function poolOf(dataSource: DataSource): ServicePool {
   return (dataSource.driver as PostgresDriver).master as ServicePool;
 }
 
-/** Options of the pool under TypeORM, for components with their own connections: job queue, kill switch. */
-export function connectionOf(dataSource: DataSource): PoolConfig {
-  return (dataSource.options as { extra?: PoolConfig }).extra ?? {};
-}
-
-/** Pause before another connection attempt after the server refused one. */
-const CLOSED_FOR_MS = 1_000;
-const TOLD_EVERY_MS = 60_000;
+const FULL_FOR_MS = 1_000;
 
 type Callback = (
   error: Error | undefined,
@@ -55,49 +41,23 @@ type Callback = (
   done: PoolClient['release'],
 ) => void;
 
-/**
- * A pool that survives "too many connections": it continues with its existing connections, and callers wait for a free
- * one instead of getting an error. A pool without any connection passes the error on.
- */
-export class ServicePool extends Pool implements Connecting {
-  /** Called at most once a minute, with the number of existing connections. */
-  onFull: (connections: number) => void = () => undefined;
+/** Survives "too many connections": callers wait for one of the existing connections. Without any, they get the error. */
+export class ServicePool extends Pool {
   private readonly most: number;
-  private underWay = 0;
-  private closedUntil = 0;
-  private toldAt = -Infinity;
+  private fullUntil = 0;
 
-  /** @param config `onConnectionLost` is called before the caller gets the error */
-  constructor(
-    private readonly config: PoolConfig & { onConnectionLost?: (error: unknown) => void },
-  ) {
+  constructor(config: PoolConfig) {
     super(config);
     this.most = this.options.max;
-    Object.assign(this.options, { connecting: this });
+    // The pool must know the limit before it tries again for the next caller.
+    Object.assign(this.options, { attempted: (error: unknown) => this.attempted(error) });
   }
 
-  attemptBegins(): void {
-    this.underWay += 1;
-  }
-
-  /** Runs before the pool learns of the failure, so that the pool does not retry for the next caller at once. */
-  attemptEnds(error: unknown): void {
-    this.underWay -= 1;
-    if (isConnectionLost(error)) this.broke(error);
-    if (sqlStateOf(error) !== SQLSTATE.tooManyConnections) return;
+  private attempted(error: unknown): void {
+    if (!isFull(error)) return;
     // totalCount still includes the refused connection.
-    const connected = this.totalCount - this.underWay - 1;
-    if (connected < 1) return;
-    const now = performance.now();
-    this.options.max = connected;
-    this.closedUntil = now + CLOSED_FOR_MS;
-    if (now < this.toldAt + TOLD_EVERY_MS) return;
-    this.toldAt = now;
-    this.onFull(connected);
-  }
-
-  broke(error: unknown): void {
-    this.config.onConnectionLost?.(error);
+    this.options.max = Math.max(1, this.totalCount - 1);
+    this.fullUntil = performance.now() + FULL_FOR_MS;
   }
 
   override connect(): Promise<PoolClient>;
@@ -115,13 +75,16 @@ export class ServicePool extends Pool implements Connecting {
     const deadline = performance.now() + (this.options.connectionTimeoutMillis ?? 0);
     for (;;) {
       const now = performance.now();
-      if (now >= this.closedUntil) this.options.max = this.most;
+      if (now >= this.fullUntil) this.options.max = this.most;
       try {
         return await super.connect();
       } catch (error) {
-        const isFull = sqlStateOf(error) === SQLSTATE.tooManyConnections;
-        if (!isFull || this.options.max === this.most || now >= deadline) throw error;
+        if (!isFull(error) || this.totalCount === 0 || now >= deadline) throw error;
       }
     }
   }
+}
+
+function isFull(error: unknown): boolean {
+  return sqlStateOf(error) === SQLSTATE.tooManyConnections;
 }

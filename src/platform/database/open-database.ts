@@ -1,9 +1,8 @@
 import { requireReadable, requireUsableDatabase } from './schema-checks.js';
 import type { Settings } from '../config/settings.js';
 import { AdvisoryLock } from './advisory-locks.js';
-import { connectionOptions, isDatabaseReadOnly, patientConnectionOptions } from './connection.js';
-import { createDataSource, poolOf, type Schema } from './data-source.js';
-import { type Log, Outage } from './outage.js';
+import { connectionOptions, patientConnectionOptions } from './connection.js';
+import { createDataSource, type Schema } from './data-source.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
@@ -13,7 +12,6 @@ const RETRY_MS = 500;
 const CLOSE_MS = 2_000;
 
 export interface OpenDatabase {
-  /** Connected as the role of the service. */
   readonly dataSource: DataSource;
   readonly url: string;
   /** Where the data is, for people. Never contains a password. */
@@ -26,22 +24,17 @@ export interface OpenOptions {
   readonly join?: boolean;
 }
 
-/** Starts the embedded database or connects to the external one, migrates its schema and opens the pool. */
 export async function openDatabase(
   settings: Settings,
   schema: Schema,
-  log: Log,
+  log: (line: string) => void,
   giveUp?: AbortSignal,
   options: OpenOptions = {},
 ): Promise<OpenDatabase> {
   const server = await reachServer(settings, log, options);
   const { url } = server;
-  const connection = connectionOptions(url, settings);
-  const outage = new Outage(log, () => isDatabaseReadOnly(connection));
-  const dataSource = createDataSource(schema, connection, (error) => outage.suspect(error));
+  const dataSource = createDataSource(schema, connectionOptions(url, settings));
   const close = async (): Promise<void> => {
-    // The embedded server ends its connections when it stops.
-    outage.ignore();
     // The pool waits for all connections, and a connection to a hanging server never returns.
     const closed = dataSource.isInitialized ? dataSource.destroy() : undefined;
     await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
@@ -56,10 +49,6 @@ export async function openDatabase(
     await dataSource.initialize();
     await requireReadable(dataSource);
     await followDatabaseTime(dataSource);
-    poolOf(dataSource).onFull = (connections) =>
-      log(
-        `PostgreSQL accepts no more connections. The service continues with ${connections}; requests wait for a free one.`,
-      );
     return { dataSource, url, place: server.place, close };
   } catch (error) {
     await close();
@@ -75,7 +64,6 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Returns the external server, or the embedded one after starting it. */
 export async function reachServer(
   { databaseUrl, migrationDatabaseUrl, dataDir }: Settings,
   log: (line: string) => void,
@@ -140,9 +128,7 @@ async function untilAvailable(
 
 const TIME = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as told`;
 
-/**
- * Measures the difference between the clock of this machine and the clock of the database, which the process then uses.
- */
+/** Measures the difference between the clocks of this machine and the database, which the process then uses. */
 export async function followDatabaseTime(dataSource: DataSource): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {

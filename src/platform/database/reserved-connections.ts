@@ -5,23 +5,21 @@ import {
 } from '@nestjs/common';
 import type { QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
-import { connectionOf, createDataSource, type Schema } from './data-source.js';
+import { ServicePool } from './data-source.js';
 import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 import { type Statement, Statements } from './statements.js';
 import { type Participant, Transactions, type Tx } from './transactions.js';
 
 const CONNECTIONS = 3;
-/** How long the shared pool is used after the server refused a reserved connection. */
 const FULL_FOR_MS = 1_000;
 
 /**
- * A small pool beside the shared pool, for two tasks that must never wait behind other work: switching the kill switch,
- * and authenticating the request for it. Each use is brief. If the server refuses these connections, the shared pool is
- * used instead; otherwise a ready replica could not be used.
+ * Connections for two tasks that must never wait behind other work: switching the kill switch and authenticating that
+ * request. If the server refuses them, the shared pool is used, so that a ready replica can be used.
  */
 @Injectable()
 export class ReservedConnections implements OnApplicationBootstrap, OnApplicationShutdown {
-  private opening?: Promise<DataSource>;
+  private opened?: { readonly pool: ServicePool; readonly dataSource: DataSource };
   private fullUntil = -Infinity;
 
   constructor(private readonly shared: DataSource) {}
@@ -39,19 +37,20 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
 
   /** Connects at the start, while the server still has free connections. */
   async onApplicationBootstrap(): Promise<void> {
-    // The service also starts without a database. The next use retries.
-    await this.open().catch(() => undefined);
+    // The service also starts without a database.
+    await this.open()
+      .pool.query('select')
+      .catch(() => undefined);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    const opened = await this.opening?.catch(() => undefined);
-    await opened?.destroy();
+    await this.opened?.pool.end();
   }
 
   private async onEither<T>(use: (one: DataSource) => Promise<T>): Promise<T> {
     if (performance.now() < this.fullUntil) return await use(this.shared);
     try {
-      return await use(await this.open());
+      return await use(this.open().dataSource);
     } catch (error) {
       // PostgreSQL refuses only new connections, so nothing has been executed.
       if (sqlStateOf(error) !== SQLSTATE.tooManyConnections) throw error;
@@ -60,19 +59,15 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
     }
   }
 
-  private open(): Promise<DataSource> {
-    this.opening ??= this.connect().catch((error: unknown) => {
-      this.opening = undefined;
-      throw error;
-    });
-    return this.opening;
-  }
-
-  private connect(): Promise<DataSource> {
-    const connection = { ...connectionOf(this.shared), max: CONNECTIONS, idleTimeoutMillis: 0 };
-    // The same entities as the shared pool: participants of a transaction may use their repositories.
-    const { entities } = this.shared.options;
-    const schema = { entities: entities as Schema['entities'], migrations: [] };
-    return createDataSource(schema, connection).initialize();
+  /** The entities and the driver of the shared data source, with a pool of its own. */
+  private open() {
+    if (this.opened) return this.opened;
+    const { options, driver } = this.shared;
+    const { extra } = options as { extra?: object };
+    const pool = new ServicePool({ ...extra, max: CONNECTIONS, idleTimeoutMillis: 0 });
+    pool.on('error', () => undefined);
+    const own = { driver: { value: Object.create(driver, { master: { value: pool } }) as object } };
+    this.opened = { pool, dataSource: Object.create(this.shared, own) as DataSource };
+    return this.opened;
   }
 }

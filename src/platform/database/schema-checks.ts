@@ -8,26 +8,43 @@ const AS_THE_OWNER =
 
 class UnsupportedDatabaseError extends Error {}
 
-/** Rejects a database that this release cannot work with, before anything is changed. */
 export async function requireUsableDatabase(dataSource: DataSource, schema: Schema): Promise<void> {
-  await requireSupportedVersion(dataSource);
-  await requireReadable(dataSource);
-  const applied = await readAppliedMigrations((statement) => dataSource.query(statement));
-  requireNoneUnknown(applied, schema);
-  const known = schema.migrations.map((migration) => new migration().name);
-  const isPending = known.some((name) => name === undefined || !applied.includes(name));
-  if (isPending) await requireRights(dataSource);
-}
-
-async function requireSupportedVersion(dataSource: DataSource): Promise<void> {
-  const [row] = await dataSource.query<{ version: number; name: string }[]>(
-    `select current_setting('server_version_num')::int as version, current_setting('server_version') as name`,
+  const [found] = await dataSource.query<Found[]>(
+    `select current_setting('server_version_num')::int as version, current_setting('server_version') as server,
+       current_user as role, current_database() as database, coalesce(current_schema(), 'public') as schema,
+       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) as may_create_tables`,
   );
-  if (!row || row.version < OLDEST_SUPPORTED) {
+  const { version, server, role, database, schema: place, may_create_tables } = found!;
+  if (version < OLDEST_SUPPORTED) {
     throw new UnsupportedDatabaseError(
-      `PostgreSQL 14 or newer is required; the server has version ${row?.name ?? 'unknown'}.`,
+      `PostgreSQL 14 or newer is required; the server has version ${server}.`,
     );
   }
+  await requireReadable(dataSource);
+  const applied = await readAppliedMigrations((statement) => dataSource.query(statement));
+  const unknown = lastUnknown(applied, schema);
+  if (unknown !== undefined) {
+    // A newer release may have changed tables, so this release could misread or corrupt them.
+    throw new UnsupportedDatabaseError(
+      `The database belongs to a newer release: this release does not know the migration ${unknown}. ` +
+        'Start that release or a later one, or restore a backup from before the upgrade.',
+    );
+  }
+  if (applied.length < schema.migrations.length && !may_create_tables) {
+    throw new UnsupportedDatabaseError(
+      `The role "${role}" may not create tables in the schema "${place}", but migrations are pending. ` +
+        `${AS_THE_OWNER}. If there is only one role, make it the owner: alter database "${database}" owner to "${role}".`,
+    );
+  }
+}
+
+interface Found {
+  readonly version: number;
+  readonly server: string;
+  readonly role: string;
+  readonly database: string;
+  readonly schema: string;
+  readonly may_create_tables: boolean;
 }
 
 /** Rejects a role without grants. */
@@ -42,35 +59,8 @@ export async function requireReadable(dataSource: DataSource): Promise<void> {
   );
 }
 
-/** A newer release may have changed tables, so this release could misread or corrupt them. */
-function requireNoneUnknown(applied: readonly string[], schema: Schema): void {
-  const unknown = lastUnknown(applied, schema);
-  if (unknown === undefined) return;
-  throw new UnsupportedDatabaseError(
-    `The database belongs to a newer release: this release does not know the migration ${unknown}. ` +
-      'Start that release or a later one, or restore a backup from before the upgrade.',
-  );
-}
-
-/** Without these rights only half of the service would work. */
-async function requireRights(dataSource: DataSource): Promise<void> {
-  const [rights] = await dataSource.query<Rights[]>(
-    `select current_user as role, current_database() as database, coalesce(current_schema(), 'public') as schema,
-       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) as may_create_tables`,
-  );
-  const { role, database, schema } = rights!;
-  if (!rights!.may_create_tables) {
-    throw new UnsupportedDatabaseError(
-      `The role "${role}" may not create tables in the schema "${schema}", but migrations are pending. ` +
-        `${AS_THE_OWNER}. If there is only one role, make it the owner: alter database "${database}" owner to "${role}".`,
-    );
-  }
-}
-
-/** Runs a statement on a connection of the caller and returns its rows. */
 type Ask = <R>(statement: string) => Promise<readonly R[]>;
 
-/** Names of the applied migrations, oldest first; empty if the database was never migrated. */
 export async function readAppliedMigrations(ask: Ask): Promise<string[]> {
   const [found] = await ask<{ there: boolean }>(
     `select to_regclass('${MIGRATIONS_TABLE}') is not null as there`,
@@ -80,20 +70,11 @@ export async function readAppliedMigrations(ask: Ask): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/**
- * The last applied migration that this release does not have; then the database or backup belongs to a newer release.
- */
+/** The last applied migration that this release does not have: the database then belongs to a newer release. */
 export function lastUnknown(
   applied: readonly string[],
   { migrations }: Schema,
 ): string | undefined {
   const known = migrations.map((migration) => new migration().name);
   return applied.findLast((name) => !known.includes(name));
-}
-
-interface Rights {
-  readonly role: string;
-  readonly database: string;
-  readonly schema: string;
-  readonly may_create_tables: boolean;
 }

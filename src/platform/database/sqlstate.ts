@@ -1,8 +1,4 @@
-/** PostgreSQL error codes that the service uses. */
 export const SQLSTATE = {
-  uniqueViolation: '23505',
-  foreignKeyViolation: '23503',
-  checkViolation: '23514',
   serializationFailure: '40001',
   deadlockDetected: '40P01',
   lockNotAvailable: '55P03',
@@ -10,7 +6,6 @@ export const SQLSTATE = {
   readOnlyTransaction: '25006',
   diskFull: '53100',
   tooManyConnections: '53300',
-  restrictViolation: '23001',
   invalidText: '22P02',
 } as const;
 
@@ -32,13 +27,11 @@ export function sqlStateOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Name of the violated constraint. Entities and migrations name all constraints. */
 export function violatedConstraint(error: unknown): string | undefined {
   const { constraint } = failure(error);
   return typeof constraint === 'string' ? constraint : undefined;
 }
 
-/** Runs `work` and maps the violation of a named constraint to an error. */
 export async function mapConstraints<T>(
   meanings: Readonly<Record<string, () => Error>>,
   work: () => Promise<T>,
@@ -51,7 +44,6 @@ export async function mapConstraints<T>(
   }
 }
 
-/** Whether the transaction lost a race against another one and can be retried. */
 export function isLostRace(error: unknown): boolean {
   const code = sqlStateOf(error);
   return code === SQLSTATE.serializationFailure || code === SQLSTATE.deadlockDetected;
@@ -79,10 +71,7 @@ const CONNECTION_MESSAGES =
 /** Connection exceptions, a server that starts or stops, session timeouts, and a read-only standby. */
 const CONNECTION_STATES = /^(08|57P|25P0[34]|25006)/;
 
-/**
- * Whether the connection is unusable: the server is gone, hangs, starts, stops, or became a read-only standby in a
- * failover. If a COMMIT ends with such an error, its outcome is unknown.
- */
+/** Whether the server is gone, hangs, starts, stops, or became read-only. The outcome of a COMMIT is then unknown. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionLostError) return true;
   const { code, message } = failure(error);

@@ -13,19 +13,16 @@ export interface Statement {
   readonly text: string;
 }
 
-/** Runs named statements on the connections of TypeORM. */
 @Injectable()
 export class Statements {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Runs a read, or a write that needs no transaction, on any free connection. */
   async rows<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
     const query: TracedQuery = { ...statement, values, span: presentSpan() };
     const result = await poolOf(this.dataSource).query<R>(query);
     return result.rows;
   }
 
-  /** Runs the statement in the given transaction; without one, like `rows`. */
   async rowsIn<R extends QueryResultRow>(
     tx: Tx | undefined,
     statement: Statement,
@@ -41,10 +38,7 @@ export class Statements {
   }
 }
 
-/**
- * Inserts any number of rows of an entity. Each column is one array parameter. A value that is a text is stored as it is, also in a
- * column of JSON.
- */
+/** Inserts any number of rows of an entity, with one array parameter per column. Text is stored as it is, also as JSON. */
 export class RowInsert<Row extends object, Name extends keyof Row & string> {
   private readonly table: string;
   private readonly types: readonly string[];
@@ -66,10 +60,7 @@ export class RowInsert<Row extends object, Name extends keyof Row & string> {
     return this.names.length;
   }
 
-  /**
-   * Text of a statement, or of a CTE in the statement of the recorded change, which saves a round trip. A condition appended to
-   * the text (` where …`) may use the columns.
-   */
+  /** Text of a statement, or of a CTE that saves a round trip. An appended condition (` where …`) may use the columns. */
   text(firstParameter = 1): string {
     const arrays = this.types.map((type, index) => `$${firstParameter + index}::${type}[]`);
     const names = this.names.join(', ');

@@ -10,15 +10,12 @@ import { ConnectionLostError, isLostRace } from './sqlstate.js';
 
 declare const inTransaction: unique symbol;
 
-/**
- * An entity manager in a transaction. Only Transactions creates one and every write requires one, so a write outside a
- * transaction does not compile.
- */
+/** Only Transactions creates one and every write requires one, so a write outside a transaction does not compile. */
 export type Tx = EntityManager & { readonly [inTransaction]: true };
 
 /**
- * Joins a transaction in addition to the work. `begin` may reject the work, for example if the key of the caller was
- * revoked meanwhile. `finish` may add rows, for example the stored response of an Idempotency-Key.
+ * Joins a transaction: `begin` may reject the work, `finish` may add rows, such as the stored response of an
+ * Idempotency-Key.
  */
 export interface Participant<T = unknown> {
   begin?(tx: Tx): Promise<void>;
@@ -32,18 +29,17 @@ export function takesPart<T>(participant: Participant<T>): boolean {
 
 const ATTEMPTS = 4;
 
-/** Shared by all instances of Transactions, because the reserved connections have their own instance. */
-const actionsAfterCommit = new WeakMap<EntityManager, (() => void)[]>();
-const workBeforeCommit = new WeakMap<EntityManager, (() => Promise<void>)[]>();
+/** Work at the end of each transaction. Shared by all instances of Transactions. */
+const endings = new WeakMap<EntityManager, Ending>();
 
-/** Runs `work` immediately before the commit. */
-function beforeCommit(tx: Tx, work: () => Promise<void>): void {
-  workBeforeCommit.get(tx)!.push(work);
+interface Ending {
+  readonly beforeCommit: (() => Promise<void>)[];
+  readonly afterCommit: (() => void)[];
 }
 
 /** Calls `action` after the commit, and never after a rollback. `action` must not throw. */
 export function afterCommit(tx: Tx, action: () => void): void {
-  actionsAfterCommit.get(tx)?.push(action);
+  endings.get(tx)?.afterCommit.push(action);
 }
 
 @Injectable()
@@ -51,8 +47,8 @@ export class Transactions {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Runs `work` in one transaction and commits when it returns. A transaction that lost a race (deadlock, serialization
-   * failure) is retried from its start, so `work` must have no effect that a rollback does not undo.
+   * Runs `work` in one transaction. If it lost a race it is repeated, so it must have no effect that a rollback does not
+   * undo.
    */
   async run<T>(
     work: (tx: Tx) => Promise<T>,
@@ -67,7 +63,6 @@ export class Transactions {
     }
   }
 
-  /** Reads one consistent snapshot. */
   async snapshot<T>(read: (manager: EntityManager) => Promise<T>): Promise<T> {
     return await this.dataSource.transaction('REPEATABLE READ', async (manager) => {
       await manager.query('set transaction read only');
@@ -81,17 +76,15 @@ export class Transactions {
   ): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     const tx = runner.manager as Tx;
-    const actions: (() => void)[] = [];
-    actionsAfterCommit.set(tx, actions);
-    const last: (() => Promise<void>)[] = [];
-    workBeforeCommit.set(tx, last);
+    const ending: Ending = { beforeCommit: [], afterCommit: [] };
+    endings.set(tx, ending);
     let result: T;
     try {
       await runner.startTransaction();
       for (const participant of participants) await participant.begin?.(tx);
       result = await work(tx);
       for (const participant of participants) await participant.finish?.(tx, result);
-      for (const step of last) await step();
+      for (const step of ending.beforeCommit) await step();
       await runner.commitTransaction();
     } catch (error) {
       // TypeORM releases a broken connection itself and then rejects the next statement.
@@ -102,7 +95,7 @@ export class Transactions {
         : error;
     }
     await runner.release();
-    for (const action of actions) action();
+    for (const action of ending.afterCommit) action();
     return result;
   }
 }
@@ -125,10 +118,7 @@ async function abandon(runner: QueryRunner): Promise<void> {
   }
 }
 
-/**
- * Collects rows that a transaction only adds, such as audit records, and inserts them in one statement immediately
- * before the commit, so that locks are held briefly.
- */
+/** Collects rows that a transaction only adds, and inserts them before the commit, so that locks are held briefly. */
 export class RowsAtCommit<Row> {
   private readonly waiting = new WeakMap<Tx, Row[]>();
 
@@ -139,10 +129,9 @@ export class RowsAtCommit<Row> {
     const waiting = this.waiting.get(tx);
     if (waiting) return void waiting.push(...rows);
     this.waiting.set(tx, [...rows]);
-    beforeCommit(tx, () => this.flush(tx));
+    endings.get(tx)!.beforeCommit.push(() => this.flush(tx));
   }
 
-  /** Inserts the rows now, for a caller that reads them in the same transaction. */
   async flush(tx: Tx): Promise<void> {
     const rows = this.waiting.get(tx);
     this.waiting.delete(tx);

@@ -17,7 +17,6 @@ export class UnreachableError extends Error {
   }
 }
 
-/** The service must not connect to this address. */
 export class TargetRefusedError extends UnreachableError {
   constructor(message: string) {
     super(message, { temporary: false });
@@ -35,4 +34,10 @@ export class OutcomeUnknownError extends Error {
     super(message, options);
     this.name = new.target.name;
   }
+}
+
+/** Describes the failure without the address, because callers see the text. */
+export function messageOf(cause: unknown): string {
+  const { code } = cause as { code?: unknown };
+  return typeof code === 'string' ? `The connection failed (${code}).` : 'The connection failed.';
 }

@@ -1,35 +1,23 @@
-/** A request to an external service. */
 export interface OutboundRequest {
   readonly method: string;
   readonly url: URL;
-  /** Undefined headers are not sent. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string;
   /** Timeout until the last byte of the response. */
   readonly timeoutMs?: number;
-  /** A longer response fails the request. */
   readonly maxAnswerBytes?: number;
   /** Only status and headers matter: the body is dropped. */
   readonly withoutBody?: boolean;
-  /**
-   * The connection may serve several requests. If it was closed meanwhile, the request is sent again over a new one, so it
-   * must be repeatable.
-   */
+  /** The request must be repeatable: it is sent again if the kept connection was closed meanwhile. */
   readonly reusesConnection?: true;
   readonly signal?: AbortSignal;
-  /**
-   * The target comes from the settings of the operator, not from a caller, so it may be in any private network. Cloud
-   * metadata is still refused.
-   */
+  /** The target is in the settings of the operator and may be in any private network, except cloud metadata. */
   readonly operatorsTarget?: boolean;
-  /**
-   * Sends the trace to the target. It reveals how requests belong together, so it is only for vendors that the site has
-   * connected.
-   */
+  /** Sends the trace, which reveals how requests belong together: only for vendors that the site has connected. */
   readonly handsOnTrace?: boolean;
   /**
-   * Called on the open connection, immediately before the first byte is sent. If it throws, nothing is sent and its
-   * error is the outcome.
+   * Called on the open connection before the first byte is sent. If it throws, nothing is sent and its error is the
+   * outcome.
    */
   readonly beforeLeaving?: () => Promise<void>;
 }
@@ -64,10 +52,7 @@ export class OutboundAnswer {
 export interface Departure {
   /** Aborted when the response no longer counts. */
   readonly signal: AbortSignal;
-  /**
-   * Called on the open connection before anything is sent; if it throws, nothing is sent. HTTP clients pass it as
-   * `beforeLeaving`.
-   */
+  /** Called on the open connection before anything is sent; if it throws, nothing is sent. */
   leave(): Promise<void>;
 }
 

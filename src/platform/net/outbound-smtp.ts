@@ -1,10 +1,9 @@
-import { connect, type Socket } from 'node:net';
+import { connect, type LookupFunction, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { literalIn } from '../addresses/target-rules.js';
-import { OutcomeUnknownError, UnreachableError } from './net.errors.js';
-import { lookUpOf, messageOf } from './send-request.js';
-import { type PinnedAddress, Targets } from './targets.js';
+import { messageOf, OutcomeUnknownError, UnreachableError } from './net.errors.js';
+import { Targets } from './targets.js';
 import { Injectable } from '@nestjs/common';
 import type { Departure } from './outbound-request.js';
 import { traced } from '../tracing/tracing.js';
@@ -13,9 +12,8 @@ const TIMEOUT_MS = 15_000;
 const READY: MailReply = { code: 220, text: '' };
 
 /**
- * Sends all outgoing mail. The name is resolved once, all its addresses must be allowed, the connection uses only
- * those, certificates are always verified, and time and replies are bounded. UnreachableError: no mail was transferred.
- * OutcomeUnknownError: one may have been.
+ * Sends all outgoing mail, with verified certificates. UnreachableError: no mail was transferred. OutcomeUnknownError:
+ * it may have been.
  */
 @Injectable()
 export class OutboundSmtp {
@@ -28,7 +26,7 @@ export class OutboundSmtp {
     return await traced(
       () => ({ name: `SMTP ${server.host}`, kind: 'client', attributes }),
       async (span) => {
-        const reply = await session.run(this.targets.pin(server.host), async () => {
+        const reply = await session.run(this.targets.lookupFor(server.host), async () => {
           await departure.leave();
           return await session.send(mail);
         });
@@ -38,10 +36,9 @@ export class OutboundSmtp {
     );
   }
 
-  /** Connects and logs in, without sending mail. */
   async greet(server: MailServer, timeoutMs: number): Promise<MailReply> {
     const session = new SmtpSession(server, { timeoutMs });
-    return await session.run(this.targets.pin(server.host), async () => READY);
+    return await session.run(this.targets.lookupFor(server.host), async () => READY);
   }
 }
 
@@ -59,7 +56,6 @@ export interface MailServer {
 interface OutboundMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Complete message with headers. */
   readonly content: Buffer;
 }
 
@@ -87,21 +83,19 @@ interface Limits {
 
 const LONGEST_REPLY = 16_384;
 
-/** A reply that ends the session early. */
 class EarlyReply extends Error {
   constructor(readonly reply: MailReply) {
     super(reply.text);
   }
 }
 
-/** One connection to a mail server, for one mail. */
 class SmtpSession {
   private readonly failure = Promise.withResolvers<never>();
   private socket?: Socket;
   private smtp?: SMTPConnection;
   /**
-   * Whether bytes of the message may have been sent. Before that, the server discards everything when the connection
-   * ends.
+   * Whether bytes of the message may have been sent. Before that, the server discards everything at the end of the
+   * connection.
    */
   private sent = false;
 
@@ -113,11 +107,7 @@ class SmtpSession {
     this.failure.promise.catch(() => undefined);
   }
 
-  /** Opens the session, runs `use` and closes the session. */
-  async run(
-    addresses: Promise<readonly PinnedAddress[]>,
-    use: () => Promise<MailReply>,
-  ): Promise<MailReply> {
+  async run(lookup: LookupFunction, use: () => Promise<MailReply>): Promise<MailReply> {
     const { timeoutMs, signal } = this.limits;
     const late = (): void => this.fail('timeout', 'The mail server did not reply in time.');
     const abort = (): void => this.fail('timeout', 'The mail was aborted.');
@@ -125,7 +115,7 @@ class SmtpSession {
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted) abort();
     try {
-      await this.open(await this.unlessFailed(addresses));
+      await this.open(lookup);
       const reply = await use();
       this.smtp?.quit();
       return reply;
@@ -154,16 +144,18 @@ class SmtpSession {
     yield content;
   }
 
-  private async open(addresses: readonly PinnedAddress[]): Promise<void> {
+  private async open(lookup: LookupFunction): Promise<void> {
+    // Loaded on demand, because few sites send mail.
+    const { default: Connection } = await import('nodemailer/lib/smtp-connection');
     const { host, port, secure, requireTls, login } = this.server;
     const name = literalIn(host) ?? host;
-    const socket = connect({ host: name, port, lookup: lookUpOf(addresses) });
+    const socket = connect({ host: name, port, lookup });
     this.socket = socket;
     socket.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
     await this.unlessFailed(new Promise<void>((resolve) => socket.once('connect', resolve)));
     // Our own timeout fires first and reports the cause.
     const later = this.limits.timeoutMs + 1_000;
-    this.smtp = new SMTPConnection({
+    this.smtp = new Connection({
       host: name,
       connection: socket,
       secure,
@@ -214,24 +206,20 @@ class SmtpSession {
   }
 
   private ended(reason: 'timeout' | 'broken', message: string, cause?: unknown): Error {
-    return this.sent
-      ? new OutcomeUnknownError(message, reason, { cause })
-      : new UnreachableError(message, { cause });
+    if (this.sent) return new OutcomeUnknownError(message, reason, { cause });
+    return cause instanceof UnreachableError ? cause : new UnreachableError(message, { cause });
   }
 }
 
-/** Error fields of nodemailer. */
 interface SmtpError extends Error {
   readonly code?: string;
   readonly originalCode?: string;
   readonly responseCode?: number;
   readonly response?: string;
   readonly recipient?: string;
-  /** One error per rejected recipient. */
   readonly rejectedErrors?: readonly SmtpError[];
 }
 
-/** Result of nodemailer for an accepted mail. */
 interface SentMail {
   readonly response: string;
   readonly rejectedErrors?: readonly SmtpError[];

@@ -1,6 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type PreparedRequest, sendRequest } from './send-request.js';
+import type { Settings } from '../config/settings.js';
+import { OutboundHttp } from './outbound-http.js';
+import type { OutboundRequest } from './outbound-request.js';
+import { type Resolver, Targets } from './targets.js';
 
 describe('Requests that reuse connections', () => {
   const sockets: Socket[] = [];
@@ -23,14 +26,15 @@ describe('Requests that reuse connections', () => {
     server.close();
   });
 
-  function send(more: Partial<PreparedRequest> = {}) {
-    return sendRequest({
+  const resolver: Resolver = { resolve: async () => [{ address: '127.0.0.1', family: 4 }] };
+  const settings = { allowedPrivateTargets: ['127.0.0.0/8'] } as unknown as Settings;
+  const http = new OutboundHttp(new Targets(resolver, settings));
+
+  function send(more: Partial<OutboundRequest> = {}) {
+    return http.request({
       method: 'POST',
       url: new URL(`http://receiver-${host}.example:${(server.address() as AddressInfo).port}/`),
       body: '{}',
-      addresses: [{ address: '127.0.0.1', family: 4 }],
-      connectBy: performance.now() + 5_000,
-      deadline: performance.now() + 20_000,
       maxAnswerBytes: 100,
       reusesConnection: true,
       ...more,
@@ -57,18 +61,6 @@ describe('Requests that reuse connections', () => {
 
   it('share none if they must not be repeated', async () => {
     for (let n = 0; n < 2; n += 1) await send({ reusesConnection: undefined });
-    expect(sockets).toHaveLength(2);
-  });
-
-  it('open another one if the name resolves to another address', async () => {
-    await send();
-    await new Promise(setImmediate);
-    await send({
-      addresses: [
-        { address: '127.0.0.1', family: 4 },
-        { address: '::1', family: 6 },
-      ],
-    });
     expect(sockets).toHaveLength(2);
   });
 

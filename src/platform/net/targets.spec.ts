@@ -1,114 +1,30 @@
-/** @jest-environment-options {"ownModules": true} */
-import { jest } from '@jest/globals';
-import { NameLookups } from './targets.js';
+import type { Settings } from '../config/settings.js';
+import { type PinnedAddress, Targets } from './targets.js';
 
-/** A name server that answers when the test says so. */
-class Questions {
-  readonly asked: string[] = [];
-  private readonly open = new Map<string, PromiseWithResolvers<string>[]>();
+describe('Targets', () => {
+  it('share a look-up of a name in progress, and look the name up again later', async () => {
+    let asked = 0;
+    let answer = Promise.withResolvers<PinnedAddress[]>();
+    const resolve = () => {
+      asked += 1;
+      return answer.promise;
+    };
+    const settings = { allowedPrivateTargets: [] } as unknown as Settings;
+    const targets = new Targets({ resolve }, settings);
+    const find = () =>
+      new Promise((resolved) => {
+        targets.lookupFor('a.example')('a.example', { all: true }, (error, addresses) =>
+          resolved(error?.message ?? addresses),
+        );
+      });
+    const failing = [find(), find()];
+    answer.reject(new Error('No such name.'));
+    const message = 'The name a.example does not resolve.';
+    expect([asked, await Promise.all(failing)]).toEqual([1, [message, message]]);
 
-  readonly ask = (name: string): Promise<string> => {
-    this.asked.push(name);
-    const answer = Promise.withResolvers<string>();
-    this.open.set(name, [...(this.open.get(name) ?? []), answer]);
-    return answer.promise;
-  };
-
-  get underWay(): number {
-    return [...this.open.values()].flat().length;
-  }
-
-  async answer(name: string, error?: Error): Promise<void> {
-    for (const one of this.open.get(name) ?? []) {
-      if (error) one.reject(error);
-      else one.resolve(name);
-    }
-    this.open.delete(name);
-    await jest.advanceTimersByTimeAsync(0);
-  }
-}
-
-const PROMPT_MS = 1_000;
-
-describe('look-ups of names', () => {
-  let questions: Questions;
-  let lookups: NameLookups<string>;
-  const failed = (found: Promise<string>) => found.catch((error: Error) => error.message);
-
-  beforeEach(() => {
-    jest.useFakeTimers();
-    questions = new Questions();
-    lookups = new NameLookups(questions.ask);
-  });
-  afterEach(() => jest.useRealTimers());
-
-  /** Names with a slow look-up before. */
-  const makeSlow = async (...names: string[]) => {
-    const found = names.map((name) => lookups.find(name));
-    await jest.advanceTimersByTimeAsync(PROMPT_MS);
-    for (const name of names) await questions.answer(name);
-    await Promise.all(found);
-    questions.asked.length = 0;
-  };
-
-  it('are shared by concurrent callers and repeated for later ones', async () => {
-    const found = [lookups.find('a.example'), lookups.find('a.example')];
-    expect(questions.asked).toEqual(['a.example']);
-    await questions.answer('a.example');
-    expect(await Promise.all(found)).toEqual(['a.example', 'a.example']);
-    void lookups.find('a.example');
-    expect(questions.asked).toEqual(['a.example', 'a.example']);
-  });
-
-  it('report an error to all callers and retry for the next one', async () => {
-    const found = [failed(lookups.find('a.example')), failed(lookups.find('a.example'))];
-    await questions.answer('a.example', new Error('No such name.'));
-    expect(await Promise.all(found)).toEqual(['No such name.', 'No such name.']);
-    void lookups.find('a.example');
-    expect(questions.underWay).toBe(1);
-  });
-
-  it('run one at a time for slow names, without delaying others', async () => {
-    await makeSlow('a.example', 'b.example', 'c.example');
-    const slow = ['a.example', 'b.example', 'c.example'].map((name) => lookups.find(name));
-    const well = lookups.find('well.example');
-    await jest.advanceTimersByTimeAsync(0);
-    expect(questions.asked.toSorted()).toEqual(['a.example', 'well.example']);
-    await questions.answer('well.example');
-    expect(await well).toBe('well.example');
-    for (const name of ['a.example', 'b.example', 'c.example']) {
-      expect(questions.underWay).toBe(1);
-      await questions.answer(name);
-    }
-    expect(await Promise.all(slow)).toHaveLength(3);
-  });
-
-  it('count as slow while they hang, even if no caller waits any more', async () => {
-    void lookups.find('a.example');
-    await makeSlow('b.example');
-    for (let n = 0; n < 5; n += 1) void lookups.find('a.example');
-    expect(questions.asked).toEqual([]);
-  });
-
-  it('continue with the next slow name if one does not resolve', async () => {
-    await makeSlow('a.example', 'b.example');
-    const first = failed(lookups.find('a.example'));
-    const second = lookups.find('b.example');
-    await jest.advanceTimersByTimeAsync(0);
-    await questions.answer('a.example', new Error('No such name.'));
-    await questions.answer('b.example');
-    expect([await first, await second]).toEqual(['No such name.', 'b.example']);
-  });
-
-  it('treat a name as fast again after a fast look-up', async () => {
-    await makeSlow('a.example', 'b.example');
-    const prompt = lookups.find('a.example');
-    await jest.advanceTimersByTimeAsync(PROMPT_MS - 1);
-    await questions.answer('a.example');
-    expect(await prompt).toBe('a.example');
-    void lookups.find('b.example');
-    void lookups.find('a.example');
-    await jest.advanceTimersByTimeAsync(0);
-    expect(questions.asked).toEqual(['a.example', 'a.example', 'b.example']);
+    answer = Promise.withResolvers();
+    const found = find();
+    answer.resolve([{ address: '93.184.216.34', family: 4 }]);
+    expect([asked, await found]).toEqual([2, [{ address: '93.184.216.34', family: 4 }]]);
   });
 });

@@ -1,8 +1,9 @@
 import { lookup as lookUp } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
 import { Injectable } from '@nestjs/common';
+import { literalIn, targetRules, type TargetRules } from '../addresses/target-rules.js';
 import { Settings } from '../config/settings.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
-import { literalIn, targetRules, type TargetRules } from '../addresses/target-rules.js';
 
 export interface PinnedAddress {
   readonly address: string;
@@ -19,118 +20,72 @@ export class Resolver {
 }
 
 /**
- * Decides which addresses the service may connect to. A name is resolved once, all its addresses must be allowed, and
- * the connection uses only those, so DNS rebinding has no effect.
+ * Decides which addresses the service may connect to. A connection uses only the checked addresses, so DNS rebinding has
+ * no effect. A host has the form of URL#hostname: lower case, IPv6 in brackets, IPv4 in dotted decimal.
  */
 @Injectable()
 export class Targets {
   private readonly rules: TargetRules;
-  private readonly lookups: NameLookups<PinnedAddress[]>;
+  /** At most one look-up per name: each takes one of few threads until it ends, even if its caller has given up. */
+  private readonly lookups = new Map<string, Promise<PinnedAddress[]>>();
 
-  constructor(resolver: Resolver, settings: Settings) {
+  constructor(
+    private readonly resolver: Resolver,
+    settings: Settings,
+  ) {
     this.rules = targetRules(settings.allowedPrivateTargets);
-    this.lookups = new NameLookups((host) => resolver.resolve(host));
   }
 
   /**
-   * Returns the addresses to connect to.
-   *
-   * @param host in the form of URL#hostname: lower case, IPv6 in brackets, IPv4 in dotted decimal (`0x7f.1` is already
-   * converted)
+   * The look-up for a connection, which fails if an address is not allowed. Node does not look up literal addresses, so
+   * these throw here.
    */
-  async pin(host: string): Promise<readonly PinnedAddress[]> {
-    return await this.pinUnless((address) => this.rules(address) !== undefined, host);
+  lookupFor(host: string, isOperators = false): LookupFunction {
+    const literal = literalIn(host);
+    if (literal) this.requireAllowed(host, literal, isOperators);
+    return (_, { all }, answer) => {
+      this.resolve(host, isOperators).then(
+        (addresses) => {
+          if (all) answer(null, addresses);
+          else answer(null, addresses[0]!.address, addresses[0]!.family);
+        },
+        (error: Error) => answer(error, ''),
+      );
+    };
   }
 
-  /** Like `pin`, for a host in the settings of the operator: it may be in any private network. */
-  async pinOperators(host: string): Promise<readonly PinnedAddress[]> {
-    return await this.pinUnless(
-      (address) => !['private', undefined].includes(this.rules(address)),
-      host,
-    );
-  }
-
-  private async pinUnless(
-    refused: (address: string) => boolean,
-    host: string,
-  ): Promise<readonly PinnedAddress[]> {
-    const addresses = await this.resolve(host);
-    if (addresses.some(({ address }) => refused(address))) {
-      throw new TargetRefusedError(refusalOf(host));
-    }
-    return addresses;
-  }
-
-  /** Whether a literal address is refused. A name is not: `pin` checks its addresses. `host` as for `pin`. */
+  /** Whether a literal address is refused. A name is not: its addresses are checked for each connection. */
   refusesAddress(host: string): boolean {
     const literal = literalIn(host);
     return literal !== undefined && this.rules(literal) !== undefined;
   }
 
-  private async resolve(host: string): Promise<readonly PinnedAddress[]> {
-    const literal = literalIn(host);
-    if (literal) return [{ address: literal, family: literal.includes(':') ? 6 : 4 }];
+  private async resolve(host: string, isOperators: boolean): Promise<PinnedAddress[]> {
     let addresses: PinnedAddress[];
     try {
-      addresses = await this.lookups.find(host);
+      addresses = await this.find(host);
     } catch (cause) {
       throw new UnreachableError(`The name ${host} does not resolve.`, { cause });
     }
     if (addresses.length === 0) throw new UnreachableError(`The name ${host} has no address.`);
+    for (const { address } of addresses) this.requireAllowed(host, address, isOperators);
     return addresses;
   }
-}
 
-/** The same text for every refusal, so that it does not reveal which private addresses a name has. */
-function refusalOf(host: string): string {
-  return `${host} is not in a public network. ALLOWED_PRIVATE_TARGETS can allow private networks; cloud metadata is always refused.`;
-}
-
-/** A healthy name server answers within this time, even on a busy machine. */
-const PROMPT_MS = 1_000;
-
-/**
- * Looks up names like the operating system. A look-up takes one of few threads until it ENDS, even if its caller has
- * given up, so a hanging name server must not take all threads. Each name has at most one look-up at a time, shared by
- * all callers. Names that were slow last time wait for each other: together they take one thread.
- */
-export class NameLookups<T> {
-  private readonly underWay = new Map<string, Promise<T>>();
-  /** Only operators choose names, so they are few. */
-  private readonly slow = new Set<string>();
-  private lastOfSlow: Promise<unknown> = Promise.resolve();
-
-  constructor(private readonly lookUp: (name: string) => Promise<T>) {}
-
-  find(name: string): Promise<T> {
-    const present = this.underWay.get(name);
+  private find(host: string): Promise<PinnedAddress[]> {
+    const present = this.lookups.get(host);
     if (present) return present;
-    const found = this.slow.has(name) ? this.afterOtherSlow(name) : this.measured(name);
-    this.underWay.set(name, found);
-    // The caller may have given up and ignore the failure.
-    void found.catch(() => undefined).finally(() => this.underWay.delete(name));
+    const found = this.resolver.resolve(host).finally(() => this.lookups.delete(host));
+    this.lookups.set(host, found);
     return found;
   }
 
-  private afterOtherSlow(name: string): Promise<T> {
-    const found = this.lastOfSlow.then(() => this.measured(name));
-    this.lastOfSlow = found.catch(() => undefined);
-    return found;
-  }
-
-  /** A look-up counts as slow as soon as it is late, not only when it ends. */
-  private async measured(name: string): Promise<T> {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      this.slow.add(name);
-    }, PROMPT_MS);
-    timer.unref();
-    try {
-      return await this.lookUp(name);
-    } finally {
-      clearTimeout(timer);
-      if (!isLate) this.slow.delete(name);
-    }
+  /** The same text for every refusal, so that it does not reveal which private addresses a name has. */
+  private requireAllowed(host: string, address: string, isOperators: boolean): void {
+    const refusal = this.rules(address);
+    if (refusal === undefined || (isOperators && refusal === 'private')) return;
+    throw new TargetRefusedError(
+      `${host} is not in a public network. ALLOWED_PRIVATE_TARGETS can allow private networks; cloud metadata is always refused.`,
+    );
   }
 }

@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import fs, {
+import {
   chmodSync,
   mkdtempSync,
   readdirSync,
@@ -10,12 +8,10 @@ import fs, {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
-import { text } from 'node:stream/consumers';
 import { loadSettings, SettingError } from '../config/load-settings.js';
 import { loadSecretKeys } from './load-secret-keys.js';
-import { compiledService } from '../../../test/support/compiled-service.js';
 import { SecretBox } from './secret-box.js';
 
 const newKey = (): string => randomBytes(32).toString('base64');
@@ -63,16 +59,6 @@ describe('loadSecretKeys', () => {
     expect(boxOf().open(sealed, 'c')).toBe('x');
   });
 
-  it('creates the key on a file system without hard links', () => {
-    jest.spyOn(fs, 'linkSync').mockImplementation(() => {
-      throw Object.assign(new Error('operation not permitted'), { code: 'EPERM' });
-    });
-    const sealed = boxOf().seal('x', 'c');
-    jest.restoreAllMocks();
-    expect(boxOf().open(sealed, 'c')).toBe('x');
-    expect(readdirSync(join(folder, 'data'))).toEqual(['secrets.key']);
-  });
-
   it.each([
     ['its group may read', 0o640],
     ['everybody may read', 0o604],
@@ -96,24 +82,5 @@ describe('loadSecretKeys', () => {
       /^[^\n]*secrets\.key (is empty|must be comma-separated base64 keys)[^\n]+\.$/,
     );
     if (content !== '') expect(() => boxOf()).not.toThrow(content);
-  });
-
-  it('creates one key when many processes start at once', async () => {
-    const program = dirname(compiledService());
-    const start = Date.now() + 3_000;
-    const script = `
-      const { readOrCreateKeyFile } = require('${program}/platform/secrets/load-secret-keys.js');
-      while (Date.now() < ${start});
-      process.stdout.write(readOrCreateKeyFile('${file}')[0].export().toString('base64'));`;
-    const starts = Array.from({ length: 8 }, async () => {
-      const child = spawn(process.execPath, ['-e', script], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-      return output;
-    });
-    const keys = new Set(await Promise.all(starts));
-    expect([...keys]).toEqual([readFileSync(file, 'utf8').trim()]);
-    expect(readdirSync(join(folder, 'data'))).toEqual(['secrets.key']);
   });
 });

@@ -40,8 +40,8 @@ const KEY_BYTES = 32;
 const ID_BYTES = 4;
 
 /**
- * The keys of the installation. They only derive other keys, one per purpose (encrypting, signing, chaining), so that a
- * leaked key of one purpose reveals no other.
+ * The keys of the installation. They only derive other keys, one per purpose, so a leaked key of one purpose reveals no
+ * other.
  */
 export class SecretKeys {
   readonly #keys: readonly NamedKey[];
@@ -65,12 +65,6 @@ export class SecretKeys {
     return check && createHmac('sha256', check.key).update('the key of this database').digest();
   }
 
-  /** The keys in the format of SECRETS_KEY, for a backup that includes them. */
-  asSetting(): string {
-    return this.#keys.map(({ key }) => key.export().toString('base64')).join(',');
-  }
-
-  /** Deterministic: the same purpose always gives the same keys. */
   derive(purpose: string): KeyRing {
     const derived = this.#keys.map(({ id, key }) => ({
       id,
@@ -91,8 +85,8 @@ const TAG_BYTES = 16;
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 
 /**
- * Encryption at rest. A sealed secret is `v1.<key id>.<nonce, ciphertext and tag in base64url>`. It is authenticated
- * with its context, such as `connector:<id>`, so it cannot be decrypted in another record.
+ * Encryption at rest. A value is authenticated with its context, such as `connector:<id>`, so it cannot be moved to
+ * another record.
  */
 @Injectable()
 export class SecretBox {
@@ -133,7 +127,6 @@ export class SecretBox {
     }
   }
 
-  /** Seals the secret again with the first key, for key rotation. */
   reseal(sealed: string, context: string): string {
     return this.seal(this.open(sealed, context), context);
   }

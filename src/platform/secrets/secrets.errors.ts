@@ -14,7 +14,6 @@ export class UnreadableSecretError extends Error {
   }
 }
 
-/** Stops a start or command before it writes anything. */
 export class WrongKeyError extends Error {
   /** @param backup the file that needs the keys; without it the database needs them */
   constructor(where: string, needed: readonly string[], given: readonly string[], backup?: string) {

@@ -40,7 +40,6 @@ const NAME = 'incident-triage-service';
 const MOST_WAITING = 2_048;
 const BATCH = 512;
 const PAUSE_MS = 1_000;
-/** Maximum wait for the collector at shutdown. */
 const LAST_EXPORT_MS = 2_000;
 /** Maximum length of an attribute. Statements are the longest ones. */
 const LONGEST_TEXT = 4_096;
@@ -73,7 +72,6 @@ export class OpenTelemetry implements Tracer {
       resource: resourceFromAttributes({
         'service.name': NAME,
         'service.version': version,
-        // Identifies the replica.
         'service.instance.id': newId(),
       }).merge(
         detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
@@ -115,7 +113,6 @@ export class OpenTelemetry implements Tracer {
   }
 }
 
-/** Wraps an OpenTelemetry span and exposes only what our code may use. */
 class TelemetrySpan implements Span {
   isOver = false;
 

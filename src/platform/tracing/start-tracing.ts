@@ -1,10 +1,7 @@
 import type { Settings } from '../config/settings.js';
 import { traceWith, type TracingLog } from './tracing.js';
 
-/**
- * Sends traces to the collector in the settings, if there is one. Returns a function that sends the remaining spans,
- * within a short time, and ends tracing. OpenTelemetry is loaded on demand, only with a collector.
- */
+/** Returns a function that sends the remaining spans and ends tracing. OpenTelemetry is loaded only with a collector. */
 export async function startTracing(
   settings: Settings,
   log: TracingLog,

@@ -1,16 +1,9 @@
-/**
- * Tracing as the service uses it. A span describes one piece of work; work that starts within it becomes its child.
- * `traceWith` sets the tracer that exports spans (see start-tracing.ts). Without a tracer, each call costs one
- * comparison.
- */
+/** Tracing as the service uses it. Without a tracer, each call costs one comparison. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 export interface Work {
   readonly name: string;
-  /**
-   * `server`: an incoming request. `consumer`: work from a queue. Both begin a trace or continue the trace of the
-   * caller. `client`: an outgoing request.
-   */
+  /** `server` (incoming request) and `consumer` (work from a queue) begin a trace or continue the trace of the caller. */
   readonly kind: 'server' | 'client' | 'consumer' | 'internal';
   /** No bodies, no secrets, no free text of callers: more people read traces than the database. */
   readonly attributes?: Attributes;
@@ -40,7 +33,6 @@ export function traceIdIn(traceparent: unknown): string | undefined {
 }
 
 export interface Tracer {
-  /** The current span. */
   readonly present: Span | undefined;
   begin(work: Work, parent: Span | undefined): Span;
   inSpan<T>(span: Span | undefined, run: () => T): T;

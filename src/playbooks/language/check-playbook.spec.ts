@@ -32,7 +32,7 @@ const ofMinutes = (duration_minutes: unknown) =>
   );
 
 describe('checkPlaybook', () => {
-  it('finds nothing in a playbook that is right', () => {
+  it('returns no errors for a valid playbook', () => {
     expect(
       checkPlaybook(
         withSteps(
@@ -69,7 +69,7 @@ describe('checkPlaybook', () => {
     ['timestamp(incident.created_at).getHours("Europe/Zurich") >= 18'],
     ['steps.step_0.result.success'],
     ['incident.title != "verdict"'],
-  ])('takes the condition %s', (condition) => {
+  ])('accepts the condition %s', (condition) => {
     expect(ofCondition(condition)).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describe('checkPlaybook', () => {
     [`${'!'.repeat(1_900)}true`, 1401],
     [Array(400).fill('true').join('||'), 1],
     [`incident.raw_data${'.a'.repeat(900)} == 1`, 134],
-  ])('refuses the condition %s at %d', (condition, expected) => {
+  ])('rejects the condition %s at character %d', (condition, expected) => {
     const [error, ...more] = ofCondition(condition);
     expect(told(error!)).toBe(`steps.1.condition at character ${expected}`);
     expect(error!.message).toMatch(/: .*\.$/s);
@@ -125,7 +125,7 @@ describe('checkPlaybook', () => {
     ['a }} alone, { and }'],
     ['{{ {"a": {"b": "}}"} }.a.b }}'],
     ["{{ '}}' + '\\'}}' + r'a' }}"],
-  ])('takes the template %s', (template) => {
+  ])('accepts the template %s', (template) => {
     expect(ofReason(template)).toEqual([]);
   });
 
@@ -142,14 +142,14 @@ describe('checkPlaybook', () => {
     ['{{ null }}', 4],
     [`{{ "${'a'.repeat(2_000)}" }}`, 3],
     ['x'.repeat(8_200) + '{{ 1 }}', 1],
-  ])('refuses the template %s at %d', (template, position) => {
+  ])('rejects the template %s at character %d', (template, position) => {
     expect(ofReason(template).map(told)).toEqual([
       `steps.1.parameters.reason at character ${position}`,
     ]);
   });
 
   it.each(['has(steps.step_1.result)', 'steps.step_2.result.success', 'steps["x"].result.success'])(
-    'says that %s reads no earlier step',
+    'rejects %s, which reads no earlier step',
     (condition) => {
       const [{ message } = { message: '' }] = checkPlaybook(withSteps({}, { condition }, {}));
       expect(message).toMatch(/: There is no \w+ in the earlier steps\.$/);
@@ -157,19 +157,19 @@ describe('checkPlaybook', () => {
   );
 
   it.each(['9223372036854775807', '-9223372036854775808', '0x7fffffffffffffff', '0'])(
-    'takes the whole number %s',
+    'accepts the whole number %s',
     (number) => {
       expect(ofCondition(`${number} < 1.5`)).toEqual([]);
     },
   );
 
-  it('says that only conditions read the verdict', () => {
+  it('rejects a template that reads the verdict', () => {
     expect(ofReason('{{ verdict.reasoning }}')[0]!.message).toMatch(
       /: A template cannot read the verdict; only a condition can\.$/,
     );
   });
 
-  it('says that only texts for people read the classification', () => {
+  it('rejects the classification in a condition and in a parameter that is not for people', () => {
     const text = '{{ incident.classification }}';
     const parameters = { channel: '#soc', message: text };
     expect(checkPlaybook(withSteps({ action: 'notify_channel', parameters }))).toEqual([]);
@@ -183,14 +183,14 @@ describe('checkPlaybook', () => {
   });
 
   it.each([60, '{{ variables.minutes }}', '{{ incident.raw_data.minutes }}', '{{ 5 * 12 }}'])(
-    'takes %j as a whole number',
+    'accepts %j as a whole number',
     (value) => {
       expect(ofMinutes(value)).toEqual([]);
     },
   );
 
   it.each(['60', 1.5, null, '{{ "60" }}', '{{ variables.note }}', '6{{ 0 }}', '{{ 5 }} '])(
-    'refuses %j as a whole number',
+    'rejects %j as a whole number',
     (value) => {
       expect(ofMinutes(value)).toMatchObject([{ field: 'steps.0.parameters.duration_minutes' }]);
     },
@@ -212,24 +212,24 @@ describe('checkPlaybook', () => {
     [{ parameters: { message_id: 'm', constructor: 'x' } }, 'parameters.constructor'],
     [{ action: 'scan_host', parameters: { host_id: 'h', scan_type: 'x' } }, 'parameters.scan_type'],
     [{ action: 'lookup_ip', parameters: { ip: '10.0.0.0/8' } }, 'parameters.ip'],
-  ])('refuses the step %j at %s', (step, field) => {
+  ])('rejects the step %j at the field %s', (step, field) => {
     const [error, ...more] = checkPlaybook(withSteps(step));
     expect(error).toMatchObject({ field: `steps.0.${field}`, code: 'playbook' });
     expect(error!.message).toMatch(/^steps\.0\..* .*\.$/);
     expect(more).toEqual([]);
   });
 
-  it('refuses a name that an earlier step has', () => {
+  it('rejects the name of an earlier step', () => {
     const twice = checkPlaybook(withSteps({ name: 'a' }, { name: 'a' }));
     expect(twice.map(told)).toEqual(['steps.1.name']);
   });
 
-  it.each(['a-b', 'A', '__proto__', 'true', 'a b'])('refuses a variable called %s', (name) => {
+  it.each(['a-b', 'A', '__proto__', 'true', 'a b'])('rejects a variable named %s', (name) => {
     const variables = JSON.parse(`{"${name}": 1}`) as Record<string, unknown>;
     expect(checkPlaybook({ variables, steps: [] })).toMatchObject([{ field: `variables.${name}` }]);
   });
 
-  it('refuses too many steps, too long a definition and too many expressions', () => {
+  it('rejects too many steps, a definition that is too long, and too many expressions', () => {
     expect(checkPlaybook(withSteps(...Array<object>(51).fill({})))).toMatchObject([
       { field: 'steps' },
     ]);
@@ -245,7 +245,7 @@ describe('checkPlaybook', () => {
     ]);
   });
 
-  it('tells every wrong step, and at most a hundred problems', () => {
+  it('returns the errors of all steps, at most 100', () => {
     expect(checkPlaybook(withSteps({ action: 'x' }, {}, { condition: '1' })).map(told)).toEqual([
       'steps.0.action',
       'steps.2.condition at character 1',
@@ -256,7 +256,7 @@ describe('checkPlaybook', () => {
     );
   });
 
-  it('shows no wrong name of any length whole', () => {
+  it('shortens an unknown name in the message', () => {
     const [problem] = checkPlaybook(withSteps({ action: `x\0${'a'.repeat(10_000)}` }));
     expect(problem!.message.length).toBeLessThan(200);
     expect(problem!.message).not.toContain('\0');

@@ -51,14 +51,13 @@ describe('decideStep', () => {
     ['See {{ incident.raw_data.urls[0] }}.', 'See hxxps://evil[.]example/a.'],
     ['{{ "evil." }}{{ "example" }}', 'evil[.]example'],
     ['{{ incident.raw_data.sender }}', 'ceo[@]examp1e[.]com'],
-    // What the author writes is the author's.
     ['https://wiki.example.com/{{ incident.raw_data.count }}', 'https://wiki.example.com/5'],
     ['{{ raw(incident.raw_data.urls[0]) }}', 'https://evil.example/a'],
     ['{{ oneLine(incident.raw_data.lines) }}', 'One. Verdict: benign'],
     ['{{ "<!channel> @here <@U1>" }}', '<[!]channel> [@]here <[@]U1>'],
     ['{{ incident.classification }}', 'malicious'],
     ['{{ raw("evil.") }}{{ "example" }}', 'evil.example'],
-  ])('puts %j where people read it as %j', (text, shown) => {
+  ])('changes the template %j in a text for people to %j', (text, shown) => {
     const of = (action: string, parameters: Record<string, string>) =>
       expect(decide({ action, parameters }));
     const [channel, recipient] = ['#soc', 'ann@example.com'];
@@ -73,7 +72,7 @@ describe('decideStep', () => {
     });
   });
 
-  it('puts addresses as they are where programs read them', () => {
+  it('keeps addresses in parameters that are not for people', () => {
     const parameters = {
       recipient: '{{ incident.raw_data.sender }}',
       subject: 's',
@@ -86,7 +85,7 @@ describe('decideStep', () => {
   });
 
   it.each(['{{ raw("a") + "b" }}', '{{ size(raw("a")) }}', '{{ "a".contains(raw("a")) }}'])(
-    'takes no raw() within %s',
+    'rejects raw() inside the expression %s',
     (text) => {
       expect(reasonOf(text)).toEqual({
         kind: 'error',
@@ -95,7 +94,7 @@ describe('decideStep', () => {
     },
   );
 
-  it('fills the parameters', () => {
+  it('fills the parameters with the values of their templates', () => {
     const parameters = {
       ip: '{{ "192.0.2.1" }}',
       duration_minutes: '{{ variables.minutes * 2 }}',
@@ -127,7 +126,7 @@ describe('decideStep', () => {
       'verdict.classification == "malicious" && verdict.recommended_actions.exists(a, a == "block_sender")',
       'run',
     ],
-  ])('decides the condition %s: %s', (condition, decision) => {
+  ])('returns for the condition %s: %s', (condition, decision) => {
     expect(ofCondition(condition).kind).toBe(decision);
   });
 
@@ -142,14 +141,14 @@ describe('decideStep', () => {
     ['incident.raw_data.urls[7] == ""', 1, 'The list has no item there.'],
     ['steps.skipped.result.success', 15, 'There is no result in an object.'],
     ['1 / 0 == 1', 1, 'Division by zero.'],
-  ])('fails when %s has no value, at %d', (condition, position, problem) => {
+  ])('fails if %s has no value, with the position %d', (condition, position, problem) => {
     expect(ofCondition(condition)).toEqual({
       kind: 'error',
       message: `steps.0.condition at character ${position}: ${problem}`,
     });
   });
 
-  it('fails with the place in the template', () => {
+  it('fails with the position in the template', () => {
     expect(reasonOf('Seen: {{ incident.raw_data.other }}')).toEqual({
       kind: 'error',
       message: 'steps.0.parameters.reason at character 28: There is no other in an object.',
@@ -160,7 +159,7 @@ describe('decideStep', () => {
     '{{ incident.raw_data.urls }}',
     'x {{ incident.raw_data.urls }}',
     'x {{ incident.raw_data.nothing }}',
-  ])('does not put a value into %s that is no text', (template) => {
+  ])('fails if the value in %s is not a text', (template) => {
     expect(reasonOf(template)).toMatchObject({
       message: expect.stringMatching(/^steps\.0\.parameters\.reason at character \d/),
     });
@@ -171,11 +170,11 @@ describe('decideStep', () => {
     ['{{ incident.raw_data.count + 1 }} and {{ incident.raw_data.ratio }}', '6 and 0.5'],
     ['{{ incident.raw_data.urls.join(", ") }}', 'https://evil.example/a, https://evil.example/b'],
     ['no {{ "{{" }} and }}', 'no {{ and }}'],
-  ])('makes of %s: %j', (template, expected) => {
+  ])('changes the template %s to %j', (template, expected) => {
     expect(reasonOf(template)).toEqual(expected);
   });
 
-  it('does not read a value as a template', () => {
+  it('does not evaluate a value as a template', () => {
     const raw = withRaw(JSON.stringify({ text: '{{ incident.title }}' }));
     expect(reasonOf('{{ incident.raw_data.text }}!', raw)).toBe('{{ incident.title }}!');
   });
@@ -190,7 +189,7 @@ describe('decideStep', () => {
       'message_id',
       '{{ incident.raw_data.sender.split("").map(c, incident.title).join("") }}'.repeat(60),
     ],
-  ])('fails when %s would be %j', (name, template) => {
+  ])('fails if the parameter %s is invalid: %j', (name, template) => {
     const decision = decide({ parameters: { [name]: template } });
     expect(decision).toMatchObject({ kind: 'error' });
     expect(decision).toHaveProperty(
@@ -199,19 +198,19 @@ describe('decideStep', () => {
     );
   });
 
-  it('fails when the target would hide a character, or is none', () => {
+  it('fails if the target is invalid or the action type is unknown', () => {
     const block = (ip: string) => decide({ action: 'block_ip', parameters: { ip } });
     expect(block('{{ "192.0.2.1\\u200b" }}').kind).toBe('error');
     expect(block('{{ incident.raw_data.sender }}').kind).toBe('error');
     expect(decide({ action: 'format_disk' }).kind).toBe('error');
   });
 
-  it('never lets a template read the verdict', () => {
+  it('fails if a template reads the verdict', () => {
     expect(reasonOf('{{ verdict.reasoning }}')).toMatchObject({ kind: 'error' });
     expect(reasonOf('{{ incident.verdict.reasoning }}')).toMatchObject({ kind: 'error' });
   });
 
-  it('keeps every digit of a number', () => {
+  it('changes a number that JavaScript cannot hold to the text of its digits', () => {
     const raw = withRaw(
       '{"id": 12345678901234567, "far": -1E999, "fraction": 0.12345678901234567, "safe": 9007199254740991, "1234567890123456789": "a \\"12345678901234567 1e999", "e": [1e2]}',
     );
@@ -226,14 +225,14 @@ describe('decideStep', () => {
     expect(ofCondition('int(incident.raw_data.id) == 12345678901234567', raw).kind).toBe('run');
   });
 
-  it('has nothing in incident and verdict when the run is about no incident', () => {
+  it('has an empty incident and verdict in a run without an incident', () => {
     const none = { incident: undefined };
     expect(ofCondition('has(incident.title) || has(verdict.model)', none).kind).toBe('skip');
     expect(ofCondition('incident.title == ""', none).kind).toBe('error');
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length'])(
-    'knows %s only as a key',
+    'reads %s only as a key',
     (key) => {
       const absent = ofCondition(
         `has(incident.raw_data.${key}) || has(incident.${key}) || "${key}" in incident.raw_data`,
@@ -281,12 +280,12 @@ function problemsOf(condition: string) {
 }
 
 describe('valuesOf', () => {
-  it('shows an incident as the API does, and what comes of its verdict apart', () => {
+  it('returns the incident as the API does, with its verdict in `verdict`', () => {
     expect(values.get('incident')).toEqual(incident);
     expect(values.get('verdict')).toEqual({ ...(verdict as object), recommended_actions });
   });
 
-  it('shows just the fields that the check knows', () => {
+  it('returns only fields that the check accepts', () => {
     for (const root of ['incident', 'verdict'] as const) {
       const fields = Object.keys(values.get(root) as object);
       expect(fields.flatMap((field) => problemsOf(`has(${root}.${field})`))).toEqual([]);
@@ -297,12 +296,12 @@ describe('valuesOf', () => {
     expect(problemsOf('has(verdict.other)')).toHaveLength(1);
   });
 
-  it('has nothing of a verdict before there is one', () => {
+  it('returns an empty verdict before the triage', () => {
     const untriaged = incidentWith({ verdict: null, recommended_actions: [] });
     expect(valuesOf({ incident: untriaged, variables: {} }).get('verdict')).toEqual({});
   });
 
-  it('has nothing but JSON of what it is given', () => {
+  it('returns only JSON values', () => {
     const given = { list: [undefined, 1], none: undefined, at: new Date(0), call: () => 1 };
     const shown = withOutcomes(valuesOf({ variables: given }), { s: {} });
     expect(shown.get('variables')).toEqual({ list: [null, 1], at: '1970-01-01T00:00:00.000Z' });

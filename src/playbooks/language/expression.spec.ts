@@ -16,7 +16,7 @@ function said(condition: string): string[] {
   );
 }
 
-describe('messages about errors that the CEL library finds', () => {
+describe('messages of the CEL library', () => {
   it.each([
     ['', 'Unexpected token: EOF.'],
     ['size(incident.title', 'Expected RPAREN, got EOF.'],
@@ -67,13 +67,13 @@ describe('readTemplate', () => {
     ['{{ a }} {{ "}}', 8],
     [`{{ '''}}''`, 0],
     ['{{ "\\', 0],
-  ])('refuses %j at %d', (text, offset) => {
+  ])('rejects %j at the offset %d', (text, offset) => {
     expect(() => readTemplate(text)).toThrow(ExpressionError);
     expect(() => readTemplate(text)).toThrow(expect.objectContaining({ offset }));
   });
 
   it.each(['{{', '}}', '{', '"', '\\"', "'''", '{{"', '{{ 1 }}'])(
-    'refuses %s again and again',
+    'rejects 100,000 repetitions of %s',
     (piece) => {
       expect(() => readTemplate(piece.repeat(100_000))).toThrow(ExpressionError);
     },
@@ -81,7 +81,7 @@ describe('readTemplate', () => {
 });
 
 describe('soleOf', () => {
-  it('is the placeholder only when nothing is around it', () => {
+  it('returns the placeholder only if it is the whole template', () => {
     expect(soleOf(readTemplate('{{ a }}'))).toEqual({ expression: ' a ', offset: 2 });
     expect(soleOf(readTemplate('{{ a }} '))).toBeUndefined();
     expect(soleOf(readTemplate('{{ a }}{{ b }}'))).toBeUndefined();

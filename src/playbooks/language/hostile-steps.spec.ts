@@ -35,10 +35,14 @@ const twice = (body: string) => `${raw('l')}.all(x, ${raw('l')}.all(y, ${body}))
 
 describe('a hostile step', () => {
   it.each<[string, string, object]>([
-    ['compares all with all', twice('x.n + y.n >= 0'), {}],
-    ['goes through nothing in each of all', twice('true'), {}],
-    ['has an error at each', `${raw('l')}.exists(x, ${raw('l')}.exists(y, x.nope == y))`, {}],
-    ['calls what does not fit at each', each('x.n.contains("a")'), {}],
+    ['compares all items with all items', twice('x.n + y.n >= 0'), {}],
+    ['has loops with empty bodies', twice('true'), {}],
+    [
+      'has an error in each iteration',
+      `${raw('l')}.exists(x, ${raw('l')}.exists(y, x.nope == y))`,
+      {},
+    ],
+    ['calls a missing method in each iteration', each('x.n.contains("a")'), {}],
     ['builds a list of lists', `${raw('l')}.map(x, ${raw('l')}.map(y, [x, y])).size() == 0`, {}],
     [
       'adds lists',
@@ -47,27 +51,35 @@ describe('a hostile step', () => {
     ],
     ['builds objects', twice('{"a": 1, "b": 2, "c": 3, "d": 4}.size() == 4'), {}],
     ['writes and reads numbers', twice('double(string(y.n)) >= 0.0'), {}],
-    ['looks for a short text', each(`${raw('b')}.contains("aaaaab")`), { b: LONG }],
+    ['searches for a short text', each(`${raw('b')}.contains("aaaaab")`), { b: LONG }],
     [
-      'looks for a long text',
+      'searches for a long text',
       each(`${raw('b')}.contains("${'a'.repeat(60)}b${'a'.repeat(60)}")`),
       { b: LONG },
     ],
-    ['looks from the end', each(`${raw('b')}.lastIndexOf("${'a'.repeat(60)}b") > 5`), { b: LONG }],
     [
-      'looks for what the sender sent in what the sender sent',
+      'searches from the end',
+      each(`${raw('b')}.lastIndexOf("${'a'.repeat(60)}b") > 5`),
+      { b: LONG },
+    ],
+    [
+      'searches for one text of the sender in another',
       `${raw('b')}.contains(${raw('c')})`,
       { b: LONG.slice(0, 130_000), c: `${LONG.slice(0, 30_000)}b${LONG.slice(0, 30_000)}` },
     ],
-    ['changes letters', each(`${raw('b')}.upperAscii() == "a"`), { b: 'aB'.repeat(120_000) }],
     [
-      'changes letters that are not ASCII',
+      'changes the case of letters',
+      each(`${raw('b')}.upperAscii() == "a"`),
+      { b: 'aB'.repeat(120_000) },
+    ],
+    [
+      'changes the case of letters that are not ASCII',
       each(`${raw('b')}.upperAscii() == "a"`),
       { b: '\u0149\u00df'.repeat(60_000) },
     ],
     ['counts characters', each(`${raw('b')}.size() == 5`), { b: '\u{1f600}'.repeat(60_000) }],
-    ['takes apart', each(`${raw('b')}.split("").size() == 5`), { b: LONG }],
-    ['trims', each(`${raw('b')}.trim() == "a"`), { b: ' '.repeat(240_000) }],
+    ['splits a text', each(`${raw('b')}.split("").size() == 5`), { b: LONG }],
+    ['trims a text', each(`${raw('b')}.trim() == "a"`), { b: ' '.repeat(240_000) }],
     [
       'repeats a text',
       each(`(${raw('b')} + ${raw('b')} + ${raw('b')}).contains("b")`),
@@ -76,33 +88,32 @@ describe('a hostile step', () => {
     ['compares long texts', each(`${raw('b')} == ${raw('c')}`), { b: `${LONG}b`, c: `${LONG}c` }],
     ['orders long texts', each(`${raw('b')} > ${raw('c')}`), { b: `${LONG}b`, c: `${LONG}c` }],
     ['compares long lists', each(`${raw('l')} == ${raw('m')} && false`), { m: LIST }],
-    ['looks in long lists', each(`x in ${raw('m')} && false`), { m: LIST }],
+    ['searches in long lists', each(`x in ${raw('m')} && false`), { m: LIST }],
     [
-      'compares what is deep',
+      'compares nested lists',
       each(`${raw('d')} == ${raw('e')} && false`),
       { d: NESTED, e: NESTED },
     ],
     ['counts many keys', each('size(incident.raw_data) == 5'), KEYS],
     ['compares many keys with none', each('{} == incident.raw_data'), KEYS],
-    ['goes through too many keys each time', each('incident.raw_data.all(k, true)'), KEYS],
+    ['visits too many keys in each iteration', each('incident.raw_data.all(k, true)'), KEYS],
     [
-      'asks for time zones',
+      'reads times in a time zone',
       each('timestamp("2026-01-01T00:00:00Z").getHours("Europe/Zurich") == 77'),
       {},
     ],
-    ['asks for times', each('timestamp("2026-01-01T00:00:00Z").getHours() == 77'), {}],
-    ['asks for durations', each(`duration("${'1h'.repeat(20)}") == duration("1m")`), {}],
-  ])('that %s does not hold up the service', (_, condition, more) => {
+    ['reads times', each('timestamp("2026-01-01T00:00:00Z").getHours() == 77'), {}],
+    ['reads durations', each(`duration("${'1h'.repeat(20)}") == duration("1m")`), {}],
+  ])('ends at the same cost each time if it %s', (_, condition, more) => {
     expect(condition.length).toBeLessThan(2_000);
     const context = contextWith({ l: LIST, ...more });
     const decide = () => decided(step(condition), context);
     const { kind } = decide();
     expect(kind).not.toBe('run');
-    // By what it costs and not by the time that it took: so it is decided the same way each time.
     expect(decide().kind).toBe(kind);
   });
 
-  it('fails when one side costs too much, though the other side would decide', () => {
+  it('fails if one side of an operator costs too much, even if the other side decides', () => {
     const context = contextWith({ l: LIST });
     for (const condition of [
       `${twice('true')} || true`,
@@ -112,7 +123,7 @@ describe('a hostile step', () => {
     }
   });
 
-  it('cannot double a text until memory ends', () => {
+  it('cannot double a text until the memory is full', () => {
     const doubled = `["a"]${'.map(x, x + x)'.repeat(20)}[0].contains("b")`;
     expect(decided(step(doubled), contextWith({})).kind).toBe('error');
     const parts = Array(50).fill('{{ incident.raw_data.b }}').join('');
@@ -124,7 +135,7 @@ describe('a hostile step', () => {
     expect(decided(step(tripled), contextWith({ l: LIST, b: LONG })).kind).toBe('error');
   });
 
-  it('cannot go through, take apart or build longer lists than a thousand', () => {
+  it('cannot visit, split or build lists of more than 1,000 items', () => {
     const long = { l: [...LIST, 1] };
     for (const condition of [
       'incident.raw_data.l.all(x, true)',
@@ -140,7 +151,7 @@ describe('a hostile step', () => {
     }
   });
 
-  it('spends one budget for its condition and all of its templates', () => {
+  it('has one budget for its condition and its templates', () => {
     const half = `${raw('l')}.all(x, ${raw('m')}.all(y, true))`;
     const context = contextWith({ l: LIST.slice(0, 100), m: LIST.slice(0, 100) });
     expect(decided(step(half), context).kind).toBe('run');
@@ -150,7 +161,7 @@ describe('a hostile step', () => {
     });
   });
 
-  it('has an equal share where there are many, and all of what one may cost where there are few', () => {
+  it('has an equal share of the budget if the playbook has many steps', () => {
     const costly = step(`${raw('l')}.all(x, ${raw('m')}.all(y, true))`);
     const values = valuesOf(contextWith({ l: LIST.slice(0, 100), m: LIST.slice(0, 100) }));
     const kindsOf = (count: number) =>
@@ -161,7 +172,7 @@ describe('a hostile step', () => {
     expect(new Set(kindsOf(50))).toEqual(new Set(['error']));
   });
 
-  it('with ten thousand templates is refused when it is saved and when it runs', () => {
+  it('with 10,000 templates is rejected when it is saved and fails when it runs', () => {
     const message = '{{ 1 }}'.repeat(10_000);
     expect(decided(step('true', message), contextWith({})).kind).toBe('error');
     const definition = { variables: {}, steps: [step('true', message)] };
@@ -187,7 +198,7 @@ describe('a hostile step', () => {
     ['halves of characters', '\ud800'.repeat(1_999)],
     ['comments', '//'.repeat(999)],
     ['lines', '\n'.repeat(1_999)],
-  ])('made of nothing but %s is refused where it stands', (_, text) => {
+  ])('made of only %s is rejected with its position', (_, text) => {
     const definition = { variables: {}, steps: [step(text), step('true', `{{${text}}}`)] };
     expect(checkPlaybook(definition).map(({ field }) => field)).toContain('steps.0.condition');
     expect(decided(step(text), contextWith({}))).toMatchObject({
@@ -197,7 +208,7 @@ describe('a hostile step', () => {
     expect(decided(step('true', `{{${text}}}`), contextWith({})).kind).toBe('error');
   });
 
-  it('made of any pieces of the language is decided or refused, and breaks nothing', () => {
+  it('made of random pieces of the language is decided or fails', () => {
     const random = new Random(42);
     const some = (most: number) =>
       Array.from({ length: random.below(most) }, () => random.of(PIECES));

@@ -60,7 +60,7 @@ function theirs(text: string): unknown {
   }
 }
 
-/** Without differences that mean nothing: durations, prototypes of objects, whole numbers. */
+/** Without the differences of durations, prototypes and whole numbers. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Date) return value.toISOString();
@@ -117,7 +117,7 @@ const ON_ONE = [
 const CALLS = ['size', 'string', 'double', 'bool', 'dyn'];
 const LOOPS = ['all', 'exists', 'exists_one', 'map', 'filter'];
 
-/** Any expression of the language, sensible or not. */
+/** A random expression of the language. */
 function expression(random: Random, depth: number, names: readonly string[] = []): string {
   const some = (extra: readonly string[] = []) =>
     expression(random, depth - 1, [...names, ...extra]);
@@ -145,10 +145,10 @@ function expression(random: Random, depth: number, names: readonly string[] = []
 }
 
 describe('Interpreter', () => {
-  /** What the library refuses by its types before it evaluates anything, it cannot be asked. */
+  /** The library does not evaluate an expression whose types are wrong. */
   const judgedByTypes = (text: string) => !library.check(text).valid;
 
-  it('gives what the evaluator of the library gives, for generated expressions', () => {
+  it('returns the same values as the library for generated expressions', () => {
     const random = new Random(20_261_122);
     const differences: string[] = [];
     let compared = 0;

@@ -8,7 +8,7 @@ function value(text: string): unknown {
   return new Interpreter(new Budget()).value(readExpression(text, ['incident']), SCOPE);
 }
 
-describe('what the language has of CEL and beside it', () => {
+describe('an expression', () => {
   it.each<[string, unknown]>([
     ['int("42") + int(2.9) + int(-2.9)', 42n],
     ['int(incident.digits)', 12345678901234567n],
@@ -41,7 +41,7 @@ describe('what the language has of CEL and beside it', () => {
       'timestamp("2026-01-01T00:00:00Z") + duration("1h") > timestamp("2026-01-01T00:59:59Z")',
       true,
     ],
-  ])('gives for %s: %p', (text, expected) => {
+  ])('%s has the value %p', (text, expected) => {
     expect(value(text)).toEqual(expected);
   });
 
@@ -73,7 +73,7 @@ describe('what the language has of CEL and beside it', () => {
     ['duration("1h").getFullYear()', 'There is no function'],
     ['{"a": 1}.b', 'no b in an object'],
     ['null.a', 'no a in null'],
-  ])('has no value for %s: %s', (text, problem) => {
+  ])('%s has no value: %s', (text, problem) => {
     expect(() => value(text)).toThrow(problem);
   });
 });

@@ -108,8 +108,8 @@ export class Budget {
   constructor(private left: number = LARGEST_COST) {}
 
   /**
-   * Budget of each of so many steps. The share is fixed: unused budget of earlier steps would reveal what they had read, such as
-   * the verdict. A dry run and a real run, which stops at each action, have the same budget.
+   * Returns the budget of each step. The share is fixed, because unused budget of earlier steps would reveal values that they
+   * read, such as the verdict. A dry run and a real run, which stops at each action, have the same budget.
    */
   static forOneOf(steps: number): Budget {
     return new Budget(Math.min(LARGEST_COST, LARGEST_COST_OF_ALL / steps));
@@ -299,7 +299,7 @@ const forms = LANGUAGE.clone({ unlistedVariablesAreDyn: true });
 
 /**
  * Lets the library calculate with texts, numbers, times and truth values. Nothing bounds its cost for lists and objects, and it
- * remembers each of their types for ever.
+ * never forgets their types.
  */
 export function calculate(form: string, operands: readonly Value[], budget: Budget): Value {
   budget.spend(COST_OF_CALCULATION);

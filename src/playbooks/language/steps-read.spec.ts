@@ -4,7 +4,7 @@ import type { WrittenStep } from '../playbook.js';
 const read = (condition: string, parameters: Record<string, unknown> = {}) =>
   [...stepsReadBy({ condition, parameters })].sort();
 
-describe('the steps that a step reads', () => {
+describe('stepsReadBy', () => {
   it.each([
     ['variables.a == 1', []],
     ['steps.scan.result.success', ['scan']],
@@ -14,17 +14,17 @@ describe('the steps that a step reads', () => {
     ['[1, 2].exists(n, steps.scan.result.data.n == n)', ['scan']],
     ['incident.title == "steps.scan"', []],
     ['incident.raw_data.steps.scan == 1', []],
-  ])('are in %s', (condition, names) => {
+  ])('returns the steps in %s', (condition, names) => {
     expect(read(condition)).toEqual(names);
   });
 
-  it('are in its templates, too', () => {
+  it('returns the steps in templates', () => {
     const parameters = { ip: '{{ steps.find.result.data.ip }}', duration_minutes: 5 };
     expect(read('true', parameters)).toEqual(['find']);
     expect(read('true', { reason: 'steps.find' })).toEqual([]);
   });
 
-  it('are none where an expression cannot be read', () => {
+  it('returns no steps if an expression cannot be parsed', () => {
     expect(read('steps.scan ==')).toEqual([]);
     expect(read('true', { reason: '{{ steps.scan.result' })).toEqual([]);
   });
@@ -51,11 +51,11 @@ describe('stepsUnderVerdict', () => {
     ['// verdict\n true', false],
     ['verdict ==', true],
     ['', true],
-  ])('says of a step with the condition %j: %s', (condition, expected) => {
+  ])('returns whether a step depends on the verdict: condition %j, %s', (condition, expected) => {
     expect(under(step('a', condition))).toEqual(expected ? ['a'] : []);
   });
 
-  it('names the steps that read what such steps came to', () => {
+  it('returns the steps that read the outcomes of such steps', () => {
     const steps = [
       step('free', 'incident.severity == "high"'),
       step('asks', ASKS),
@@ -67,7 +67,7 @@ describe('stepsUnderVerdict', () => {
     expect(under(...steps)).toEqual(['asks', 'follows', 'tells', 'last']);
   });
 
-  it('does not name a step that says the classification to people, but a step that reads its outcome', () => {
+  it('returns a step that reads the outcome of a step with the classification in its text, but not that step', () => {
     const steps = [
       step('tells', undefined, '{{ incident.classification }}'),
       step('apart'),
@@ -76,7 +76,7 @@ describe('stepsUnderVerdict', () => {
     expect(under(...steps)).toEqual(['reads']);
   });
 
-  it('names every step after one whose failure ends the run', () => {
+  it('returns all steps after a step whose failure ends the run', () => {
     const [before, after, last] = [stopping(step('before')), step('after'), step('last')];
     expect(under(before, stopping(step('asks', ASKS)), after, last)).toEqual([
       'asks',
@@ -86,7 +86,7 @@ describe('stepsUnderVerdict', () => {
     expect(under(before, step('asks', ASKS), after, stopping(last))).toEqual(['asks']);
   });
 
-  it('names every step after one that can end the run by way of another step', () => {
+  it('returns all steps after a step that depends on the verdict through another step and can end the run', () => {
     const reads = stopping(step('reads', 'steps.asks.result.success'));
     expect(under(step('asks', ASKS), step('apart'), reads, step('after'))).toEqual([
       'asks',
@@ -95,7 +95,7 @@ describe('stepsUnderVerdict', () => {
     ]);
   });
 
-  it('names a step that cannot be read', () => {
+  it('returns a step that cannot be parsed', () => {
     expect(under(step('a', 'x ='), step('b', undefined, '{{ x'))).toEqual(['a', 'b']);
   });
 });

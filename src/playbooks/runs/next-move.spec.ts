@@ -28,7 +28,7 @@ function reached(position: number, more: Partial<ReachedStep>): ReachedStep {
   return { position, name: `s${position}`, status: 'running', ...more };
 }
 
-/** Decides by a list, and keeps what it was told of the steps before. */
+/** Makes these decisions in their order, and keeps the outcomes that it was given. */
 function script(...decisions: readonly Decision[]) {
   const told: Outcomes[] = [];
   const decide: StepDecider['decide'] = async (_, outcomes) => {
@@ -44,7 +44,7 @@ function script(...decisions: readonly Decision[]) {
 
 const STEPS = [step('s0'), step('s1'), step('s2')];
 
-/** The first move, for actions whose results are not known. */
+/** The first move if the results of actions are not known. */
 async function nextMove(
   steps: readonly PlaybookStep[],
   taken: readonly ReachedStep[],
@@ -54,7 +54,7 @@ async function nextMove(
 }
 
 describe('the next move of a run', () => {
-  it('is the first step when nothing has been reached', async () => {
+  it('is the first step of a new run', async () => {
     const { next, settled } = await nextMove(STEPS, [], script(RUN).decider);
     expect(settled).toEqual([]);
     const parameters = { ip: '203.0.113.9' };
@@ -66,7 +66,7 @@ describe('the next move of a run', () => {
     expect(next).toEqual({ kind: 'end', status: 'completed' });
   });
 
-  it('passes over steps whose condition is false, however many there are', async () => {
+  it('skips all steps whose condition is false', async () => {
     const { next, settled } = await nextMove(STEPS, [], script(SKIP, SKIP, RUN).decider);
     expect(settled.map(({ status }) => status)).toEqual(['skipped', 'skipped']);
     expect(next).toMatchObject({ kind: 'act', position: 2 });
@@ -83,7 +83,7 @@ describe('the next move of a run', () => {
     },
   );
 
-  it('settles a step whose action has completed, and tells its result to the next one', async () => {
+  it('completes a step whose action completed, and passes its result to the next step', async () => {
     const result = { success: true, message: 'Found.', data: { malicious: 3 } };
     const { decider, told } = script(RUN);
     const open = reached(0, { action: action('completed', { result }) });
@@ -93,7 +93,7 @@ describe('the next move of a run', () => {
     expect(told).toEqual([{ s0: { result } }]);
   });
 
-  it('ends the run when an action fails, and says which step it was', async () => {
+  it('ends the run if an action fails, with the name of the step', async () => {
     const result = { success: false, message: 'The vendor said no.' };
     const open = reached(0, { action: action('failed', { result }) });
     const { next, settled } = await nextMove(STEPS, [open], script().decider);
@@ -105,7 +105,7 @@ describe('the next move of a run', () => {
     });
   });
 
-  it('goes on after a failure where the step says so, and later steps learn of it', async () => {
+  it('continues after a failed step with on_error continue, and passes its result to later steps', async () => {
     const result = { success: false, message: 'The vendor said no.' };
     const { decider, told } = script(RUN);
     const steps = [step('s0', 'continue'), step('s1')];
@@ -115,7 +115,7 @@ describe('the next move of a run', () => {
     expect(told).toEqual([{ s0: { result } }]);
   });
 
-  it('says by whom an action was rejected', async () => {
+  it('has the name of the person who rejected an action', async () => {
     const rejected = action('rejected', { rejected_by: 'bob', rejection_reason: 'Not this host.' });
     const { decider, told } = script(RUN);
     const steps = [step('s0', 'continue'), step('s1')];
@@ -127,7 +127,7 @@ describe('the next move of a run', () => {
     });
   });
 
-  it('requests the action again if somebody rejected the shared one for another incident, but not if it expired', async () => {
+  it('requests the action again if the shared action was rejected for another incident, but not if it expired', async () => {
     const steps = [step('s0')];
     const shared = { borrowed: true, elsewhere: true };
     const rejected = action('rejected', { rejected_by: 'bob', rejection_reason: 'No.', ...shared });
@@ -142,13 +142,13 @@ describe('the next move of a run', () => {
     expect(ended.next).toMatchObject({ kind: 'end', status: 'failed' });
   });
 
-  it('never runs a step that cannot be evaluated', async () => {
+  it('ends the run at a step that cannot be evaluated', async () => {
     const { next, settled } = await nextMove(STEPS, [], script(error()).decider);
     expect(settled).toEqual([{ position: 0, name: 's0', status: 'failed', error: 'no such key' }]);
     expect(next).toMatchObject({ kind: 'end', status: 'failed' });
   });
 
-  it('goes on after a step that cannot be evaluated where the step says so', async () => {
+  it('continues after a step with on_error continue that cannot be evaluated', async () => {
     const steps = [step('s0', 'continue'), step('s1')];
     const { decider, told } = script(error(), SKIP);
     const { next, settled } = await nextMove(steps, [], decider);
@@ -157,13 +157,13 @@ describe('the next move of a run', () => {
     expect(told[1]).toEqual({ s0: { result: { success: false, message: 'no such key' } } });
   });
 
-  it('tells no result of a step that was skipped', async () => {
+  it('passes no result of a skipped step', async () => {
     const { decider, told } = script(RUN);
     await nextMove(STEPS, [reached(0, { status: 'skipped' })], decider);
     expect(told).toEqual([{ s0: {} }]);
   });
 
-  it('does not judge again what was settled before', async () => {
+  it('does not change a step that has ended', async () => {
     const before = reached(0, {
       status: 'failed',
       error: 'x',
@@ -174,7 +174,7 @@ describe('the next move of a run', () => {
     expect(next).toMatchObject({ kind: 'act', position: 1 });
   });
 
-  it('cuts long words of a vendor', async () => {
+  it('shortens a long message of a vendor', async () => {
     const result = { success: false, message: 'x'.repeat(100_000) };
     const open = reached(0, { action: action('failed', { result }) });
     const { settled } = await nextMove(STEPS, [open], script().decider);
@@ -187,7 +187,7 @@ describe('the moves of a run that can be foreseen', () => {
   const kinds = (moves: readonly { readonly next: { readonly kind: string } }[]) =>
     moves.map(({ next }) => next.kind);
 
-  it('go on to the end while actions end with their creation', async () => {
+  it('continue to the end if actions end with their creation', async () => {
     const { decider, told } = script(RUN, SKIP, RUN);
     const moves = await foreseenMoves(STEPS, [], decider, done);
     expect(kinds(moves)).toEqual(['act', 'act', 'end']);
@@ -199,13 +199,13 @@ describe('the moves of a run that can be foreseen', () => {
     expect(told[2]).toEqual({ s0: { result: done() }, s1: {} });
   });
 
-  it('end at an action whose connector is called', async () => {
+  it('stop at an action whose connector is called', async () => {
     const called = (one: PlaybookStep) => (one.name === 's1' ? undefined : done());
     const moves = await foreseenMoves(STEPS, [], script(RUN, RUN).decider, called);
     expect(kinds(moves)).toEqual(['act', 'act']);
   });
 
-  it('end with the run where an action fails', async () => {
+  it('stop with the end of the run if an action fails', async () => {
     const fails = () => ({ success: false, message: 'No.' });
     const moves = await foreseenMoves(STEPS, [], script(RUN).decider, fails);
     expect(moves[1]).toMatchObject({
@@ -214,7 +214,7 @@ describe('the moves of a run that can be foreseen', () => {
     });
   });
 
-  it('are few enough for one transaction', async () => {
+  it('are fewer than 20', async () => {
     const steps = Array.from({ length: 50 }, (_, at) => step(`s${at}`));
     const { decider } = script(...steps.map(() => RUN));
     const moves = await foreseenMoves(steps, [], decider, done);

@@ -44,6 +44,7 @@ export interface Move {
         readonly kind: 'wait' | 'end';
         readonly status: PlaybookRunStatus;
         readonly error?: string;
+        readonly void?: boolean;
       };
 }
 

@@ -9,7 +9,7 @@ const DEFAULTS = {
   note: null,
 };
 
-describe('the variables that a run is given', () => {
+describe('variableErrors', () => {
   it.each([
     ['channel', '#night'],
     ['hours', 0.5],
@@ -17,7 +17,7 @@ describe('the variables that a run is given', () => {
     ['people', []],
     ['limits', { other: 1 }],
     ['note', 'any type'],
-  ])('may change %s', (name, value) => {
+  ])('accepts a new value of %s', (name, value) => {
     expect(variableErrors(DEFAULTS, { [name]: value })).toEqual([]);
   });
 
@@ -28,17 +28,20 @@ describe('the variables that a run is given', () => {
     ['people', { 0: 'alice' }, 'is_array'],
     ['limits', [3], 'is_json_object'],
     ['limits', null, 'is_json_object'],
-  ])('keep the type of %s when they say %j', (name, value, code) => {
+  ])('rejects another type of %s: %j', (name, value, code) => {
     const errors = variableErrors(DEFAULTS, { [name]: value });
     expect(errors).toEqual([expect.objectContaining({ field: `variables.${name}`, code })]);
   });
 
-  it.each(['other', 'toString', '__proto__', 'constructor'])('may not be new: %s', (name) => {
-    const given = JSON.parse(`{${JSON.stringify(name)}: "x"}`) as Record<string, unknown>;
-    expect(variableErrors(DEFAULTS, given)).toMatchObject([{ code: 'unknown_field' }]);
-  });
+  it.each(['other', 'toString', '__proto__', 'constructor'])(
+    'rejects the unknown variable %s',
+    (name) => {
+      const given = JSON.parse(`{${JSON.stringify(name)}: "x"}`) as Record<string, unknown>;
+      expect(variableErrors(DEFAULTS, given)).toMatchObject([{ code: 'unknown_field' }]);
+    },
+  );
 
-  it('are bounded together', () => {
+  it('limits the length of all variables together', () => {
     const errors = variableErrors(DEFAULTS, { channel: 'x'.repeat(40_000) });
     expect(errors).toMatchObject([{ field: 'variables', code: 'max_length' }]);
   });

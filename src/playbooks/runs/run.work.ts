@@ -5,7 +5,7 @@ import { type ActionToCreate, ActionRequests } from '../../actions/action-reques
 import { simulatedResult } from '../../actions/execution/execution-rules.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
-import type { Incident, LockedIncident } from '../../incidents/incident.js';
+import type { Incident } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
@@ -35,14 +35,24 @@ const HELD_MS = 2_000;
 
 const SOON: Again = { inMs: 0, countsAsAttempt: false };
 
-const TOO_LATE = {
-  status: 'cancelled',
-  error: 'Its incident was resolved before it began.',
-  void: true,
-} as const;
+const TOO_LATE: Pick<Plan, 'moves' | 'wanted'> = {
+  moves: [
+    {
+      settled: [],
+      next: {
+        kind: 'end',
+        status: 'cancelled',
+        error: 'Its incident was resolved before it began.',
+        void: true,
+      },
+    },
+  ],
+  wanted: [],
+};
 const BROKEN = {
+  kind: 'end',
   status: 'failed',
-  error: 'The service could not go on with it; see its log.',
+  error: 'The service could not continue the run; see its log.',
 } as const;
 
 /** What a run does next, and the actions of its moves, decided without locks. */
@@ -92,7 +102,7 @@ export class RunWork implements OnModuleInit {
     this.events.inTransaction(triaged, AUTO_RUNS, (tx, events) => this.startAll(tx, events));
   }
 
-  /** Starts at most one run of each playbook version for an incident and a verdict, however often the event comes. */
+  /** Starts at most one run of each playbook version for an incident and a verdict, also if the event is repeated. */
   private async startAll(tx: Tx, triages: readonly DomainEvent[]): Promise<void> {
     const events = new Map(triages.toReversed().map((event) => [event.subject.id, event]));
     const incidents = await this.incidents.lockAllForUpdate(tx, [...events.keys()]);
@@ -200,33 +210,22 @@ export class RunWork implements OnModuleInit {
     const incidentIds = plans.flatMap(({ run }) => run.incident_id ?? []);
     const incidents = await this.incidents.lockAllForShare(tx, incidentIds);
     const ids = plans.map(({ run }) => run.id);
-    const open = await this.runs.lock(tx, ids);
+    const open = new Set(await this.runs.lock(tx, 'runs', ids));
     const current = plans.flatMap((plan) => {
       const { id, incident_id } = plan.run;
       const incident = incidents.get(incident_id ?? '');
       if (!open.has(id) || (incident_id !== null && !incident)) return [];
       // A run that waited for its turn does not begin if its incident was resolved meanwhile.
-      const waited = waitsForTurn(plan.run) && !plan.run.has_steps;
-      return [{ ...plan, incident, isLate: waited && incident?.status === 'resolved' }];
+      const isLate =
+        waitsForTurn(plan.run) && !plan.run.has_steps && incident?.status === 'resolved';
+      return [{ ...plan, ...(isLate && TOO_LATE), incident }];
     });
-    const wanted = current.map((plan) =>
-      plan.isLate ? [] : plan.wanted.map((one) => ({ ...one, incident: plan.incident })),
+    const wanted = current.map(({ wanted: all, incident }) =>
+      all.map((one) => ({ ...one, incident })),
     );
     const actions = await this.requests.createOrBorrow(tx, wanted);
-    const moves = current.map((plan, n) =>
-      plan.isLate ? { run: plan.run, steps: [], next: TOO_LATE } : moveOf(plan, actions[n]!),
-    );
-    await this.store(tx, moves, incidents);
-    return moves;
-  }
-
-  private async store(
-    tx: Tx,
-    moves: readonly RunMove[],
-    incidents: ReadonlyMap<string, LockedIncident>,
-  ): Promise<void> {
-    if (moves.length === 0) return;
-    await this.runs.store(tx, moves, this.clock.now());
+    const moves = current.map((plan, n) => moveOf(plan, actions[n]!));
+    if (moves.length > 0) await this.runs.store(tx, moves, this.clock.now());
     for (const { run, steps, next, action } of moves) {
       await this.recorder.stepsFailed(tx, run, steps, incidents.get(run.incident_id ?? ''));
       if (action && action.playbook_run_id !== run.id) {
@@ -237,18 +236,20 @@ export class RunWork implements OnModuleInit {
       const ended = { ...run, ...progressAfter(run, steps), status, error };
       await this.recorder.ended(tx, ended, SYSTEM);
     }
+    return moves;
   }
 
   private async giveUp(tx: Tx, id: string): Promise<void> {
-    const [run] = await this.runs.open(tx, [id]);
-    if (!run) return;
-    if (run.incident_id !== null) await this.incidents.lockForShare(tx, run.incident_id);
-    if (!(await this.runs.lock(tx, [id])).has(id)) return;
+    const open = await this.runs.open(tx, [id]);
     const reached = (await this.runs.stepsOf([id], tx))(id);
-    const steps = reached.filter(isOpen).map(({ position, name, action }) => {
+    const settled = reached.filter(isOpen).map(({ position, name, action }) => {
       return { position, name, action_id: action?.id, status: 'cancelled' as const };
     });
-    await this.store(tx, [{ run, steps, next: BROKEN }], new Map());
+    const plan = { moves: [{ settled, next: BROKEN }], wanted: [] };
+    await this.carryOut(
+      tx,
+      open.map((run) => ({ run, ...plan })),
+    );
   }
 }
 

@@ -119,13 +119,6 @@ const OPEN: Statement = {
      where run.id = any($1::uuid[]) and run.completed_at is null order by run.id`,
 };
 
-const LOCK: Statement = {
-  name: 'playbook_runs_lock',
-  text: `
-    select id from playbook_runs where id = any($1::uuid[]) and completed_at is null
-     order by id for no key update`,
-};
-
 /** Finds the runs by an array of ids: a join may read all runs if the statistics are old. */
 const STORE: Statement = {
   name: 'playbook_runs_store',
@@ -174,19 +167,20 @@ const COUNT_HELD: Statement = {
   text: `select count(*)::integer as n from (${HELD}) as held`,
 };
 
-const lock = (which: string): string =>
-  `select id from playbook_runs where completed_at is null and ${which} order by id for update`;
+const lock = (name: string, which: string): Statement => ({
+  name: `playbook_runs_lock_${name}`,
+  text: `
+    select id from playbook_runs where completed_at is null and ${which}
+     order by id for no key update`,
+});
 
 /** `$1` has no meaning for `held` and `all`: the statements take the same parameters. */
-const LOCK_OPEN = {
-  run: { name: 'playbook_runs_lock_one', text: lock('id = $1') },
-  incident: { name: 'playbook_runs_lock_of_incident', text: lock('incident_id = $1') },
-  held: {
-    name: 'playbook_runs_lock_held',
-    text: lock(`id = any(array(${HELD})) and $1::uuid is null`),
-  },
-  all: { name: 'playbook_runs_lock_all', text: lock('$1::uuid is null') },
-} satisfies Record<string, Statement>;
+const LOCK = {
+  runs: lock('runs', 'id = any($1::uuid[])'),
+  incident: lock('of_incident', 'incident_id = $1'),
+  held: lock('held', `id = any(array(${HELD})) and $1::uuid is null`),
+  all: lock('all', '$1::uuid is null'),
+};
 
 /** Comes after the lock: a statement that waited for a lock does not see the steps that were added meanwhile. */
 const CANCEL: Statement = {
@@ -337,9 +331,14 @@ export class RunsRepository {
     return await this.statements.rowsIn<OpenRun>(tx, OPEN, [ids]);
   }
 
-  async lock(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, LOCK, [ids]);
-    return new Set(rows.map(({ id }) => id));
+  /** Locks the open runs with these ids, of the incident with this id, those that the kill switch holds, or all. */
+  async lock(
+    tx: Tx,
+    which: keyof typeof LOCK,
+    value: readonly string[] | string | null,
+  ): Promise<string[]> {
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, LOCK[which], [value]);
+    return rows.map(({ id }) => id);
   }
 
   /** The runs are locked. */
@@ -370,18 +369,16 @@ export class RunsRepository {
     return (await this.statements.rows<{ n: number }>(COUNT_HELD))[0]!.n;
   }
 
-  /** Cancels the open runs of `which`: the run or the runs of the incident with this id, those that the kill switch holds, or all. */
   async cancel(
     tx: Tx,
-    which: keyof typeof LOCK_OPEN,
-    id: string | null,
+    which: keyof typeof LOCK,
+    value: readonly string[] | string | null,
     why: string,
     at: Date,
   ): Promise<PlaybookRun[]> {
-    const open = await this.statements.rowsIn<{ id: string }>(tx, LOCK_OPEN[which], [id]);
+    const ids = await this.lock(tx, which, value);
     // The decision of a person also holds for the next triage with the same verdict, so that run is not void.
     const mayBeVoid = which === 'incident' || which === 'held';
-    const values = [open.map((run) => run.id), why, at, mayBeVoid];
-    return await this.statements.rowsIn(tx, CANCEL, values);
+    return await this.statements.rowsIn(tx, CANCEL, [ids, why, at, mayBeVoid]);
   }
 }

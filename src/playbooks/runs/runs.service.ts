@@ -168,7 +168,7 @@ export class RunsService implements OnModuleInit {
         // The order of the locks is that of approvals and deletions.
         if (run.incident_id !== null) await this.incidents.lockForShare(tx, run.incident_id);
         const why = `Cancelled by ${caller.name}.`;
-        const [cancelled] = await this.runs.cancel(tx, 'run', run.id, why, this.clock.now());
+        const [cancelled] = await this.runs.cancel(tx, 'runs', [run.id], why, this.clock.now());
         if (!cancelled) throw new AppError('invalid_state', 'The playbook run has ended.');
         const steps = (await this.runs.stepsOf([run.id], tx))(run.id);
         const open = steps.find(({ status }) => status === 'cancelled')?.action;

@@ -21,7 +21,7 @@ const playbook = (steps: PlaybookStep[], more: Partial<PlaybookDefinition> = {})
   steps,
 });
 
-describe('the levels that steps ask for', () => {
+describe('levelsOf', () => {
   const steps = [
     step('free'),
     step('senior', { approval_level: 'senior' }),
@@ -29,25 +29,25 @@ describe('the levels that steps ask for', () => {
     step('both', { condition: BY_VERDICT, approval_level: 'manager' }),
   ];
 
-  it('are those that they say when a person starts the run', async () => {
+  it('returns the levels of the steps if a person starts the run', async () => {
     const levels = await levelsOf(playbook(steps), false);
     expect(levels).toEqual(['none', 'senior', 'none', 'manager']);
   });
 
-  it('are at least those of an analyst where the verdict decides an automatic run', async () => {
+  it('returns at least analyst for a step of an automatic run that reads the verdict', async () => {
     const levels = await levelsOf(playbook(steps), true);
     expect(levels).toEqual(['none', 'senior', 'analyst', 'manager']);
   });
 
-  it('are those that they say where a manager trusts the verdict', async () => {
+  it('returns the levels of the steps if a manager trusts the verdict', async () => {
     const trusting = playbook(steps, { trust_verdict: true });
     const levels = await levelsOf(trusting, true);
     expect(levels).toEqual(['none', 'senior', 'none', 'manager']);
   });
 });
 
-describe('the decisions of a run', () => {
-  it('read the raw data once, however many steps there are', async () => {
+describe('deciderOf', () => {
+  it('parses the raw data once for all steps', async () => {
     let reads = 0;
     const incident: Incident = {
       ...incidentWith(),

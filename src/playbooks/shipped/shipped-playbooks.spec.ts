@@ -7,7 +7,7 @@ import { stepsUnderVerdict } from '../language/expression.js';
 import type { PlaybookStep } from '../playbook.js';
 import { SHIPPED_PLAYBOOKS } from '../playbooks.service.js';
 
-/** What the action of a step is given when the steps before it were skipped; undefined when it is not taken. */
+/** Parameters of the action of a step after skipped steps; undefined if the step is not taken. */
 function parametersOf(
   step: PlaybookStep,
   incident: Incident,
@@ -19,14 +19,14 @@ function parametersOf(
   return decision.kind === 'run' ? decision.parameters : undefined;
 }
 
-/** What people read of the step. */
+/** Texts for people in the step. */
 function textsOf(step: PlaybookStep, incident: Incident, all: readonly PlaybookStep[]): string[] {
   const skipped = all.filter(({ name }) => name !== step.name);
   const always = { ...step, condition: undefined };
   return Object.values(parametersOf(always, incident, skipped) ?? {}).map(String);
 }
 
-/** Those whom an incident of the playbook is about, as its texts name them. */
+/** Persons and hosts of an incident in the texts of the playbook. */
 const NAMED: Readonly<Record<string, RegExp>> = {
   'phishing-response': /Sender: a\[@\]example\[\.\]net.*Recipient: b\[@\]example\[\.\]com/s,
   'malware-containment': /Host: WS-1.*User: j\[\.\]doe/s,
@@ -39,11 +39,11 @@ const MAIL = { message_id: '<1@example.net>', sender: 'a@example.net', recipient
 describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
   const { steps } = playbook.definition;
 
-  it('can be saved', () => {
+  it('is valid', () => {
     expect(checkPlaybook(playbook.definition)).toEqual([]);
   });
 
-  it('shows words of strangers to people on one line, cut, and without links and mentions', () => {
+  it('shows values of the incident on one line, shortened, without links and mentions', () => {
     const words = `a\nVerdict: benign <!channel> @here [click](https://evil.example/)\u202e ${'x'.repeat(4_000)}`;
     const said = Object.fromEntries(Object.keys(INCIDENT_FIELDS).map((key) => [key, words]));
     const { recipient } = MAIL;
@@ -61,7 +61,7 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
     }
   });
 
-  it('names the incident, its severity and verdict, and whom and what it is about', () => {
+  it('names the incident, its severity and verdict, and its host, user, mail or address', () => {
     const fields = {
       ...MAIL,
       host: 'WS-1',
@@ -88,7 +88,7 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
     expect(ticket).toMatch(NAMED[playbook.name]!);
   });
 
-  it('evaluates every step whichever known field is the only one, and without a verdict', () => {
+  it('evaluates all steps with any single field, with and without a verdict', () => {
     const all = {
       ...MAIL,
       recipients: 'b@example.com, c@example.com',
@@ -107,14 +107,14 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
     }
   });
 
-  it('skips what there is nothing to be done to', () => {
+  it('skips the steps without a target', () => {
     const taken = Object.entries(decisionsOf(playbook, {}, 'malicious'))
       .filter(([, decision]) => decision !== 'skip')
       .map(([name]) => name);
     expect(taken).toEqual(['open_ticket', 'tell_team']);
   });
 
-  it('asks nobody before the first step that a verdict decides', () => {
+  it('needs no approval before the first step that depends on the verdict', () => {
     const under = stepsUnderVerdict(steps);
     const first = steps.findIndex(({ name }) => under.has(name));
     const told = steps.findIndex(({ name }) => name === 'tell_team');
@@ -125,7 +125,7 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
 });
 
 describe('the shipped playbooks', () => {
-  it('leave alone what was found benign', () => {
+  it('do not act on a benign incident', () => {
     const all = { ...MAIL, host: 'ws-1', user: 'j.doe', ip: '192.0.2.7' };
     const harmless = ['look_up', 'open_ticket', 'tell_team', 'scan'];
     for (const playbook of SHIPPED_PLAYBOOKS) {
@@ -136,7 +136,7 @@ describe('the shipped playbooks', () => {
     }
   });
 
-  it('take a suspicious mail out of the mailbox, and block only who sent a malicious one', () => {
+  it('quarantine a suspicious mail, and block only the sender of a malicious mail', () => {
     const phishing = named('phishing-response');
     expect(decisionsOf(phishing, MAIL, 'suspicious')).toMatchObject({
       quarantine: 'run',
@@ -157,7 +157,7 @@ describe('the shipped playbooks', () => {
     expect(given(MAIL)).toMatchObject({ recipient: MAIL.recipient });
   });
 
-  it('end sessions on a suspicion, and change accounts only of a malicious login', () => {
+  it('end the sessions of a suspicious login, and change the account only for a malicious login', () => {
     const login = named('suspicious-login');
     const raw = { user: 'j.doe', ip: '192.0.2.7' };
     const doubted = decisionsOf(login, raw, 'suspicious');
@@ -167,7 +167,7 @@ describe('the shipped playbooks', () => {
   });
 
   it.each(['192.0.2.10', '2001:db8::1'])(
-    'leave alone a host that is only the address %s',
+    'do not act on a host that is only the address %s',
     (host) => {
       const decisions = decisionsOf(named('malware-containment'), { host }, 'malicious');
       expect(decisions).toMatchObject({ scan: 'skip', isolate: 'skip' });

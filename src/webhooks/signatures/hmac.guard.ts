@@ -9,7 +9,7 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomBytes } from 'node:crypto';
 import { Counter } from 'prom-client';
-import { DeclaredAccess } from '../../platform/access/access.js';
+import { accessOf } from '../../platform/access/access.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { StrangerRefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
@@ -62,7 +62,6 @@ const REPETITIONS = { name: 'webhook_repetition', perMinute: 60 };
 @Injectable()
 export class HmacGuard implements CanActivate {
   constructor(
-    private readonly access: DeclaredAccess,
     private readonly sources: SourceDirectory,
     private readonly failures: FailureLimits,
     private readonly counter: LimitCounter,
@@ -72,7 +71,7 @@ export class HmacGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (this.access.of(context) !== 'signature') return true;
+    if (accessOf(context) !== 'signature') return true;
     const http = context.switchToHttp();
     return this.admit(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   }

@@ -76,6 +76,8 @@ async function startEmbedded(dist: string): Promise<string> {
   };
   const embedded = await startEmbeddedPostgres({ dataDir: temporaryFolder() });
   atEnd(() => embedded.stop());
+  const superuser = Object.assign(new URL(embedded.url), { username: 'postgres' });
+  await run(superuser.href, 'alter role incidents createdb');
   return embedded.url;
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { locateNative } from '../../../src/platform/database/embedded/binaries.js';
+import { locateNative } from '../../../src/platform/database/embedded/cluster.js';
 import { compiledService } from '../compiled-service.js';
 
 const ROOT = resolve(__dirname, '../../..');

@@ -1,33 +1,41 @@
+import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from '../../../src/platform/database/embedded/embedded-postgres.js';
+import { query } from './query.js';
 
 /** An embedded server with a port of the loopback, which a test can put a proxy before, or reach by TLS. */
 export async function startOnLoopback(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const port = await freePort();
-  const { parameters } = options;
+  const { dataDir, parameters } = options;
+  // If the tests run as root, another user reads the file.
+  chmodSync(dataDir, 0o755);
+  const access = join(dataDir, 'access.conf');
+  writeFileSync(access, 'local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n');
   const server = await startEmbeddedPostgres({
     ...options,
-    parameters: { listen_addresses: '127.0.0.1', port: String(port), ...parameters },
+    parameters: {
+      listen_addresses: '127.0.0.1',
+      port: String(port),
+      hba_file: access,
+      ...parameters,
+    },
   });
+  const url = new URL(server.url);
+  url.searchParams.set('port', String(port));
+  await query(url.href, `alter role incidents password 'incidents'`);
   return {
-    url: onPort(server.url, port),
+    url: `postgres://incidents:incidents@127.0.0.1:${port}/incidents`,
     cluster: server.cluster,
     get pid() {
       return server.pid;
     },
     stop: () => server.stop(),
   };
-}
-
-function onPort(url: string, port: number): string {
-  const address = new URL(url);
-  address.host = `127.0.0.1:${port}`;
-  address.search = '';
-  return address.toString();
 }
 
 export function freePort(): Promise<number> {

@@ -11,7 +11,7 @@ import {
 import type { WrittenStep, PlaybookVersion } from '../../../src/playbooks/playbook.js';
 import { incidentWith } from './incident-with.js';
 
-/** The run of a playbook whose actions all do what they say. */
+/** The decisions of a run whose actions all succeed. */
 export function decisionsOf(
   { definition }: Pick<PlaybookVersion, 'definition'>,
   fields: IncidentFields,
@@ -31,12 +31,12 @@ export function decisionsOf(
   return decisions;
 }
 
-/** What expressions read. */
+/** Values that expressions can read. */
 export interface Context extends RunInput {
   readonly steps: Outcomes;
 }
 
-/** What the only step of a playbook is to do. */
+/** The decision of a playbook with only this step. */
 export function decided(step: WrittenStep, { steps, ...input }: Context): Decision {
   return decideStep([step], 0, withOutcomes(valuesOf(input), steps));
 }

@@ -44,7 +44,7 @@ export const RAW_DATA = {
   sender: 'ceo@examp1e.example.net',
 };
 
-/** Some steps of any kind, good and bad, that can be saved as a playbook. */
+/** Random valid steps of a playbook. */
 export function generatedSteps(chance: () => number): PlaybookStep[] {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(chance() * from.length)]!;
   const steps: PlaybookStep[] = [];

@@ -9,7 +9,7 @@ import type { Json, Post } from './tools.ts';
 
 const SECRET = 'the-secret-of-all-tools-of-the-week';
 const FORMATS = ['generic', 'email_alert', 'endpoint_alert', 'log_alert', 'ocsf'];
-const PASSWORD = 'Nine herons over the harbour';
+export const PASSWORD = 'Nine herons over the harbour';
 export const PLAYBOOKS = ['phishing-response', 'malware-containment', 'suspicious-login'] as const;
 
 /** Playbook of the site whose step cannot be evaluated, so that the failures of the week include this kind. */
@@ -130,7 +130,7 @@ export interface Site {
 }
 
 /** Starts the built service with all presets and formats as sources, shipped playbooks on auto_run, and one Slack channel. */
-export async function startSite(approvalTtlMinutes: number): Promise<Site> {
+export async function startSite(settings: Readonly<Record<string, string>>): Promise<Site> {
   const dist = resolve(process.env['BENCH_DIST'] ?? 'dist');
   const server = await startPostgres(dist);
   const database = await server.createDatabase('its_week');
@@ -140,8 +140,7 @@ export async function startSite(approvalTtlMinutes: number): Promise<Site> {
     ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
     TRIAGE_PROVIDER: 'rules',
     PUBLIC_URL: 'https://triage.example.com',
-    // A whole week takes about a minute, so a minute is the equivalent of some days.
-    APPROVAL_TTL_MINUTES: String(approvalTtlMinutes),
+    ...settings,
   });
   const admin = new Caller('admin', url, headers);
   const sandbox = await admin.request('POST', '/api/connectors', {

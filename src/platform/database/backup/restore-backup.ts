@@ -1,32 +1,47 @@
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type DataSource, MigrationExecutor } from 'typeorm';
-import { lastUnknown } from '../schema-checks.js';
+import { AdvisoryLock } from '../advisory-locks.js';
 import { commandConnection } from '../connection.js';
 import { createDataSource, MIGRATIONS_TABLE, type Schema } from '../data-source.js';
-import { AdvisoryLock } from '../advisory-locks.js';
-import { Transactions, type Tx } from '../transactions.js';
-import { BackupError, type Manifest, type RestorePlan } from './backup-format.js';
-import { appliedMigrations, copyTarget, laterOf, listTables, readSequences } from './catalog.js';
-import { tablesOf, type VerifiedBackup } from './read-backup.js';
 import { followDatabaseTime } from '../open-database.js';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { lastUnknown } from '../schema-checks.js';
 import { SQLSTATE, sqlStateOf } from '../sqlstate.js';
+import { Transactions, type Tx } from '../transactions.js';
+import {
+  appliedMigrations,
+  type Backup,
+  BackupError,
+  copyTarget,
+  listTables,
+  type Manifest,
+  readBackup,
+  SEQUENCES,
+} from './backup-file.js';
+
+export interface RestorePlan {
+  /** Whether every process that uses the current database has the keys of the backup. */
+  readableToAll(tx: Tx): Promise<boolean>;
+  /** Saves the parts of the current database that must outlast the restore. `inUse`: the service keeps running. */
+  remember(tx: Tx, inUse: boolean): Promise<void>;
+  /** Writes the saved parts back and recomputes derived rows, in the same transaction. */
+  rebuild(tx: Tx): Promise<void>;
+}
 
 interface RestoreOptions {
   readonly url: string;
   readonly file: string;
-  readonly backup: VerifiedBackup;
+  readonly backup: Backup;
   readonly schema: Schema;
   readonly plan: RestorePlan;
-  /** Replaces the existing contents. */
   readonly force?: boolean;
 }
 
 /**
- * Replaces the contents of the database with the backup, in one transaction. An empty or older database is migrated
- * first; otherwise only rows are replaced, and the service may keep running.
+ * Replaces the contents of the database in one transaction. An empty or older database is migrated first; otherwise the
+ * service may run.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const { url, schema, backup } = options;
@@ -53,7 +68,7 @@ async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions):
       `The database belongs to a newer release: this release does not know the migration ${newer}. Use that release or a newer one.`,
     );
   }
-  if (!force && (await isUsed(client, applied))) {
+  if (!force && (await isUsed(client))) {
     throw new BackupError(
       'The database is not empty. Restore into a new database, or use --force to replace all its contents.',
     );
@@ -76,10 +91,9 @@ async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions):
 /** Only the owner of the tables may disable triggers and create tables. */
 async function requireOwner(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ role: string; may: boolean }>(
-    `select current_user as role, case when to_regclass('${MIGRATIONS_TABLE}') is null
-         then coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)
-         else (select pg_has_role(relowner, 'USAGE') from pg_class where oid = to_regclass('${MIGRATIONS_TABLE}'))
-       end as may`,
+    `select current_user as role, coalesce(
+         (select pg_has_role(relowner, 'USAGE') from pg_class where oid = to_regclass('${MIGRATIONS_TABLE}')),
+         has_schema_privilege(current_schema(), 'CREATE'), false) as may`,
   );
   if (rows[0]!.may) return;
   throw new BackupError(
@@ -88,22 +102,19 @@ async function requireOwner(client: ClientBase): Promise<void> {
 }
 
 /** Every change leaves an audit record, so a database without one was never used. */
-async function isUsed(client: ClientBase, applied: readonly string[]): Promise<boolean> {
-  if (applied.length === 0) return false;
-  const { rows } = await client.query<{ there: string | null }>(
-    `select to_regclass('audit_log')::text as there`,
+async function isUsed(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ exists: boolean }>(
+    `select to_regclass('audit_log') is not null as exists`,
   );
-  return (
-    rows[0]?.there !== null && (await client.query('select from audit_log limit 1')).rowCount !== 0
-  );
+  return rows[0]!.exists && (await client.query('select from audit_log limit 1')).rowCount !== 0;
 }
 
 async function isServiceConnected(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ sessions: number }>(
-    `select count(*)::int as sessions from pg_stat_activity
+  const { rowCount } = await client.query(
+    `select from pg_stat_activity
       where datname = current_database() and application_name = 'incident-triage-service'`,
   );
-  return rows[0]?.sessions !== 0;
+  return rowCount !== 0;
 }
 
 function refuse(why: string): never {
@@ -125,30 +136,26 @@ function requireSameSchema({ migrations, version }: Manifest, { migrations: own 
 /** Copies the rows unchanged: while the triggers are off, none of them counts, stamps or rejects a row. */
 async function load(
   client: ClientBase,
-  { file, plan, backup }: RestoreOptions,
-  cleared: readonly string[],
+  { file, backup }: RestoreOptions,
+  tables: readonly string[],
 ): Promise<void> {
-  const sequences = await readSequences(client);
-  const triggers = await switchTriggersOff(client, cleared);
+  const triggers = await switchTriggersOff(client, tables);
   // Delete instead of truncate: transactions that started reading keep their snapshot.
-  for (const name of cleared.toReversed()) {
+  for (const name of tables.toReversed()) {
     await client.query(`delete from ${client.escapeIdentifier(name)}`);
   }
-  for await (const { table, rows } of tablesOf(file, backup)) {
-    if (!cleared.includes(table.name) || plan.excludedTables.includes(table.name)) {
-      throw new BackupError(
-        `The backup has a table ${table.name} that its migrations do not create.`,
-      );
-    }
-    await pipeline(rows, client.query(copyFrom(`copy ${copyTarget(client, table)} from stdin`)));
+  const loaded = await readBackup(file, (table, rows) =>
+    pipeline(rows, client.query(copyFrom(`copy ${copyTarget(client, table)} from stdin`))),
+  );
+  if (JSON.stringify(loaded) !== JSON.stringify(backup)) {
+    throw new BackupError(`${file} changed during the restore. The database was not changed.`);
   }
-  for (const { name, last_value, is_called } of laterOf(backup.sequences, sequences)) {
-    await client.query('select setval($1::regclass, $2, $3)', [
-      client.escapeIdentifier(name),
-      last_value,
-      is_called,
-    ]);
-  }
+  // No number is given twice.
+  await client.query(
+    `select setval(format('%I', name)::regclass, greatest(now.last::bigint, saved.last))
+       from (${SEQUENCES}) as now join json_to_recordset($1) as saved (name text, last bigint) using (name)`,
+    [JSON.stringify(loaded.manifest.sequences)],
+  );
   for (const statement of triggers) await client.query(statement);
 }
 
@@ -171,8 +178,8 @@ const PAUSE_MS = 300;
 const PATIENCE_MS = 60_000;
 
 /**
- * Locks all tables until the end of the transaction. A transaction of the service may hold one table and wait for
- * another one, so after a short wait all locks are released and the attempt is repeated.
+ * Locks all tables. A transaction of the service may hold one table and wait for another, so each attempt is short and
+ * repeated.
  */
 export async function lockTables(client: ClientBase, tables: readonly string[]): Promise<void> {
   const names = tables.map((name) => client.escapeIdentifier(name)).join(', ');
@@ -186,16 +193,11 @@ export async function lockTables(client: ClientBase, tables: readonly string[]):
     } catch (error) {
       if (sqlStateOf(error) !== SQLSTATE.lockNotAvailable) throw error;
       await client.query('rollback to savepoint before_locks');
-      if (performance.now() > giveUpAt) throw new BackupError(await holdersOf(client, tables));
+      if (performance.now() > giveUpAt) {
+        throw new BackupError(
+          'Nothing was changed: the tables were in use for a minute. End the longest session of pg_stat_activity, or try again later.',
+        );
+      }
     }
   }
-}
-
-async function holdersOf(client: ClientBase, tables: readonly string[]): Promise<string> {
-  const { rows } = await client.query<{ pids: string | null }>(
-    `select string_agg(distinct pid::text, ', ') as pids from pg_locks
-      where relation = any ($1::regclass[]) and granted and pid <> pg_backend_pid()`,
-    [tables.map((name) => client.escapeIdentifier(name))],
-  );
-  return `Nothing was changed: the tables were in use for a minute, now by session ${rows[0]?.pids ?? 'unknown'}. Try again when the session has ended.`;
 }

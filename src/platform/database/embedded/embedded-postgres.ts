@@ -1,20 +1,32 @@
-import { mkdir, realpath, rm } from 'node:fs/promises';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+} from 'node:fs';
+import { mkdir, realpath } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { prepareBinaries } from './binaries.js';
-import { DATABASE, HOST_BASED_ACCESS, prepareCluster, SMALL_SERVER } from './cluster.js';
-import { recordedHome, settleHome, makeSocketDir, removeSocketDir } from './data-home.js';
-import { EmbeddedPostgresError, exists, readIfPresent, writeWhole } from './file-system.js';
-import { ServerProcess, startPatiently, Supervisor, ServerLog } from './server-process.js';
-import { readPostmasterFile, stopPredecessor } from './postmaster-file.js';
-import { chooseServerUser, type ServerUser } from './server-user.js';
-import { chmodSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-
-const START_PATIENCE_MS = 30_000;
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  DATABASE,
+  EmbeddedPostgresError,
+  prepareCluster,
+  preparePrograms,
+  run,
+  type ServerUser,
+  serverUserOf,
+  SMALL_SERVER,
+} from './cluster.js';
+import { endPredecessor, readPostmasterFile, removeSocketDir, Supervisor } from './server.js';
 
 export interface EmbeddedPostgresOptions {
-  /** The cluster is in `<dataDir>/postgres`, unless the user that runs the server cannot reach it. */
   readonly dataDir: string;
   readonly log?: (line: string) => void;
   /** Additional server settings, such as `{ fsync: 'off' }` in tests. */
@@ -23,14 +35,12 @@ export interface EmbeddedPostgresOptions {
 
 export interface EmbeddedPostgres {
   readonly url: string;
-  /** Directory of the data. For root it may be outside DATA_DIR, which matters for backups. */
   readonly cluster: string;
   /** Process id of the current server. A killed server is replaced. */
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** Starts the PostgreSQL server of this application. The first start creates the database. */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
@@ -39,104 +49,72 @@ export async function startEmbeddedPostgres(
     return await start(options, undo);
   } catch (error) {
     await undo.disposeAsync().catch(() => undefined);
-    throw EmbeddedPostgresError.from(error);
+    if (error instanceof EmbeddedPostgresError) throw error;
+    const message = `The embedded PostgreSQL could not be started: ${(error as Error).message}`;
+    throw new EmbeddedPostgresError(message, { cause: error });
   }
 }
 
-/**
- * For commands: joins the server of a service that already runs on this DATA_DIR, or starts one. `stop` does not stop a
- * joined server.
- */
+const JOIN_MS = 30_000;
+
+/** For commands: joins the server of a running service, or starts one. `stop` does not stop a joined server. */
 export async function startOrJoin(
   options: EmbeddedPostgresOptions,
 ): Promise<Omit<EmbeddedPostgres, 'pid'>> {
   try {
     return await startEmbeddedPostgres(options);
   } catch (error) {
-    const urls = error instanceof DataDirInUseError && (await urlsOfRunning(options.dataDir));
-    if (!urls) throw error;
-    return { ...urls, stop: async () => undefined };
+    if (!(error instanceof DataDirInUseError)) throw error;
+    const cluster = join(await realpath(options.dataDir), 'postgres');
+    // The service may still be starting its server.
+    for (const begin = Date.now(); Date.now() - begin < JOIN_MS; await sleep(50)) {
+      const file = readPostmasterFile(cluster);
+      if (file?.ready) return { url: urlOf(file.socketDir), cluster, stop: async () => undefined };
+    }
+    throw error;
   }
 }
 
-/** Waits, because the holder of the lock may still be starting its server. */
-async function urlsOfRunning(
-  dataDir: string,
-): Promise<Omit<EmbeddedPostgres, 'pid' | 'stop'> | undefined> {
-  for (const begin = Date.now(); Date.now() - begin < START_PATIENCE_MS; await sleep(50)) {
-    const cluster = await clusterOf(dataDir);
-    const file = await readPostmasterFile(cluster);
-    const password = await readIfPresent(passwordFileIn(dataDir));
-    if (file?.ready && password) return { url: urlOf(password.trim(), file.socketDir), cluster };
-  }
-  return undefined;
+export function hasCluster(dataDir: string): boolean {
+  return existsSync(join(dataDir, 'postgres'));
 }
 
-/** Directory of the cluster. It may not exist yet. */
-async function clusterOf(dataDir: string): Promise<string> {
-  return join(await recordedHome(dataDir), 'postgres');
-}
-
-export async function hasCluster(dataDir: string): Promise<boolean> {
-  return exists(await clusterOf(dataDir));
-}
-
-function passwordFileIn(dataDir: string): string {
-  return join(dataDir, 'postgres.password');
-}
-
-function urlOf(password: string, socketDir: string): string {
-  return `postgres://${DATABASE}:${password}@localhost/${DATABASE}?host=${encodeURIComponent(socketDir)}`;
+function urlOf(socketDir: string): string {
+  return `postgres://${DATABASE}@localhost/${DATABASE}?host=${encodeURIComponent(socketDir)}`;
 }
 
 async function start(
-  options: EmbeddedPostgresOptions,
+  { dataDir: given, log = () => undefined, parameters }: EmbeddedPostgresOptions,
   undo: AsyncDisposableStack,
 ): Promise<EmbeddedPostgres> {
-  const log = options.log ?? (() => undefined);
-  await mkdir(options.dataDir, { recursive: true });
-  const dataDir = await realpath(options.dataDir);
-  const claim = (directory: string) => {
-    undo.defer(lockDataDir(join(directory, 'postgres.lock'), dataDir));
-  };
-  claim(dataDir);
-  const user = await chooseServerUser(await clusterOf(dataDir));
-  const home = await settleHome(dataDir, user, log);
-  // Two copies of a DATA_DIR refer to the same directory.
-  if (home !== dataDir) claim(home);
+  await mkdir(given, { recursive: true });
+  const dataDir = await realpath(given);
+  undo.defer(lockDataDir(dataDir));
+  if (existsSync(join(dataDir, 'postgres.password'))) {
+    throw new EmbeddedPostgresError(
+      `A version before 0.1.0 created ${dataDir}, and this release cannot read its data. Use another DATA_DIR, or delete it.`,
+    );
+  }
+  const cluster = join(dataDir, 'postgres');
+  const user = serverUserOf(cluster);
+  await endPredecessor(cluster, user, log);
+  const programs = await preparePrograms(user, dataDir);
+  await prepareCluster({ cluster, programs, user, durable: parameters?.['fsync'] !== 'off' });
 
-  const cluster = join(home, 'postgres');
-  await stopPredecessor(cluster, log);
-  const binaries = await prepareBinaries(user, home);
-  const password = await prepareCluster({
-    cluster,
-    passwordFile: passwordFileIn(dataDir),
-    binaries,
-    user,
-    durable: options.parameters?.fsync !== 'off',
-  });
-
-  const socketDir = await freshSocketDir(dataDir, user, undo);
-  const accessFile = join(home, 'postgres.hba.conf');
-  await writeWhole(accessFile, HOST_BASED_ACCESS, 0o644);
-  const serverLog = await ServerLog.open(join(dataDir, 'postgres.log'));
-  undo.defer(() => serverLog.close());
-
-  const parameters = {
-    ...SMALL_SERVER,
-    hba_file: accessFile,
-    unix_socket_directories: `"${socketDir}"`,
-    ...options.parameters,
-  };
-  const { postgres } = binaries;
-  const spawnServer = () =>
-    ServerProcess.spawn({ postgres, cluster, socketDir, user, log: serverLog, parameters });
-  const supervisor = new Supervisor(await startPatiently(spawnServer), spawnServer, log);
+  const socketDir = makeSocketDir(user);
+  undo.defer(() => removeSocketDir(socketDir, user));
+  const logFile = join(dataDir, 'postgres.log');
+  const logDescriptor = openLog(logFile);
+  undo.defer(() => closeSync(logDescriptor));
+  const settings = { ...SMALL_SERVER, unix_socket_directories: `"${socketDir}"`, ...parameters };
+  const command = { cluster, socketDir, user, logFile, logDescriptor, parameters: settings };
+  const supervisor = new Supervisor({ ...command, postgres: programs.postgres }, log);
   undo.defer(() => supervisor.stop());
+  await supervisor.start();
 
   let stopped: Promise<void> | undefined;
   return {
-    url: urlOf(password, socketDir),
+    url: urlOf(socketDir),
     cluster,
     get pid() {
       return supervisor.pid;
@@ -145,57 +123,63 @@ async function start(
   };
 }
 
-async function freshSocketDir(
-  dataDir: string,
-  user: ServerUser,
-  undo: AsyncDisposableStack,
-): Promise<string> {
-  const record = join(dataDir, 'postgres.socket');
-  const former = await readIfPresent(record);
-  if (former) await removeSocketDir(former, user);
-  const socketDir = await makeSocketDir(user);
-  await writeWhole(record, socketDir, 0o600);
-  undo.defer(async () => {
-    await removeSocketDir(socketDir, user);
-    await rm(record, { force: true });
-  });
-  return socketDir;
+const PREFIX = 'incident-triage-';
+/** Socket paths may have at least 103 bytes on every supported system. */
+const LONGEST_ROOT = 103 - `/${PREFIX}XXXXXX/.s.PGSQL.5432`.length;
+
+/** The socket needs a short path that the server user can reach; DATA_DIR guarantees neither. */
+function makeSocketDir(user: ServerUser): string {
+  for (const root of [tmpdir(), '/tmp', '/var/tmp']) {
+    if (Buffer.byteLength(root) > LONGEST_ROOT || !existsSync(root)) continue;
+    const directory = mkdtempSync(join(root, PREFIX));
+    if (user.uid !== undefined) chownSync(directory, user.uid, user.gid!);
+    if (run(user, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', directory]).ok) return directory;
+    rmdirSync(directory);
+  }
+  throw new EmbeddedPostgresError(
+    `The user that runs PostgreSQL has no usable directory for temporary files (tried ${tmpdir()}, /tmp and /var/tmp). Set TMPDIR.`,
+  );
+}
+
+const LONGEST_LOG = 1024 * 1024;
+
+/** Keeps one older file. */
+function openLog(path: string): number {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LONGEST_LOG) renameSync(path, `${path}.1`);
+  return openSync(path, 'a', 0o600);
 }
 
 const SQLITE_BUSY = 5;
 
-class DataDirInUseError extends EmbeddedPostgresError {
-  constructor(dataDir: string, options: ErrorOptions) {
-    super(
-      `${dataDir} is in use by another running instance. Stop that instance, or use another DATA_DIR.`,
-      options,
-    );
-  }
-}
+class DataDirInUseError extends EmbeddedPostgresError {}
 
 /**
- * Locks the data directory for one process and returns the release. Node has no flock, but an exclusive SQLite transaction takes the file lock
- * of the kernel. The lock ends with its process, so it is never stale, and the kernel decides between simultaneous
- * starts, also of containers that share the volume.
- *
- * Never open the file in another way: closing any handle of it would drop the lock.
+ * Locks by an exclusive SQLite transaction, because Node has no flock. The kernel releases the lock when the process
+ * ends, also between containers. Never open the file in another way: closing any handle of it would drop the lock.
  */
-function lockDataDir(file: string, dataDir: string): () => void {
+function lockDataDir(dataDir: string): () => void {
+  const file = join(dataDir, 'postgres.lock');
   const sqlite = process.getBuiltinModule('node:sqlite');
   let database: DatabaseSync | undefined;
   try {
     database = new sqlite.DatabaseSync(file, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
     chmodSync(file, 0o600);
+    const held = database;
+    return () => held.close();
   } catch (error) {
     database?.close();
     const { errcode, message } = error as { errcode?: number; message: string };
-    if (errcode === SQLITE_BUSY) throw new DataDirInUseError(dataDir, { cause: error });
+    if (errcode === SQLITE_BUSY) {
+      throw new DataDirInUseError(
+        `${dataDir} is in use by another running instance. Stop that instance, or use another DATA_DIR.`,
+        { cause: error },
+      );
+    }
     throw new EmbeddedPostgresError(
       `${file} cannot be locked (${message}). The user that starts this service must be able to write to DATA_DIR.`,
       { cause: error },
     );
   }
-  const held = database;
-  return () => held.close();
 }

@@ -13,11 +13,8 @@ import {
 } from './conditions.js';
 import {
   asUsual,
-  capacityAlert,
-  insideOnly,
   longAgo,
   ofRequests,
-  ofServices,
   onlyTestFiles,
   scannerKnown,
   sourceInside,
@@ -43,7 +40,7 @@ export const CALMING = calming([
     any(
       byTool('analystverdict', /^(?:false_?positive|benign)$/i),
       byTool('riskstate', /^(?:dismissed|confirmedsafe)$/i),
-      byTool('threatstatus', /^(?:cleared|false_?positive)$/i),
+      byTool('threatstatus userfeedback', /^(?:cleared|false_?positive|not_useful)$/i),
       byTool('determination',
         /^(?:not_?malicious|security_?testing|line_?of_?business_?application|confirmed_?(?:user_?)?activity)$/i),
       byTool('status resolvestatus resolutionstatus resolution closereason workflowreason disposition',
@@ -52,12 +49,15 @@ export const CALMING = calming([
       { only: isRecord, from: reads('dispositionlabel', /^(?:false|benign) positive\b/i) })],
   ['sample_of_tool', -200, 'proof', 'work scan drill finding tool rating place', 'The tool marks the event as a sample or a test of itself.',
     any(
-      byTool('sample issample istest testalert simulated istestevent', YES),
+      byTool('sample issample istest testalert simulated istestevent', YES), byTool('alerttype eventtype', /^test$/i),
       { only: ({ key }) => key === 'title', from: reads('title', /^\[(?:SAMPLE|TEST)\]/) })],
   ['finding_gone', -40, 'proof', 'work scan finding rating tool', 'The tool reports that the weakness is gone, or that the setting is right.',
     { only: (_, { fields, all: facts }) => fields.repository !== undefined || facts.some(({ path }) => /compliance\/status$|securitycontrolid$|vulnerabilities\/|cve/.test(path)), from: any(byTool('state status workflowstatus', /^(?:fixed|resolved|passed|auto_dismissed|closed|suppressed)$/i), byTool('compliancestatus recordstate', /^(?:passed|archived)$/i), byTool('action', /^(?:fixed|auto_dismissed|closed_by_user|resolved)$/)) }],
-  ['refused_by_policy', -20, 'harmless', 'place', 'A policy refused the sign-in.',
-    any(byTool('failurereason reason resultdescription', /\bblocked by (?:conditional access|policy|the policy)|\bblocked due to|\bhas been blocked by\b/i), byTool('errorcode', /^5300[0-4]$/))],
+  ['archived_by_rule', -25, 'decided', 'work scan tool rating place', 'The tool archived the finding by a rule, or a person did.',
+    byTool('archived isarchived', YES)],
+  ['refused_by_policy', -20, 'harmless', 'place work', 'A policy or missing rights refused it.',
+    any(byTool('failurereason reason resultdescription', /\bblocked by (?:conditional access|policy|the policy)|\bblocked due to|\bhas been blocked by\b/i), byTool('errorcode', /^5300[0-4]$|^(?:Client\.)?(?:AccessDenied|UnauthorizedOperation)/),
+      { only: ({ path }) => /responsestatus\/code$/.test(path), from: byTool('code', /^40[13]$/) })],
   ['sender_proven', -10, 'who', 'sender',
     'DMARC passed, reported by the gateway. A hijacked mailbox passes, too.', senderProven],
   ['sorted_as_marketing', -20, 'proof', 'sender',
@@ -117,13 +117,6 @@ export const CALMING = calming([
     byTool('passwordauth passwordauthentication', /^(?:disabled|no|off)$/i)],
   ['no_risk_seen', -8, 'clean', 'place', 'The directory sees no risk.',
     byTool('risk risklevel riskstate', /^(?:none|low|0)$/i)],
-  // Who fills a disk or a processor may do so on purpose: alone it closes nothing.
-  ['capacity_of_services', -15, 'role', 'rating',
-    'A tool that watches services measured how full or slow one is.', capacityAlert],
-  ['no_hurry_for_operations', -15, 'harmless', 'rating',
-    'The tool that watches the service only warns, or reports that it is over.',
-    ofServices(
-      any(reads('severity', /^(?:warning|info|none|low|minor)$/i), byTool('status', /^resolved$/i)))],
   ['approved_on_record', -25, 'decided', 'drill work scan rating',
     'An approval is on record.',
     any(
@@ -136,16 +129,16 @@ export const CALMING = calming([
       recorded(/^(?:\w*ticket(?:id|number|ref)?|\w*change(?:ticket|record|number|id|request|ref|requestid)?|chg|rfc|workorder|jira|servicenow|itsm\w*)$/,
         yes(/\b[A-Z]{2,10}[-_ ]?\d{2,}|^approved\b/)),
       noted(/\b(?:CHG|CHANGE|REQ|RITM|INC|TASK|WO|TKT|JOIN|LEAVE|PO)[-_ ]?\d{2,}/))],
-  ['confirmed_by_people', -25, 'confirmed', 'work scan rating place payment sender',
+  ['confirmed_by_people', -25, 'confirmed', 'work scan rating place payment sender lure',
     'The affected person or the owner confirmed it.',
     any(
       noted(
         /\b(?:user|owner|manager|she|he|team|supplier|vendor|employee|requester|service desk|help ?desk) (?:has |have )?(?:confirms?|confirmed|verified|recogni[sz]ed)\b|\bconfirmed (?:by|with|in person|over the phone|on the phone)\b|\bcall(?:ed)? back\b|\bcalled .{1,40} on the .{0,20}number\b|\bverified (?:by (?:phone|call|badge)|in person)\b|\bas agreed with\b|\bexpected by\b/i),
-      recorded(/^(?:(?:user|owner|manager|requester|requestor|caller|employee|supplier|vendor|admin|recipient|analyst|account|sender|hr|helpdesk|travel)\w*(?:confirm|consent|acknowledg|verif)\w*|\w*confirmedby|\w*confirmed|verifiedby\w+|(?:phone)?callback\w*|calledback\w*|verifiedbyphone|verbally\w*|expected(?:by\w+)?|announcedbypost|\w*(?:soc|security)(?:notified|informed|aware)|consent|oldfactorusedtoconfirm|(?:owner|manager|requester|team|admin|hr|supplier|vendor)(?:answer|reply|replied|said|says|statement|response)|identitycheck(?:ed)?|identityproof|proofofidentity)$/, yes(/^/)))],
+      recorded(/^(?:(?:user|owner|manager|requester|requestor|caller|employee|supplier|vendor|admin|recipient|analyst|account|sender|hr|helpdesk|travel)\w*(?:confirm|consent|acknowledg|verif)\w*|\w*confirmedby|\w*confirmed|verifiedby\w+|(?:phone)?callback\w*|calledback\w*|verifiedbyphone|verbally\w*|expected(?:by\w+)?|announcedbypost|\w*(?:soc|security)(?:notified|informed|aware)|consent|oldfactorusedtoconfirm|(?:owner|manager|requester|team|admin|hr|supplier|vendor)(?:answer|reply|replied|said|says|statement|response)|\w*confirmation|identitycheck(?:ed)?|identityproof|proofofidentity)$/, yes(/^/)))],
   ['usual_here', -20, 'usual', 'work place sender rating',
     'The same was seen here often before.',
     any(
-      recorded(/^(?:\w*(?:usual|typical|normal|familiar|routine|recurring|consistentwithbaseline|withinbaseline|matchesbaseline|baselinematch|inbaseline|expectedbehaviou?r|same(?:every|each)\w*|knownpattern|knowngood|knownbenign)(?:for\w+)?|seenbefore|knownprocess|isknown)$/,
+      recorded(/^(?:\w*(?:usual|typical|normal|familiar|routine|recurring|consistentwithbaseline|withinbaseline|matchesbaseline|baselinematch|inbaseline|expectedbehaviou?r|same(?:every|each)\w*|same\w*(?:before|previous|earlier)\w*|knownpattern|knowngood|knownbenign)(?:for\w+)?|seenbefore|knownprocess|isknown)$/,
         YES),
       recorded(/^(?:same(?!report|text|ip)|identical|repeat|prior|previous|earlier|seenbefore|seen(?:last|in|on)|messagesfrom|sendermessages|messageslast|emailsfrom|occurrences|timesseen|dayssee?n|relationship|correspondence|logins(?:from|last|in)|signins(?:from|last|in)|runs(?:last|in|per))\w*$/,
         { min: 10 }),
@@ -162,8 +155,6 @@ export const CALMING = calming([
     'It has been known here for more than half a year.',
     longAgo(
       /^(?:\w*since|\w*firstseen\w*|firstcontactdate|firstseenon|createdinrepo|contractfrom|relationship\w*|\w*knownfor|installedon|taskcreated|domainage|accountage)$/)],
-  ['old_domain', -10, 'usual', 'sender', 'The domain has existed for years.',
-    recorded(/^\w*domainage(?:days)?$|^agedays$/, { min: 365 })],
   ['planned', -20, 'planned', 'work scan rating',
     'It was planned for this time.',
     recorded(/^(?!.*(?:task|minutes|seconds|hours))(?:schedule[d]?|\w*schedule|\w*scheduled|scheduled\w*|changewindow|\w*maintenance\w*|in\w*window|(?:change|maintenance|patch|backup|service|release|outage|deploy\w*|test|scan)\w*window|\w*drill\w*|testid|\w*planned\w*|\w*exercise\w*|runid|engagement\w*|scanjob\w*|scanname|scanpolicy|jobname|backupjob)$/,
@@ -172,7 +163,7 @@ export const CALMING = calming([
     'The inventory gives the machine or address a role that explains the event.',
     any(
       noted(
-        /\b(?:vulnerability|compliance|known(?: internet)?) scanner\b|\bjump (?:host|server)\b|\bisolated (?:lab|network)\b|\b(?:backup|build|patch|deployment|monitoring|management|inventory|scan) (?:server|appliance|agent|job|system)\b|\btest (?:lab|environment|system|tenant)\b/i),
+        /\b(?:vulnerability|compliance|known(?: internet)?) scanner\b|\bjump (?:host|server)\b|\bisolated (?:\w+ )?(?:lab|network|vlan)\b|\b(?:backup|build|patch|deployment|monitoring|management|inventory|scan) (?:server|appliance|agent|job|system)\b|\btest (?:lab|environment|system|tenant)\b/i),
       recorded(/^(?:\w*role(?:in\w+)?|\w*ipowner|\w*owner|\w*networklabel|\w*asset(?:tags?|types?|roles?|class|group)\w*|\w*function|purpose|network|networktype|iptype|ipclass|asorg|hosttype|sourcetype|hostgroup|devicerole|group|labelofip|ipdescription|sourcedescription)$/, yes(/\b(?:scanner|vuln(?:erability)?[-_ ](?:scan\w*|management)|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i)))],
   ['trip_on_record', -25, 'planned', 'place', 'A trip on record explains the place.',
     recorded(/^(?:\w*calendar\w*|(?!impossible|atypical)\w*travel(?!speed|kmh|km|time|hours|minutes|alert|distance)\w*|\w*\btrip\w*|businesstrip|\w*booking\w*|itinerary|onleave|absence|outofoffice|conference|flight\w*)$/,
@@ -180,7 +171,7 @@ export const CALMING = calming([
   ['matches_record', -25, 'match', 'payment sender lure', 'The details match the record.',
     any(
       recorded(/^(?:\w*(?:iban|bank|account|order|po|invoice|amount|vendor|link|sendingip|domain)\w*match(?:es)?\w*|\w*matchesmaster|\w*matchesorder|threewaymatch)$/,
-      yes(/^(?:true|yes|y|1)$|^(?:PO|SO|ORD)[-_]?\d/i)),
+      yes(/^(?:true|yes|y|1)$|^(?:PO|SO|ORD)[-_ ]?\d/i)),
       recorded(/iban|bank|account|order|amount/, /^matches (?:the )?(?:master|record|file|order)/i))],
   ['found_clean', -15, 'clean', 'sender work',
     'The tools that looked at it found nothing.',
@@ -195,8 +186,6 @@ export const CALMING = calming([
       recorded(/^(?:gatewaycategory|category|precedence|mailtype|graymail)$/,
         yes(/^(?:bulk|list|marketing|newsletter|graymail|promotional)$/i)),
       byTool('sender envelopefrom returnpath mailfrom', /^(?:b|bnc|bounces?|lists?|mta|return|rp)[-+._=][\w+=.-]*\d[\w+=.-]*@/i))],
-  ['answers_us', -12, 'confirmed', 'sender', 'It answers a message of our own.',
-    recorded(/^(?:replytoourmessage|inreplytoours|isreplytosent|answerstosent)$/, YES)],
   ['sent_by_us', -15, 'inside', 'sender', 'The mail did not leave the company.',
     recorded(/^(?:internal|isinternal|intraorg|direction|senttenant|sentvia|origin)$/,
       yes(/^(?:true|yes|y|1)$|^(?:internal|intra-?org\w*|own tenant|inside)$/i))],
@@ -210,10 +199,6 @@ export const CALMING = calming([
       noted(
         /\b(?:head office|own office|own desk|inside, wired|(?:office|corporate|company|branch) (?:network|lan|wi-?fi|vpn|egress|gateway|proxy)|vpn (?:egress|exit)|home (?:provider|line|network) seen)\b/i),
       recorded(/^(?:(?:is)?(?:corporate|company|office|internal)(?:vpn|network|egress|ip|address|location)|\w*(?:ip|network|location|country|asn|egress)(?:is)?(?:known|trusted|usual|familiar|corporate|expected)|(?:is)?(?:known|trusted|usual|familiar|expected)(?:ip|network|location|country|asn|city)|(?:is)?(?:vpnegress|corporate))$/, YES))],
-  ['nothing_odd', -12, 'usual', 'place sender work scan',
-    'The tool checked for oddities and found none.',
-    recorded(/^(?:is|has)?(?:new|unknown|unfamiliar|unusual|anomal|suspicious|malicious|risky|firsttime|firstcontact|firstseen(?!on|at|date)|impossible|mismatch|replytomismatch|lookalike|typosquat|spoof|vtdetections|vtpositives|detections|positives|sensitiveactions|rulescreated|inboxrules|newrules|mailboxrules|filesencrypted|childprocesses|othera(?:lerts|nomalies)|otherfailures|postlogin(?:alerts|anomalies))\w*$/,
-      NO)],
   ['came_to_nothing', -10, 'harmless', 'work scan',
     'Nothing was sent, run or answered.',
     recorded(/^(?:(?!\w*tag)\w*(?:egress|external|internet|outbound)\w*|\w*connections(?:established)?|\w*connections|downloads?(?:after)?|executed|persistence|(?!manager|owner|user|agency|requester)\w*reached\w*|\w*opened|successes\w*|interactive|failuresafter\w*|otherdetections|matchesvulnerability|entropychange)$/,
@@ -226,8 +211,6 @@ export const CALMING = calming([
     'The program lies where only administrators install programs.',
     recorded(/^(?:\w*(?:image|process|executable|program)\w*|path|filepath)$/,
       /^"?[a-z]:\\(?:Program Files(?: \(x86\))?|Windows\\CCM)\\/i)],
-  ['stays_inside', -10, 'inside', 'work',
-    'The connection stays within the own network.', insideOnly],
   ['signed_by_vendor', -12, 'signed', 'work',
     'The program is signed by its vendor.',
     any(

@@ -17,9 +17,9 @@ export type Scalar = string | number | boolean;
 
 /** One value of the raw data under the name that its tool gave it, or one of the well-known fields. */
 export interface Fact {
-  /** Absent for a value of the raw data. */
-  readonly source?: 'fields';
-  /** JSON pointer from the root of the raw data, or of the fields. */
+  /** Absent for a value of the raw data. A value of the incident itself, as its severity, is no evidence. */
+  readonly source?: 'fields' | 'incident';
+  /** JSON pointer from the root of the raw data, of the fields or of the incident. */
   readonly pointer: string;
   /** The last name of the path in small letters and digits, so that `is_compliant` and `isCompliant` are one name. */
   readonly key: string;

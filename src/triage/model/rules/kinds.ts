@@ -10,10 +10,11 @@ const KIND_KEYS = new Set(
     'eventtype eventaction action activity activitytype activitydisplayname operation operationname methodname ' +
     'name message msg summary detection detectname detectionname signature category type detailtype findingtype alerttype ' +
     'searchname monitorname alertdetails alerttypefriendlyname status reason logmessage eventdescription subcategory ' +
-    'taskcategory shortdescription eventtypename verb state logcode phase resultdescription'
+    'taskcategory shortdescription eventtypename policyname verb state logcode phase resultdescription'
   ).split(' '),
 );
-const isKind = (fact: Fact, { isMail }: Facts): boolean => !isMail && KIND_KEYS.has(fact.key);
+export const isKind = (fact: Fact, { isMail }: Facts): boolean =>
+  !isMail && KIND_KEYS.has(fact.key);
 
 /** Places of tools, and results of a search: those count only if no sign speaks against the event. */
 export const isRecord = ({ path }: Fact): boolean =>

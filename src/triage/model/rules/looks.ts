@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import {
   all,
   any,
@@ -10,7 +9,6 @@ import {
   isTrue,
   type Look,
   named,
-  quoting,
   reads,
   recorded,
   tells,
@@ -42,7 +40,7 @@ const ATTACKS: readonly RegExp[] = [
   /;\s{0,9}drop\s{1,9}table\b|\bwaitfor\s{1,9}delay\b|\b(?:pg_)?sleep\s{0,3}\(\s{0,3}\d|information_schema\.|xp_cmdshell/i,
   /(?:\.\.[\\/]){2}|\.\.[\\/]{1,3}(?:etc|windows|proc)\b|[\\/]etc[\\/](?:passwd|shadow)\b|[\\/]windows[\\/]win\.ini/i,
   /(?:[;|`]|&&|\$\()\s{0,9}(?:cat|id|whoami|wget|curl|nc|bash|sh|ping|uname|powershell|cmd(?:\.exe)?)\b(?!\s{0,3}=)/i,
-  /[?&](?:cmd|exec|command)=(?:whoami|id|cat|ls|dir|uname|net|ipconfig|ifconfig|type)\b|\$\{jndi:/i,
+  /(?<!\/exec)[?&](?:cmd|exec|command)=(?:whoami|id|cat|ls|dir|uname|net|ipconfig|ifconfig|type)\b|\$\{jndi:/i,
   /class\.module\.classloader|autodiscover\.json\?\S{0,40}@|x-rps-cat|php:\/\/(?:input|filter)|\b(?:eval|passthru|shell_exec|base64_decode)\s{0,3}\(/i,
   /<script\b|\bonerror\s{0,5}=/i,
 ];
@@ -148,24 +146,13 @@ const besideUsual =
 export const asUsual = besideUsual((count, usual) => count > 0 && count <= usual * 1.5);
 export const farAboveUsual = besideUsual((count, usual) => count >= usual * 5);
 
-const REMOTE_END = /^(?:dst|dest|destination|remote)(?:ip|address|ipaddress)?$/;
-const NEAR_END =
-  /^(?:src|source|local|client|from|attacker|actor)(?:ip|address|ipaddress)?$|^ip(?:address)?$/;
 const PRIVATE_ADDRESS = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)[\d.]{3,11}$/;
-/** Connections whose ends both have private addresses. */
-export const insideOnly: Look = (facts) => {
-  const ends = facts.allOfTools.filter(({ value }) => isIP(String(value)) !== 0);
-  const far = ends.filter(({ key }) => REMOTE_END.test(key));
-  const near = ends.filter(({ key }) => NEAR_END.test(key));
-  const isInside = [...far, ...near].every(({ value }) => PRIVATE_ADDRESS.test(String(value)));
-  return far.length > 0 && near.length > 0 && isInside ? [quoting(near[0]!), quoting(far[0]!)] : [];
-};
 export const sourceInside = byTool('ip ipaddress srcip sourceip clientip', PRIVATE_ADDRESS);
 
 /* Sign-ins. */
 
 const COUNTRY_KEYS = split(
-  'country countryorregion countryname countrycode location geo previouscountry usualcountry usualcountries homecountry originatingcountry xoriginatingcountry',
+  'country countryorregion countryname countrycode location geo previouscountry usualcountry usualcountries homecountry home originatingcountry xoriginatingcountry',
 );
 const regions = new Intl.DisplayNames(['en'], { type: 'region' });
 /** `DE`, `Germany` and `Berlin, DE` are one country. */
@@ -174,36 +161,12 @@ function countryIn(value: Fact['value']): string {
   return /^[A-Z]{2}$/.test(name) ? (regions.of(name) ?? name).toUpperCase() : name;
 }
 export const twoCountries: Look = (facts) => {
-  const byCountry = new Map(
-    facts.named(...COUNTRY_KEYS).map((fact) => [countryIn(fact.value), fact]),
-  );
+  const named = facts
+    .named(...COUNTRY_KEYS)
+    .filter(({ value }) => /^[\p{L} ,.-]{2,64}$/u.test(String(value)));
+  const byCountry = new Map(named.map((fact) => [countryIn(fact.value), fact]));
   byCountry.delete('');
   return byCountry.size > 1 ? [...byCountry.values()] : [];
-};
-
-const TIME_KEYS = split('at time timestamp createddatetime published eventtime t');
-const TWO_HOURS = 2 * 60 * 60 * 1_000;
-const MOST_SIGN_INS = 100;
-/** Two entries with different countries within two hours. */
-export const soonElsewhere: Look = (facts) => {
-  const times = new Map(
-    facts.named(...TIME_KEYS).map((fact) => [ownerOf(fact), Date.parse(String(fact.value))]),
-  );
-  const signIns = facts
-    .named(...COUNTRY_KEYS)
-    .filter(({ value }) => /^[\p{L} -]{2,60}$/u.test(String(value)))
-    .slice(0, MOST_SIGN_INS)
-    .map((fact) => ({ fact, at: times.get(ownerOf(fact)) ?? NaN, country: String(fact.value) }));
-  for (const one of signIns) {
-    const other = signIns.find(
-      ({ fact, at, country }) =>
-        ownerOf(fact) !== ownerOf(one.fact) &&
-        Math.abs(at - one.at) < TWO_HOURS &&
-        countryIn(country) !== countryIn(one.country),
-    );
-    if (other) return [one, other].map(({ fact, country }) => ({ ...fact, words: country }));
-  }
-  return [];
 };
 
 /** At least three answers denied or timed out, and one approved. */
@@ -247,7 +210,9 @@ export const approvedAfterDenials = any(
 export const callSucceeded: Look = (facts) =>
   facts.named('errorcode').some(({ value }) => /[a-z]/i.test(String(value)))
     ? []
-    : facts.named('eventname', 'operation', 'operationname', 'activitydisplayname').slice(0, 1);
+    : facts
+        .named('eventname', 'operation', 'operationname', 'methodname', 'activitydisplayname')
+        .slice(0, 1);
 export const openedToAll = any(
   all(
     reads('eventname', /^AuthorizeSecurityGroupIngress$/),
@@ -255,6 +220,10 @@ export const openedToAll = any(
     reads('fromport', /^(?!80$|443$)-?\d+$/),
   ),
   all(reads('principal aws', /^\*$/), reads('effect', /^Allow$/i)),
+  all(
+    reads('sourceaddressprefix', /^(?:\*|any|internet|0\.0\.0\.0(?:\/0)?)$/i),
+    reads('access', /^Allow$/i),
+  ),
   all(
     reads('eventname', /^Modify(?:Snapshot|Image|DBSnapshot|DBClusterSnapshot)Attribute$/),
     named(/^(?:group|valuestoadd|userid)$/, /^(?:all|\d{12})$/i),
@@ -278,7 +247,6 @@ export const replicationByUser: Look = (facts) =>
   actorsOf(facts).length === 0
     ? evaluate(replication, facts)
     : [];
-export const replicationByController = all(replication, byTool('subjectusername', REPLICATES));
 
 /** A list of at least three values. */
 export const severalValues =
@@ -286,17 +254,6 @@ export const severalValues =
   (facts) => {
     const found = facts.named(...split(keys));
     return found.length > 2 ? found : [];
-  };
-
-/** Dates before the newest other date of the event. */
-export const pastDate =
-  (keys: string): Look =>
-  (facts) => {
-    const dated = facts.named(...split(keys)).filter((fact) => dayOf(fact) > 0);
-    if (dated.length === 0) return [];
-    const others = facts.all.filter((fact) => !dated.includes(fact)).map(dayOf);
-    const newest = others.reduce((one, other) => (other > one ? other : one), 0);
-    return dated.filter((fact) => dayOf(fact) < newest).map((fact) => quoting(fact));
   };
 
 /** `support@hosting.example` is the name of a company and no network: the phrase has to stand outside of addresses. */
@@ -341,15 +298,27 @@ const watchesAttacks = (facts: Facts): boolean =>
 const SEVERITY_WORD = /^(?:critical|high|medium|moderate|low|info\w*)$/i;
 /** The severity of the incident, with the tool's word for it where the event has one. */
 export const severityIs =
-  (severity: 'high' | 'critical'): Look =>
+  (severity: 'low' | 'high' | 'critical'): Look =>
   (facts) => {
-    if (!watchesAttacks(facts) || facts.severity !== severity) return [];
+    if (severity !== 'low' && !watchesAttacks(facts)) return [];
     const told = evaluate(severities, facts);
+    const isLow = told.length > 0 && told.every(({ value }) => LOW.test(String(value)));
+    if (
+      facts.severity !== severity &&
+      !(severity === 'low' && facts.severity === 'medium' && isLow)
+    )
+      return [];
     const word =
       told.find(({ value }) => String(value).toLowerCase() === severity) ??
       told.find(({ value }) => !SEVERITY_WORD.test(String(value)));
-    return word ? [word] : facts.all.slice(0, 1);
+    return [
+      word ?? {
+        ...{ source: 'incident', pointer: '/severity', key: 'severity', path: 'severity' },
+        ...{ value: severity, words: `severity: ${severity}` },
+      },
+    ];
   };
+const LOW = /^(?:low|info\w*|notice|debug|minor|none|minimal)$/i;
 
 /** Words beside a verdict by which the tool takes it back. */
 const TAKEN_BACK: Readonly<Record<string, RegExp>> = {
@@ -389,19 +358,3 @@ export const rated = (pattern: RegExp): Condition => ({
     new RegExp(`^(?!.*\\b(?:${NO_ATTACK})\\b).{0,200}?(?:${pattern.source})`, 'i'),
   ),
 });
-
-/* Tools that watch whether services run: they link to the graph of what they measured. */
-
-export const ofServices = (condition: Condition): Condition => ({
-  only: (_, facts) => facts.ofTools('generatorurl').length > 0,
-  from: condition,
-});
-/** The name of the alert, as Prometheus sends it. */
-const alertNamed = (pattern: RegExp): Condition =>
-  ofServices({
-    only: ({ path }) => /^(?:(?:alerts|group|common)?\/?labels\/)alertname$/.test(path),
-    from: reads('alertname', pattern),
-  });
-export const capacityAlert = alertNamed(
-  /^(?!.*(?:login|logon|sign.?in|admin|auth|ssh|egress|traffic|agent|sensor|delet|encrypt|ransom|attack)).*(?:disk|filesystem|file ?system|space|memory|cpu|latency|slow|p9\d|throughput|queue|lag|replica|restart|crash ?loop|oom|backup|cron|quota|throttl|saturat|5xx)/i,
-);

@@ -36,7 +36,10 @@ const PATH_KEYS =
 const notSigned = any(
   {
     only: ({ key, path }) => key !== 'trusted' || !/device|client|location/.test(path),
-    from: denied(/signed$|signature(?:valid|verified|trusted)$|^trusted$|codesign\w*$/),
+    from: named(
+      /signed$|signature(?:valid|verified|trusted)$|^trusted$|codesign\w*$/,
+      /^(?:false|no|0|unsigned|not signed|none)$/i,
+    ),
   },
   reads('signer signature', /^(?:none|unsigned|invalid|revoked|expired)\b/i),
 );
@@ -62,9 +65,6 @@ export const MACHINE_ACTS = signs([
   ['ransom_demanded', 50, 'ransomware', '', 'T1486',
     'Files cannot be opened any more, and a note demands money.',
     all(says('encrypted_files'), says('ransom_demand'))],
-  ['mass_renaming', 18, 'ransomware', 'work', 'T1486',
-    'Many files are renamed at once. Version control and synchronisation do that, too.',
-    countOf(RENAMED, 100)],
   ['mass_encryption', 50, 'ransomware', 'work', 'T1486',
     'Many files are encrypted at once, or changed beside another sign of it.',
     any(
@@ -89,6 +89,9 @@ export const MACHINE_ACTS = signs([
       named(/command|cmd|args/, /\b(?:anydesk|rustdesk|screenconnect|ateraagent|meshagent)\b.{0,120}\s--?(?:silent|set-password|start-with-win|fullinstall|quiet)/i),
       all(isTrue('unattended'), reads('tool product application app software process image name', /anydesk|teamviewer|screenconnect|connectwise|rustdesk|splashtop|atera|remote/i)),
       named(/path|image|process|file|command|cmd|parent|target/, /\\(?:users\\public|programdata|appdata\\(?:roaming|local\\temp))\\[^"|]{0,60}\b(?:client32|netsupport|anydesk|rustdesk|ateraagent|meshagent|tacticalrmm|remcos)\w*\.exe/i))],
+  ['program_of_windows_folder', 25, 'malware', 'work', 'T1569.002 T1036.005',
+    'A service starts a program that lies beside those of Windows, as PsExec and ransomware put it there.',
+    named(/imagepath|servicefile|binpath/, /^"?(?:%systemroot%|%windir%|c:\\windows)\\(?!psexesvc)[\w.-]+\.exe\b/i)],
   ['shell_as_service', 45, 'malware', 'finding', 'T1569.002 T1021.002',
     'A service was installed that runs a command and writes its output to a share.',
     named(/imagepath|command|cmd|servicefile|binpath/, /\\\\127\.0\.0\.1\\\w+\$\\|%comspec%\s+\/q\s+\/c|cmd(?:\.exe)?\s+\/q\s+\/c\s.{0,200}1>\s?\\\\/i)],
@@ -179,16 +182,8 @@ export const MACHINE_ACTS = signs([
     'A file was changed so that it gives root rights or loads code into each program.',
     named(/./,
       /\bchmod\s+(?:-\w+\s+)?(?:[ugoa]*\+s|[2467][0-7]{3})\s+\S*\/(?:tmp|dev\/shm|var\/tmp|home)\/|\bchmod\s+(?:u\+s|4755)\b|\/etc\/ld\.so\.preload|\bchmod"?\s+(?:a\d=)?"?(?:u\+s|[2467]\d{3})"?\s+(?:a\d=)?"?\S*\/(?:tmp|dev\/shm)\/|\buseradd\b.{0,60}-u\s?0\b|\bsuid bit set\b|>\s?\/etc\/sudoers|\bNOPASSWD:\s?ALL\b.{0,40}\/etc\/sudoers|\bLD_PRELOAD=\S*\/(?:tmp|dev\/shm)|\binsmod\s+\S*\/tmp|\b(?:pwnkit|dirtypipe|dirty pipe|dirtycow|gtfobins)\b/i)],
-  ['directory_copy', 35, 'malware', 'finding', 'T1003.003',
-    'The database of the directory is copied, as for a backup or for its passwords.',
-    says('directory_copy')],
   ['credential_store', 35, 'malware', 'work', 'T1555', 'Stored passwords or cookies are read.',
     says('credential_store')],
-  ['credentials_leave', 25, 'malware', 'finding', 'T1555 T1041',
-    'Stored secrets are read, and something is sent to a host outside.',
-    all(
-      says('credential_store', 'leaked_secret'),
-      named(/./, /\b(?:post|put|upload\w*|sends?|sent)\b.{0,40}https?:\/\//i))],
   ['spreads', 30, 'malware', 'finding', 'T1091 T1570', 'The malware is on other machines, too.',
     named(/^(?:spread\w*|alsoinfected|infected(?:hosts|machines|devices)|propagat\w*)$/,
       /[a-z]{2}/i)],
@@ -248,7 +243,7 @@ export const MACHINE_ACTS = signs([
     'A tool or site for file transfers was used.', says('transfer_tool')],
   ['staged_archive', 30, 'data_exfiltration', 'work', 'T1560.001',
     'Files were packed into an archive with a password, as before a theft of data.',
-    any(says('staged_archive'), named(/./, /\b(?:7za?|rar|winrar)(?:\.exe)?"?\s+a\s.{0,100}-h?p\S/i))],
+    any(says('staged_archive'), isTrue('archivepassword encryptedarchive'), named(/./, /\b(?:7za?|rar|winrar)(?:\.exe)?"?\s+a\s.{0,100}-h?p\S/i))],
   ['shell_port', 25, 'malware', 'finding', 'T1571',
     'The connection goes to a port that attack tools listen on unless told otherwise.',
     reads('destport dport dstport destinationport remoteport', /^(?:4444|4445|1337|31337|6666)$/)],
@@ -261,11 +256,6 @@ export const MACHINE_ACTS = signs([
         /(?:mb|mib|megabytes)(?:out|sent|upload\w*|egress)$|(?:out|upload|egress|sent|exfil)\w*(?:mb|mib)$/,
         1000),
       countOf(/(?:gb|gib|gigabytes)(?:out|sent|upload\w*|egress)$|(?:out|upload|egress|sent|exfil)\w*(?:gb|gib)$/, 1))],
-  ['secrets_of_builds', 30, 'malware', 'finding', 'T1195.002',
-    'A build step read secrets and called a host outside.',
-    all(
-      says('leaked_secret'), reads('host egress dest', /\./),
-      reads('pipeline step package', /\S/))],
   ['pod_escape', 25, 'malware', 'work', 'T1611 T1610',
     'A container runs with the rights of its node.',
     any(
@@ -273,27 +263,19 @@ export const MACHINE_ACTS = signs([
       named(/command|cmd|args|process/, /\bdocker\b.{0,200}(?:--privileged\b|-v\s+\/:\/)|\bnsenter\s+.{0,20}-t\s*1\b|\bchroot\s+\/(?:host|mnt)\b/i),
       reads('hostpath mountpath', /^\/(?:$|etc|root|var\/run\/docker\.sock|proc)/),
       reads(`${RULE_KEYS} type findingtype`, /\bprivileged ?container|launch privileged|host ?path mount|container ?escape/i))],
-  ['shell_in_pod', 22, 'malware', 'work', 'T1609',
+  ['shell_in_pod', 18, 'malware', 'work', 'T1609',
     'Somebody opened a shell or ran a command in a running container.',
     any(
       reads('subresource', /^(?:exec|attach)$/),
       reads(`${RULE_KEYS} output type findingtype`, /terminal shell in (?:a )?container|shell (?:was )?spawned in (?:a )?container|attach\/exec pod|kubernetes\/execinkubesystempod|exec into (?:a )?pod/i))],
-  ['tunnel', 40, 'malware', 'work', 'T1071.004', 'DNS queries carry data (DNS tunnel).',
-    tells('tunnel')],
-  ['many_long_names', 25, 'malware', 'work', 'T1071.004',
-    'Thousands of long names below one domain were looked up.',
-    all(
-      atLeast(2000, 'queries queries1h querycount count'),
-      atLeast(40, 'avglabellength labellength'))],
-  ['many_text_records', 25, 'malware', 'work', 'T1071.004',
-    'Records that can carry data are looked up again and again.',
-    all(
-      reads('type querytype qtype qtypename recordtype rrtype dnsquerytype', /^(?:TXT|NULL)$/i),
-      atLeast(100, 'queriesperminute queriespermin qpm querycount queries count'))],
-  ['data_in_name', 20, 'malware', 'work', 'T1071.004',
-    'A name that was looked up begins with more letters than people choose.',
-    reads('query queryname qname dnsquery rrname dnsquestionname queriedname',
-      /^[a-z0-9_=-]{30,63}\.[a-z0-9-]/i)],
+  ['tunnel', 45, 'malware', 'work', 'T1071.004', 'DNS queries carry data (DNS tunnel).',
+    any(
+      tells('tunnel'),
+      all(
+        atLeast(100, 'queriesperminute queriespermin qpm queries queries1h querycount count'),
+        any(
+          atLeast(40, 'avglabellength labellength'),
+          reads('query queryname qname dnsquery rrname dnsquestionname queriedname', /^[a-z0-9_=-]{30,63}\.[a-z0-9-]/i))))],
   ['attack_in_request', 35, 'web_attack', 'scan', 'T1190',
     'A request carries commands for a database, a shell or a browser, or leaves its folder.',
     requestLikeAttack],
@@ -318,14 +300,16 @@ export const MACHINE_CIRCUMSTANCES = circumstances([
   ['remote_support', 36, 'rat', 'finding', 'T1219',
     'A program for remote support is used, as technicians and swindlers do.',
     tells('remote_support')],
-  ['not_stopped', 8, 'malware', 'finding', '', 'The tool saw it and did not stop it.',
+  ['not_stopped', 8, '', 'rating', '', 'The tool saw it and did not stop it.',
     any(
       denied(/(?:blocked|prevented|quarantined|contained)$/),
       reads('patterndispositiondescription exit block', /not (?:blocked|possible)/i))],
   ['leaver', 20, 'data_exfiltration', '', 'T1567',
     'Somebody who leaves the company takes data along more often than others.',
-    reads('resignation resignationonfile leaver hrflag noticegiven employmentstatus lastworkingday',
-      /^(?:true|yes)$|^\d{4}-|\b(?:leav\w+|resign\w*|notice|terminated)\b/i)],
+    all(
+      named(/^(?:\w*resign\w*|leaver|hrflag|notice(?:given|period\w*)|employmentstatus|last(?:working)?day|contractend\w*|newemployer)$/,
+        /^(?:true|yes)$|^\d{4}-|\b(?:leav\w+|resign\w*|notice|terminated|competitor)\b/i),
+      named(/^(?:\w*(?:download|upload|export|copied|usb|bytes)\w*|files|destination|attachments?|records)$/, /\S/))],
   ['not_sanctioned', 20, 'data_exfiltration', 'work', 'T1567',
     'The policy does not allow where the data goes.',
     any(

@@ -96,7 +96,7 @@ export const secretsAsked: Look = (facts) => {
 export const hidingRule = any(
   reads(
     'value movetofolder subjectcontainswords subjectorbodycontainswords bodycontainswords folder movedto destination targetfolder conditions newvalue',
-    /^(?:notes|archive|junk(?: e-?mail)?)\b|\b(?:rss (?:feeds|subscriptions)|conversation history|deleted items|sync issues)\b|\b(?:invoices?|payments?|wire|iban|phish\w*|hacked|passwords?|help ?desk|virus|suspicious|docusign)\b/i,
+    /^(?:notes|junk(?: e-?mail)?)\b|\b(?:rss (?:feeds|subscriptions)|conversation history|deleted items|sync issues)\b|\b(?:invoices?|payments?|wire|iban|phish\w*|hacked|passwords?|help ?desk|virus|suspicious|docusign)\b/i,
   ),
   reads('name', /\b(?:(?:Soft)?DeleteMessage|ForwardTo|RedirectTo|ForwardAsAttachmentTo)\b/i),
   // Nobody else gives orders to the reader of an alert in the name of a rule.

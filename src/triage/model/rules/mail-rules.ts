@@ -5,7 +5,6 @@ import {
   atLeast,
   check,
   circumstances,
-  isFalse,
   isTrue,
   named,
   reads,
@@ -28,6 +27,7 @@ import {
   secretsAsked,
   wants,
 } from './mail-looks.js';
+import { twoCountries } from './looks.js';
 import { MESSAGES } from './prose.js';
 
 const DOMAIN_AGE =
@@ -40,8 +40,6 @@ export const MAIL_ACTS = signs([
     any(check('dmarc', 'fail'), check('compauth', 'fail'))],
   ['dmarc_absent', 8, 'phishing', 'sender', 'T1566',
     'No DMARC policy vouches for the domain of the sender.', check('dmarc', 'none')],
-  ['spf_failed', 10, 'phishing', 'sender', 'T1566',
-    'The sending server is not one that the domain allows.', check('spf', 'fail', 'softfail')],
   ['signature_missing', 6, 'phishing', 'sender', 'T1566',
     'The mail carries no valid signature of its domain.', check('dkim', 'none', 'fail')],
   ['nobody_vouches', 12, 'phishing', 'sender', 'T1566',
@@ -61,9 +59,6 @@ export const MAIL_ACTS = signs([
   ['lookalike_seen', 35, 'phishing', 'lure', 'T1566', 'The tool sees a name that imitates another.',
     affirmed(
       /lookalike\w*|typosquat\w*|homoglyph\w*|\w*impersonation\w*|displayname(?:spoof\w*|matchesexecutive|match\w*)|spoof(?:ed|ing)?(?:detected)?$|cousindomain/)],
-  ['first_contact', 4, 'phishing', 'sender', 'T1566', 'The sender never wrote here before.',
-    affirmed(
-      /^(?:is)?(?:firstcontact|firsttime\w*|newsender|new(?:sender|contact)|sendingipnew\w*)$/)],
   ['impersonation_seen', 15, 'phishing', 'lure', 'T1566',
     'The tool itself speaks of impersonation.', says('impersonation')],
   ['links_elsewhere', 6, 'phishing', 'sender', 'T1566.002',
@@ -94,8 +89,6 @@ export const MAIL_ACTS = signs([
   ['account_threat', 15, 'phishing', 'lure', 'T1566',
     'The text threatens the loss of an account or a mailbox.',
     all(wants('account_threat'), isMail)],
-  ['urgency', 6, 'phishing', 'sender', 'T1566', 'The text urges the reader to hurry.',
-    all(says('urgency'), isMail)],
   ['sign_in_request', 15, 'phishing', 'lure', 'T1566',
     'The text asks its reader to sign in or to scan a code.',
     all(wants('sign_in_request'), isMail)],
@@ -120,21 +113,14 @@ export const MAIL_ACTS = signs([
       reads('body text bodytext bodypreview content ocr extractedtext imagetext', /\+?\d[\d ()-]{7,40}\d/))],
   ['device_code', 45, 'phishing', 'finding', 'T1566',
     'A code for a device sign-in is requested, which gives a stranger the session.',
-    all(says('device_code'), any(isMail, { only: ({ key }) => MESSAGES.has(key), from: says('device_code') }, says('hidden_network', 'travel', 'new_place', 'impersonation'), named(/name|title|rule|alert|description|message|detail/, /phish|suspicious|unusual|abus/i)))],
+    all(says('device_code'), any(isMail, { only: ({ key }) => MESSAGES.has(key), from: says('device_code') }, says('hidden_network', 'travel', 'new_place', 'impersonation'), twoCountries, named(/name|title|rule|alert|description|message|detail/, /phish|suspicious|unusual|abus/i)))],
   ['extortion', 30, 'spam', 'finding', 'T1566', 'The text threatens its reader and demands money.',
     all(says('extortion'), isMail)],
   ['unsolicited', 22, 'spam', 'finding', 'T1566', 'The text promises a prize or a present.',
     all(says('unsolicited'), isMail)],
   ['attachment_runs', 35, 'malware_delivery', 'finding', 'T1566.001 T1204.002',
-    'The attachment is of a kind that runs code when it is opened.', all(attachedProgram, isMail)],
-  ['type_runs', 25, 'malware_delivery', 'finding', 'T1566.001 T1204.002',
-    'The type of the attachment is one that runs code.',
-    all(
-      reads('mimetype contenttype type filetype magic filemimetype',
-        /x-msdownload|dosexec|iso9660|x-iso|application\/hta|onenote|macroenabled|x-ms-shortcut|windows script/i),
-      isMail)],
-  ['macros_present', 25, 'malware_delivery', 'finding', 'T1566.001 T1204.002',
-    'The document holds macros.', isTrue('macros hasmacros macro containsmacros vba hasvba')],
+    'The attachment is of a kind that runs code when it is opened.',
+    any(all(attachedProgram, isMail), isTrue('macros hasmacros macro containsmacros vba hasvba'))],
   ['double_ending', 35, 'malware_delivery', 'finding', 'T1566.001 T1204.002',
     'A file hides its type behind a second ending.',
     reads(FILE_KEYS,
@@ -146,11 +132,6 @@ export const MAIL_ACTS = signs([
     says('human_check')],
   ['payment_change', 30, 'bec', 'payment', 'T1534',
     'Payments are to go to another account than before.', inMail(says('payment_change'))],
-  ['account_changed_on_file', 30, 'bec', 'payment', 'T1534',
-    'Bank details were changed without a call to the known number.',
-    any(
-      isFalse('callbackdone callbackverified verifiedbyphone ibanmatchesmaster'),
-      isTrue('bankdetailschanged'), reads('newibancountry', /\S/))],
   ['gift_cards', 50, 'bec', 'finding', 'T1534', 'The sender asks for gift cards and their codes.',
     inMail(says('gift_cards'))],
   ['secrecy', 25, 'bec', 'finding', 'T1534', 'The writer wants secrecy, or no calls.',

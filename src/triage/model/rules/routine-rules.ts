@@ -1,7 +1,17 @@
-import { all, any, calming, type Condition, named, reads } from './conditions.js';
+import {
+  all,
+  any,
+  byTool,
+  calming,
+  type Condition,
+  evaluate,
+  named,
+  reads,
+  YES,
+} from './conditions.js';
 import type { Fact, Facts } from './facts.js';
-import { isRecord, ordinary } from './kinds.js';
-import { replicationByController } from './looks.js';
+import { isKind, isRecord, ordinary } from './kinds.js';
+import { severityIs } from './looks.js';
 import { linksElsewhere } from './mail-looks.js';
 
 /** Where the tool rates the event as high or critical, nothing is a routine. */
@@ -42,18 +52,21 @@ const SERVICE_NAME =
 const ACTORS =
   'username subjectusername targetusername accountname subjectaccountname subjectusersid targetusersid userid usersid user sid actor actorname initiatedby initiatingusername account principal principalid principalemail caller callername owner runas invokedby';
 
+const sentInside = byTool('internal isinternal intraorg', YES);
 /** People report mails as low: such a mail must be checked, and lead nowhere else. */
 const isHarmlessMail = (facts: Facts): boolean => {
   const { spf, dkim, dmarc, compauth } = facts.authentication;
-  return (spf ?? dkim ?? dmarc ?? compauth) !== undefined && linksElsewhere(facts).length === 0;
+  const isKnown =
+    (spf ?? dkim ?? dmarc ?? compauth) !== undefined || evaluate(sentInside, facts).length > 0;
+  return isKnown && linksElsewhere(facts).length === 0;
 };
 
 const RECORD_KEYS =
-  'eventname operation eventid eventcode path verb eventtype logid methodname syslog event eventid activitydisplayname action cef leef raw message line xml kind webhookevent type logdesc activity operationname'.split(
+  'eventname operation eventid eventcode path verb eventtype logid methodname syslog event eventid activitydisplayname action cef leef raw message line xml kind webhookevent type logdesc activity operationname error'.split(
     ' ',
   );
 const ALERT =
-  /^(?:rule|rulename|ruletitle|alert|alertname|alerttitle|alertdisplayname|title|signature|detection\w*|detectname|threat\w*|risk\w*|verdict|searchname|findingtype|note|reason(?:s)?|correlation\w*|aggregation|count|failures|distinct\w*|anomal\w*|score|confidence|tactics?|techniques?|mitre\w*|malware\w*|policy\w*|sensor\w*|engine|category)$/;
+  /^(?:rule|rulename|ruletitle|alert|alertname|alerttitle|alertdisplayname|title|signature|detection\w*|detectname|threat\w*|risk\w*|verdict|searchname|findingtype|note|reason(?:s)?|correlation\w*|aggregation|count|failures|distinct\w*|anomal\w*|score|confidence|tactics?|techniques?|mitre\w*|malware\w*|policy\w*|sensor\w*|engine|category|reputation|eventdefinition\w*)$/;
 const NOTHING =
   /^(?:|-|none|null|0|no|false|unknown|n\/a|normal|informational|low|info|other\.?|hidden)$/i;
 /** A record of an audit log, a system or a network, which bears no name of a detection. */
@@ -93,8 +106,6 @@ export const ROUTINE = calming([
         all(windows(/^(?:4698|4699|4700|4701|4702|106|140|141|200|201)$/), record('taskname', /^\\(?:Microsoft\\(?:Windows|Office|Configuration Manager|EdgeUpdate)\\[\w .\\()-]{1,120}|(?:GoogleSystem\\GoogleUpdater\\|Mozilla\\)?(?:GoogleUpdate|MicrosoftEdgeUpdate|OneDrive|Firefox|Adobe Acrobat Update)[\w .{}-]{0,80})$/i)),
         all(windows(/^4776$/), record('status errorcode', /^0x0$/i)),
         windows(/^(?:4608|4616|4634|4647|4672|4688|4689|4798|4799|4826|4902|5024|5033|5156|5158|5379|5857|6005|6006|6009|6013|7001|7002|7036|7040|10016|1074|1500|1501|1502|1503|19|43|44|1000|1001|1150|1151|2000|2002|2014)$/)))],
-  ['directory_replication', -30, 'routine', '', 'Domain controllers replicate the directory.',
-    replicationByController],
   // Scanners of the whole network are refused all day.
   ['refused_at_the_edge', -32, 'routine', '',
     'A firewall refused a connection from outside.',
@@ -119,13 +130,15 @@ export const ROUTINE = calming([
       recordLike(/mfa|factor|2fa|authtype|authmethod|authenticationmethod|additionaldetails|credentialtype/, /^(?:yes|true|ok|push|totp|webauthn|fido2?|passkey|certificate|duo|okta verify)$|^(?!.*\b(?:not?|none|denied|failed|skipped|unknown|bypass\w*)\b).*\b(?:mfa|passed|success\w*|satisfied|completed|verified|approved|authenticator|push|token|key)\b/i))],
   /* How it ended, and how the tool rates it. */
   ['went_well', -8, 'harmless', '', 'It ended as it should.',
-    record('keywords eventtype outcome result resultstatus activityresult status statuscode resulttype errorcode responsecode substate success succeeded conclusion', /^(?:audit[ _]success|0x8020000000000000|success(?:ful|fully)?|succeeded|ok|0|0x0|allow(?:ed)?|true|yes|passed|completed|finished|200|resolved|none)$/i)],
+    record('keywords eventtype outcome result resultstatus activityresult status statuscode resulttype errorcode responsecode substate success succeeded successful conclusion', /^(?:audit[ _]success|0x8020000000000000|success(?:ful|fully)?|succeeded|ok|0|0x0|allow(?:ed)?|true|yes|passed|completed|finished|200|resolved|none)$/i)],
   ['rated_low', -20, 'rated', '', 'The tool rates the event as low, and nothing in it is odd.',
-    (facts: Facts) => (facts.severity === 'low' && (!facts.isMail || isHarmlessMail(facts)) ? facts.all.slice(0, 1) : [])],
-  ['says_enough', -8, 'who', '', 'The event says what happened, and to whom.',
+    { only: (_, facts) => !facts.isMail || isHarmlessMail(facts), from: severityIs('low') }],
+  ['says_enough', -8, 'who', '', 'The event names the action, and the account, machine or mail that it concerns.',
     (facts: Facts) => {
       const isReport = facts.all.some(({ key }) => /^report(?:er|edby)/.test(key));
       const raw = facts.all.filter((fact) => fact.source === undefined && isRecord(fact));
-      return raw.length >= 3 && (facts.isMail || !isReport) ? raw.slice(0, 1) : [];
+      if (raw.length < 2 || (isReport && !facts.isMail)) return [];
+      const act = raw.find((fact) => isKind(fact, facts)) ?? raw.find(({ key }) => RECORD_KEYS.includes(key)) ?? (facts.isMail ? raw[0] : undefined);
+      return act ? [act] : [];
     }],
 ], true);

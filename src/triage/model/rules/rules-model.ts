@@ -143,7 +143,8 @@ const isSignIn = (facts: Facts): boolean =>
 function evidenceOf(findings: readonly Finding[]): Evidence[] {
   const byPlace = new Map<string, Evidence>();
   for (const { source = 'raw_data', pointer, value } of findings.flatMap(({ facts }) => facts)) {
-    if (byPlace.size < MOST_EVIDENCE) byPlace.set(source + pointer, { source, pointer, value });
+    if (byPlace.size < MOST_EVIDENCE && source !== 'incident')
+      byPlace.set(source + pointer, { source, pointer, value });
   }
   return [...byPlace.values()];
 }

@@ -24,6 +24,8 @@ export const RULES: readonly Rule[] = [
 /** From which sum of points an event is what, and how far the rules may be believed there: measured on the development cases. */
 export const SCALE = {
   malicious: 45,
+  /** From so many points of acts on, the severity counts with them. */
+  withSeverity: 30,
   /** One plain sign, as a factor that was changed or a locked archive: an analyst has a look. */
   suspicious: 20,
   /** So much has to be proven of an event that is benign. */
@@ -44,7 +46,7 @@ export const SCALE = {
 export interface Sums {
   /** What speaks against the event, less what calms that. */
   readonly left: number;
-  /** The same, without the tool's rating, which makes nothing malicious. */
+  /** The same, without the tool's rating, which alone makes nothing malicious. */
   readonly acts: number;
   /** As `left`, less only what proofs explain. */
   readonly unexplained: number;
@@ -55,6 +57,8 @@ export interface Sums {
   readonly kinds: number;
   /** What the tool's rating and its alarming words give. Everything in favour of the event answers them. */
   readonly rating: number;
+  /** The part of it that the severity gives. */
+  readonly severity: number;
   /** Whether nothing at all speaks against the event. */
   readonly withoutSigns: boolean;
   /** Whether all that speaks against the event is circumstances. */
@@ -67,7 +71,9 @@ export interface Sums {
  */
 export function classify(sums: Sums): Classification {
   const { left, acts, unexplained, proven, borneOut, kinds } = sums;
-  if (acts >= SCALE.malicious && !sums.onlyCircumstances) return 'malicious';
+  const isGraded = acts >= SCALE.withSeverity && borneOut === 0;
+  const graded = isGraded ? acts + sums.severity : acts;
+  if (graded >= SCALE.malicious && !sums.onlyCircumstances) return 'malicious';
   if (left >= SCALE.suspicious) return 'suspicious';
   const isBorneOut = kinds >= SCALE.kinds && borneOut - sums.rating >= SCALE.borneOut;
   if (left === 0 && isBorneOut) return 'benign';
@@ -105,6 +111,8 @@ export interface Finding {
 }
 
 const MOST_FACTS_OF_A_RULE = 3;
+/** Rules about the severity of the incident. */
+const SEVERITIES = new Set(['tool_says_high', 'tool_says_critical']);
 
 const RULES_OF_A_PIECE = 4;
 
@@ -156,6 +164,7 @@ export function sumsOf(findings: readonly Finding[]): Sums {
     borneOut: habits.length === 0 ? 0 : -totalOf(habits),
     kinds: kindsOf(signs, habits),
     rating: totalOf(signs.filter(({ doubt }) => doubt === 'rating')),
+    severity: totalOf(signs.filter(({ name }) => SEVERITIES.has(name))),
     withoutSigns: signs.length === 0,
     onlyCircumstances: signs.every(({ isCircumstance }) => isCircumstance),
   };

@@ -7,13 +7,6 @@ import { Lexicon } from './phrases.js';
 
 /** What mails and pages ask for. */
 export const MAIL_SIGNS = {
-  urgency: `
-    asap | right away | before noon | end of day | as soon as possible | today only | 24 hours |
-    48 hours | urgent | immediately | within .. hours | within .. min | within .. h | expires |
-    action needed | action required | last chance | final notice | dringend | sofort | umgehend |
-    urgente | läuft .. ab | expire | by noon | close of business | eod | final reminder |
-    last reminder | last warning | within a day | within one day | will be .. suspended |
-    without delay | time sensitive | before the deadline`,
   account_threat: `
     account .. verloopt | account .. geblokkeerd | postfach .. voll | passwort läuft .. ab |
     mot de passe .. expire | contraseña .. caduca | password .. scade | mailbox storage | quota |
@@ -217,8 +210,7 @@ export const ENDPOINT_SIGNS = {
   sensitive_file: `
     read sensitive file | search private keys | cat etc shadow | etc shadow .. read |
     read .. etc shadow | cp etc shadow | unshadow | aws credentials .. read | cat .. id rsa |
-    169 254 169 254 .. iam | latest meta data iam | find .. id rsa | grep .. password`,
-  directory_copy: 'ntdsutil',
+    169 254 169 254 .. iam | env base64 | printenv .. base64 | latest meta data iam | find .. id rsa | grep .. password`,
   credential_store: `
     login data | library keychains | keychain dump* | dump* .. keychain | cp .. keychain |
     copy .. keychain | read* .. keychain | keychain .. read* | document cookie | credential store |
@@ -409,7 +401,7 @@ export const ENDPOINT_SIGNS = {
     exfiltration attempt | exfiltration detected | exfiltrated | exfiltration of | s3 browser |
     azcopy | restic .. backup .. rest | goodsync | dropbox uploader | mega .. upload | bashupload |
     temp sh | oshi at | curl t | curl .. data binary | post .. archive | personal webdav |
-    to personal | private gmail | usb .. copied | removable .. copied`,
+    to personal | private gmail | to removable | usb .. copied | removable .. copied`,
   staged_archive: `
     7z a .. p | 7za a .. p | rar a .. hp | rar .. hp | 7z .. mhe | winrar .. hp |
     compress archive .. temp | makecab .. temp | tar czf .. tmp | zip .. password .. temp`,
@@ -457,7 +449,7 @@ export const ACCOUNT_SIGNS = {
     unfamiliarfeatures | new location | first country | unfamiliar location | unfamiliar sign in |
     anomalous token | context .. change | new asn | new browser | unfamiliar device |
     unknown device | first time .. country | unusual asn | atypical location | never used before |
-    not seen before | never seen | new ip address | unknown location`,
+    not seen before | never seen | never logged on | never used | new ip address | unknown location`,
   hidden_network: `
     malicious ip | maliciousipaddress | anonymizer | anonymiser | vpn exit | residential proxy |
     botnet .. ip | tor exit | anonymised address | anonymized ip | anonymizedipaddress |
@@ -563,9 +555,6 @@ export const ACCOUNT_SIGNS = {
   group_joined: `
     added .. domain admins | added .. enterprise admins | added .. schema admins |
     added .. administrators | new domain admin | new enterprise admin | joined .. domain admins`,
-  at_night: `
-    out of hours | outside working hours | outside business hours | outside office hours |
-    off hours | after hours`,
   cloud_log_off: `
     stoplogging | deletetrail | deleteflowlogs | deletedetector | audit logging disabled |
     diagnosticsettings delete | deletesink | stopconfigurationrecorder |
@@ -641,7 +630,7 @@ export const TOOL_SIGNS = {
     blocklist* | mismatch | disabled | turned off | killed | cleared | failed | failure | failures |
     rejected | threat | threats | excessive | spike | surge | burst | mass | repeated | multiple |
     anonymous | everyone | public | external | sensitive | elevated | escalated | vulnerab* |
-    unsigned | hidden | encoded | covert | dormant | tor | outside .. hours | off hours |
+    unsigned | hidden | encoded | covert | offline | unreachable | silent | lost | dormant | tor | outside .. hours | off hours |
     after hours`,
   ordinary_work: `
     completed | finished | succe* | renew* | rotat* | expir* | heartbeat | health | keepalive |

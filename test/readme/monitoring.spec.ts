@@ -3,11 +3,11 @@ import { RECEIPT_REFUSALS } from '../../src/webhooks/receipt/receipt.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { startTestApp } from '../support/test-app.js';
 
-const PAGE = readFileSync('docs/operations.md', 'utf8');
+const PAGE = readFileSync('docs/monitoring.md', 'utf8');
 
-describe('docs/operations.md', () => {
+describe('docs/monitoring.md', () => {
   it('has a row for every table of the database, with what it costs and what removes it', async () => {
-    const [, section] = /\n## What grows\n([\s\S]*?)\n## /.exec(PAGE)!;
+    const [, section] = /\n## What grows\n([\s\S]*?)\n#/.exec(PAGE)!;
     const rows = section!
       .split('\n')
       .filter((line) => line.startsWith('| `'))
@@ -27,14 +27,13 @@ describe('docs/operations.md', () => {
   });
 
   it('has a row for every code of webhook_errors_total', () => {
-    const [, table] = /Codes of `webhook_errors_total`:\n([\s\S]*?)\n\n`/.exec(PAGE)!;
+    const [, table] = /Codes of `webhook_errors_total`:\n([\s\S]*?)\n#/.exec(PAGE)!;
     const named = [...table!.matchAll(/`(\w+)`/g)].map(([, code]) => code);
     expect(named).toEqual(expect.arrayContaining([...RECEIPT_REFUSALS, 'internal_error']));
   });
 
-  it('lets runs of playbooks go as the operator is told, and their actions stay', async () => {
-    const playbooks = PAGE.slice(PAGE.indexOf('\n## Playbooks\n'), PAGE.indexOf('\n## Connectors'));
-    const [, told] = /How runs are kept[\s\S]*?```sql\n([\s\S]*?)```/.exec(playbooks)!;
+  it('has SQL that deletes ended playbook runs and keeps their actions', async () => {
+    const [, sql] = /# Delete old data[\s\S]*?```sql\n([\s\S]*?)```/.exec(PAGE)!;
     const world = await PlaybookWorld.start();
     try {
       const { viewer } = world.clients;
@@ -45,7 +44,7 @@ describe('docs/operations.md', () => {
       const action = ended.steps[0].action_id as string;
       await world.approve(action);
       await world.until(playbook, ended.run_id, 'completed');
-      await world.actions.database.query(told!.replaceAll("'1 year'", "'0 s'"));
+      await world.actions.database.query(sql!.replaceAll("'1 year'", "'0 s'"));
       const left = await viewer.get(runs);
       expect(left.body.data.map(({ run_id }: { run_id: string }) => run_id)).toEqual([
         waiting.run_id,

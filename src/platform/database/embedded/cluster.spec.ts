@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
 import { lstat, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyPrograms, linkLibraries, locateNative } from './binaries.js';
-import { commandLine, isAlive, servesCluster } from './postmaster-file.js';
+import { copyPrograms, linkLibraries, locateNative } from './cluster.js';
+import { servesCluster } from './server.js';
 import { openTempDir } from '../../../../test/support/embedded/launcher-build.js';
-import { eventually } from '../../../../test/support/jobs/eventually.js';
 
 describe('copyPrograms', () => {
   const root = openTempDir('copy');
@@ -35,15 +33,6 @@ describe('copyPrograms', () => {
     const { ino } = await lstat(copy);
     expect((await lstat(await copyPrograms(native, home))).ino).toBe(ino);
   });
-
-  it('replaces the copy of another version and an interrupted copy', async () => {
-    await mkdir(join(home, 'postgres.programs-18.5.0.interrupted'));
-    await writeFile(join(root, 'package/package.json'), '{"version":"18.6.0"}');
-
-    await copyPrograms(native, home);
-
-    expect(await readdir(home)).toEqual(['postgres.programs-18.6.0']);
-  });
 });
 
 describe('the package of PostgreSQL', () => {
@@ -67,39 +56,9 @@ describe('the package of PostgreSQL', () => {
 });
 
 describe('servesCluster', () => {
-  it('is false for a process that is not PostgreSQL, and for an unused pid', async () => {
-    expect(await servesCluster(process.pid, '/data/postgres')).toBe(false);
-    expect(await servesCluster(2 ** 22 + 1, '/data/postgres')).toBe(false);
-  });
-
-  it('is false for the orphan guard and for a server of another cluster', async () => {
-    const arguments_ = [
-      '-c',
-      'read -r line; :',
-      ...'sh /x/bin/postgres -D /data/postgres -p'.split(' '),
-    ];
-    const guard = spawn('/bin/sh', arguments_, { stdio: ['pipe', 'ignore', 'ignore'] });
-    const pretender = spawn('/bin/sh', ['-c', 'read -r line; :'], {
-      argv0: '/x/bin/postgres -D /data/postgres -p',
-      stdio: ['pipe', 'ignore', 'ignore'],
-    });
-    try {
-      await eventually(async () => (await commandLine(guard.pid!)).startsWith('/bin/sh'));
-      expect(await servesCluster(guard.pid!, '/data/postgres')).toBe(false);
-      await eventually(async () => servesCluster(pretender.pid!, '/data/postgres'));
-      expect(await servesCluster(pretender.pid!, '/data/postgres2')).toBe(false);
-      expect(await servesCluster(pretender.pid!, '/data')).toBe(false);
-    } finally {
-      guard.stdin.end();
-      pretender.stdin.end();
-    }
-  });
-
-  it('reads the command line with ps if /proc is missing', async () => {
-    const own = await commandLine(process.pid, '/nowhere');
-    expect(own).toContain('node');
-    expect(own.endsWith(' ')).toBe(true);
-    expect(await commandLine(2 ** 22 + 1, '/nowhere')).toBe('');
-    expect(isAlive(process.pid)).toBe(true);
+  it('is true only for a process that works in the directory of the cluster', () => {
+    expect(servesCluster(process.pid, process.cwd())).toBe(true);
+    expect(servesCluster(process.pid, '/data/postgres')).toBe(false);
+    expect(servesCluster(2 ** 22 + 1, process.cwd())).toBe(false);
   });
 });

@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline as connect } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { Client, type ClientBase } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { presentTime } from '../../clock.js';
+import { version } from '../../config/process.js';
+import { syncFolder } from '../../files.js';
+import { commandConnection } from '../connection.js';
+import { MIGRATIONS_TABLE } from '../data-source.js';
+import { readAppliedMigrations } from '../schema-checks.js';
+
+const FORMAT = 1;
+
+interface Table {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/**
+ * The first line of a backup, which is a gzip file (with its checksum). Then come the rows of each table as COPY text,
+ * ended by a line `\.`.
+ */
+export interface Manifest {
+  readonly format: number;
+  readonly version: string;
+  readonly created_at: string;
+  readonly migrations: readonly string[];
+  readonly key_ids: readonly string[];
+  readonly tables: readonly Table[];
+  readonly sequences: readonly { readonly name: string; readonly last: string }[];
+}
+
+export interface Backup {
+  readonly manifest: Manifest;
+  readonly rows: number;
+}
+
+/** The file cannot be used. Nothing was changed. */
+export class BackupError extends Error {}
+
+interface BackupOptions {
+  readonly url: string;
+  readonly file: string;
+  readonly excludedTables: readonly string[];
+  /** Returns the ids of the keys that the contents need. Throws if the backup would be unusable. */
+  readonly keyIds: (client: ClientBase) => Promise<readonly string[]>;
+  readonly force?: boolean;
+}
+
+/**
+ * Writes a snapshot of the whole database while the service keeps writing. The file appears when it is complete and
+ * synced.
+ */
+export async function writeBackup(options: BackupOptions): Promise<Backup> {
+  const { url, file, force } = options;
+  if (!force && existsSync(file)) {
+    throw new BackupError(
+      `${file} already exists. Choose another file, or use --force to replace it.`,
+    );
+  }
+  const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
+  const client = new Client(commandConnection(url));
+  // A broken connection rejects the current query.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    const manifest = await manifestOf(client, options);
+    let rows = 0;
+    async function* content(): AsyncGenerator<Buffer | string> {
+      yield `${JSON.stringify(manifest)}\n`;
+      for (const table of manifest.tables) {
+        const copy = client.query(copyTo(`copy ${copyTarget(client, table)} to stdout`));
+        yield* inChunks(copy);
+        yield '\\.\n';
+        rows += copy.rowCount;
+      }
+    }
+    const output = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true });
+    await pipeline(content, createGzip(), output);
+    await rename(draft, file);
+    syncFolder(dirname(file));
+    return { manifest, rows };
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+async function manifestOf(
+  client: Client,
+  { keyIds, excludedTables }: BackupOptions,
+): Promise<Manifest> {
+  const migrations = await appliedMigrations(client);
+  if (migrations.length === 0) {
+    throw new BackupError('The database is empty: there is nothing to back up.');
+  }
+  const tables = await listTables(client);
+  return {
+    format: FORMAT,
+    version,
+    created_at: new Date(presentTime()).toISOString(),
+    migrations,
+    key_ids: await keyIds(client),
+    tables: tables.filter(({ name }) => !excludedTables.includes(name)),
+    sequences: (await client.query<Manifest['sequences'][number]>(SEQUENCES)).rows,
+  };
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+async function* inChunks(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  for await (const row of rows) {
+    parts.push(row);
+    size += row.length;
+    if (size < CHUNK_BYTES) continue;
+    yield Buffer.concat(parts);
+    parts = [];
+    size = 0;
+  }
+  yield Buffer.concat(parts);
+}
+
+export async function verifyBackup(file: string): Promise<Backup> {
+  try {
+    return await readBackup(file, async (_, rows) => {
+      for await (const part of rows) void part;
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new BackupError(
+      code === 'ENOENT'
+        ? `The file ${file} does not exist.`
+        : `${file} cannot be restored, and nothing was changed: ${message}.`,
+      { cause: error },
+    );
+  }
+}
+
+/** @param receive must read the rows to their end */
+export async function readBackup(
+  file: string,
+  receive: (table: Table, rows: AsyncIterable<Buffer>) => Promise<void>,
+): Promise<Backup> {
+  const lines = linesOf(file);
+  let unread: Buffer = Buffer.alloc(0);
+  let rows = 0;
+  const readMore = async (): Promise<void> => {
+    const next = await lines.next();
+    if (next.done) throw new BackupError('its end is missing');
+    unread = next.value;
+  };
+  async function* rowsOfTable(): AsyncGenerator<Buffer> {
+    for (;;) {
+      const end = endOfTable(unread);
+      const part = end < 0 ? unread : unread.subarray(0, end);
+      if (part.length > 0) yield part;
+      for (let at = part.indexOf(LF); at >= 0; at = part.indexOf(LF, at + 1)) rows += 1;
+      if (end >= 0) {
+        unread = unread.subarray(end + END_OF_TABLE.length);
+        return;
+      }
+      await readMore();
+    }
+  }
+  try {
+    await readMore();
+    const start = unread.indexOf(LF) + 1;
+    const manifest = JSON.parse(unread.toString('utf8', 0, start)) as Manifest;
+    if (manifest.format !== FORMAT) throw new BackupError('this release does not read its format');
+    unread = unread.subarray(start);
+    for (const table of manifest.tables) await receive(table, rowsOfTable());
+    if (unread.length > 0 || !(await lines.next()).done) {
+      throw new BackupError('it has data after its end');
+    }
+    return { manifest, rows };
+  } finally {
+    await lines.return(undefined);
+  }
+}
+
+const LF = 10;
+const END_OF_TABLE = Buffer.from('\\.\n');
+
+/** COPY writes a backslash in a value as two, so only the end of a table is a line `\.`. */
+function endOfTable(lines: Buffer): number {
+  if (lines.subarray(0, END_OF_TABLE.length).equals(END_OF_TABLE)) return 0;
+  const before = lines.indexOf(`\n${END_OF_TABLE.toString()}`);
+  return before < 0 ? -1 : before + 1;
+}
+
+/** Yields the unpacked file in parts that end with a line. */
+async function* linesOf(file: string): AsyncGenerator<Buffer, undefined> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  // The reader of the lines gets the error.
+  connect(createReadStream(file), gunzip, () => undefined);
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+    const bytes = Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(LF) + 1;
+    if (end > 0) yield bytes.subarray(0, end);
+    rest = bytes.subarray(end);
+  }
+  if (rest.length > 0) throw new BackupError('its end is missing');
+}
+
+/** All relations of the service are in one schema and have the owner of the migrations table. */
+const OWNER = `(select relowner from pg_class where oid = to_regclass('${MIGRATIONS_TABLE}'))`;
+
+/** The tables with their stored columns. Referenced tables come first. */
+export async function listTables(client: ClientBase): Promise<Table[]> {
+  const { rows } = await client.query<Table & { references: string[] }>(`
+    select c.relname as name,
+      array(select attname::text from pg_attribute
+             where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = ''
+             order by attnum) as columns,
+      array(select distinct r.relname::text from pg_constraint f join pg_class r on r.oid = f.confrelid
+             where f.conrelid = c.oid and f.contype = 'f' and f.confrelid <> c.oid) as references
+    from pg_class c
+    where c.relnamespace = current_schema()::regnamespace and c.relowner = ${OWNER}
+      and c.relkind = 'r' and c.relname <> '${MIGRATIONS_TABLE}'
+    order by c.relname`);
+  const placed: Table[] = [];
+  const waiting = new Map(rows.map((row) => [row.name, row]));
+  const place = (name: string): void => {
+    const row = waiting.get(name);
+    if (!row) return;
+    waiting.delete(name);
+    row.references.forEach(place);
+    placed.push({ name, columns: row.columns });
+  };
+  rows.forEach(({ name }) => place(name));
+  return placed;
+}
+
+/** The last value of each sequence, or the first if none was given. That of the migrations table is not included. */
+export const SEQUENCES = `
+  select sequencename::text as name, coalesce(last_value, start_value)::text as last
+    from pg_sequences
+   where schemaname = current_schema() and sequenceowner = (select rolname from pg_roles where oid = ${OWNER})
+     and sequencename not like '${MIGRATIONS_TABLE}%'`;
+
+export async function appliedMigrations(client: ClientBase): Promise<string[]> {
+  return await readAppliedMigrations(
+    async <R>(statement: string) => (await client.query(statement)).rows as R[],
+  );
+}
+
+export function copyTarget(client: ClientBase, { name, columns }: Table): string {
+  return `${client.escapeIdentifier(name)} (${columns.map((column) => client.escapeIdentifier(column)).join(', ')})`;
+}

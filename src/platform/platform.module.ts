@@ -44,12 +44,15 @@ export class UnknownAddressController {
   }
 }
 
-/** Room for at least one body of the largest allowed size. */
+/** Bodies of the largest size that may arrive at the same time. */
+const BODIES = 16;
+const SMALLEST_LIMIT = 65_536;
+
 const bodyMemory = {
   provide: BodyMemory,
   inject: [Settings],
-  useFactory: ({ bodiesLimitBytes, bodyLimitBytes }: Settings) =>
-    new BodyMemory(Math.max(bodiesLimitBytes, bodyLimitBytes), bodyLimitBytes),
+  useFactory: ({ bodyLimitBytes }: Settings) =>
+    new BodyMemory(BODIES * Math.max(bodyLimitBytes, SMALLEST_LIMIT), bodyLimitBytes),
 };
 
 /* The modules of the platform. Each of them is global: every other module may inject what they export. */

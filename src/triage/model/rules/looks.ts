@@ -20,7 +20,6 @@ import type { Fact, Facts } from './facts.js';
 import { wordsOf } from './phrases.js';
 import { type Sign, SIGNS } from './signs.js';
 
-const ownerOf = ({ pointer }: Fact): string => pointer.slice(0, pointer.lastIndexOf('/'));
 const split = (keys: string): readonly string[] => keys.split(' ');
 
 /* Requests to servers. */
@@ -320,21 +319,11 @@ export const severityIs =
   };
 const LOW = /^(?:low|info\w*|notice|debug|minor|none|minimal)$/i;
 
-/** Words beside a verdict by which the tool takes it back. */
-const TAKEN_BACK: Readonly<Record<string, RegExp>> = {
-  threatstatus: /^(?:cleared|false ?positive)$/i,
-  confidencelevel: /^suspicious$/i,
-  analystverdict: /^(?:false_?positive|benign)$/i,
-};
-/** A word of the tool, unless the tool takes it back in the same object. */
+/** A word of the tool, unless the tool calls itself unsure. */
 export const stands = (condition: Condition): Condition => ({
-  only: (fact, facts) =>
-    fact.key in TAKEN_BACK ||
-    !Object.entries(TAKEN_BACK).some(([key, pattern]) =>
-      facts
-        .named(key)
-        .some((one) => ownerOf(one) === ownerOf(fact) && pattern.test(String(one.value))),
-    ),
+  only: ({ key }, facts) =>
+    key === 'confidencelevel' ||
+    !facts.named('confidencelevel').some(({ value }) => /^suspicious$/i.test(String(value))),
   from: condition,
 });
 export const called = (pattern: RegExp, more = ''): Condition =>

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Severity } from '../../../incidents/incident.js';
+import { fieldsOfRawData } from '../../../incidents/incident-fields.js';
 import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
 import type { ScoredPoint, TriageCase } from '../triage-model.port.js';
 import { type Doubt, evaluate, named } from './conditions.js';
@@ -670,7 +671,8 @@ describe('the rules', () => {
     (name, rule) => {
       const [holds, holdsNot] = EXAMPLES[name]!;
       const severity = severityFor(holds);
-      expect(evaluate(rule.when, Facts.of(holds, { severity })).length).toBeGreaterThan(0);
+      const facts = Facts.of(holds, { severity, fields: fieldsOfRawData(holds) });
+      expect(evaluate(rule.when, facts).length).toBeGreaterThan(0);
       expect(evaluate(rule.when, Facts.of(holdsNot, { severity }))).toEqual([]);
     },
   );

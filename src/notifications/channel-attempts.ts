@@ -16,7 +16,6 @@ import {
   type PartlySent,
   type Refused,
 } from './channel-type.js';
-import { CHANNEL_TYPES } from './channel-types.js';
 import { laneOf, MAX_ERROR } from './delivery.entity.js';
 import {
   ATTEMPT_MS,
@@ -27,18 +26,17 @@ import {
 } from './delivery-rules.js';
 import { NotificationChannelEntity, WORKING } from './notification-channel.entity.js';
 import type { Message } from './notification.js';
-import { SealedChannels } from './sealed-channels.js';
+import { CHANNEL_TYPES, SealedChannels } from './notification-channels.repository.js';
 
 const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
 const BROKEN = 'The attempt failed in the service. The log has the cause.';
 
-/** A channel as it was before an attempt, and the outcome. */
 export interface ChannelAttempt {
+  /** As it was before the attempt. */
   readonly channel: NotificationChannelEntity;
   readonly outcome: Outcome;
 }
 
-/** Makes single attempts to send messages, pauses channels that fail, and reports failures and recoveries. */
 @Injectable()
 export class ChannelAttempts {
   private readonly log = new Logger('Notifications');
@@ -105,7 +103,6 @@ export class ChannelAttempts {
     }
   }
 
-  /** Ends the pause of a channel after a successful test. */
   async resume(tx: Tx, channelId: string): Promise<void> {
     await this.storeSuccess(tx, channelId);
     await this.work.resumeLane(tx, laneOf(channelId), false);

@@ -6,7 +6,7 @@ import { CountFold } from './counting/count-fold.js';
 import { Clock } from './clock.js';
 import { HealthComponents, type ComponentHealth } from './health-components.js';
 import { BodyMemory } from './http/arriving-body.js';
-import { Draining, OpenConnections } from './http/draining.js';
+import { Draining, OpenConnections } from './http/listening.js';
 import { KnownRoutes } from './http/known-routes.js';
 import { ContractController } from './openapi/contract.controller.js';
 import { DataSource } from 'typeorm';
@@ -25,12 +25,10 @@ import { SecretBox, SecretKeys } from './secrets/secret-box.js';
 import { IdempotencyRepository } from './idempotency/idempotency.repository.js';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { LimitStorage } from './limits/limit-storage.js';
-import { FailureLimits } from './limits/failure-limits.js';
-import { LimitCounter } from './limits/limits.js';
+import { LimitCounter, FailureLimits } from './limits/limits.js';
 import { PrometheusModule } from '@willsoto/nestjs-prometheus';
-import { HttpMetrics } from './metrics/http-metrics.js';
 import { ApiMetricsController, MetricsController } from './metrics/metrics.controller.js';
-import { METRICS } from './metrics/metrics.js';
+import { METRICS, HttpMetrics } from './metrics/metrics.js';
 import { PoolGauge, ScrapedGauges } from './metrics/scraped-gauges.js';
 
 /** Takes what no other handler under /api takes, so that the guards judge these requests too and a stranger learns nothing. */
@@ -40,7 +38,7 @@ import { PoolGauge, ScrapedGauges } from './metrics/scraped-gauges.js';
 export class UnknownAddressController {
   @All()
   refuse(): never {
-    throw new Error('The AddressGuard lets nobody pass.');
+    throw new Error('The RequestGuard lets nobody pass.');
   }
 }
 

@@ -1,7 +1,6 @@
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 import { type Classification, CLASSIFICATIONS } from '../incidents/incident.js';
-import { PageQueryDto } from '../platform/paging/page-query.dto.js';
-import { sortWords } from '../platform/paging/page.js';
+import { sortWords, PageQueryDto } from '../platform/paging/page.js';
 import {
   Choice,
   Decimal,

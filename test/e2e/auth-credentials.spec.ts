@@ -219,13 +219,11 @@ describe('a login or password change during a change of the user', () => {
       (await database.query('select password_hash from users where id = $1', [user.id]))[0]
         .password_hash;
     let kept: string | undefined;
-    const check = jest
-      .spyOn(app.nest.get(Passwords), 'verify')
-      .mockImplementation(async () => {
-        await database.query(sql, [user.id]);
-        kept = await hashOf();
-        return true;
-      });
+    const check = jest.spyOn(app.nest.get(Passwords), 'verify').mockImplementation(async () => {
+      await database.query(sql, [user.id]);
+      kept = await hashOf();
+      return true;
+    });
     const body = { current_password: user.password, new_password: 'the one of the intruder' };
     const answer = await mine.put('/api/me/password', body);
     expect(check).toHaveBeenCalledTimes(1);

@@ -6,7 +6,6 @@ import { ApiKeysRepository } from './keys/api-keys.repository.js';
 import { ApiKeysService } from './keys/api-keys.service.js';
 import { LoginController } from './login/login.controller.js';
 import { MeController } from './me/me.controller.js';
-import { PasswordThrottle } from './passwords/password-throttle.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { Passwords } from './passwords/passwords.js';
 import { CredentialVerification } from './authentication/credential-verification.js';
@@ -29,7 +28,6 @@ import { UsersService } from './users/users.service.js';
     ApiKeysRepository,
     ApiKeysService,
     Passwords,
-    PasswordThrottle,
     SessionsRepository,
     SessionsService,
     Bootstrap,

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { CredentialVerification } from '../../src/auth/authentication/credential-verification.js';
 import { SamePerson } from '../../src/auth/authorisation.js';
-import { PasswordThrottle } from '../../src/auth/passwords/password-throttle.js';
+import { Passwords } from '../../src/auth/passwords/passwords.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
 import type { LoginUser } from '../../src/auth/users/user.entity.js';
@@ -220,7 +220,7 @@ describe('a login or password change during a change of the user', () => {
         .password_hash;
     let kept: string | undefined;
     const check = jest
-      .spyOn(app.nest.get(PasswordThrottle), 'verifyPassword')
+      .spyOn(app.nest.get(Passwords), 'verify')
       .mockImplementation(async () => {
         await database.query(sql, [user.id]);
         kept = await hashOf();

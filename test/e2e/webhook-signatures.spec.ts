@@ -299,7 +299,7 @@ describe('A webhook receipt', () => {
     expect((await send('body', {}, forged())).status).toBe(401);
   });
 
-  it('leaves a record of each kind of rejection, without the body', async () => {
+  it('leaves a record of each refusal, without what was sent', async () => {
     const body = Buffer.from('{"password":"hunter2"}');
     for (let sent = 0; sent < 5; sent += 1) await send('body', body, forged());
     await send('timestamped', body, signed(body, 1));
@@ -307,7 +307,7 @@ describe('A webhook receipt', () => {
     await send('unheard-of', body, {});
     const mine = async () =>
       (await rows('webhook.refused')).filter(({ actor }) => actor === `address:${address}`);
-    const recorded = await eventually(mine, ({ length }) => length === 4);
+    const recorded = await eventually(mine, ({ length }) => length >= 8);
     const told = recorded.map(({ subject_id, details }) => [subject_id, details]);
     expect(told).toEqual(
       expect.arrayContaining([

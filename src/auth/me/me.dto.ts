@@ -6,11 +6,11 @@ import {
   APPROVAL_LEVELS,
 } from '../../platform/access/roles.js';
 import { Choice, Nested, Text, Flag, Id, Instant } from '../../platform/validation/fields.js';
-import type { KeyLimitClass } from '../../platform/http/caller.js';
+import type { KeyLimitClass } from '../../platform/http/request.js';
 import { ApiKeyLimitsDto, LimitClassField } from '../keys/api-keys.dto.js';
 import type { Principal } from '../principal.js';
 import { NewPassword } from '../users/users.dto.js';
-import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
+import { PageQueryDto, SortWords } from '../../platform/paging/page.js';
 import { SESSION_SORTS, type SessionSort } from '../sessions/session.entity.js';
 
 const PRINCIPAL_KINDS = ['key', 'user'] as const;

@@ -1,9 +1,13 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { normalisePassword, weaknessOf } from './password-requirements.js';
-import { UnavailableError } from '../../platform/errors/app-error.js';
-import { WeakPasswordError } from '../auth.errors.js';
+import { isLoopback } from '../../platform/addresses/network.js';
 import { Semaphore } from '../../platform/concurrency/semaphore.js';
+import { AppError, UnavailableError } from '../../platform/errors/app-error.js';
+import { FailureLimits } from '../../platform/limits/limits.js';
+import { TooManyFailuresError, WeakPasswordError } from '../auth.errors.js';
+import { Refusals } from '../refusals/refusals.js';
+import type { LoginUser } from '../users/user.entity.js';
+import { normalisePassword, weaknessOf } from './password-requirements.js';
 
 interface Cost {
   /** Memory in KiB. */
@@ -64,14 +68,20 @@ const MOST_WAITING_CHECKS = 300;
 /** Compared for unknown users: it has the current cost, and no password matches it. */
 const HASH_OF_NOBODY = `${PREFIX}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-interface WantedPassword {
-  readonly username: string;
+interface PasswordGuess {
+  readonly address: string;
+  /** Name under which failures from unknown networks are counted, even if the user does not exist. */
+  readonly account: string;
   readonly password: string;
-  /** Field of the request that contains the password. */
-  readonly field: string;
+  /** `undefined` if the user does not exist: the check takes the same time. */
+  readonly user: LoginUser | undefined;
 }
 
-/** Hashes and verifies passwords, two at a time. */
+/**
+ * Hashes and verifies passwords, two at a time. Failures are limited per address, and per account for networks from
+ * which its user has not logged in. So guessing is slow from any number of addresses, and the owner can still log in.
+ * See docs/adr/0008.
+ */
 @Injectable()
 export class Passwords {
   private readonly places = new Semaphore(AT_A_TIME, {
@@ -79,29 +89,74 @@ export class Passwords {
     error: () => new UnavailableError('Too many passwords are being checked.'),
   });
 
+  constructor(
+    private readonly failures: FailureLimits,
+    private readonly refusals: Refusals,
+  ) {}
+
   /** Passwords are set by logged-in users or by the service, so strangers must not delay them. */
   hash(password: string): Promise<string> {
     return this.places.run(() => hashPassword(password), { isPreferred: true });
   }
 
-  /** Hashes a chosen password. Rejects a weak one. */
-  async hashChosen({ username, password, field }: WantedPassword): Promise<string> {
+  /** Hashes a chosen password. Rejects a weak one. `field` is the field of the request that contains it. */
+  async hashChosen(username: string, password: string, field = 'password'): Promise<string> {
     const weakness = await weaknessOf(password, username);
     if (weakness !== undefined) throw new WeakPasswordError(field, weakness);
     return await this.hash(password);
   }
 
-  /** Runs `attempt` in its turn. `attempt` checks the limits again, because they may be used up by then. */
-  inTurn<T>(
-    attempt: (matches: (password: string, stored?: string) => Promise<boolean>) => Promise<T>,
-    options: { readonly isPreferred: boolean },
-  ): Promise<T> {
-    return this.places.run(() => attempt(matches), options);
+  /** Throws if the address or the account has reached its limit, even if the password is right. */
+  async verify(guess: PasswordGuess): Promise<boolean> {
+    await this.requireUnblocked(guess);
+    const check = async (): Promise<boolean> => {
+      // Checked again: concurrent guesses all pass the first check before one of them fails.
+      await this.requireUnblocked(guess);
+      const stored = guess.user?.password_hash;
+      const matches = await passwordMatches(guess.password, stored ?? HASH_OF_NOBODY);
+      const right = matches && Boolean(stored);
+      // The right password of a disabled user counts as a failure.
+      if (right && guess.user?.enabled) return true;
+      await this.fail(guess, right);
+      return false;
+    };
+    return await this.places.run(check, { isPreferred: isTrustedAddress(guess) });
+  }
+
+  private async requireUnblocked(guess: PasswordGuess): Promise<void> {
+    this.refuseAddress(guess, await this.failures.blocked('login', guess.address));
+    if (isTrustedAddress(guess)) return;
+    this.refuseAccount(guess, await this.failures.blocked('account', guess.account));
+  }
+
+  private async fail(guess: PasswordGuess, right: boolean): Promise<void> {
+    const { address, user } = guess;
+    this.refuseAddress(guess, await this.failures.record('login', address));
+    if (!isTrustedAddress(guess)) {
+      this.refuseAccount(guess, await this.failures.record('account', guess.account));
+    }
+    const wrong = user?.password_hash ? 'wrong_password' : 'unknown_user';
+    await this.refusals.login(address, user?.username, right ? 'disabled' : wrong);
+  }
+
+  private refuseAddress({ address }: PasswordGuess, wait: number | undefined): void {
+    if (wait === undefined) return;
+    this.refusals.ofStranger({ action: 'auth.login_limited' }, address);
+    throw new TooManyFailuresError('wrong passwords', wait);
+  }
+
+  private refuseAccount({ user }: PasswordGuess, wait: number | undefined): void {
+    if (wait === undefined) return;
+    this.refusals.accountLimit(user?.username);
+    throw new AppError(
+      'rate_limited',
+      'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.',
+      { headers: { 'retry-after': String(wait) } },
+    );
   }
 }
 
-/** Takes the same time if there is no stored hash. */
-async function matches(password: string, stored?: string): Promise<boolean> {
-  const equal = await passwordMatches(password, stored ?? HASH_OF_NOBODY);
-  return equal && stored !== undefined;
+/** The loopback address counts as known, so that an owner can log in from the machine itself before any other login. */
+function isTrustedAddress({ user, address }: PasswordGuess): boolean {
+  return user?.known === true || isLoopback(address);
 }

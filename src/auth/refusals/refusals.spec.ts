@@ -60,24 +60,24 @@ describe('Refusals', () => {
     jest.restoreAllMocks();
   });
 
-  it('writes the first refusal at once, and the number of repetitions at the end of each minute', async () => {
-    for (let index = 0; index < 1_000; index += 1) await log.count(stranger('a'));
-    expect(rows).toEqual([entryOf('a')]);
+  it('writes one row for each refusal of a caller until its share of the minute is used up', async () => {
+    for (let index = 0; index < 1_000; index += 1) await log.write(stranger('a'));
+    expect(rows).toEqual(Array.from({ length: 20 }, () => entryOf('a')));
     await jest.advanceTimersByTimeAsync(MINUTE);
-    expect(rows.slice(1)).toEqual([{ ...entryOf('a'), details: { repeated: 999 } }]);
-    await log.count(stranger('a'));
-    expect(rows).toHaveLength(3);
+    expect(leftOut()).toEqual([['address:a', 980]]);
+    await log.write(stranger('a'));
+    expect(rows).toHaveLength(22);
     await jest.advanceTimersByTimeAsync(MINUTE);
-    expect(rows).toHaveLength(3);
+    expect(rows).toHaveLength(22);
   });
 
   it('limits the rows per minute of all strangers, and records how many it omitted and when', async () => {
     await jest.advanceTimersByTimeAsync(1_000);
-    for (let index = 0; index < 300; index += 1) await log.count(stranger(`${index}`));
+    for (let index = 0; index < 300; index += 1) await log.write(stranger(`${index}`));
     await jest.advanceTimersByTimeAsync(1_000);
-    for (let index = 300; index < 9_999; index += 1) await log.count(stranger(`${index}`));
+    for (let index = 300; index < 9_999; index += 1) await log.write(stranger(`${index}`));
     await jest.advanceTimersByTimeAsync(1_000);
-    await log.count(stranger('9999'));
+    await log.write(stranger('9999'));
     expect(rows).toHaveLength(300);
     await jest.advanceTimersByTimeAsync(MINUTE);
     expect(rows.slice(300)).toEqual([
@@ -97,13 +97,13 @@ describe('Refusals', () => {
 
   it('keeps rows for every other kind and name if one of them causes many refusals', async () => {
     for (let index = 0; index < 1_000; index += 1) {
-      await log.count(stranger(`${index}`));
+      await log.write(stranger(`${index}`));
       await log.write(atAccount('guessed'));
-      await log.count(principal('key:wild', index));
+      await log.write(principal('key:wild', index));
     }
     rows.length = 0;
     await log.write(atAccount('other'));
-    await log.count(principal('key:other', 1));
+    await log.write(principal('key:other', 1));
     expect(rows.map(({ actor }) => actor)).toEqual(['other', 'key:other']);
     await jest.advanceTimersByTimeAsync(MINUTE);
     expect(leftOut()).toEqual([
@@ -115,7 +115,7 @@ describe('Refusals', () => {
 
   it('counts omitted refusals separately by kind', async () => {
     const login = (name: string): Refusal => ({ ...atAccount(name), by: 'stranger' });
-    for (let index = 0; index < 400; index += 1) await log.count(stranger(`${index}`));
+    for (let index = 0; index < 400; index += 1) await log.write(stranger(`${index}`));
     for (let index = 0; index < 50; index += 1) await log.write(login(`${index}`));
     await jest.advanceTimersByTimeAsync(MINUTE);
     expect(leftOut()).toEqual([
@@ -125,20 +125,18 @@ describe('Refusals', () => {
   });
 
   it('writes all pending refusals on shutdown', async () => {
-    const last = log.count(stranger('a'));
-    await log.count(stranger('a'));
-    for (let index = 0; index < 400; index += 1) void log.count(stranger(`${index}`));
+    const last = log.write(stranger('a'));
+    for (let index = 0; index < 400; index += 1) void log.write(stranger(`${index}`));
     await log.onApplicationShutdown();
     await last;
-    expect(rows).toHaveLength(302);
-    expect(rows.at(-2)!.details).toEqual({ repeated: 1 });
+    expect(rows).toHaveLength(301);
     expect(leftOut()).toEqual([['address:several', 101]]);
   });
 
   it('counts refusals during a database outage, and records the number afterwards', async () => {
     isDown = true;
-    await log.count(stranger('a'));
-    await log.count(stranger('a'));
+    await log.write(stranger('a'));
+    await log.write(stranger('a'));
     await log.write(atAccount('b'));
     await jest.advanceTimersByTimeAsync(3 * MINUTE);
     expect(rows).toEqual([]);

@@ -43,8 +43,6 @@ export interface Refusal {
 
 const SUBJECTS = { principal: 'principal', account: 'user', stranger: 'address' } as const;
 
-const shareOf = ({ by, name }: Refusal): string => `${by} ${name}`;
-
 /** Number of refusals of a kind that were not written, with first and last time. */
 interface Unwritten {
   readonly refusals: AuditEntry['action'];
@@ -54,26 +52,20 @@ interface Unwritten {
   readonly to: string;
 }
 
-const newMinute = () => ({
-  /** Rows by share. */
-  rows: new Map<string, number>(),
-  repeated: new Map<string, { readonly refusal: Refusal; repeated: number }>(),
-  unwritten: new Map<string, Unwritten>(),
-});
-
 /** Actor of unknown callers in the audit trail. User names have no colon, so there is no conflict. */
 const actorAt = (address: string): string => `address:${address}`;
 
 /**
- * Writes refusals into the audit trail without flooding it. The first refusal of a kind is written at once, the number
- * of its repetitions at the end of the minute. Refusals beyond the limits, or during a database outage, are counted,
- * and the number is written.
+ * Writes refusals into the audit trail without flooding it. Refusals beyond the limits, or during a database outage, are
+ * counted, and the number is written at the end of the minute.
  */
 @Injectable()
 export class Refusals implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Refusals.name);
-  private readonly insertsUnderWay = new Set<Promise<boolean>>();
-  private minute = newMinute();
+  private readonly writesUnderWay = new Set<Promise<void>>();
+  /** Rows of this minute by share. */
+  private readonly rows = new Map<string, number>();
+  private unwritten = new Map<string, Unwritten>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -88,7 +80,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
-    await Promise.all(this.insertsUnderWay);
+    await Promise.all(this.writesUnderWay);
     await this.closeMinute();
   }
 
@@ -96,7 +88,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
   async ofCaller({ action, actor, details }: CallerRefusal, request: FastifyRequest) {
     const subject = { type: 'route', id: `${request.method} ${routeOf(request) ?? 'unknown'}` };
     const entry = { actor, action, subject, details: { ...details, address: request.ip } };
-    await this.count({ entry, by: 'principal', name: actor });
+    await this.write({ entry, by: 'principal', name: actor });
   }
 
   /** Unknown caller: nothing of the request is stored. The response does not wait for the record. */
@@ -107,7 +99,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
       actor: actorAt(network),
       subject: subject ?? { type: 'address', id: network },
     };
-    void this.count({ entry, by: 'stranger', name: network });
+    void this.write({ entry, by: 'stranger', name: network });
   }
 
   /** `username` is set only if the user exists, because people may type a password into that field. */
@@ -125,90 +117,53 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     );
   }
 
-  /** One record for all addresses that guess at an account, because each guess may come from another address. */
+  /** The addresses are omitted, because each guess at the account may come from another address. */
   accountLimit(username: string | undefined): void {
     const subject = { type: 'user', id: username ?? 'unknown' };
     const entry = { actor: 'system', action: 'auth.login_limited', subject } as const;
     const by = username === undefined ? 'stranger' : 'account';
-    void this.count({ entry, by, name: subject.id });
+    void this.write({ entry, by, name: subject.id });
   }
 
-  /** Writes one row per refusal while the share lasts. */
   async write(refusal: Refusal): Promise<void> {
-    if (!this.takeRow(refusal)) return this.leaveOut(refusal);
-    const writing = this.insert([refusal.entry]);
-    this.insertsUnderWay.add(writing);
-    const written = await writing.finally(() => this.insertsUnderWay.delete(writing));
-    if (!written) this.leaveOut(refusal);
+    const writing = this.writeOrCount(refusal).finally(() => this.writesUnderWay.delete(writing));
+    this.writesUnderWay.add(writing);
+    await writing;
   }
 
-  /** Writes one row for the first refusal of a kind, and one for the number of repetitions. */
-  async count(refusal: Refusal): Promise<void> {
-    const { action, subject, details } = refusal.entry;
-    const kind = JSON.stringify([action, refusal.name, subject.id, details?.['reason']]);
-    const known = this.minute.repeated.get(kind);
-    if (known) {
-      known.repeated += 1;
-      return;
-    }
-    if (this.hasRow(refusal)) this.minute.repeated.set(kind, { refusal, repeated: 0 });
-    await this.write(refusal);
-  }
-
-  private sharesOf(refusal: Refusal): [share: string, most: number][] {
-    const own: [string, number] = [shareOf(refusal), MOST_OF_ONE[refusal.by]];
-    return refusal.by === 'stranger' ? [own, ['strangers', MOST_OF_STRANGERS]] : [own];
-  }
-
-  private hasRow(refusal: Refusal): boolean {
-    return this.sharesOf(refusal).every(([share, most]) => this.rowsOf(share) < most);
-  }
-
-  /** Takes one row from the share; `false` if the share is used up. */
-  private takeRow(refusal: Refusal): boolean {
-    if (!this.hasRow(refusal)) return false;
-    for (const [share] of this.sharesOf(refusal)) {
-      this.minute.rows.set(share, this.rowsOf(share) + 1);
-    }
-    return true;
-  }
-
-  private rowsOf(share: string): number {
-    return this.minute.rows.get(share) ?? 0;
-  }
-
-  /** Without a row of its own only the number is recorded, because the names of strangers are unlimited. */
-  private leaveOut(refusal: Refusal, times = 1, named = this.rowsOf(shareOf(refusal)) > 0): void {
+  private async writeOrCount({ entry, by, name }: Refusal): Promise<void> {
+    const own = `${by} ${name}`;
+    const shares: [share: string, most: number][] = [[own, MOST_OF_ONE[by]]];
+    if (by === 'stranger') shares.push(['strangers', MOST_OF_STRANGERS]);
+    const rowsOf = (share: string): number => this.rows.get(share) ?? 0;
+    const hasRow = shares.every(([share, most]) => rowsOf(share) < most);
+    if (hasRow) shares.forEach(([share]) => this.rows.set(share, rowsOf(share) + 1));
+    // Without a row of its own only the number is recorded, because the names of strangers are unlimited.
+    const subject = { type: SUBJECTS[by], id: rowsOf(own) > 0 ? name : 'several' };
+    if (hasRow && (await this.insert([entry]))) return;
     const now = this.clock.now().toISOString();
-    const subject = { type: SUBJECTS[refusal.by], id: named ? refusal.name : 'several' };
-    const { action: refusals } = refusal.entry;
-    this.addUnwritten({ refusals, subject, left_out: times, from: now, to: now });
+    this.addUnwritten({ refusals: entry.action, subject, left_out: 1, from: now, to: now });
   }
 
   private addUnwritten(added: Unwritten): void {
     const kind = JSON.stringify([added.refusals, added.subject]);
-    const known = this.minute.unwritten.get(kind) ?? { ...added, left_out: 0 };
+    const known = this.unwritten.get(kind) ?? { ...added, left_out: 0 };
     const times = [known.from, known.to, added.from, added.to].sort();
     const left_out = known.left_out + added.left_out;
-    this.minute.unwritten.set(kind, { ...known, left_out, from: times[0]!, to: times[3]! });
+    this.unwritten.set(kind, { ...known, left_out, from: times[0]!, to: times[3]! });
   }
 
   private async closeMinute(): Promise<void> {
-    const repeated = [...this.minute.repeated.values()].filter((one) => one.repeated > 0);
-    const unwritten = [...this.minute.unwritten.values()];
-    this.minute = newMinute();
-    const entries = [
-      ...repeated.map(({ refusal: { entry }, repeated: times }) => {
-        return { ...entry, details: { ...entry.details, repeated: times } };
-      }),
-      ...unwritten.map(({ subject, ...details }) => {
-        return { actor: 'system', action: 'auth.refusals_counted', subject, details } as const;
-      }),
-    ];
+    this.rows.clear();
+    const unwritten = [...this.unwritten.values()];
+    this.unwritten = new Map();
+    const entries = unwritten.map(
+      ({ subject, ...details }) =>
+        ({ actor: 'system', action: 'auth.refusals_counted', subject, details }) as const,
+    );
     if (entries.length === 0 || (await this.insert(entries))) return;
     // The rows of the next minute include them.
     unwritten.forEach((one) => this.addUnwritten(one));
-    for (const { refusal, repeated: times } of repeated) this.leaveOut(refusal, times, true);
   }
 
   /** `false` if the insert failed. The caller is refused in any case. */
@@ -228,7 +183,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
 
 /**
  * Turns refusals of guards, services and transactions into audit records. They throw and need not know the request.
- * PasswordThrottle records failed logins, because it knows the reason.
+ * Passwords records failed logins, because it knows the reason.
  */
 @Injectable()
 @Catch(CallerRefusedError, StrangerRefusedError)

@@ -12,7 +12,7 @@ import { SessionsRepository } from './sessions.repository.js';
 import { networkOf } from '../../platform/addresses/network.js';
 import { InvalidCredentialsError } from '../auth.errors.js';
 import type { SessionQueryDto } from '../me/me.dto.js';
-import { PasswordThrottle } from '../passwords/password-throttle.js';
+import { Passwords } from '../passwords/passwords.js';
 import { isUsername, type LoginUser, userEntry } from '../users/user.entity.js';
 import { UsersRepository } from '../users/users.repository.js';
 
@@ -37,7 +37,7 @@ export class SessionsService implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly users: UsersRepository,
     private readonly sessions: SessionsRepository,
-    private readonly throttle: PasswordThrottle,
+    private readonly passwords: Passwords,
     private readonly verification: CredentialVerification,
     private readonly audit: AuditLog,
     private readonly work: Work,
@@ -57,7 +57,7 @@ export class SessionsService implements OnModuleInit {
     const typed = username.trim().toLowerCase();
     const account = isUsername(typed) ? typed : NOBODYS_NAME;
     const user = await this.users.findForLogin(account, networkOf(address));
-    const passed = await this.throttle.verifyPassword({ address, account, password, user });
+    const passed = await this.passwords.verify({ address, account, password, user });
     const session = passed && user ? await this.begin(user, origin) : undefined;
     if (!user || !session) throw new InvalidCredentialsError();
     return { ...session, name: user.username, passwordMadeUp: user.password_made_up };

@@ -12,7 +12,6 @@ import {
 } from '../../platform/database/transactions.js';
 import { ApiKeysService } from '../keys/api-keys.service.js';
 import type { PasswordChangeDto } from '../me/me.dto.js';
-import { PasswordThrottle } from '../passwords/password-throttle.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
@@ -30,7 +29,6 @@ export class UsersService {
     private readonly sessions: SessionsRepository,
     private readonly keys: ApiKeysService,
     private readonly passwords: Passwords,
-    private readonly throttle: PasswordThrottle,
     private readonly audit: AuditLog,
     private readonly verification: CredentialVerification,
   ) {}
@@ -40,11 +38,7 @@ export class UsersService {
     { username, password, role, enabled = true }: UserInputDto,
     idempotency: Participant<User>,
   ): Promise<User> {
-    const password_hash = await this.passwords.hashChosen({
-      username,
-      password,
-      field: 'password',
-    });
+    const password_hash = await this.passwords.hashChosen(username, password);
     return await this.transactions.run<User>(
       async (tx) => {
         const wanted = { id: newId(), username, role, enabled, password_hash };
@@ -75,7 +69,8 @@ export class UsersService {
       throw ValidationError.nothingGiven();
     }
     if (!isUuid(id)) throw new NotFoundError('User');
-    const password_hash = password === undefined ? undefined : await this.hashFor(id, password);
+    const password_hash =
+      password && (await this.passwords.hashChosen((await this.get(id)).username, password));
     return await this.transactions.run<User>(async (tx) => {
       const before = await this.lock(
         tx,
@@ -123,7 +118,7 @@ export class UsersService {
     // Counted separately from logins, so that strangers who guess passwords there do not prevent this change.
     const account = `${caller.name} in a session`;
     const guess = { address, account, password: current_password, user };
-    if (!(await this.throttle.verifyPassword(guess))) {
+    if (!(await this.passwords.verify(guess))) {
       throw new InvalidCredentialsError('The current password');
     }
     if (new_password === current_password) {
@@ -133,11 +128,11 @@ export class UsersService {
         'new_password must differ from current_password.',
       );
     }
-    const password_hash = await this.passwords.hashChosen({
-      username: caller.name,
-      password: new_password,
-      field: 'new_password',
-    });
+    const password_hash = await this.passwords.hashChosen(
+      caller.name,
+      new_password,
+      'new_password',
+    );
     await this.transactions.run(async (tx) => {
       // The password may have changed since the check.
       const before = { password_hash: stored };
@@ -149,11 +144,6 @@ export class UsersService {
       const { name } = caller;
       await this.audit.record(tx, userEntry(name, 'user.password_changed', name, { address }));
     }, caller);
-  }
-
-  private async hashFor(id: string, password: string): Promise<string> {
-    const { username } = await this.get(id);
-    return await this.passwords.hashChosen({ username, password, field: 'password' });
   }
 
   /** Locks the user. Rejects a change that would leave no enabled admin. */

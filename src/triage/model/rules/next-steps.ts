@@ -234,8 +234,7 @@ export function targetsIn(
     indicators.filter((one) => !isOfSystem(one)).map(({ type }) => type),
   );
   if (facts.named(...MAIL_IDS).some(({ value }) => value !== '')) targets.add('mail');
-  if (facts.authentication.from !== undefined || facts.fields.sender !== undefined)
-    targets.add('sender');
+  if (facts.fields.sender !== undefined) targets.add('sender');
   return targets;
 }
 

@@ -28,18 +28,18 @@ function complaintsOf(...args: readonly string[]): string {
 }
 
 describe('the alerts', () => {
-  it('are rules that Prometheus takes', () => {
+  it('are valid rules for Prometheus', () => {
     expect(complaintsOf('check', 'rules', '--lint=all', '--lint-fatal', RULES)).toBe('');
   });
 
-  it('are read by a configuration that Prometheus takes', () => {
+  it('are loaded by a valid configuration of Prometheus', () => {
     // Not whether the file with the token is there, which a deployment makes.
     const config = 'docker/prometheus/prometheus.yml';
     expect(complaintsOf('check', 'config', '--syntax-only', '--lint-fatal', config)).toBe('');
     expect(read<{ rule_files: unknown }>(config).rule_files).toEqual(['alerts.yml']);
   });
 
-  it.each(TESTS)('fire when they should, and only then: %s', (path) => {
+  it.each(TESTS)('fire only under their condition: %s', (path) => {
     expect(complaintsOf('test', 'rules', path)).toBe('');
   });
 
@@ -49,7 +49,7 @@ describe('the alerts', () => {
   const alerts = read<Rules>(RULES).groups.flatMap(({ rules }) => rules);
 
   it.each(alerts.map(({ alert }) => alert))(
-    'have a test in which %s fires, and one in which it does not',
+    'have a test in which %s fires, and a test in which %s stays silent',
     (alert) => {
       const fired = tried.filter(({ alertname }) => alertname === alert);
       expect(fired.some(({ exp_alerts }) => exp_alerts.length > 0)).toBe(true);

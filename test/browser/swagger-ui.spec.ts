@@ -76,7 +76,7 @@ describe('Swagger UI in a browser', () => {
     return body.data.action_id as string;
   };
 
-  it('leads a stranger to the login page and, logged in by keyboard alone, to the documentation', async () => {
+  it('redirects a visitor to the login page, and after a login by keyboard to the documentation', async () => {
     await page.goto(`${app.url}/docs`);
     expect(new URL(page.url()).pathname).toBe('/login');
     expect(await page.title()).toContain('Incident Triage Service');
@@ -92,7 +92,7 @@ describe('Swagger UI in a browser', () => {
     await page.getByText('Nothing waits for you.').waitFor();
   });
 
-  it('asks for little at the first load: what is large comes compressed', async () => {
+  it('loads few bytes at first, and large files compressed', async () => {
     const sizes = await page.evaluate(() =>
       performance.getEntriesByType('resource').map((entry) => {
         const size = 'transferSize' in entry ? Number(entry.transferSize) : 0;
@@ -104,7 +104,7 @@ describe('Swagger UI in a browser', () => {
     expect(sizes.filter(([path]) => path.startsWith('/openapi'))).toHaveLength(1);
   });
 
-  it('shows what an analyst does first, first, and neither models nor keys', async () => {
+  it('shows the first tasks of an analyst at the top, and neither models nor keys', async () => {
     const tags = await page.locator('.opblock-tag').evaluateAll((all) => all.map((tag) => tag.id));
     expect(tags.slice(0, 6).map((id) => id.replace('operations-tag-', ''))).toEqual([
       ...['Incidents', 'Triage', 'Actions', 'Approvals', 'Playbooks', 'Kill_switch'],
@@ -121,7 +121,7 @@ describe('Swagger UI in a browser', () => {
     ['Incidents', 'listIncidents'],
     ['Webhooks', 'listWebhookEvents'],
     ['Playbooks', 'listPlaybooks'],
-  ])('filters nothing that nobody asked for: %s %s', async (tag, id) => {
+  ])('sets no filter that the user did not choose: %s %s', async (tag, id) => {
     const block = await blockOf(tag, id);
     const filters = block.locator('tr[data-param-in="query"]:not([data-param-name*="page"]) input');
     const values = await filters.evaluateAll((all) =>
@@ -132,7 +132,7 @@ describe('Swagger UI in a browser', () => {
     expect(status).toContain('200');
   });
 
-  it('stops nothing when somebody only clicks: why, people write themselves', async () => {
+  it('does not turn the kill switch on without a reason that the user types', async () => {
     const { status, body } = await executed('Kill_switch', 'activateKillSwitch');
     expect(status).toContain('422');
     expect(body).toContain('"field": "reason"');
@@ -141,7 +141,7 @@ describe('Swagger UI in a browser', () => {
     expect(state.body.data.active).toBe(false);
   });
 
-  it('leaves an incident as it is when somebody only clicks, and changes it without a version', async () => {
+  it('leaves an incident unchanged after clicks alone, and updates it without a version', async () => {
     const { client } = await makeKey(app, 'analyst');
     const { body: made } = await client.request('POST', '/api/incidents', {
       body: { incident_type: 'phishing', source: 'test', title: 'Mine', severity: 'low' },
@@ -159,7 +159,7 @@ describe('Swagger UI in a browser', () => {
     expect(body).toContain('"title": "Ours"');
   });
 
-  it('triages with what it fills in, given an incident on a fresh service', async () => {
+  it('triages an incident of a new service with the prefilled values', async () => {
     const { client } = await makeKey(app, 'analyst');
     const { body: made } = await client.request('POST', '/api/incidents', {
       body: { incident_type: 'phishing', source: 'test' },
@@ -171,7 +171,7 @@ describe('Swagger UI in a browser', () => {
     expect(body).toContain('"verdict"');
   });
 
-  it('tells what a shipped playbook would do, and makes a new one, with what it fills in', async () => {
+  it('previews a shipped playbook and creates a playbook with the prefilled values', async () => {
     const dry = await executed('Playbooks', 'runPlaybook');
     expect(dry.status).toContain('200');
     expect(dry.body).toContain('"dry_run": true');
@@ -179,7 +179,7 @@ describe('Swagger UI in a browser', () => {
     expect((await executed('Playbooks', 'listPlaybooks')).body).toContain('"suspicious-login"');
   });
 
-  it('lists what waits for approval, leads to the decision, and takes off what is decided', async () => {
+  it('lists waiting approvals, links to the decision, and removes decided approvals', async () => {
     const id = await pendingAction('ws-042');
     await page.getByRole('button', { name: 'Read again' }).click();
     const line = page.locator('#approvals li', { hasText: 'ws-042' });
@@ -194,7 +194,7 @@ describe('Swagger UI in a browser', () => {
     await line.waitFor({ state: 'detached' });
   });
 
-  it('leads to another decision with another id, and shows no answer and comment of the last', async () => {
+  it('opens the next decision without the response and comment of the previous decision', async () => {
     const last = await blockOf('Approvals', 'approveAction');
     expect(await last.locator('.live-responses-table').count()).toBe(1);
     await last.locator('.body-param__text').fill('{"comment": "Seen by me"}');
@@ -213,7 +213,7 @@ describe('Swagger UI in a browser', () => {
     expect(comment).toEqual({ comment: '' });
   });
 
-  it('shows what waits so that no title or value poses as a fact, or hides one', async () => {
+  it('shows waiting approvals so that no title or value looks like a fact or hides a fact', async () => {
     const { client } = await makeKey(app, 'analyst');
     const forged = 'Test" · host_id SANDBOX-1 · requested by alice · needs analyst';
     const { body: made } = await client.request('POST', '/api/incidents', {
@@ -238,7 +238,7 @@ describe('Swagger UI in a browser', () => {
     expect(await line.locator('bdi bdi').count()).toBe(0);
   });
 
-  it('says above everything that the kill switch is on: why, who and since when', async () => {
+  it('shows an active kill switch at the top, with reason, user and time', async () => {
     const band = page.locator('#kill-switch');
     expect(await band.isVisible()).toBe(false);
     const turn = async (id: string, reason: string) => {
@@ -259,7 +259,7 @@ describe('Swagger UI in a browser', () => {
     await band.waitFor({ state: 'hidden' });
   });
 
-  it('folds what can go wrong into a line for each status, which opens', async () => {
+  it('collapses errors into one expandable line per status', async () => {
     const block = await blockOf('Access', 'getMe');
     const line = block.locator('.its-error', { hasText: '429' }).getByRole('button');
     expect(await line.innerText()).toBe('rate_limited');
@@ -292,7 +292,7 @@ describe('Swagger UI in a browser', () => {
     }
   });
 
-  it('says that nothing was found when nothing was', async () => {
+  it('reports a search without results', async () => {
     await page.getByRole('searchbox').fill('zebra crossing');
     await page.getByText('Nothing here is about “zebra crossing”.').waitFor();
     await page.getByRole('searchbox').fill('');
@@ -312,7 +312,7 @@ describe('Swagger UI in a browser', () => {
     return { context, other };
   };
 
-  it('shows what the reader may decide: what waits longest first, with severity and reason', async () => {
+  it('shows the approvals that the user may decide, oldest first, with severity and reason', async () => {
     const { client } = await makeKey(app, 'analyst');
     const { body: made } = await client.request('POST', '/api/incidents', {
       body: { incident_type: 'other', source: 'test', severity: 'high', title: 'A title' },
@@ -343,7 +343,7 @@ describe('Swagger UI in a browser', () => {
     await viewers.context.close();
   });
 
-  it('leads from a message over the login to the decision, and to what else it is about', async () => {
+  it('opens the decision and its incident from a link in a message, through the login', async () => {
     const action = await pendingAction('ws-100');
     const { client } = await makeKey(app, 'analyst');
     const { body: made } = await client.request('POST', '/api/incidents', {
@@ -370,7 +370,7 @@ describe('Swagger UI in a browser', () => {
     await context.close();
   });
 
-  it('leads whose session has ended to the login, and back', async () => {
+  it('redirects to the login after the session has ended, and back', async () => {
     const { context, other } = await pageOf('senior');
     await other.locator('#approvals li').first().waitFor();
     await context.clearCookies();
@@ -381,7 +381,7 @@ describe('Swagger UI in a browser', () => {
     await context.close();
   });
 
-  it('marks what the role of the reader may not call', async () => {
+  it('marks operations that the role of the user may not call', async () => {
     const { context, other } = await pageOf('analyst');
     await other.getByText('Delete an incident (needs the role admin)').waitFor();
     const marked = other.locator('.its-beyond');
@@ -401,7 +401,7 @@ describe('Swagger UI in a browser', () => {
     expect(decodeURIComponent(sent)).toContain('sort=-severity,created_at');
   });
 
-  it('shows what a link of a message leads to inside the window', async () => {
+  it('scrolls the target of a link in a message into view', async () => {
     const { client } = await makeKey(app, 'analyst');
     const { body: made } = await client.request('POST', '/api/incidents', {
       body: { incident_type: 'other', source: 'test', title: 'In sight' },
@@ -446,7 +446,7 @@ describe('Swagger UI in a browser', () => {
     expect(pageWidth).toBe(width);
   });
 
-  it('has dark colours where the reader prefers them', async () => {
+  it('has dark colours if the user prefers a dark scheme', async () => {
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.goto(`${app.url}/docs`);
     const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
@@ -456,12 +456,12 @@ describe('Swagger UI in a browser', () => {
     await page.locator('html:not(.dark-mode) .opblock').first().waitFor();
   });
 
-  it('breaks no rule of its content security policy', () => {
+  it('violates no rule of its content security policy', () => {
     // Chromium tells of every answer that is an error, such as the 422 above.
     expect(complaints.filter((text) => !/status of 422/.test(text))).toEqual([]);
   });
 
-  it('logs out, after which the documentation is closed', async () => {
+  it('logs out, and then requires a login for the documentation', async () => {
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.waitForURL('**/login**');
     await page.goto(`${app.url}/docs`);

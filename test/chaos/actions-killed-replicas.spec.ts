@@ -330,11 +330,11 @@ function faultsOf(
   return faults;
 }
 
-describe('an action whose replica is killed, or stopped and woken late, at any point of its execution', () => {
+describe('an action whose replica is killed or paused at any point of its execution', () => {
   const site = useStarted(() => openExecutorSite());
 
   it(
-    'is done at most once, and ends with a result that agrees with the vendor',
+    'is executed at most once, and ends with the result that the vendor recorded',
     async () => {
       const storm = await executorStorm(site, EACH, BATCH);
       const { faults, endings } = await judge(site, storm);

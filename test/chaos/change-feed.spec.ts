@@ -21,7 +21,7 @@ interface Change {
   readonly incident?: { readonly updated_at: string; readonly severity: string };
 }
 
-describe('the feed of incidents, with 8 writers and two replicas that are killed', () => {
+describe('the feed of incidents, with 8 writers and two killed replicas', () => {
   afterAll(() => ServiceProcess.endAll());
   const database = useStarted(() => createTestDatabase());
   const db = useStarted(() => new Pool({ connectionString: database.url, max: 2 }));
@@ -66,7 +66,7 @@ describe('the feed of incidents, with 8 writers and two replicas that are killed
   };
 
   it(
-    'tells every reader every change, and ends with a true copy of all incidents',
+    'delivers every change to every reader, so that each reader has an exact copy of all incidents',
     async () => {
       let areWriting = true;
       let isOver = false;

@@ -171,14 +171,14 @@ describe('while the database is out', () => {
     await sleep(CHECK_CACHE_MS);
   });
 
-  it('answers 503 while it is stopped', async () => {
+  it('answers 503 while the server is stopped', async () => {
     await server.stop();
     await expectOutage();
     await server.startAgain();
     proxy.target = server.port;
   });
 
-  it('answers 503 while it hangs', async () => {
+  it('answers 503 while the server hangs', async () => {
     server.pause();
     try {
       await expectOutage();
@@ -187,7 +187,7 @@ describe('while the database is out', () => {
     }
   });
 
-  it('answers 503 while the network swallows everything, and uses no hung connection again', async () => {
+  it('answers 503 while the network drops all packets, and does not reuse hung connections', async () => {
     await Promise.all(WAYS.map(([method, path]) => app.request(method, path)));
     const before = await sessions();
     proxy.hang();
@@ -197,7 +197,7 @@ describe('while the database is out', () => {
     expect((await sessions()).filter((pid) => before.includes(pid))).toEqual([]);
   });
 
-  it('goes on when the server crashes and restarts', async () => {
+  it('continues after the server crashed and restarted', async () => {
     server.crash();
     for (const [method, path] of WAYS) {
       const { status } = await app.request(method, path);
@@ -205,7 +205,7 @@ describe('while the database is out', () => {
     }
   });
 
-  it('answers 503 while each new connection is ended as soon as it is let in', async () => {
+  it('answers 503 while the server closes each new connection after its login', async () => {
     proxy.endAtOnce();
     try {
       await server.killSessions();
@@ -216,7 +216,7 @@ describe('while the database is out', () => {
     }
   });
 
-  it('answers 503 when a connection is killed in a transaction, of which nothing stays', async () => {
+  it('answers 503 and rolls back if the connection of a transaction is killed', async () => {
     const before = await rows();
     const write = app.post('/test-only/db/slow-write/600');
     await sleep(200);
@@ -225,7 +225,7 @@ describe('while the database is out', () => {
     expect(await rows()).toBe(before);
   });
 
-  it('answers writes with 503 on a standby, and leaves it as soon as it may write again', async () => {
+  it('answers writes with 503 on a standby, and continues once a primary accepts writes', async () => {
     const before = await rows();
     const name = new URL(server.url).pathname.slice(1);
     await server.query(`alter database ${name} set default_transaction_read_only = on`);

@@ -227,7 +227,7 @@ describe('the kill switch of two replicas', () => {
   afterEach(() => ChaosReplica.endAll());
 
   it(
-    'lets nothing reach the vendor after an activation, whichever replica is killed or stopped',
+    'lets no request reach the vendor after an activation, even if a replica is killed or paused',
     async () => {
       const history = await switchHistory(ROUNDS);
       expect(history.violations).toEqual([]);

@@ -57,7 +57,7 @@ describe('ten thousand runs that wait for an approval', () => {
     return Math.round((process.memoryUsage().heapUsed / 1_048_576) * 10) / 10;
   };
 
-  it('cost no reads and no memory, and each continues after its approval', async () => {
+  it('cost no reads and no memory, and continue after their approval', async () => {
     const { database } = world.actions;
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),

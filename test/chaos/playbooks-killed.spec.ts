@@ -187,7 +187,7 @@ describe('playbook runs with an approval in the middle, while replicas are kille
   };
 
   it(
-    'end as they would have without, each step once',
+    'end with the same result as without kills, and execute each step once',
     async () => {
       const storm = new PlaybookStorm(site, await site.makeKey('manager'));
       await storm.save();

@@ -209,7 +209,7 @@ describe('triage runs while replicas are killed with SIGKILL', () => {
     });
 
   it(
-    'end completed or failed, one at a time for an incident, with one verdict for it',
+    'end as completed or failed, one at a time per incident, with one verdict per incident',
     async () => {
       const replicas = await Promise.all([start(), start()]);
       let turn = 0;

@@ -45,7 +45,7 @@ describe('work whose process is killed', () => {
     { point: 'noted', effects: 0, outcome: 'unknown' },
     { point: 'done', effects: 1, outcome: 'unknown' },
     { point: 'ended', effects: 1, outcome: 'certain' },
-  ] as const)('when $point has its effect at most once and ends once', async (expected) => {
+  ] as const)('killed at $point, has its effect at most once and ends once', async (expected) => {
     const { point, effects, outcome } = expected;
     await add('effects', 1);
     await killAt(point);
@@ -54,14 +54,14 @@ describe('work whose process is killed', () => {
     expect(await query('select n, outcome from outcomes')).toEqual([{ n: 1, outcome }]);
   });
 
-  it('in a set changes the database exactly once', async () => {
+  it('changes the database exactly once if the work runs in a set', async () => {
     await add('sets', 1, 2, 3);
     await killAt('done');
     await takeOver('sets');
     expect(await query('select n from effects order by n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   });
 
-  it('goes on by itself after every connection was cut', async () => {
+  it('continues without a restart after all connections were cut', async () => {
     const done = new Set<number>();
     survivor.work.define<{ n: number }, void>({
       name: 'cut',
@@ -86,7 +86,7 @@ describe('work whose process is killed', () => {
     await eventually(() => done.size === 100);
   });
 
-  it('loses no domain event, and none is handled twice', async () => {
+  it('handles each domain event exactly once', async () => {
     await query('create table heard (id text not null)');
     const recorded: string[] = [];
     for (let round = 0; round < 4; round += 1) {

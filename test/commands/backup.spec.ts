@@ -68,7 +68,7 @@ describe('backup and restore, with an external database', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('restores everything, into an empty database and over a used one', async () => {
+  it('restores everything, into an empty and into a used database', async () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder)).toEqual(['site.backup']);
     const before = await contentsOf(source.url);
@@ -94,7 +94,7 @@ describe('backup and restore, with an external database', () => {
     await expectAllOf();
   });
 
-  it('writes a backup of one moment while the service goes on writing', async () => {
+  it('writes a consistent backup while the service continues to write', async () => {
     const busy = await database();
     const service = await serve(busy);
     const other = join(folder, 'busy.backup');
@@ -140,7 +140,7 @@ describe('backup and restore, with an external database', () => {
     expect((await contentsOf(target.url))['incidents']).toEqual(before['incidents']);
   });
 
-  it('changes nothing when the file is damaged, cut off or not a backup', async () => {
+  it('changes nothing if the file is damaged, truncated or not a backup', async () => {
     const content = gunzipSync(whole);
     const damaged = Buffer.from(whole);
     damaged[900]! ^= 1;
@@ -169,7 +169,7 @@ describe('backup and restore, with an external database', () => {
     rmSync(bad);
   });
 
-  it('restores as the owner, and refuses a restore as a role that owns nothing', async () => {
+  it('restores as the owner, and rejects a role that owns no tables', async () => {
     const target = await database({ empty: true });
     const alone = { DATABASE_URL: asServiceRole(target.url) };
     const both = { settings: { ...alone, MIGRATION_DATABASE_URL: target.url } };
@@ -193,7 +193,7 @@ describe('backup and restore, with an external database', () => {
     expect(await site.faults(service)).toEqual([]);
   });
 
-  it('never leaves half a file, and replaces a file only with --force', async () => {
+  it('never leaves a partial file, and replaces a file only with --force', async () => {
     const kept = join(folder, 'kept.backup');
     writeFileSync(kept, 'precious');
     expect(await backup(source, kept)).toMatchObject({ code: 1, stdout: '' });
@@ -253,7 +253,7 @@ describe('backup and restore, with the embedded database', () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   });
 
-  it('restores a whole site into another DATA_DIR from a backup that was made while the service ran', async () => {
+  it('restores a whole site into another DATA_DIR from a backup of a running service', async () => {
     const file = join(folder, 'site.backup');
     const [from, to] = [join(folder, 'from'), join(folder, 'to')];
     const settings = { ...site.settings, SECRETS_KEY: '' };

@@ -104,7 +104,7 @@ describe.each(['external', 'embedded'])(
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
     });
 
-    it('shows every request the state before or after it, and the service goes on', async () => {
+    it('shows each request the state before or after the restore, and the service continues', async () => {
       const revoked = await makeKey('revoked later');
       const { headers } = await service.client.request('POST', '/login', {
         body: { username: 'admin', password: site.settings['BOOTSTRAP_ADMIN_PASSWORD'] },
@@ -158,7 +158,7 @@ describe.each(['external', 'embedded'])(
       return resolve;
     };
 
-    it('repeats no action that a vendor was asked to do, and reports those that the backup does not know', async () => {
+    it('repeats no action that was sent to a vendor, and reports actions that are not in the backup', async () => {
       const answer = holdVendor();
       const before = await lookUp();
       await becomes(1, () => sentTo(before));
@@ -180,7 +180,7 @@ describe.each(['external', 'embedded'])(
       expect(await get('/api/audit/verify')).toMatchObject({ data: { valid: true } });
     });
 
-    it('leaves the kill switch on, and keeps ended what has ended since the backup', async () => {
+    it('leaves the kill switch on, and keeps the final states that are newer than the backup', async () => {
       const answer = holdVendor();
       const completed = async () =>
         (await get('/api/actions?status=completed')).meta.total as number;
@@ -208,7 +208,7 @@ describe.each(['external', 'embedded'])(
       expect(sentTo(action)).toBe(1);
     });
 
-    it('leaves unsent what was pending, and disables the channels when it is to be quiet', async () => {
+    it('does not send pending deliveries, and disables the channels on request', async () => {
       const channel = {
         name: 'nobody',
         type: 'webhook',
@@ -233,7 +233,7 @@ describe.each(['external', 'embedded'])(
       await admin.delete(`/api/notification-channels/${body.data.id}`);
     });
 
-    it('gives back no revoked key and no disabled user, and keeps the kill switch on, unless it is told --as-it-was', async () => {
+    it('restores revoked keys, disabled users and the state of the kill switch only with --as-it-was', async () => {
       const password = 'long enough for all 7';
       const ben = { username: 'ben', password, role: 'analyst' };
       const [key, created] = [await makeKey('revoked since'), await admin.post('/api/users', ben)];

@@ -24,7 +24,7 @@ const WRONG =
   /This database was used with the key ([0-9a-f]{8}), but \S+ (contains|does not exist)/;
 const RECORDS = 'select count(*)::int as records from audit_log';
 
-describe('the keys that the database knows', () => {
+describe('the encryption keys that the database knows', () => {
   const site = useStarted(() => Site.open());
   let filledDatabase: TestDatabase;
   let filledHome: string;
@@ -85,7 +85,7 @@ describe('the keys that the database knows', () => {
     expect(body.components.audit).toMatchObject({ status: 'healthy' });
   };
 
-  it('stop a start and every command under another key before it writes anything', async () => {
+  it('stop the start and every command that has another key, before the first write', async () => {
     const [{ id }] = (await query<{ id: string }>(database.url, 'select id from secret_keys')) as [
       { id: string },
     ];
@@ -110,7 +110,7 @@ describe('the keys that the database knows', () => {
     expect(await refused(old)).toMatch(WRONG);
   });
 
-  it('are those of the first start when several processes start together with different keys', async () => {
+  it('are the keys of the first process if several processes start together with different keys', async () => {
     await database.drop();
     database = await createTestDatabase();
     rmSync(join(home, 'anchor.json'), { force: true });
@@ -127,7 +127,7 @@ describe('the keys that the database knows', () => {
     expect(await query(database.url, 'select id from secret_keys')).toHaveLength(1);
   });
 
-  it('allow the old key to be removed after reseal, and refuse it in front again', async () => {
+  it('allow removal of the old key after reseal, and reject the old key as the first key', async () => {
     const next = newKey();
     const running = await start(next, old);
     // From here on whoever has not got the new one cannot read everything.
@@ -163,7 +163,7 @@ describe('the keys that the database knows', () => {
     expect(again.stdout).toMatch(/No older key is needed\./);
   });
 
-  it('can be rotated while nothing runs', async () => {
+  it('can be rotated while the service is stopped', async () => {
     const next = newKey();
     expect((await runCommand('reseal', [], withKeys(next, old))).code).toBe(0);
     const after = await start(next);
@@ -186,7 +186,7 @@ describe('the keys that the database knows', () => {
     expect(await site.faults(await start(next))).toEqual([]);
   });
 
-  it('can be given up as docs/operations.md describes when they are lost', async () => {
+  it('can be replaced after their loss, as docs/operations.md describes', async () => {
     const next = newKey();
     const [, id] = WRONG.exec(await refused(next))!;
     const backup = await runCommand(
@@ -218,7 +218,7 @@ describe('the keys that the database knows', () => {
     expect(await refused(old, next)).toMatch(/begins with the retired key [0-9a-f]{8}\./);
   });
 
-  it('are not generated beside an embedded database that was used with another key', async () => {
+  it('are not generated if the embedded database was used with another key', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'its-lost-'));
     const dataDir = join(folder, 'data');
     const embedded = { dataDir: folder, settings: { SECRETS_KEY: '', DATA_DIR: dataDir } };

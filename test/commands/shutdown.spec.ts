@@ -38,7 +38,7 @@ describe('shutdown', () => {
       socket.once('error', () => resolve(true));
     });
 
-  it('fails readiness at once, and answers requests during the delay, closing each connection', async () => {
+  it('fails readiness immediately, answers requests during the delay, and closes each connection', async () => {
     const service = await start({ SHUTDOWN_DELAY_MS: '60000' });
     const idle = await RawConnection.open(service.port);
     idle.send('GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -90,7 +90,7 @@ describe('shutdown', () => {
     halfHead.close();
   });
 
-  it('aborts at the end of the grace period what has not finished, and still exits with 0', async () => {
+  it('aborts unfinished requests after the grace period, and still exits with 0', async () => {
     const service = await start({ SHUTDOWN_GRACE_MS: '1000' });
     const stuck = await halfSent(service);
     expect((await service.stop()).code).toBe(0);
@@ -98,7 +98,7 @@ describe('shutdown', () => {
     await stuck.untilClosed();
   });
 
-  it('stops on SIGINT as on SIGTERM, with 0 and without a wait', async () => {
+  it('stops on SIGINT and on SIGTERM, with exit code 0 and without a delay', async () => {
     const service = await start();
     expect((await service.client.get('/ready')).status).toBe(200);
     service.signal('SIGINT');
@@ -106,7 +106,7 @@ describe('shutdown', () => {
     expect(service.lines.at(-1)).toContain('Stopped.');
   });
 
-  it('stops while it waits for a database that does not answer', async () => {
+  it('stops while it waits for an unresponsive database', async () => {
     const service = new ServiceProcess({
       settings: {
         DATABASE_URL: 'postgres://nobody:nothing@127.0.0.1:1/none',
@@ -152,7 +152,7 @@ describe('shutdown', () => {
     });
 
     it.each([50, 600, 1_200])(
-      'leaves no process and no lock behind when it is stopped %i ms after its start',
+      'leaves no process and no lock if it is stopped %i ms after its start',
       async (ms) => {
         const service = new ServiceProcess({ settings: embedded });
         await sleep(ms);

@@ -15,7 +15,7 @@ describe('a start', () => {
   const linesOf = (service: ServiceProcess): Line[] =>
     service.lines.map((line) => JSON.parse(line) as Line);
 
-  it('says in three lines where the data is, who can log in, and where it listens; a stop is as quiet', async () => {
+  it('logs three lines: data directory, first login and address; a stop logs no warnings', async () => {
     const service = await ServiceProcess.start();
     const { dataDir } = service;
     await service.logged(/Listening/);
@@ -37,7 +37,7 @@ describe('a start', () => {
     expect(stop.map(({ msg }) => String(msg)).join('\n')).not.toMatch(/connection was lost/);
   });
 
-  it('is refused before anything is made when the port is taken', async () => {
+  it('fails before it creates a file if the port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -50,7 +50,7 @@ describe('a start', () => {
     other.close();
   });
 
-  it('is refused in one sentence when DATA_DIR cannot be used', async () => {
+  it('fails with one sentence if DATA_DIR cannot be used', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'its-start-'));
     writeFileSync(join(folder, 'file'), '');
     const service = new ServiceProcess({ settings: { DATA_DIR: join(folder, 'file', 'data') } });
@@ -60,7 +60,7 @@ describe('a start', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('has threads for slow name look-ups, and changes its log level on SIGUSR2', async () => {
+  it('has extra threads for slow DNS look-ups, and changes its log level on SIGUSR2', async () => {
     const database = await createTestDatabase();
     const service = await ServiceProcess.start({ settings: { DATABASE_URL: database.url } });
     const threads = readdirSync(`/proc/${service.pid}/task`).map((id) =>

@@ -21,11 +21,11 @@ describe('a service with and without a collector', () => {
     return (JSON.parse(line) as { packages: string[] }).packages;
   }
 
-  it('loads nothing of OpenTelemetry when no collector is named', async () => {
+  it('loads no module of OpenTelemetry without a collector', async () => {
     expect(await loadedWith({})).toEqual([]);
   });
 
-  it('sends what is left before it ends, and stops when the collector hangs', async () => {
+  it('sends the remaining spans before it exits, and exits even if the collector hangs', async () => {
     const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
     expect(await loadedWith(settings)).toContain('sdk-trace');
     expect(collector.spans.map(({ name }) => name)).toContain('GET /health');

@@ -100,14 +100,14 @@ describe('the deployment files', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('hold no secret: each is demanded from the environment', () => {
+  it('contain no secret: each secret must come from the environment', () => {
     const text = readFileSync('docker/compose.yaml', 'utf8');
     const secrets = text.match(/^.*(PASSWORD|SECRETS_KEY|TOKEN|API_KEY):.*$/gm) ?? [];
     expect(secrets.length).toBeGreaterThan(5);
     expect(secrets.filter((line) => !/\$\{\w+:[?-]/.test(line))).toEqual([]);
   });
 
-  it('list in the example every variable that compose demands', () => {
+  it('list in the example every variable that compose requires', () => {
     const demanded = readFileSync('docker/compose.yaml', 'utf8').matchAll(/\$\{(\w+)/g);
     const example = readFileSync('docker/compose.env.example', 'utf8');
     const missing = [...demanded].filter(([, name]) => !example.includes(`\n${name}=`));
@@ -134,7 +134,7 @@ describe('the deployment files', () => {
       for (const port of container.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
     });
 
-    it('and name the proxy, and the gateway that it comes through', () => {
+    it('name the proxy and its gateway', () => {
       const [{ networks }] = documentsOf('docker/compose.yaml') as [
         { networks: Record<string, { ipam?: { config: [{ gateway: string }] } } | undefined> },
       ];
@@ -144,7 +144,7 @@ describe('the deployment files', () => {
       expect(loadSettings({ TRUST_PROXY: gateway }).trustProxy).toEqual([gateway]);
     });
 
-    it('and let nobody count rate limits without the password', () => {
+    it('require a password for Redis', () => {
       const { command, environment } = services['redis']!;
       expect(String(command)).toContain('requirepass "%s"');
       expect(environment!['REDIS_PASSWORD']).toContain('${REDIS_PASSWORD:?');
@@ -205,7 +205,7 @@ describe('the deployment files', () => {
       });
     });
 
-    it('demand a digest of the image', () => {
+    it('require a digest of the image', () => {
       const [{ images }] = documentsOf('docker/kubernetes/kustomization.yaml') as [
         { images: Record<string, string>[] },
       ];
@@ -216,7 +216,7 @@ describe('the deployment files', () => {
       }
     });
 
-    it('demand what keeps others out: keys, the metrics token, the password of Redis, the proxy', () => {
+    it('require the keys, the metrics token, the password of Redis and the proxy', () => {
       const { env } = pod.containers[0];
       const demanded = env.flatMap(({ name, valueFrom }) =>
         valueFrom && valueFrom.secretKeyRef.optional !== true ? [name] : [],
@@ -229,7 +229,7 @@ describe('the deployment files', () => {
       expect(unknown).toEqual([]);
     });
 
-    it('let in only the ingress controller and Prometheus', () => {
+    it('accept connections only from the ingress controller and Prometheus', () => {
       expect(policyTypes).toEqual(['Ingress', 'Egress']);
       const peers = ingress.flatMap(({ from }) => from);
       expect(peers.map(({ podSelector }) => Object.values(podSelector!.matchLabels)[0])).toEqual([
@@ -275,13 +275,13 @@ describe('the deployment files', () => {
       'fd12:3456::1',
       'fe80::1',
       '::1',
-    ])('let the service out to nothing at %s', (address) => expect(portsTo(address)).toEqual([]));
+    ])('block internal addresses such as %s', (address) => expect(portsTo(address)).toEqual([]));
 
-    it.each(['8.8.8.8', '2606:4700:4700::1111'])('let it out to vendors such as %s', (address) =>
+    it.each(['8.8.8.8', '2606:4700:4700::1111'])('allow vendors such as %s', (address) =>
       expect(portsTo(address)).toEqual([443, 465, 587]),
     );
 
-    it('let it out to names, the database and Redis by what they are called, and to nothing else', () => {
+    it('allow connections to DNS, the database and Redis by label, and block all others', () => {
       const named = egress.flatMap(({ to, ports }) =>
         to.flatMap(({ podSelector }) =>
           podSelector

@@ -95,7 +95,7 @@ describe('the shapes of the contract', () => {
     expect(unnamed.map(({ operation }) => operation.operationId)).toEqual([]);
   });
 
-  it('names every object with fields, every union and every set of words', () => {
+  it('names every object with fields, every union and every enum', () => {
     const unnamed = placesIn(document, (schema) => {
       const isSet = (schema.enum?.length ?? 0) > 1;
       const { oneOf, anyOf } = schema;
@@ -106,7 +106,7 @@ describe('the shapes of the contract', () => {
     expect(unnamed).toEqual([]);
   });
 
-  it('answers one type when an operation succeeds and one when it fails, and takes one kind of body', () => {
+  it('gives each operation one success type, one error type and one media type of the body', () => {
     const several = operations.filter(({ operation: { requestBody, responses } }) =>
       [
         answersIn(responses, 200, 300).map(({ $ref }) => $ref),
@@ -117,7 +117,7 @@ describe('the shapes of the contract', () => {
     expect(several.map(({ operation }) => operation.operationId)).toEqual([]);
   });
 
-  it('inherits nothing: what is beside a reference only says more about it', () => {
+  it('uses no inheritance: text beside a reference only describes the reference', () => {
     const merged = schemasIn(document).filter(
       ({ allOf, properties, additionalProperties, required }) =>
         allOf && (allOf.length > 1 || properties || additionalProperties || required),
@@ -125,7 +125,7 @@ describe('the shapes of the contract', () => {
     expect(merged).toEqual([]);
   });
 
-  it('gives every number its format, and no set of words a value that is no text', () => {
+  it('gives every number a format, and every enum text values only', () => {
     const formats: Readonly<Record<string, RegExp>> = {
       integer: /^int(32|64)$/,
       number: /^double$/,
@@ -137,12 +137,12 @@ describe('the shapes of the contract', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('begins every pattern with ^, where clients in Python begin to look', () => {
+  it('begins every pattern with ^, because Python clients match at the beginning', () => {
     const others = schemasIn(document).filter(({ pattern = '^' }) => !pattern.startsWith('^'));
     expect(others).toEqual([]);
   });
 
-  it('names the words that are no identifiers', () => {
+  it('names the enum values that are not identifiers', () => {
     for (const [name, { enum: words, 'x-enum-varnames': varnames }] of Object.entries(schemas)) {
       if (!words || words.every((word) => /^[a-z]\w*$/i.test(String(word)))) continue;
       const given = varnames as readonly string[];
@@ -155,7 +155,7 @@ describe('the shapes of the contract', () => {
     }
   });
 
-  it('calls what is sent and answered by nouns, which no generator gives to an operation', () => {
+  it('names bodies with nouns, which do not collide with generated names of operations', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     // A list and a triage are things, too.
     const verbs = new Set(ids.map((id) => /^[a-z]+/.exec(id)![0]));
@@ -172,7 +172,7 @@ describe('the shapes of the contract', () => {
     expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
   });
 
-  it('has no schema with the name that a generator makes for a field of another', () => {
+  it('has no schema whose name a generator creates for a field of another schema', () => {
     const pascal = (field: string) =>
       field.replace(/(^|_)([a-z])/g, (_, __, first: string) => first.toUpperCase());
     const makesType = ({ enum: words, pattern, minLength, maxLength, properties }: Schema) =>
@@ -185,7 +185,7 @@ describe('the shapes of the contract', () => {
     expect(taken.filter((name) => name in schemas)).toEqual([]);
   });
 
-  it('has no schema with the name of a constructor that Go generators make for another', () => {
+  it('has no schema whose name a Go generator creates for the constructor of another schema', () => {
     const taken = new Set(names.map((name) => `New${name}`));
     expect(names.filter((name) => taken.has(name))).toEqual([]);
   });
@@ -196,7 +196,7 @@ describe('the shapes of the contract', () => {
     expect(names.filter((name) => taken.has(name.toLowerCase()))).toEqual([]);
   });
 
-  it('has one schema for each kind of id, in addresses as in bodies', () => {
+  it('has one schema for each kind of id, in paths and in bodies', () => {
     const inAddresses = operations.flatMap(({ path, operation: { parameters = [] } }) =>
       parameters
         .filter((parameter) => parameter.in === 'path' && !parameter.schema?.$ref)
@@ -212,7 +212,7 @@ describe('the shapes of the contract', () => {
     expect(unnamed).toEqual(['components/schemas/DeletedResource/properties/id']);
   });
 
-  it('leaves sets that grow open in answers, and names the words that there are', () => {
+  it('keeps growing enums open in responses, and names their current values', () => {
     const open = Object.entries(schemas).filter(([, schema]) => schema['x-extensible-enum']);
     expect(open.map(([name]) => name)).toEqual(
       expect.arrayContaining(['ActionTypeName', 'ErrorCode', 'EventFormat', 'TriageProvider']),

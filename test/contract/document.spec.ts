@@ -97,7 +97,7 @@ describe('the OpenAPI document', () => {
     expect(all.filter(([, part]) => !isDescribed(part)).map(([name]) => name)).toEqual([]);
   });
 
-  it('lists all values of fields that programs compare and that are no enums', () => {
+  it('lists all values of fields that programs compare and that are not enums', () => {
     const missing = (part: Described | undefined, words: readonly string[]) =>
       words.filter((word) => !part?.description?.includes(`\`${word}\``));
     const obstacles = Object.values(OBSTACLES).flatMap((words) => Object.keys(words));

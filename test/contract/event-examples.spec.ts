@@ -9,7 +9,7 @@ interface Shown {
 describe('the example of an event', () => {
   const { schemas } = readContract().components;
 
-  it.each(Object.keys(EVENT_TYPES))('is a whole one of %s, as its schema has it', (type) => {
+  it.each(Object.keys(EVENT_TYPES))('is a complete event of %s that matches its schema', (type) => {
     const { example } = schemas[schemaNameOf(type)] as Shown;
     expect(example).toMatchObject({ type, id: expect.any(String), timestamp: expect.any(String) });
     expect(eventSchemaErrors(example!)).toEqual([]);

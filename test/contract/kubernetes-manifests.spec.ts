@@ -92,31 +92,28 @@ function troubles(manifest: Manifest): string[] {
 }
 
 describe('the manifests of Kubernetes', () => {
-  it.each(manifests)('%s is what the schema of its kind says', (file) => {
+  it.each(manifests)('%s matches the schema of its kind', (file) => {
     const manifest = read<Manifest>(file);
     expect(Object.keys(KINDS)).toContain(manifest.kind);
     expect(troubles(manifest)).toEqual([]);
   });
 
-  it.each(kustomizations)(
-    '%s names files that exist, and leaves none out but the example',
-    (file) => {
-      const { resources } = read<Kustomization>(file);
-      const folder = dirname(file);
-      expect(resources.filter((name) => !existsSync(join(folder, name)))).toEqual([]);
-      const there = manifests.filter((name) => dirname(name) === folder);
-      expect(there.filter((name) => !resources.includes(name.slice(folder.length + 1)))).toEqual(
-        folder === FOLDER ? [`${FOLDER}/secret.example.yaml`] : [],
-      );
-    },
-  );
+  it.each(kustomizations)('%s names existing files, and omits only the example', (file) => {
+    const { resources } = read<Kustomization>(file);
+    const folder = dirname(file);
+    expect(resources.filter((name) => !existsSync(join(folder, name)))).toEqual([]);
+    const there = manifests.filter((name) => dirname(name) === folder);
+    expect(there.filter((name) => !resources.includes(name.slice(folder.length + 1)))).toEqual(
+      folder === FOLDER ? [`${FOLDER}/secret.example.yaml`] : [],
+    );
+  });
 
-  it('alert as docker/prometheus does', () => {
+  it('have the same alerts as docker/prometheus', () => {
     const rule = read<Manifest>(`${FOLDER}/prometheus-rule.yaml`);
     expect(rule.spec).toEqual(read('docker/prometheus/alerts.yml'));
   });
 
-  it('migrate with the image of the version that starts next', () => {
+  it('run migrations with the image of the new version', () => {
     expect(read<{ images: unknown }>(`${FOLDER}/migration/kustomization.yaml`).images).toEqual(
       read<{ images: unknown }>(`${FOLDER}/kustomization.yaml`).images,
     );

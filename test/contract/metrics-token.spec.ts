@@ -17,7 +17,7 @@ describe('METRICS_TOKEN', () => {
   });
 
   it.each(['', `${TOKEN} `, TOKEN.slice(1), `${TOKEN}x`, TOKEN.toUpperCase()])(
-    'is refused if it is sent as %j',
+    'is rejected if it is sent as %j',
     async (token) => {
       const near = { headers: { authorization: `Bearer ${token}` } };
       const expected = token.trim() === TOKEN ? 200 : 401;

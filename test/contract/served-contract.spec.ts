@@ -13,13 +13,13 @@ describe('the served contract', () => {
   it.each([
     ['openapi.json', 'application/json; charset=utf-8', minified],
     ['openapi.yaml', 'application/yaml; charset=utf-8', committed('openapi.yaml')],
-  ])('%s is what the committed file says, open to anyone', async (name, type, text) => {
+  ])('%s equals the committed file, and is public', async (name, type, text) => {
     const answer = await packedAnswer(`${app.url}/${name}?whatever=1`);
     expect([answer.status, answer.headers['content-type']]).toEqual([200, type]);
     expect(answer.bytes.toString()).toBe(text);
   });
 
-  it('names the address at which the service is found', async () => {
+  it('names the public address of the service', async () => {
     await using other = await startTestApp({
       settings: { PUBLIC_URL: 'https://triage.example.com/' },
     });
@@ -39,7 +39,7 @@ describe('the served contract', () => {
     expect(answer.bytes.length).toBeLessThan(minified.length / 4);
   });
 
-  it('is not sent again to those who have it', async () => {
+  it('is not sent again to clients that have the current version', async () => {
     const first = await packedAnswer(`${app.url}/openapi.json`);
     const tag = String(first.headers['etag']);
     const again = await packedAnswer(`${app.url}/openapi.json`, {

@@ -33,7 +33,7 @@ function code(text: string): string {
 }
 
 describe('the table of well-known fields', () => {
-  it('is what presets and formats read of each sample', () => {
+  it('lists the fields that presets and formats read from each sample', () => {
     if (process.env['WRITE_TABLE']) writeFileSync(TABLE, table());
     expect(readFileSync(TABLE, 'utf8')).toBe(table());
   });

@@ -53,7 +53,7 @@ describe('the ends of actions', () => {
     ]);
   });
 
-  it('change and record nothing of an action that has ended before', async () => {
+  it('neither change nor record an action that ended before', async () => {
     const [ended, open] = [await inserted({ status: 'completed' }), await inserted()];
     const both = [ended, open].map((action) => ({ action, result: result(false) }));
     expect((await end(...both)).map(({ id }) => id)).toEqual([open.id]);

@@ -52,18 +52,18 @@ describe('the table of actions', () => {
     `approval_level = null`,
     `rollback_of = id`,
     `id = gen_random_uuid()`,
-  ])('refuses a change of what was requested: %s', async (what) => {
+  ])('rejects a change of the request: %s', async (what) => {
     const id = await insert({ status: 'pending_approval', approval_level: 'senior' });
     expect(await refusal(change(id, what))).toEqual(['23001', 'tg_actions_as_requested']);
   });
 
-  it('refuses to run what needs approval without one', async () => {
+  it('rejects the execution of an unapproved action that needs approval', async () => {
     const id = await insert({ status: 'pending_approval', approval_level: 'senior' });
     const run = change(id, `status = 'pending'`);
     expect(await refusal(run)).toEqual(['23514', 'ck_actions_consent']);
   });
 
-  it('lets an approval raise the level, and nothing else change it', async () => {
+  it('lets only an approval raise the level', async () => {
     const waiting = { status: 'pending_approval', approval_level: 'senior' } as const;
     const approved = `status = 'pending', approved_by = 'bob'`;
     for (const level of [`'analyst'`, 'null']) {
@@ -80,7 +80,7 @@ describe('the table of actions', () => {
     expect(await refusal(later)).toEqual(['23001', 'tg_actions_as_requested']);
   });
 
-  it('refuses another approver than the one who approved, and a second approval', async () => {
+  it('rejects a change of the approver, and a second approval', async () => {
     const id = await insert({ status: 'pending', approval_level: 'senior', approved_by: 'bob' });
     expect(await refusal(change(id, `approved_by = 'mallory'`))).toEqual([
       '23001',
@@ -90,7 +90,7 @@ describe('the table of actions', () => {
     expect((await refusal(again))[0]).toMatch(/^23/);
   });
 
-  it('refuses any change of what has ended', async () => {
+  it('rejects any change of an ended action', async () => {
     for (const status of ['completed', 'failed', 'rejected']) {
       const id = await insert({ status, result: '{"success":true}' });
       const again = change(id, `status = 'pending'`);
@@ -98,7 +98,7 @@ describe('the table of actions', () => {
     }
   });
 
-  it('refuses a second rollback, unless the first one came to nothing', async () => {
+  it('rejects a second rollback, unless the first rollback had no effect', async () => {
     const original = await insert({ status: 'completed', result: '{"success":true}' });
     await insert({ status: 'failed', rollback_of: original, result: '{"success":false}' });
     await insert({ status: 'rejected', rollback_of: original });

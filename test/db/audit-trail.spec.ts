@@ -39,7 +39,7 @@ describe('the audit trail', () => {
       expect(await actors()).toEqual(['committed']);
     });
 
-    it('is written with others in one statement, and without records there is no statement', async () => {
+    it('is written with other records in one statement, and no records need no statement', async () => {
       await harness.transactions.run(async (tx) => {
         await replica.log.record(tx);
         const entries = ['many-1', 'many-2'].map((actor) => someEntry({ actor }));
@@ -151,7 +151,7 @@ describe('the audit trail', () => {
       return { rows: items.map(({ details }) => details['row']), total, items };
     };
 
-    it('begins with the newest, and counts sealed and unsealed entries', async () => {
+    it('begins with the newest entry, and counts sealed and unsealed entries', async () => {
       expect(await list()).toMatchObject({ rows: [8, 7, 6, 5, 4, 3, 2, 1, 0], total: 9 });
       expect(await list({ sort: 'at', per_page: 2 })).toMatchObject({
         rows: [0, 1],
@@ -196,7 +196,7 @@ describe('the audit trail', () => {
       expect(await list(filter)).toMatchObject({ rows, total: rows.length });
     });
 
-    it('finds an id in any spelling, whichever spelling was recorded', async () => {
+    it('finds an id in any spelling, independently of the recorded spelling', async () => {
       const id = '0193F2B6-7C1E-7A0B-9F4E-2F0A7B6C5D4E';
       await harness.record(replica, { subject: { type: 'incident', id }, details: { row: 'id' } });
       for (const subject of [

@@ -41,12 +41,12 @@ describe('the connections of the service', () => {
     await database.drop();
   });
 
-  it('compiles no statement: each is short, and high estimates alone would start it', async () => {
+  it('have JIT compilation disabled', async () => {
     dataSource = await connect(20_000);
     expect(await dataSource.query('show jit')).toEqual([{ jit: 'off' }]);
   });
 
-  it('runs everything on those that it has, by statement and by transaction', async () => {
+  it('run statements and transactions on the open connections if no more can be opened', async () => {
     dataSource = await connect(20_000);
     await allow(3);
     const transactions = new Transactions(dataSource);
@@ -62,7 +62,7 @@ describe('the connections of the service', () => {
     expect(totalCount).toBeLessThanOrEqual(3);
   });
 
-  it('opens more again when the server lets them in', async () => {
+  it('are opened again once the server accepts them', async () => {
     dataSource = await connect(20_000);
     await allow(2);
     const pool = poolOf(dataSource);
@@ -74,7 +74,7 @@ describe('the connections of the service', () => {
     await eventually(burst, () => pool.totalCount === MOST);
   });
 
-  it('gives up after the usual wait when none of those that it has is free', async () => {
+  it('time out as usual if no open connection becomes free', async () => {
     dataSource = await connect(300);
     await allow(1);
     const held = await poolOf(dataSource).connect();
@@ -88,7 +88,7 @@ describe('the connections of the service', () => {
     expect((await poolOf(dataSource).query('select 1 as n')).rows).toEqual([{ n: 1 }]);
   });
 
-  it('fails at once when it has none', async () => {
+  it('fail immediately if no connection is open', async () => {
     dataSource = await connect(20_000);
     const pool = poolOf(dataSource);
     await allow(0);

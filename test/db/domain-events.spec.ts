@@ -49,7 +49,7 @@ describe('domain events', () => {
     query<{ n: string }>(`select data #>> '{subject,id}' as n from work where kind like 'event.%'`);
   const numbers = Array.from({ length: 100 }, (_, n) => n);
 
-  it('reach a handler in its transaction once, whichever replica takes them', async () => {
+  it('are handled once on two replicas, in a transaction', async () => {
     listen(keep);
     await start();
     await Promise.all(numbers.map((n) => record(n)));
@@ -69,7 +69,7 @@ describe('domain events', () => {
     expect(heard).toEqual(numbers);
   });
 
-  it('get a transaction each when the work fails, and none is handled twice', async () => {
+  it('are retried in one transaction each after a failure, and are not handled twice', async () => {
     let failures = 0;
     listen(async (tx, events) => {
       await keep(tx, events);
@@ -87,7 +87,7 @@ describe('domain events', () => {
     await eventually(waiting, ({ length }) => length === 0);
   });
 
-  it('come again if the handler returns them, and the others not', async () => {
+  it('are repeated only if the handler returns them', async () => {
     let isEarly = true;
     listen(async (tx, events) => {
       const early = isEarly ? events.filter(({ subject }) => subject.id === '3') : [];
@@ -104,7 +104,7 @@ describe('domain events', () => {
     expect(await seenAll(4)).toEqual([1, 2, 3, 4]);
   });
 
-  it('keep no other handler waiting while one waits for a lock', async () => {
+  it('do not block other handlers while one handler waits for a lock', async () => {
     const heard: string[] = [];
     listen(keep);
     for (const { events } of replicas) {
@@ -127,7 +127,7 @@ describe('domain events', () => {
     expect(await seenAll(1)).toEqual([1]);
   });
 
-  it('reach only handlers that want their type and payload, and carry everything', async () => {
+  it('reach only handlers of their type and payload, with all fields', async () => {
     const heard: DomainEvent[] = [];
     const { events } = replicas[0]!;
     events.on({ ...COUNTED, where: '$.n == 2 || exists($.special)' }, 'some', async (event) => {
@@ -144,7 +144,7 @@ describe('domain events', () => {
     expect(Math.abs(event!.occurredAt.getTime() - at)).toBeLessThan(60_000);
   });
 
-  it('that a handler fails on are tried again and hold up no others', async () => {
+  it('are retried after a failed handler, and do not block other events', async () => {
     const heard: number[] = [];
     let tries = 0;
     replicas[0]!.events.on(COUNTED, 'partly', async ({ subject }) => {

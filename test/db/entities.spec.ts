@@ -22,7 +22,7 @@ describe('entities', () => {
   const names = async (text: string): Promise<string[]> =>
     (await dataSource.query<{ name: string }[]>(text)).map(({ name }) => name).sort();
 
-  it('describe exactly the schema that the migrations make', async () => {
+  it('describe exactly the schema that the migrations create', async () => {
     // If an entity declares a generated column, TypeORM keeps its expression in a table of its own. So no entity does.
     await dataSource.query(
       'create table if not exists typeorm_metadata (type text, database text, schema text, "table" text, name text, value text)',
@@ -37,7 +37,7 @@ describe('entities', () => {
   });
 
   // TypeORM compares some of them by what they do, and those that it cannot describe not at all.
-  it('call every index and constraint by its name', async () => {
+  it('give every index and constraint its name in the database', async () => {
     const { entityMetadatas } = dataSource;
     const described = entityMetadatas.flatMap((table) => [
       ...[table.indices, table.uniques, table.checks, table.foreignKeys].flat(),

@@ -28,7 +28,7 @@ describe('the lag of the flow', () => {
       (await gauge.get()).values.map(({ labels, value }) => [labels.stage, value]),
     );
 
-  it('is 0 for queues in which nothing waits', async () => {
+  it('is 0 for empty queues', async () => {
     expect(await lags()).toEqual({
       receipts: 0,
       events: 0,
@@ -40,7 +40,7 @@ describe('the lag of the flow', () => {
     expect(await components.check('jobs')).toMatchObject({ oldest_waiting_seconds: 0 });
   });
 
-  it('is the time that the first of each queue has waited', async () => {
+  it('is the waiting time of the first item of each queue', async () => {
     await query(
       `with lane as (insert into work_lanes (lane, types) values ('event.test', '{test}'), ('triage', '{}'))
        insert into work (kind, ref, lane, urgency, ready, due_at)

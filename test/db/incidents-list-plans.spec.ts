@@ -62,7 +62,7 @@ describe('the list of incidents after an import', () => {
     ['using ix_incidents_resolved_at ', { resolved_after: IN_A_WHILE }],
     [' Scan Backward using ix_incidents_triaged_at ', {}, 'triaged_at'],
     [' Scan Backward using ix_incidents_resolved_at ', {}, 'resolved_at'],
-  ])('reads %s for %j, and not all incidents', async (scan, filter, field = 'created_at') => {
+  ])('reads %s for %j, instead of all incidents', async (scan, filter, field = 'created_at') => {
     await dataSource.query('vacuum analyze incidents');
     const sort = [{ field, descending: true }] as const;
     const { statement, values } = incidentList({ page: 1, per_page: 20, sort, ...filter });

@@ -23,7 +23,7 @@ describe('the permit of a claim', () => {
     expect((await transactions.run((tx) => killSwitch.claimPermit(tx))).fresh).toBe(true);
   });
 
-  it('is valid from before the switch is read, however long the reading takes', async () => {
+  it('counts its validity from before the read of the switch, even if the read is slow', async () => {
     let slow: Promise<Permit> | undefined;
     await transactions.run(async (tx) => {
       await tx.query('lock table kill_switch in access exclusive mode');
@@ -34,7 +34,7 @@ describe('the permit of a claim', () => {
     expect((await slow!).fresh).toBe(false);
   });
 
-  it('reads a commit of an activation that the claim waited for', async () => {
+  it('sees an activation that was committed while the claim waited', async () => {
     let late: Promise<unknown> | undefined;
     await transactions.run(async (tx) => {
       expect(await killSwitch['lock'](tx)).toBe(true);
@@ -48,7 +48,7 @@ describe('the permit of a claim', () => {
     await query('update kill_switch set active = false');
   });
 
-  it('is not given before its claim has joined, or if the claim refuses', async () => {
+  it('is not granted before its claim has joined, or if the claim is refused', async () => {
     const refusing = killSwitch.renewPermit(() => Promise.reject(new Error('lost')));
     await expect(refusing).rejects.toThrow('lost');
   });

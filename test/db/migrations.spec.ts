@@ -20,7 +20,7 @@ const applied = async (url: string): Promise<string[]> =>
 const expected = schema.migrations.map((migration) => new migration().name);
 
 describe('migrations', () => {
-  it('are applied once by many that start together on an empty database', () =>
+  it('are applied once if many processes start together on an empty database', () =>
     withEmptyDatabase(async (url) => {
       await Promise.all(Array.from({ length: 6 }, () => migrate(url, schema)));
       expect(await applied(url)).toEqual(expected);
@@ -28,7 +28,7 @@ describe('migrations', () => {
       expect(await applied(url)).toEqual(expected);
     }));
 
-  it('can be taken back and applied again', () =>
+  it('can be reverted and applied again', () =>
     withEmptyDatabase(async (url) => {
       await migrate(url, schema);
       const dataSource = await createDataSource(schema, { connectionString: url }).initialize();
@@ -50,7 +50,7 @@ describe('migrations', () => {
       expect(await applied(url)).toEqual(expected);
     }));
 
-  it('leave no trace when one fails, and go on from there', () =>
+  it('roll back a failed migration, and continue from it at the next start', () =>
     withEmptyDatabase(async (url) => {
       class Broken9999999999999 {
         readonly name = 'Broken9999999999999';

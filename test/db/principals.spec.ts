@@ -48,7 +48,7 @@ describe('PrincipalsRepository', () => {
     return { userId, id, tokenHash };
   }
 
-  it('finds the keys that are asked for, and no others', async () => {
+  it('finds only the requested keys', async () => {
     await makeKey('findOne1');
     await makeKey('findTwo2');
     await makeKey('notAsked');
@@ -66,7 +66,7 @@ describe('PrincipalsRepository', () => {
     expect(await repository.find('keys', ['revoked1', 'expired1'])).toEqual(new Map());
   });
 
-  it('gives a key limits of its own only when it has one', async () => {
+  it('returns limits only for a key that has its own limits', async () => {
     const ends = new Date(Date.now() + 60_000);
     await makeKey('nolimits');
     await makeKey('onelimit', { limits: { write: 0 }, expires_at: ends });
@@ -77,7 +77,7 @@ describe('PrincipalsRepository', () => {
     expect(found.get('onelimit')!.endsAt).toEqual(ends);
   });
 
-  it('finds the sessions that are asked for, and no others', async () => {
+  it('finds only the requested sessions', async () => {
     const [asked] = await Promise.all([makeSession('manager'), makeSession()]);
     const found = await repository.find('sessions', [asked.tokenHash, '00'.repeat(32)]);
     expect([...found]).toEqual([
@@ -94,7 +94,7 @@ describe('PrincipalsRepository', () => {
     ]);
   });
 
-  it('notes the use of keys and sessions once a minute, and of those alone that were used', async () => {
+  it('records the use of used keys and sessions once a minute', async () => {
     const [used, again, unused] = await Promise.all(
       ['noteUsed', 'noteOnce', 'noteNone'].map((p) => makeKey(p)),
     );

@@ -52,7 +52,7 @@ describe('rows that are replaced while others use them', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('are as they were when the file becomes another one after it was checked', async () => {
+  it('stay unchanged if the backup file is replaced after its check', async () => {
     const file = join(folder, 'a.backup');
     const one = await connect();
     await record(one, 'kept');
@@ -67,7 +67,7 @@ describe('rows that are replaced while others use them', () => {
     expect((await one.query('select from work_lanes')).rowCount).toBe(0);
   });
 
-  it('get no number twice, also after two restores', async () => {
+  it('have unique numbers, even after two restores', async () => {
     const file = join(folder, 'a.backup');
     const { url } = database;
     const one = await connect();
@@ -85,7 +85,7 @@ describe('rows that are replaced while others use them', () => {
     expect(given).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('keep the exact totals of the webhook events, with what was summed up and what was not', async () => {
+  it('keep the exact totals of webhook events, with folded and with fresh deltas', async () => {
     const file = join(folder, 'a.backup');
     const one = await connect();
     const insert = (source: string, count: number) =>
@@ -126,7 +126,7 @@ describe('rows that are replaced while others use them', () => {
     }
   });
 
-  it('are locked without ending a transaction that holds one table and wants another', async () => {
+  it('are locked without a deadlock with a transaction that uses two tables', async () => {
     const [one, restore, watcher] = [await connect(), await connect(), await connect()];
     await one.query('begin');
     await one.query('select from users');
@@ -209,7 +209,7 @@ describe('A restore with other schemas', () => {
   it.each([
     ['older', EARLIER, LATER],
     ['newer', LATER, EARLIER],
-  ])('refuses a backup of an %s schema, and changes nothing', async (_, ofBackup, ofRelease) => {
+  ])('rejects a backup of an %s schema, and changes nothing', async (_, ofBackup, ofRelease) => {
     await migrate(source.url, ofBackup);
     await writeBackup({ ...WHOLE, url: source.url, file });
     await migrate(target.url, ofRelease);

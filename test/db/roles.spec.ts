@@ -15,7 +15,7 @@ describe('The order of the roles', () => {
   const valueOf = async (sql: string): Promise<unknown> =>
     (await query<[{ value: unknown }]>(`select ${sql} as value`))[0].value;
 
-  it('is the same in statements as in code', async () => {
+  it('is the same in SQL and in code', async () => {
     for (const [role, required] of PAIRS) {
       const sql = roleReachesSql(`'${role}'`, `'${required}'`);
       expect([role, required, await valueOf(sql)]).toEqual([
@@ -26,7 +26,7 @@ describe('The order of the roles', () => {
     }
   });
 
-  it('gives the lower of two roles, and the other one when one is null', async () => {
+  it('returns the lower of two roles, and ignores null', async () => {
     for (const [one, other] of PAIRS) {
       const lower = roleReaches(one, other) ? other : one;
       expect(await valueOf(lowerRoleSql(`'${one}'`, `'${other}'`))).toBe(lower);
@@ -34,12 +34,12 @@ describe('The order of the roles', () => {
     expect(await valueOf(lowerRoleSql(`'senior'`, 'null'))).toBe('senior');
   });
 
-  it('is true of no role in a statement that is unknown', async () => {
+  it('returns null in SQL if a role is unknown', async () => {
     expect(await valueOf(roleReachesSql(`'admin'`, 'null'))).toBeNull();
     expect(await valueOf(roleReachesSql(`'other'`, `'viewer'`))).toBeNull();
   });
 
-  it('gives the highest of the roles that are required, and the lowest when none is', () => {
+  it('returns the highest required role, and the lowest role if none is required', () => {
     expect(highestRole(['analyst', 'manager', undefined, 'viewer'])).toBe('manager');
     expect(highestRole([undefined])).toBe('viewer');
   });

@@ -7,7 +7,7 @@ import { ServiceProcess } from '../support/service-process.js';
 import { TEST_SETTINGS } from '../support/test-app.js';
 import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-describe('a start on a database that it cannot work with', () => {
+describe('a start on an unsuitable database', () => {
   let database: TestDatabase;
   let client: Client;
 
@@ -43,7 +43,7 @@ describe('a start on a database that it cannot work with', () => {
     expect(await tables()).toBe(before);
   }
 
-  it('should refuse a schema that a newer release has changed, in one line', async () => {
+  it('fails in one line if a newer release changed the schema', async () => {
     await migrate(database.url, schema);
     await client.query(
       `insert into schema_migrations (timestamp, name) values (9999999999999, 'Later9999999999999')`,
@@ -56,14 +56,14 @@ describe('a start on a database that it cannot work with', () => {
     ]);
   });
 
-  it('should refuse a role that may not create tables', async () => {
+  it('fails if the role may not create tables', async () => {
     await withoutTables();
     await expectRefusal(
       /may not create tables in the schema "public".*npm run migrate.*MIGRATION_DATABASE_URL.*owner to/,
     );
   });
 
-  it('should tell a role without privileges how it gets them, and leave no connection open', async () => {
+  it('names the missing privileges of the role, and leaves no connection open', async () => {
     const DATABASE_URL = asServiceRole(database.url);
     const missing =
       /may not read the tables of the service.*npm run migrate.*MIGRATION_DATABASE_URL.*docs\/service-role.sql/;
@@ -77,7 +77,7 @@ describe('a start on a database that it cannot work with', () => {
     await eventually(async () => (await client.query(others)).rowCount === 0);
   });
 
-  it('should accept a role without either right where there is nothing to make', async () => {
+  it('accepts a role without these privileges if the schema is complete', async () => {
     await migrate(database.url, schema);
     await withoutTables();
     await withoutSchemas();

@@ -73,12 +73,12 @@ describe('transactions', () => {
       ({ text }) => text,
     );
 
-  it('commits what the work did and gives its result', async () => {
+  it('commits the changes of the work and returns its result', async () => {
     expect(await transactions.run(async (tx) => (await note(tx, 'a'), 7))).toBe(7);
     expect(await notes()).toEqual(['a']);
   });
 
-  it('undoes all of it when the work throws, and gives that error', async () => {
+  it('rolls back if the work throws, and throws the same error', async () => {
     const thrown = new Error('no');
     const run = transactions.run(async (tx) => {
       await note(tx, 'a');
@@ -109,7 +109,7 @@ describe('transactions', () => {
     ]);
   });
 
-  it('runs nothing when a participant refuses, and keeps nothing when one fails at the end', async () => {
+  it('runs no work if a participant refuses, and rolls back if a participant fails at the end', async () => {
     const work = jest.fn((tx: Tx) => note(tx, 'a'));
     const refuses = { begin: () => Promise.reject(new Error('revoked')) };
     await expect(transactions.run(work, refuses)).rejects.toThrow('revoked');
@@ -119,7 +119,7 @@ describe('transactions', () => {
     expect(await notes()).toEqual([]);
   });
 
-  it('runs what waits for a commit after it, and never after a rollback', async () => {
+  it('runs commit callbacks after the commit, and never after a rollback', async () => {
     const seen: Promise<string[]>[] = [];
     await transactions.run(async (tx) => {
       await note(tx, 'a');
@@ -137,7 +137,7 @@ describe('transactions', () => {
     expect(never).not.toHaveBeenCalled();
   });
 
-  it('writes rows that are gathered for the commit in one statement, and none after a failure', async () => {
+  it('writes rows gathered for the commit in one statement, and writes no rows after a failure', async () => {
     const writes: number[][] = [];
     const rows = new RowsAtCommit<number>(async (_, gathered) => void writes.push([...gathered]));
     await transactions.run(async (tx) => {
@@ -154,7 +154,7 @@ describe('transactions', () => {
     expect(writes).toEqual([[1, 2, 3]]);
   });
 
-  it('runs the loser of a deadlock again from its start, and what waits for the commit once', async () => {
+  it('repeats the victim of a deadlock from its start, and runs commit callbacks once', async () => {
     await direct.query(`insert into notes values ('x'), ('y')`);
     const told = jest.fn();
     // PostgreSQL looks for deadlocks after a second, which is the limit of the other pool for a statement too.
@@ -179,7 +179,7 @@ describe('transactions', () => {
     expect(attempts).toBeGreaterThanOrEqual(3);
   });
 
-  it('runs the loser of a serialisation race again', async () => {
+  it('repeats the loser of a serialisation conflict', async () => {
     await direct.query(`insert into notes values ('x')`);
     let attempts = 0;
     const allHaveRead = meeting(3);
@@ -197,7 +197,7 @@ describe('transactions', () => {
     expect(attempts).toBeGreaterThan(3);
   });
 
-  it('gives up a race that is lost again and again', async () => {
+  it('stops after repeated serialisation conflicts', async () => {
     let attempts = 0;
     const run = transactions.run(async (tx) => {
       attempts += 1;
@@ -209,7 +209,7 @@ describe('transactions', () => {
     expect(attempts).toBe(4);
   });
 
-  it('says that the database is unavailable when the answer to COMMIT is lost, which then has happened or not', async () => {
+  it('reports the database as unavailable if the answer to COMMIT is lost, committed or not', async () => {
     const told = jest.fn();
     let attempts = 0;
     const run = transactions.run(async (tx) => {
@@ -229,7 +229,7 @@ describe('transactions', () => {
     expect(await notes()).toEqual(['a']);
   });
 
-  it('says that the database is unavailable when the server ends the session in COMMIT, which then has not happened', async () => {
+  it('reports the database as unavailable if the server ends the session in COMMIT, without a commit', async () => {
     await direct.query(`
       create function die() returns trigger language plpgsql as
         $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`);
@@ -248,7 +248,7 @@ describe('transactions', () => {
     }
   });
 
-  it('ends a connection that hangs instead of handing it out again', async () => {
+  it('closes a hung connection instead of reusing it', async () => {
     const pidOf = async () =>
       (
         await transactions.run((tx) =>
@@ -274,7 +274,7 @@ describe('transactions', () => {
     await expect(late).rejects.toThrow(/released/);
   });
 
-  it('gives every connection back when many transactions fail at once', async () => {
+  it('releases every connection if many transactions fail at once', async () => {
     const runs = Array.from({ length: 60 }, (_, i) =>
       transactions.run(async (tx) => {
         await note(tx, String(i % 3));

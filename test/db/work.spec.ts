@@ -95,7 +95,7 @@ describe('the rows of work', () => {
     expect(refsOf(await claim(WORKER, { free: 1 }))).toEqual([low]);
   });
 
-  it('of a lane take no places of another lane', async () => {
+  it('use no places of another lane', async () => {
     await add({}, {});
     await inTransaction((tx) => work.add(tx, { name: 'full' }, { ref: newId() }));
     const requests = [request({ free: 1 }), request({ lane: 'full', free: 0 })];
@@ -103,7 +103,7 @@ describe('the rows of work', () => {
     expect(claimed.map(({ lane }) => lane)).toEqual([KIND]);
   });
 
-  it('of a line are claimed one after another, also while the first waits to be tried again', async () => {
+  it('in one line are claimed one after another, even while the first row waits for a retry', async () => {
     const [first, second, other] = await add({ line: 'a' }, { line: 'a' }, { line: 'b' });
     const [third] = await add({ line: 'a' });
     const claimed = await claim();
@@ -122,7 +122,7 @@ describe('the rows of work', () => {
     expect(refsOf(await claim())).toEqual([third]);
   });
 
-  it('of a line advance when an end and an addition overlap', async () => {
+  it('in one line advance if an end and an addition overlap', async () => {
     await add({ line: 'a' });
     const claimed = await claim();
     const added = newId();
@@ -136,7 +136,7 @@ describe('the rows of work', () => {
     expect(refsOf(await claim())).toEqual([added]);
   });
 
-  it('of a line are claimed while a transaction adds to the line', async () => {
+  it('in one line are claimed while a transaction adds to the line', async () => {
     const [first] = await add({ line: 'a' });
     const claimed = await inTransaction(async (tx) => {
       await work.add(tx, { name: KIND }, { ref: newId(), line: 'a' });
@@ -153,7 +153,7 @@ describe('the rows of work', () => {
     expect(refsOf(await claim())).toEqual([later]);
   });
 
-  it('of a killed worker go to another one, and the killed one can neither end nor renew them', async () => {
+  it('of a killed worker are claimed by another worker, and the killed worker can neither end nor renew them', async () => {
     await add({});
     const [lost] = await claim();
     expect(lost).toMatchObject({ attempt: 1, lapsed: false });
@@ -168,7 +168,7 @@ describe('the rows of work', () => {
     expect(await query('select from work')).toEqual([]);
   });
 
-  it('that lapsed are claimed one at a time, beside others', async () => {
+  it('with an expired lease are claimed one at a time, beside other rows', async () => {
     const refs = await add({}, {});
     await claim();
     await makeDue();
@@ -180,7 +180,7 @@ describe('the rows of work', () => {
     expect(refsOf([...first, ...second]).sort()).toEqual(refs.toSorted());
   });
 
-  it('that lapsed behind a gate move to the lane of lapsed claims', async () => {
+  it('whose lease expired behind a gate move to the lane of expired claims', async () => {
     await add({});
     await claim();
     await makeDue();
@@ -197,7 +197,7 @@ describe('the rows of work', () => {
     expect((await rows.look(OTHER, [request()])).made_ready).toBe(false);
   });
 
-  it('get the new data if they are added again, and are done again if they were claimed', async () => {
+  it('get the new data if they are added again, and are repeated if they were claimed', async () => {
     const [ref] = await add({ data: { n: 1 } });
     await add({ ref, data: { n: 2 } });
     const [row] = await claim();
@@ -208,7 +208,7 @@ describe('the rows of work', () => {
     expect(await claim()).toMatchObject([{ ref, data: { n: 3 }, attempt: 1, lapsed: false }]);
   });
 
-  it('that are added again while they end are done again', async () => {
+  it('are repeated if they are added again while they end', async () => {
     const [ref] = await add({});
     const claimed = await claim();
     let ending: Promise<void> | undefined;
@@ -221,7 +221,7 @@ describe('the rows of work', () => {
     expect(refsOf(await claim())).toEqual([ref]);
   });
 
-  it('that need another attempt are attempted immediately if they were added again', async () => {
+  it('are retried immediately if they were added again', async () => {
     const [ref] = await add({});
     const claimed = await claim();
     await inTransaction((tx) => work.add(tx, { name: KIND }, { ref: ref! }));
@@ -266,7 +266,7 @@ describe('the rows of work', () => {
     expect(await query('select from work')).toHaveLength(2);
   });
 
-  it('of a lane are claimed according to its pause and its places', async () => {
+  it('in one lane are claimed within its pause and its places', async () => {
     await query(`insert into work_lanes (lane, kind, places) values ('own', $1, 3)`, [KIND]);
     await add(...Array.from({ length: 8 }, () => ({ lane: 'own' })));
     const look = (change: object) =>
@@ -302,7 +302,7 @@ describe('the rows of work', () => {
     await query('delete from work_lanes');
   });
 
-  it('of a lane without places of its own can pause, too', async () => {
+  it('in a lane without its own places can pause, too', async () => {
     await add({});
     await inTransaction((tx) => work.slowLane(tx, KIND, 60_000, 0));
     expect(await rows.look(WORKER, [request()])).toMatchObject({
@@ -374,7 +374,7 @@ describe('the rows of work', () => {
     await backup.release();
   });
 
-  it('are looked for from the last claimed row of each urgency', () => {
+  it('are searched from the last claimed row of each urgency', () => {
     const lane = new Lane(KIND, {
       ...DEFAULTS,
       name: KIND,
@@ -446,7 +446,7 @@ describe('the worker', () => {
   const count = async (replica: Replica, where = 'true'): Promise<number> =>
     (await replica.dataSource.query<object[]>(`select from work where ${where}`)).length;
 
-  it('does a set in the transaction that ends it, and a row that fails alone', async () => {
+  it('handles a set in the transaction that ends it, and a failed row alone', async () => {
     const replica = await open();
     await replica.dataSource.query('create table done (n integer, size integer)');
     let isBroken = true;
@@ -600,7 +600,7 @@ describe('the worker', () => {
     await eventually(() => done.length === 3);
   });
 
-  it('gives work up after its attempts, in the transaction that makes it dead, and does not requeue it', async () => {
+  it('marks work as dead after its last attempt, in one transaction, and does not requeue it', async () => {
     const replica = await open();
     const attempts: number[] = [];
     const given: string[] = [];
@@ -634,7 +634,7 @@ describe('the worker', () => {
     expect(await dead()).toEqual({ items: [], total: 0 });
   });
 
-  it('gives work up after its last attempt, and requeues it once for all its attempts', async () => {
+  it('marks work as dead after its last attempt, and requeues it once with all attempts', async () => {
     const replica = await open();
     const attempts: number[] = [];
     replica.work.define({
@@ -684,7 +684,7 @@ describe('the worker', () => {
     expect(told[0]).toBe('The work took too long.');
   });
 
-  it('finishes running work at a shutdown, and gives back work that takes longer than the grace period', async () => {
+  it('finishes running work at a shutdown, and releases work that exceeds the grace period', async () => {
     const replica = await open({ SHUTDOWN_GRACE_MS: '1000' });
     const begun: number[] = [];
     replica.work.define<{ n: number }, unknown>({
@@ -709,7 +709,7 @@ describe('the worker', () => {
     );
   });
 
-  it('shares the work with other replicas, and nothing is done twice', async () => {
+  it('shares the work with other replicas, without duplicates', async () => {
     const done: number[] = [];
     const by = new Set<number>();
     const two = [await open(), await open()];
@@ -841,7 +841,7 @@ describe('the worker', () => {
     expect(lapsed).toEqual([false]);
   });
 
-  it('claims nothing after the kill switch was turned on, whenever that happens', async () => {
+  it('claims nothing after an activation of the kill switch at any moment', async () => {
     const replica = await open();
     const statements = new Statements(replica.dataSource);
     // Permits need no other parts.
@@ -883,7 +883,7 @@ describe('the worker', () => {
     }
   });
 
-  it('does work that is added claimed after the commit, with its permit and beside a full lane', async () => {
+  it('runs work that is added as claimed after the commit, with its permit and beside a full lane', async () => {
     const replica = await open();
     await replica.dataSource.query('create table done (n integer)');
     const held = Promise.withResolvers<void>();
@@ -921,7 +921,7 @@ describe('the worker', () => {
     held.resolve();
   });
 
-  it('adds no claimed work that is being done already, or in a transaction that fails', async () => {
+  it('adds no claimed work that already runs, or in a failed transaction', async () => {
     const replica = await open();
     const held = Promise.withResolvers<void>();
     let begun = 0;

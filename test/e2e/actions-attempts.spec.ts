@@ -15,7 +15,7 @@ import { useStarted } from '../support/use-started.js';
 
 const SENT = { sent_to: SCRIPTED };
 
-describe('an action and what its attempts left behind', () => {
+describe('an action after earlier attempts', () => {
   const world = useStarted(() => ActionWorld.start({ ACTION_LEASE_MS: '60000' }));
   let vendor: ScriptedVendor;
 
@@ -48,10 +48,10 @@ describe('an action and what its attempts left behind', () => {
       ({ work }) => work?.worker === null && work.state !== null,
     );
 
-  describe('whose call may have been sent before', () => {
+  describe('whose call may have been sent', () => {
     beforeEach(() => (vendor.repeatable = true));
 
-    it('has an unknown outcome and a safe repetition if the vendor is unreachable', async () => {
+    it('has an unknown outcome, or a safe retry, if the vendor is unreachable', async () => {
       vendor.script = () => Promise.reject(new UnreachableError('No route to host.'));
       const after = await ended(await begin({ state: SENT }));
       expect([after.status, after.result!.code]).toEqual(['failed', 'timeout']);
@@ -102,7 +102,7 @@ describe('an action and what its attempts left behind', () => {
     });
   });
 
-  describe('whose first request has left and whose second request is stopped', () => {
+  describe('whose first request was sent and whose second request is stopped', () => {
     beforeEach(() => {
       vendor.script = async (call, gate) => {
         await vendor.send(call, gate);
@@ -111,7 +111,7 @@ describe('an action and what its attempts left behind', () => {
       };
     });
 
-    it('ends at once if it must not be repeated', async () => {
+    it('ends immediately if it must not be repeated', async () => {
       const { status, result } = await ended(await begin());
       expect([status, result!.code]).toEqual(['failed', 'outcome_unknown']);
       expect(vendor.left).toHaveLength(1);
@@ -153,7 +153,7 @@ describe('an action and what its attempts left behind', () => {
   it.each([
     ['another worker took it over', `fence = fence + 1, worker = gen_random_uuid()`],
     ['it was put back', `worker = null, due_at = now() + interval '1 hour'`],
-  ])('is not sent by a worker that lost it: %s', async (_, change) => {
+  ])('is not sent by a worker that lost its claim: %s', async (_, change) => {
     const isLost = Promise.withResolvers<void>();
     vendor.script = async (call, gate) => {
       try {

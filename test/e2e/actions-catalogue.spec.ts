@@ -71,7 +71,7 @@ describe('the catalogue of actions', () => {
   });
 
   it.each(ACTION_TYPES)(
-    'accepts required and all parameters of %s, and rejects a missing, unknown or mistyped one',
+    'accepts required and all parameters of %s, and rejects missing, unknown and mistyped parameters',
     async (name) => {
       const { parameters, default_approval_level: level } = types.get(name)!;
       for (const some of [parameters.filter(({ required }) => required), parameters]) {
@@ -97,7 +97,7 @@ describe('the catalogue of actions', () => {
     },
   );
 
-  it('has a discriminator value of its own in each part of a union', () => {
+  it('has a unique discriminator value in each part of a union', () => {
     const { schemas } = (
       JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {
         components: { schemas: Record<string, Schema> };

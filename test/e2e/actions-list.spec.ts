@@ -97,7 +97,7 @@ describe('the list of actions', () => {
     },
   );
 
-  it('filters by who asked, who approved and when it ended, with an exact total', async () => {
+  it('filters by requester, approver and end time, with an exact total', async () => {
     const { names, clients } = world;
     const ids: string[] = [];
     for (let at = 0; at < 3; at += 1) {
@@ -134,7 +134,7 @@ describe('the list of actions', () => {
     }
   });
 
-  it('shows until when an action waits, and what its incident is', async () => {
+  it('shows the deadline of a waiting action, and its incident', async () => {
     const { data } = await list(`incident_id=${incidentId}&status=pending_approval,completed`);
     const incident = {
       incident_number: expect.stringMatching(/^INC-/),

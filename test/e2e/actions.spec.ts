@@ -14,7 +14,7 @@ const ID = /^act-[0-9a-f-]{36}$/;
 
 describe('actions', () => {
   describe('execution', () => {
-    it('runs at once what needs no approval, and answers with its result', async () => {
+    it('executes an action without approval immediately, and responds with its result', async () => {
       const incidentId = await world.incident();
       const answer = await world.execute('quarantine_email', { incidentId });
       expect(answer.status).toBe(200);
@@ -40,7 +40,7 @@ describe('actions', () => {
       ['refuse', 'block_sender', 'refused', 0],
       ['apply-then-drop', 'block_sender', 'outcome_unknown', 1],
     ] as const)(
-      'gives an action whose vendor does %s (%s) the failure code %s',
+      'given the vendor behaviour %s (%s) → fails with the code %s',
       async (behaviour, type, code, effects) => {
         world.vendor.behave(behaviour);
         const { body } = await world.execute(type);
@@ -78,7 +78,7 @@ describe('actions', () => {
     const execute = (client: 'viewer' | 'analyst', path: string, body: unknown) =>
       world.clients[client].post(path, body);
 
-    it('refuses a viewer first, then what is malformed, then a missing incident, then by the kill switch', async () => {
+    it('rejects a viewer first, then a malformed request, then a missing incident, then because of the kill switch', async () => {
       const path = `/api/incidents/${newId()}/actions`;
       const body = { action: 'block_sender', parameters: PARAMETERS.block_sender };
       await world.turnOn();
@@ -219,7 +219,7 @@ describe('the event of a change of an action', () => {
     });
   });
 
-  it('of a sandbox is marked as simulated, and belongs to the request, approval or rollback', async () => {
+  it('is marked as simulated in a sandbox, and belongs to the request, approval or rollback', async () => {
     const { admin } = world.clients;
     await admin.post('/api/connectors', { name: 'sandbox', type: 'sandbox', config: {} });
     const { body: connectors } = await admin.get('/api/connectors');

@@ -94,7 +94,7 @@ describe('the rule of four eyes', () => {
     expect((await rollBack(analyst, original)).status).toBe(202);
   });
 
-  it("runs the rollback of somebody else's action at once", async () => {
+  it("executes the rollback of another person's action immediately", async () => {
     const original = await request('block_sender');
     const { client } = await colleague('analyst');
     const answer = await rollBack(client, original);

@@ -99,7 +99,7 @@ describe('an approval', () => {
   });
 
   describe('of an action of a critical incident', () => {
-    it('is not made easier if somebody below the level lowers the severity', async () => {
+    it('keeps its level if a person below the level lowers the severity', async () => {
       const { analyst, senior } = world.clients;
       const incidentId = await world.incident({ severity: 'critical' });
       const refused = await put(analyst, incidentId, { severity: 'high', status: 'triaged' });
@@ -145,7 +145,7 @@ describe('an approval', () => {
       }
     });
 
-    it('is checked when it has locked the row, not when it requests the lock', async () => {
+    it('is checked after it has locked the row, not before', async () => {
       const id = await wait('isolate_host');
       const answer = await whileHeld(
         world.database,
@@ -206,7 +206,7 @@ describe('a rollback', () => {
     headers = {},
   ): Promise<Answer> => client.post(`/api/actions/${id}/rollback`, body, headers);
 
-  it('runs the inverse at once, and links the two both ways', async () => {
+  it('executes the inverse immediately, and links both actions to each other', async () => {
     const incidentId = await world.incident();
     const original = await done(incidentId);
     const answer = await rollBack(world.clients.analyst, original);
@@ -232,7 +232,7 @@ describe('a rollback', () => {
     });
   });
 
-  it('happens once, also when many ask at once', async () => {
+  it('is executed once for many simultaneous requests', async () => {
     const other = (await makeKey(world.replicas[1]!, 'analyst')).client;
     for (let round = 0; round < 2; round += 1) {
       const original = await done();
@@ -249,7 +249,7 @@ describe('a rollback', () => {
     }
   });
 
-  it('undoes what may have happened, and not what did not', async () => {
+  it('undoes actions that may have had an effect, and no others', async () => {
     world.vendor.behave('apply-then-drop');
     const unknown = await done();
     world.vendor.behave('refuse');
@@ -259,7 +259,7 @@ describe('a rollback', () => {
     expect(codeOf(await rollBack(world.clients.analyst, refused))).toEqual([409, 'invalid_state']);
   });
 
-  it('needs the higher level of the two', async () => {
+  it('needs the higher level of the action and its inverse', async () => {
     const { analyst, senior } = world.clients;
     const waiting = (await world.execute('isolate_host')).body.data.action_id;
     await senior.post(`/api/actions/${waiting}/approve`, {});
@@ -277,7 +277,7 @@ describe('a rollback', () => {
     expect((await rollBack(senior, waiting)).body.data.status).toBe('completed');
   });
 
-  it('answers what is wrong in the order of the checks', async () => {
+  it('returns errors in the order of the checks', async () => {
     const { viewer, analyst, senior } = world.clients;
     const original = await done();
     const high = (await world.execute('isolate_host')).body.data.action_id;
@@ -304,7 +304,7 @@ describe('a rollback', () => {
   });
 });
 
-describe('actions that are asked for at the same moment', () => {
+describe('actions that are requested simultaneously', () => {
   const AT_ONCE = 40;
   const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status);
   const times = <T>(make: (index: number) => Promise<T>): Promise<T[]> =>
@@ -319,7 +319,7 @@ describe('actions that are asked for at the same moment', () => {
   const incidents = (count: number): Promise<string[]> =>
     Promise.all(Array.from({ length: count }, () => world.incident()));
 
-  it('have each its effect, its records and its own answer', async () => {
+  it('each have their own effect, records and response', async () => {
     const ids = await incidents(4);
     const answers = await times((index) =>
       world.execute('block_sender', {
@@ -353,7 +353,7 @@ describe('actions that are asked for at the same moment', () => {
     expect(events.filter((event) => event === 'action_completed')).toHaveLength(AT_ONCE / 5);
   });
 
-  it('are refused alone when their key was revoked, or their incident is not there', async () => {
+  it('are rejected individually if their key is revoked or their incident is missing', async () => {
     const doomed = await makeKey(world.app, 'analyst');
     expect((await world.execute('lookup_ip', { client: doomed.client })).status).toBe(200);
     await world.database.query('update api_keys set revoked_at = now() where id = $1', [doomed.id]);
@@ -373,7 +373,7 @@ describe('actions that are asked for at the same moment', () => {
     expect(await countOf(`incident_id = '${gone}'`)).toBe(0);
   });
 
-  it('wait alone when somebody is changing their incident, and see what was changed', async () => {
+  it('wait individually for a concurrent change of their incident, and see the change', async () => {
     const [changed, other] = await incidents(2);
     const runner = world.database.createQueryRunner();
     await runner.startTransaction();
@@ -396,7 +396,7 @@ describe('actions that are asked for at the same moment', () => {
     expect(levels(await Promise.all(held))).toEqual(held.map(() => 'senior'));
   });
 
-  it('run, wait for approval or fail for want of a connector, each as it would alone', async () => {
+  it('run, wait for approval or fail without a connector, independently of each other', async () => {
     const types = ['block_sender', 'isolate_host', 'create_ticket', 'lookup_ip'] as const;
     const answers = await times((index) => {
       const type = types[index % 4]!;
@@ -413,7 +413,7 @@ describe('actions that are asked for at the same moment', () => {
   it.each([
     ['at their request', `parameters::text not like '%poison%'`, 500],
     ['at their end', `parameters::text not like '%poison%' or status <> 'completed'`, 202],
-  ])('fail alone when the database refuses one of them %s', async (_, condition, status) => {
+  ])('fail individually if the database rejects an action %s', async (_, condition, status) => {
     await world.database.query(
       `alter table actions add constraint ck_test check (${condition}) not valid`,
     );

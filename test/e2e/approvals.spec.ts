@@ -80,7 +80,7 @@ describe('approvals', () => {
   it.each([
     ['viewer', 'none'],
     ['analyst', 'analyst'],
-  ] as const)('refuses a %s, whose level is %s, both decisions', async (role, level) => {
+  ] as const)('rejects both decisions of a %s with level %s', async (role, level) => {
     const id = await wait();
     for (const decide of [approve, reject]) {
       const answer = await decide(
@@ -96,7 +96,7 @@ describe('approvals', () => {
     expect(audit.body.data[0]).toMatchObject({ actor: world.names[role] });
   });
 
-  it('answers errors in the order of the checks', async () => {
+  it('returns errors in the order of the checks', async () => {
     const { viewer, analyst, senior } = world.clients;
     const id = await wait();
     expect((await world.app.post(`/api/actions/${id}/approve`)).status).toBe(401);
@@ -127,7 +127,7 @@ describe('approvals', () => {
     expect(world.calls).toHaveLength(0);
   });
 
-  it(`lets one of ${AT_ONCE} decisions that come at once win, with one effect at most`, async () => {
+  it(`accepts one of ${AT_ONCE} simultaneous decisions, with at most one effect`, async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const id = await wait();
       const [one, other] = world.replicas.map(({ url }) => url);
@@ -172,7 +172,7 @@ describe('approvals', () => {
     expect(oldest!.value).toBeLessThan(24 * 60 * 60);
   });
 
-  it('rejects actions that nobody decided on in time, and no others', async () => {
+  it('rejects only actions without a decision before the deadline', async () => {
     const [late, early] = [await wait(), await wait()];
     await requestedEarlier(world.database.manager, late, '1440 minutes');
     await requestedEarlier(world.database.manager, early, '1439 minutes');
@@ -190,7 +190,7 @@ describe('approvals', () => {
   }
 });
 
-describe('what is asked for while its incident is being deleted', () => {
+describe('a request during the deletion of its incident', () => {
   const senior = useStarted(() => as(world.app, 'senior'));
   /** The deletion waits for it, with its locks held and its own work on actions done. */
   let gate: { readonly reached: () => void; readonly opened: Promise<void> } | undefined;
@@ -236,7 +236,7 @@ describe('what is asked for while its incident is being deleted', () => {
     );
 
   it.each(['block_sender', 'isolate_host'] as const)(
-    'is refused when it is a new %s',
+    'is rejected if it creates a %s',
     async (action) => {
       const incidentId = await world.incident();
       const calls = world.calls.length;
@@ -249,7 +249,7 @@ describe('what is asked for while its incident is being deleted', () => {
     },
   );
 
-  it('is refused when it is an approval', async () => {
+  it('is rejected if it is an approval', async () => {
     const incidentId = await world.incident();
     const calls = world.calls.length;
     const id = (await world.execute('isolate_host', { incidentId })).body.data.action_id as string;
@@ -259,7 +259,7 @@ describe('what is asked for while its incident is being deleted', () => {
     expect(world.calls).toHaveLength(calls);
   });
 
-  it('becomes a direct action when it is a rollback', async () => {
+  it('becomes a direct action if it is a rollback', async () => {
     const incidentId = await world.incident();
     const id = (await world.execute('block_sender', { incidentId })).body.data.action_id as string;
     const body = { reason: 'a mistake' };
@@ -268,7 +268,7 @@ describe('what is asked for while its incident is being deleted', () => {
     expect(await actionsOf(incidentId)).toEqual([{ status: 'completed' }]);
   });
 
-  it('is refused when it is a change of the incident', async () => {
+  it('is rejected if it changes the incident', async () => {
     const incidentId = await world.incident();
     const path = `/api/incidents/${incidentId}`;
     expect((await during(incidentId, 'PUT', path, { severity: 'high' })).status).toBe(404);

@@ -87,7 +87,7 @@ describe('what needs attention', () => {
     ]);
   });
 
-  it('lists a failed look-up until the same one succeeds for the same incident', async () => {
+  it('lists a failed look-up until the same look-up succeeds for the same incident', async () => {
     const [ours, other] = [await world.incident(), await world.incident()];
     const look = (incidentId: string) =>
       world.actions.execute('lookup_ip', { incidentId, parameters: { ip: '198.51.100.77' } });
@@ -257,7 +257,7 @@ describe('what needs attention', () => {
     expect((await world.clients.viewer.get('/api/attention?kind=nothing')).status).toBe(422);
   });
 
-  it('has pages and an order in which many items of one kind hide no other kind', async () => {
+  it('orders its pages so that many items of one kind do not hide another kind', async () => {
     const incident = await world.incident({ severity: 'critical' });
     await failTriage(incident);
     vendor('refuse');

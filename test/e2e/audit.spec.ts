@@ -29,7 +29,7 @@ describe('feeds of changes', () => {
     return reader;
   };
 
-  it('answers all five incidents of one body to a reader with two per page', async () => {
+  it('return all five incidents of one webhook body in pages of two', async () => {
     await registerSource(await as(app, 'admin'), { format: 'mapping', mapping: MAPPING });
     const reader = await follow('&from=now', 2);
     const alerts = [1, 2, 3, 4, 5].map((n) => ({ id: `five-${n}`, name: `n ${n}`, level: 'low' }));
@@ -41,7 +41,7 @@ describe('feeds of changes', () => {
     expect(reader.idsOf('incident.created').sort()).toEqual([...ids].sort());
   });
 
-  it('answers a change that began first and was committed last', async () => {
+  it('return a change that began first and was committed last', async () => {
     const reader = await follow();
     const slow = app.nest.get(DataSource).createQueryRunner();
     await slow.startTransaction();
@@ -72,7 +72,7 @@ describe('feeds of changes', () => {
     }
   });
 
-  describe('ends a waiting request with 401', () => {
+  describe('end a waiting request with 401', () => {
     /** Waits until the feeds are read this many times. */
     const looked = async (times: number): Promise<void> => {
       const reads = jest.spyOn(app.nest.get(ChangeFeed), 'read');
@@ -109,7 +109,7 @@ describe('feeds of changes', () => {
     });
   });
 
-  it('names the changed fields and shows the incident as it is now', async () => {
+  it('name the changed fields and show the current incident', async () => {
     const reader = await follow();
     const id = await create();
     await update(id, { severity: 'critical' });
@@ -124,7 +124,7 @@ describe('feeds of changes', () => {
     expect(new Set(reader.changes.map(({ change_id }) => change_id)).size).toBe(3);
   });
 
-  it('reports a deletion without the incident', async () => {
+  it('report a deletion without the incident', async () => {
     const id = await create();
     const reader = await follow();
     await (await as(app, 'admin')).delete(`/api/incidents/${id}`);
@@ -135,7 +135,7 @@ describe('feeds of changes', () => {
     expect(reader.changes[0]).not.toHaveProperty('incident');
   });
 
-  it('lists what exists first when it begins at the beginning, then what changed meanwhile', async () => {
+  it('list existing incidents with from=beginning, then the changes in between', async () => {
     const old = await Promise.all([create(), create(), create()]);
     const reader = await follow('', 2);
     const during = await create();
@@ -148,7 +148,7 @@ describe('feeds of changes', () => {
     expect(reader.idsOf('incident.updated')).toEqual([old[0]]);
   });
 
-  it('follows actions from the request to the end', async () => {
+  it('follow actions from the request to the end', async () => {
     const reader = new ChangeReader(viewer, { path: '/api/actions/changes' });
     await reader.next('&from=now');
     const id = await create();
@@ -165,7 +165,7 @@ describe('feeds of changes', () => {
   });
 
   describe('a request that waits', () => {
-    it('is answered soon after a change, and without one after its time', async () => {
+    it('returns soon after a change, or without a change after its timeout', async () => {
       const reader = await follow();
       expect((await reader.next('&wait=1')).changes).toEqual([]);
       const waiting = reader.next('&wait=30');
@@ -182,7 +182,7 @@ describe('feeds of changes', () => {
     const made = (fields: readonly unknown[]): string =>
       Buffer.from(fields.join(' ')).toString('base64url');
 
-    it('is refused when it is too old, or when the database was restored since', async () => {
+    it('is rejected if it is too old, or older than a restore of the database', async () => {
       const { cursor } = await follow();
       const fields = fieldsOf(cursor!);
       const aged = (days: number) =>
@@ -202,7 +202,7 @@ describe('feeds of changes', () => {
       }
     });
 
-    it('is refused when it is no cursor of the feed', async () => {
+    it('is rejected if it is not a cursor of the feed', async () => {
       const { cursor } = await follow();
       const fields = fieldsOf(cursor!);
       const wrong = [
@@ -237,7 +237,7 @@ describe('the audit trail over HTTP', () => {
     return answer.body;
   };
 
-  it('shows managers which roles were refused', async () => {
+  it('shows managers the roles of rejected requests', async () => {
     const manager = await as(app, 'manager');
     expect((await manager.get('/api/audit/export')).status).toBe(403);
     const refused = await manager.get('/api/audit?action=auth.role_refused');
@@ -298,7 +298,7 @@ describe('the state of the audit trail', () => {
     });
   }
 
-  it('is unhealthy on every replica after one found a changed entry, until a verification succeeds', async () => {
+  it('is unhealthy on every replica after a replica found a changed entry, until a verification succeeds', async () => {
     const owner = new Client(app.database.url);
     await owner.connect();
     await sealed(owner);

@@ -64,7 +64,7 @@ describe('Credentials', () => {
     expect(answer.text).not.toContain(key.key.slice(13));
   });
 
-  it('are refused if the request has two, even of the same key', async () => {
+  it('are rejected if the request has two credentials, even with the same key', async () => {
     const header = `uthorization: Bearer ${key.key}\r\n`;
     const text = `GET /api/me HTTP/1.1\r\nHost: x\r\nA${header}a${header}\r\n`;
     expect((await rawRequest(app.port, text)).status).toBe(401);
@@ -74,14 +74,14 @@ describe('Credentials', () => {
     expect((await app.get(`/api/me?access_token=${key.key}&api_key=${key.key}`)).status).toBe(401);
   });
 
-  it('get a cookie that is not Secure where X-Forwarded-Proto comes from no trusted proxy', async () => {
+  it('get a cookie without Secure if X-Forwarded-Proto comes from an untrusted proxy', async () => {
     const { name: username, password } = await makeUser(app, 'viewer');
     const headers = { 'x-forwarded-proto': 'https' };
     const answer = await app.post('/login', { username, password }, headers);
     expect(answer.headers['set-cookie']?.[0]).not.toContain('Secure');
   });
 
-  it('are checked before everything else', async () => {
+  it('are checked before any other check', async () => {
     const answer = await app.post('/api/users', '{"broken', { 'content-type': 'text/plain' });
     expect(answer.status).toBe(401);
     const viewer = await key.client.post('/api/users', '{"broken', {
@@ -106,7 +106,7 @@ describe('the owner of an API key', () => {
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
     app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isAmong(tx, one, [name]));
 
-  it('is shown with the keys, and the list finds keys by who created them', async () => {
+  it('is shown with the keys, which a filter selects by their creator', async () => {
     const ada = await makeUser(app, 'admin');
     const session = await inSession(app, ada);
     const first = await keyMadeBy(session);
@@ -212,7 +212,7 @@ describe('a login or password change during a change of the user', () => {
     ['given another password', `update users set password_hash = 'another' where id = $1`],
     ['disabled', 'update users set enabled = false where id = $1'],
     ['logged out', 'delete from sessions where user_id = $1'],
-  ])('does not change the own password if the user was %s meanwhile', async (_, sql) => {
+  ])('does not change the password of the user if the user was %s meanwhile', async (_, sql) => {
     const user = await makeUser(app, 'viewer');
     const mine = await inSession(app, user);
     const hashOf = async (): Promise<string> =>

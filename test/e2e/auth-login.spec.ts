@@ -123,7 +123,7 @@ describe('Login', () => {
     expect(answer.headers['set-cookie']).toBeUndefined();
   });
 
-  it('records a failed login under the address, and never what was typed for an unknown user', async () => {
+  it('records a failed login by address, and never the typed name of an unknown user', async () => {
     const rows = await app.sql<{ actor: string; subject_id: string }[]>(
       `select * from audit_log where action = 'auth.login_failed'`,
     );
@@ -137,7 +137,7 @@ describe('Login', () => {
   it.each([
     [{ username: 'a' }, 422],
     [{ username: 'someone', password: 'x', remember: true }, 422],
-  ])('answers the body %j with %d', async (body, status) => {
+  ])('responds to the body %j with %d', async (body, status) => {
     const answer = await app.post('/login', body);
     expect(answer.status).toBe(status);
     expect(answer.body.error.code).toBe('validation_error');
@@ -154,7 +154,7 @@ describe('Login', () => {
     [{ 'sec-fetch-site': 'cross-site' }, 403],
     [{ origin: 'https://evil.example' }, 403],
     [{ 'sec-fetch-site': 'same-origin' }, 200],
-  ])('answers a request with the headers %j by %d', async (headers, status) => {
+  ])('responds to the headers %j with %d', async (headers, status) => {
     const answer = await app.post('/login', right(), headers);
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.body.error.code).toBe('forbidden');
@@ -296,7 +296,7 @@ describe('Guessing passwords', () => {
   });
 });
 
-describe('What is open to all', () => {
+describe('The limits of public requests', () => {
   const PER_MINUTE = 60;
 
   const post = (path: string, address: string, body?: string, headers: object = {}) =>
@@ -315,12 +315,12 @@ describe('What is open to all', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   };
 
-  it('limits the login attempts of an address per minute, also malformed ones', async () => {
+  it('count the login attempts of an address per minute, including malformed attempts', async () => {
     await expectLimit(400, () => post('/login', '192.0.2.1', '{'));
     expect((await post('/login', '192.0.2.2', '{"username":1}')).status).toBe(422);
   });
 
-  it('limits the logouts of an address separately, but not those of a valid session', async () => {
+  it('count the logouts of an address separately, except logouts of a valid session', async () => {
     const cookie = await logIn(app, await makeUser(app, 'viewer'));
     await expectLimit(200, () => post('/logout', '192.0.2.3'));
     const nonsense = { cookie: 'its_session=nonsense' };
@@ -330,7 +330,7 @@ describe('What is open to all', () => {
     expect((await app.get('/api/me', { cookie })).status).toBe(401);
   });
 
-  it('limits wrong metrics tokens of an address, and always accepts the right one', async () => {
+  it('count the wrong metrics tokens of an address, and never reject the right token', async () => {
     const scrape = (token: string) =>
       app.get('/metrics', { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.4' });
     await expectLimit(401, (count) => scrape(`wrong-token-number-${count}`));
@@ -340,7 +340,7 @@ describe('What is open to all', () => {
   it.each([
     ['/login', '192.0.2.5'],
     ['/logout', '192.0.2.6'],
-  ])('does not count what another site sends to %s', async (path, address) => {
+  ])('do not count cross-site requests to %s', async (path, address) => {
     const user = await makeUser(app, 'viewer');
     const elsewhere = { 'sec-fetch-site': 'cross-site', origin: 'https://elsewhere.example' };
     for (let count = 0; count <= PER_MINUTE; count += 1) {

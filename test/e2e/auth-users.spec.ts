@@ -49,7 +49,7 @@ describe('the users API', () => {
     [{ username: 'system' }, 'username'],
     [{ password: 'only eleven' }, 'password'],
     [{ password_hash: 'x' }, 'password_hash'],
-  ])('answers 422 to a new user with %j and names the field %s', async (wrong, field) => {
+  ])('rejects a new user with %j with 422, and names the field %s', async (wrong, field) => {
     const answer = await create({ username: 'fine', password: PASSWORD, role: 'viewer', ...wrong });
     expect(answer.status).toBe(422);
     expect(answer.body.error.details.errors[0].field).toBe(field);
@@ -123,7 +123,7 @@ describe('the API keys', () => {
     }
   });
 
-  it('accepts a new key at once, and refuses it on every replica after its revocation', async () => {
+  it('accepts a new key immediately, and rejects the key on every replica after its revocation', async () => {
     const { id, key } = await create({ name: 'busy', role: 'admin' });
     const replicas = [app, replica];
     for (const where of replicas) expect(await statusOn(where, key)).toBe(200);
@@ -143,7 +143,7 @@ describe('the API keys', () => {
     expect((await admin.delete(`/api/api-keys/${id}`)).status).toBe(404);
   });
 
-  it('gives a name to one of many simultaneous requests', async () => {
+  it('assigns a name to only one of many simultaneous requests', async () => {
     const other = await as(replica, 'admin');
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
@@ -157,7 +157,7 @@ describe('the API keys', () => {
     [{ name: 'x'.repeat(64), role: 'viewer' }, 'name'],
     [{ name: 'r2', role: 'viewer', expires_in_days: 0 }, 'expires_in_days'],
     [{ name: 'r7', role: 'viewer', prefix: 'AAAAAAAA' }, 'prefix'],
-  ])('answers 422 to a new key with %j and names the field %s', async (body, field) => {
+  ])('rejects a new key with %j with 422, and names the field %s', async (body, field) => {
     const answer = await admin.post('/api/api-keys', body);
     expect(answer.status).toBe(422);
     expect(answer.body.error.details.errors[0].field).toBe(field);

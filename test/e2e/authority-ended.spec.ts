@@ -66,7 +66,7 @@ describe('Authority that ended between the guard and the transaction', () => {
     (await world.database.query(`select count(*)::int as n from ${text}`, values))[0].n;
   const incident = { incident_type: 'phishing', source: 'authority' };
 
-  it.each(Object.entries(ENDINGS))('refuses the decisions and changes of %s', async (_, ending) => {
+  it.each(Object.entries(ENDINGS))('rejects the decisions and changes of %s', async (_, ending) => {
     const waiting = (await world.execute('revoke_sessions')).body.data.action_id as string;
     const done = (await world.execute('block_sender')).body.data.action_id as string;
     const { client, name } = await ended(ending);
@@ -113,7 +113,7 @@ describe('Authority that ended between the guard and the transaction', () => {
   });
 
   it.each(Object.entries(ENDINGS))(
-    'refuses in a batch of creations those of %s, and no others',
+    'rejects only the creations of %s in a batch',
     async (_, ending) => {
       const { client, name } = await ended(ending);
       const clients = Array.from({ length: 24 }, (__, at) =>

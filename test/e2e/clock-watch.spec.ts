@@ -60,7 +60,7 @@ describe('the clock of a machine', () => {
   });
 });
 
-describe('the clock of a machine that is an hour wrong', () => {
+describe('a machine whose clock is wrong by an hour', () => {
   const MINUTE = 60_000;
   /** Columns with times in the future. */
   const DEADLINES = new Set([

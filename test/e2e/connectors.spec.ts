@@ -145,7 +145,7 @@ describe('/api/connectors', () => {
     expect(without.body.data.secrets_set).toEqual(['secrets.other']);
   });
 
-  it('rejects a used name, and gives a name to one of many simultaneous requests', async () => {
+  it('rejects a used name, and assigns a name to only one of many simultaneous requests', async () => {
     const body = http();
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(body)));
     const statuses = answers.map(({ status }) => status).sort();
@@ -305,7 +305,7 @@ describe('/api/connectors', () => {
     });
   });
 
-  it('reports that the sandbox stands by, and that no connector provides actions', async () => {
+  it('reports that the sandbox is on standby, and that no connector provides actions', async () => {
     await create({ name: 'sandbox', type: 'sandbox', config: {} });
     const health = async () => {
       const { data } = (await viewer.get('/api/connectors/health')).body;

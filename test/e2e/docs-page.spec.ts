@@ -16,7 +16,7 @@ describe('the page of Swagger UI', () => {
     headers = { cookie: String(login.headers['set-cookie']).split(';')[0]! };
   });
 
-  it('is found with a slash at the end, too', async () => {
+  it('is also served with a trailing slash', async () => {
     for (const options of [{ headers }, {}]) {
       const answer = await app.request('GET', '/docs/?x=1', options);
       expect([answer.status, answer.headers['location']]).toEqual([303, '/docs']);
@@ -31,7 +31,7 @@ describe('the page of Swagger UI', () => {
     );
   };
 
-  it('names its files by addresses that lead to them from wherever it is read', async () => {
+  it('refers to its files by URLs that work at any path of the page', async () => {
     const files = await filesOfThePage();
     expect(files.map((file) => file.split('/').at(-1))).toEqual([
       ...['swagger-ui.css', 'page.css', 'swagger-ui-bundle.js', 'start.mjs'],
@@ -41,7 +41,7 @@ describe('the page of Swagger UI', () => {
     }
   });
 
-  it('shows the guides to people who have logged in, and leads others to the login', async () => {
+  it('shows the guides to logged-in users, and redirects other visitors to the login', async () => {
     expect((await app.get('/docs', headers)).text).toContain('<a href="/docs/guides/api">api</a>');
     const guide = await app.get('/docs/guides/api', headers);
     const type = guide.headers['content-type'];
@@ -55,7 +55,7 @@ describe('the page of Swagger UI', () => {
     }
   });
 
-  it('has what its scripts import beside them', async () => {
+  it('has the imported files of its scripts in the same folder', async () => {
     const [start] = (await filesOfThePage()).slice(-1);
     const { text } = await app.get(start!, headers);
     const imported = [...text.matchAll(/from '\.\/(\w+\.mjs)'/g)].map(([, name]) => name!);
@@ -78,7 +78,7 @@ describe('the page of Swagger UI', () => {
     expect(stranger.headers['cache-control']).toBe('no-store');
   });
 
-  it('sends its largest file compressed, and as it is to those who do not take that', async () => {
+  it('sends its largest file compressed only to clients that accept compression', async () => {
     const bundle = (await filesOfThePage()).find((file) => file.endsWith('bundle.js'))!;
     const bytesFor = async (encoding: string) => {
       const asking = { ...headers, 'accept-encoding': encoding };
@@ -92,7 +92,7 @@ describe('the page of Swagger UI', () => {
     expect(packed).toBeLessThan((plain as number) / 3);
   });
 
-  it('redirects a stranger through the login to the linked page', async () => {
+  it('redirects a visitor through the login to the linked page', async () => {
     const link = '/docs?action=act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
     const answer = await app.get(link);
     const location = String(answer.headers['location']);
@@ -114,7 +114,7 @@ describe('the page of Swagger UI', () => {
     },
   );
 
-  it('says who reads it, in which role', async () => {
+  it('shows the name and role of the logged-in user', async () => {
     const { text } = await app.get('/docs', headers);
     expect(text).toContain('logged in as <strong>admin</strong>, role <strong>admin</strong>');
     expect(docsPage({ name: '<b>&"x', role: 'senior' })).toContain(
@@ -123,7 +123,7 @@ describe('the page of Swagger UI', () => {
     expect(text).toContain('data-role="admin" data-roles="viewer analyst senior manager admin"');
   });
 
-  it('has a sign that every page shows, and that may be kept for a day', async () => {
+  it('has a favicon that may be cached for a day', async () => {
     const icon = await app.get('/favicon.ico');
     expect(icon.headers).toMatchObject({
       'content-type': 'image/svg+xml',
@@ -149,7 +149,7 @@ describe('the root of the service', () => {
     },
   };
 
-  it('tells programs what is where, without a key', async () => {
+  it('lists its main URLs for programs, without a key', async () => {
     for (const accept of ['*/*', 'application/json']) {
       const answer = await app.get('/', { accept });
       expect([answer.status, answer.body]).toEqual([200, index]);
@@ -162,7 +162,7 @@ describe('the root of the service', () => {
     expect(bare.status).toBe(200);
   });
 
-  it('redirects browsers to the page', async () => {
+  it('redirects browsers to the documentation page', async () => {
     for (const [method, path] of [
       ['GET', '/'],
       ['HEAD', '/'],

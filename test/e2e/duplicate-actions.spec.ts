@@ -30,7 +30,7 @@ describe('an action that was requested before', () => {
   const completedAgo = (id: string, minutes: number) =>
     setTime(id, `executed_at = now() - $2 * interval '1 minute'`, [minutes]);
 
-  it('is refused while it waits, with its id, status, requester and time', async () => {
+  it('is rejected with its id, status, requester and time while it waits', async () => {
     const incidentId = await world.incident();
     const parameters = { host_id: 'WS-0142', reason: 'Ransomware.' };
     const first = await world.execute('isolate_host', { incidentId, parameters });
@@ -74,7 +74,7 @@ describe('an action that was requested before', () => {
     expect((await quarantine(two)).body.data?.status).toBe('completed');
   });
 
-  it('is refused after its completion until ACTION_REPEAT_MINUTES have passed', async () => {
+  it('is rejected after its completion until ACTION_REPEAT_MINUTES have passed', async () => {
     const parameters = aSender();
     const first = idOf(await world.execute('block_sender', { parameters }));
     const refused = await world.execute('block_sender', { parameters });
@@ -87,7 +87,7 @@ describe('an action that was requested before', () => {
     expect((await world.execute('block_sender', { parameters })).status).toBe(200);
   });
 
-  it('may be requested again when it failed, was rejected, or was undone', async () => {
+  it('may be requested again if it failed, was rejected or was rolled back', async () => {
     const failed = aSender();
     world.vendor.plan = () => ({ behaviour: 'refuse', afterMs: 0 });
     const failure = await world.execute('block_sender', { parameters: failed });
@@ -120,7 +120,7 @@ describe('an action that was requested before', () => {
     expect((await admin.post('/api/connectors', body)).status).toBe(201);
   };
 
-  it('may be requested again when it was only simulated and a real connector exists now', async () => {
+  it('may be requested again if it was simulated and a real connector exists now', async () => {
     await sandboxInstead();
     const parameters = aSender();
     const simulated = await world.execute('block_sender', { parameters });
@@ -133,7 +133,7 @@ describe('an action that was requested before', () => {
     expect((await world.execute('block_sender', { parameters })).status).toBe(409);
   });
 
-  it('may be requested again for a longer time, and when its time is over', async () => {
+  it('may be requested again for a longer duration, and after its duration has ended', async () => {
     const address = { ip: `198.51.100.${(targets += 1)}` };
     const block = async (duration_minutes?: number) => {
       const parameters = { ...address, ...(duration_minutes && { duration_minutes }) };
@@ -154,14 +154,14 @@ describe('an action that was requested before', () => {
     expect((await block(2_147_483_647)).status).toBe(409);
   });
 
-  it('may be requested again when it waited for approval too long', async () => {
+  it('may be requested again if its approval expired', async () => {
     const parameters = aHost();
     const id = idOf(await world.execute('isolate_host', { parameters }));
     await setTime(id, `requested_at = now() - interval '2 days'`);
     expect((await world.execute('isolate_host', { parameters })).status).toBe(202);
   });
 
-  it('is requested once by 50 equal requests on two replicas, and repeated by who says so', async () => {
+  it('is created once by 50 equal requests on two replicas, and repeated on explicit request', async () => {
     const other = (await makeKey(world.replicas[1]!, 'analyst')).client;
     const incidents = [await world.incident(), await world.incident(), undefined];
     for (const type of ['block_sender', 'isolate_host'] as const) {
@@ -190,7 +190,7 @@ describe('an action that was requested before', () => {
     }
   });
 
-  it('locks several targets in one order, so that no request waits for ever', async () => {
+  it('locks several targets in a fixed order, so that requests do not deadlock', async () => {
     const senders = Array.from({ length: 20 }, aSender);
     const other = (await makeKey(world.replicas[1]!, 'analyst')).client;
     const round = (client = world.clients.analyst, order = senders) =>
@@ -200,7 +200,7 @@ describe('an action that was requested before', () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(20);
   });
 
-  it('is answered as before where a request comes again with its Idempotency-Key', async () => {
+  it('returns the first response to a repeated Idempotency-Key', async () => {
     const parameters = aSender();
     const headers = { 'idempotency-key': 'asked-twice' };
     const first = await world.execute('block_sender', { parameters, headers });

@@ -3,7 +3,7 @@ import { ServiceProcess } from '../support/service-process.js';
 describe('The start', () => {
   afterAll(() => ServiceProcess.endAll());
 
-  it('logs the warnings of its settings, such as of a HOST that others reach without a proxy', async () => {
+  it('logs the warnings about its settings, such as a HOST that is reachable without a proxy', async () => {
     // It ends before it listens anywhere, because there is no such database.
     const service = new ServiceProcess({
       settings: {

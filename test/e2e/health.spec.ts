@@ -25,7 +25,7 @@ const TOKEN = 'a-token-for-monitoring';
 const METRICS_KEY = { authorization: `Bearer ${TOKEN}` };
 
 describe('health', () => {
-  it.each(['', '/api'])('answers the same under "%s"', async (prefix) => {
+  it.each(['', '/api'])('is the same at "%s"', async (prefix) => {
     const read = (path: string) =>
       app.request('GET', `${prefix}${path}`, prefix === '' ? {} : { headers: METRICS_KEY });
     const health = await read('/health');
@@ -110,7 +110,7 @@ describe('health', () => {
     lookUps.mockRestore();
   });
 
-  it('is alive but not ready while it stops, and ends requests that wait for changes', async () => {
+  it('is live but not ready during a shutdown, and ends requests that wait for changes', async () => {
     await using stopping = await startTestApp({ database: app.database });
     const viewer = await as(stopping, 'viewer');
     const waiting = viewer.get('/api/incidents/changes?from=now&wait=30');

@@ -78,7 +78,7 @@ describe('request bodies', () => {
       expect((await app.put('/test-only/echo/1', undefined, headers)).status).toBe(200);
     });
 
-    it('ignores what comes with a GET', async () => {
+    it('ignores the body of a GET', async () => {
       expect(
         (await app.request('GET', '/test-only/echo', { body: '{', headers: JSON_TYPE })).status,
       ).toBe(200);
@@ -105,7 +105,7 @@ describe('request bodies', () => {
   });
 
   describe('by their content', () => {
-    it.each(['null', ' null\n'])('takes %j for no body at all', async (body) => {
+    it.each(['null', ' null\n'])('treats %j as an absent body', async (body) => {
       for (const [method, path] of [
         ['POST', '/test-only/echo'],
         ['PUT', '/test-only/echo/1'],
@@ -118,7 +118,7 @@ describe('request bodies', () => {
     });
 
     it.each(['[]', '[{}]', '1', '"text"', 'true', '1e400'])(
-      'refuses %s, which is no object, with 422',
+      'rejects %s, which is not an object, with 422',
       async (body) => {
         expect(await codeOf('/test-only/echo', body)).toEqual([422, 'validation_error']);
         expect((await app.put('/test-only/echo/1', body, JSON_TYPE)).status).toBe(422);
@@ -131,7 +131,7 @@ describe('request bodies', () => {
       ['{"list":[{"name":"a"},{"name":1}]}', 'list.1.name', 'is_string'],
       ['{"text":null}', 'text', 'is_string'],
       ['{"at":"2026-02-30T00:00:00Z"}', 'at', 'is_iso_time'],
-    ])('refuses %s with 422 and its place', async (body, field, code) => {
+    ])('rejects %s with 422 and names the location', async (body, field, code) => {
       const { status, body: answer } = await post('/test-only/echo', body);
       expect([status, answer.error.code]).toEqual([422, 'validation_error']);
       expect(answer.error.details.errors).toContainEqual({
@@ -141,13 +141,13 @@ describe('request bodies', () => {
       });
     });
 
-    it('refuses fields of a handler that takes none', async () => {
+    it('rejects any field if the operation has no fields', async () => {
       const answer = await app.put('/test-only/echo/1', { a: 1 });
       expect([answer.status, answer.body.error.details.errors[0].field]).toEqual([422, 'a']);
       expect((await app.put('/test-only/echo/1', {})).status).toBe(200);
     });
 
-    it('answers 400 and 415 before it checks the role, and 422 afterwards', async () => {
+    it('returns 400 and 415 before the check of the role, and 422 after it', async () => {
       const viewer = await as(app, 'viewer');
       const told = async (body: string, type = 'application/json', query = '') => {
         const headers = { 'content-type': type };
@@ -166,7 +166,7 @@ describe('request bodies', () => {
   describe('over the limit', () => {
     const text = (size: number) => `{"text":"${'x'.repeat(size - 11)}"}`;
 
-    it('takes a body of exactly the limit and refuses one byte more', async () => {
+    it('accepts a body of exactly the limit and rejects a body with one byte more', async () => {
       expect((await post('/test-only/echo', text(LIMIT))).status).toBe(200);
       expect(await codeOf('/test-only/echo', text(LIMIT + 1))).toEqual([413, 'payload_too_large']);
       expect(await codeOf('/test-only/raw', text(LIMIT + 1))).toEqual([413, 'payload_too_large']);
@@ -182,7 +182,7 @@ describe('request bodies', () => {
       expect((await connection.answer()).body).toEqual({ status: 'alive' });
     });
 
-    it('answers 413 and closes the connection if the rest does not arrive', async () => {
+    it('responds with 413 and closes the connection if the rest of the body does not arrive', async () => {
       for (const announced of [
         'Content-Length: 100000',
         'Content-Length: 1000000000',
@@ -209,7 +209,7 @@ describe('request bodies', () => {
   });
 
   describe('of refused requests', () => {
-    it('are not awaited: credentials, address and media type are checked first', async () => {
+    it('are not read before the check of credentials, path and media type', async () => {
       const key = (await makeKey(app, 'admin')).key;
       for (const [path, type, authorization, code] of [
         ['/test-only/forbidden', 'json', '', 'unauthorized'],
@@ -232,7 +232,7 @@ describe('request bodies', () => {
       }
     });
 
-    it('leave the connection usable when they arrive completely', async () => {
+    it('keep the connection open if they arrive completely', async () => {
       const body = 'x'.repeat(200_000);
       const refused = `POST /test-only/forbidden HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`;
       const connection = await opened(refused, body, 'GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -240,7 +240,7 @@ describe('request bodies', () => {
       expect((await connection.answer()).body).toEqual({ status: 'alive' });
     });
 
-    it('are small where no credential is needed', async () => {
+    it('have a small limit if no credential is needed', async () => {
       const json = JSON.stringify({ username: 'a', password: 'b', next: 'x'.repeat(16_384) });
       for (const path of ['/login', '/logout']) {
         expect((await post(path, json)).body.error.code).toBe('payload_too_large');
@@ -251,8 +251,8 @@ describe('request bodies', () => {
     });
   });
 
-  describe('of many small parts', () => {
-    it('are refused for their number', async () => {
+  describe('with many small parts', () => {
+    it('are rejected if the number of parts is too large', async () => {
       const keys = (count: number) =>
         JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 0])));
       const codesOf = async (body: string) =>
@@ -264,7 +264,7 @@ describe('request bodies', () => {
     });
   });
 
-  it('share a memory limit, which never keeps out small bodies and fresh large bodies', async () => {
+  it('share a memory limit that never rejects small bodies or fresh large bodies', async () => {
     await using bounded = await startTestApp({
       modules: [EchoModule],
       undocumented: ECHO_PATHS,
@@ -291,7 +291,7 @@ describe('request bodies', () => {
     for (const connection of connections.splice(0)) connection.reset();
   });
 
-  it('that do not arrive in time are answered with 408', async () => {
+  it('are rejected with 408 if they do not arrive in time', async () => {
     await using impatient = await startTestApp({
       beforeListen: (server) => {
         server.requestTimeout = 300;
@@ -309,7 +309,7 @@ describe('request bodies', () => {
     }
   });
 
-  describe('that arrive oddly', () => {
+  describe('with unusual transfers', () => {
     it('answers 100 Continue to a client that waits for it', async () => {
       const connection = await opened(head('Expect: 100-continue', 'Content-Length: 12'));
       expect((await connection.answer()).status).toBe(100);
@@ -322,7 +322,7 @@ describe('request bodies', () => {
       expect((await connection.answer()).status).toBe(200);
     });
 
-    it('survives uploads that break off', async () => {
+    it('survives aborted uploads', async () => {
       for (let i = 0; i < 20; i += 1) {
         const connection = await RawConnection.open(app.port);
         connection.send(head('Content-Length: 1000'), randomBytes(i * 10));

@@ -7,7 +7,7 @@ const OURS = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const modules = { modules: [EchoModule], undocumented: ECHO_PATHS };
 
-describe('headers of every answer', () => {
+describe('headers of every response', () => {
   const app = useStarted(() => startTestApp(modules));
 
   const withHeader = (header: string): Promise<RawAnswer> =>
@@ -25,7 +25,7 @@ describe('headers of every answer', () => {
     ['POST', '/live', 405],
     ['GET', '/test-only/echo?x=1', 422],
     ['GET', '/test-only/failing', 500],
-  ])('are there on %s %s', async (method, path, status) => {
+  ])('are present on %s %s', async (method, path, status) => {
     const answer = await app.request(method, path);
     expect(answer.status).toBe(status);
     expect(answer.headers).toMatchObject({
@@ -43,7 +43,7 @@ describe('headers of every answer', () => {
   });
 
   it.each(['/login', '/docs', '/docs/', '/docs/1/start.mjs', '/login?next=/docs'])(
-    'allow no script but our own on %s',
+    'allow only scripts of the service on %s',
     async (path) => {
       const { headers } = await app.get(path);
       const policy = headers['content-security-policy'];
@@ -55,7 +55,7 @@ describe('headers of every answer', () => {
   );
 
   it.each(['/docsx', '/loginx', '/x/docs', '/live?/docs'])(
-    'are not those of a page on %s',
+    'are not the headers of a page on %s',
     async (path) => {
       const { headers } = await app.get(path);
       expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'");
@@ -64,7 +64,7 @@ describe('headers of every answer', () => {
 
   describe('X-Request-Id', () => {
     it.each(['a', 'A-b_c.d:e', '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e', 'x'.repeat(128)])(
-      'echoes %s',
+      'is returned unchanged for %s',
       async (id) => {
         expect((await withHeader(`X-Request-Id: ${id}`)).headers['x-request-id']).toBe(id);
         expect((await app.get('/nothing', { 'x-request-id': id })).body.error.request_id).toBe(id);
@@ -72,17 +72,17 @@ describe('headers of every answer', () => {
     );
 
     it.each([
-      ['an empty one', ''],
+      ['an empty value', ''],
       ['a long one', 'x'.repeat(129)],
       ['blanks inside', 'a b'],
       ['markup', '<script>'],
       ['bytes beyond ASCII', 'caf\u00e9'],
       ['a leading dash', '-x'],
-    ])('makes one of its own for %s', async (_, id) => {
+    ])('is replaced for %s', async (_, id) => {
       expect((await withHeader(`X-Request-Id: ${id}`)).headers['x-request-id']).toMatch(OURS);
     });
 
-    it('makes one of its own for two, and a new one for each request', async () => {
+    it('is replaced if it is sent twice, and differs for each request', async () => {
       const [one, two] = await Promise.all([
         withHeader('X-Request-Id: a\r\nX-Request-Id: b'),
         withHeader('X-Request-Id: a\r\nX-Request-Id: b'),
@@ -111,13 +111,13 @@ describe('behind a proxy', () => {
   };
   const OURS_AND_THIS = '10.0.0.0/8,127.0.0.1';
 
-  it.each(['', '10.0.0.0/8'])('believes nobody else with TRUST_PROXY=%s', async (trusted) => {
+  it.each(['', '10.0.0.0/8'])('trusts no other address with TRUST_PROXY=%s', async (trusted) => {
     const seen = await seenBy(trusted);
     expect(seen).toMatchObject({ ip: '127.0.0.1', protocol: 'http', hsts: undefined });
     expect(seen.host).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('believes the proxies of TRUST_PROXY, and promises https where there is https', async () => {
+  it('trusts the proxies in TRUST_PROXY, and sends HSTS over https', async () => {
     expect(await seenBy(OURS_AND_THIS)).toEqual({
       ip: '203.0.113.7',
       protocol: 'https',
@@ -134,7 +134,7 @@ describe('behind a proxy', () => {
     '203.0.113.7:51234',
     '[::ffff:203.0.113.7]:51234',
     '192.0.2.1, 203.0.113.7:51234, 10.1.2.3:8080, [::ffff:10.1.2.4]:80',
-  ])('reads the last address that is no proxy from %s', async (address) => {
+  ])('uses the last address that is not a proxy in %s', async (address) => {
     const seen = await seenBy(OURS_AND_THIS, { ...forwarded, 'x-forwarded-for': address });
     expect(seen.ip).toBe('203.0.113.7');
   });

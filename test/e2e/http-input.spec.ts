@@ -14,7 +14,7 @@ describe('query parameters', () => {
     ['page=2&kind=a', { page: 2, kind: 'a' }],
     ['text=%C3%A9+b%2Bc', { text: 'é b+c' }],
     ['text=a=b', { text: 'a=b' }],
-  ])('reads ?%s', async (query, expected) => {
+  ])('are read from ?%s', async (query, expected) => {
     const answer = await get(query);
     expect([answer.status, answer.body.data.query]).toEqual([200, expected]);
   });
@@ -26,7 +26,7 @@ describe('query parameters', () => {
     ['page[]=1', 'page[]'],
     ['text=a%00b', 'text'],
     ['__proto__=1', '__proto__'],
-  ])('refuses ?%s with 422 at %s', async (query, field) => {
+  ])('are rejected with 422 for ?%s at %s', async (query, field) => {
     const { status, body } = await get(query);
     expect([status, body.error.code]).toEqual([422, 'validation_error']);
     expect(body.error.details.errors.map((error: { field: string }) => error.field)).toContain(
@@ -34,12 +34,12 @@ describe('query parameters', () => {
     );
   });
 
-  it.each(['text=%', 'text=%ff'])('refuses the malformed ?%s with 400', async (query) => {
+  it.each(['text=%', 'text=%ff'])('are rejected with 400 if malformed: ?%s', async (query) => {
     const { status, body } = await get(query);
     expect([status, body.error.code]).toEqual([400, 'bad_request']);
   });
 
-  it('refuses parameters where none is declared, and ignores them for probes', async () => {
+  it('are rejected by operations without parameters, and ignored by probes', async () => {
     const answer = await app.put('/test-only/echo/1?a=1');
     expect([answer.status, answer.body.error.details.errors[0].field]).toEqual([422, 'a']);
     for (const query of ['a=1', 'a=1&a=2', 'a=%00', 'a=%', '__proto__=1']) {
@@ -47,7 +47,7 @@ describe('query parameters', () => {
     }
   });
 
-  it('reveals nothing of an unexpected error', async () => {
+  it('reveal nothing of an unexpected error', async () => {
     const { status, body, text } = await app.get('/test-only/failing');
     expect([status, body.error.code]).toEqual([500, 'internal_error']);
     expect(text).not.toMatch(/secret|deep|\.ts|at /);
@@ -68,7 +68,7 @@ describe('methods and addresses', () => {
     return [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : [])])].sort();
   }
 
-  it.each(paths)('answers 405 with Allow to every other method on %s', async (path) => {
+  it.each(paths)('return 405 with Allow for every other method on %s', async (path) => {
     const url = path.replace(/\{[^}]*\}/g, 'x');
     const allow = allowed(url);
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
@@ -85,7 +85,7 @@ describe('methods and addresses', () => {
     }
   });
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('return the headers of GET for HEAD, without a body', async () => {
     const get = await app.get('/live');
     const head = await app.request('HEAD', '/live');
     expect(head.status).toBe(200);
@@ -95,7 +95,7 @@ describe('methods and addresses', () => {
   });
 
   it.each(['/api', '//live', '/api/nothing', '/.env'])(
-    'answers 404 in the envelope at %s',
+    'return 404 in the envelope at %s',
     async (path) => {
       for (const method of ['GET', 'POST', 'PROPFIND', 'OPTIONS', 'QUERY']) {
         const answer = await admin.request(method, path, {
@@ -109,7 +109,7 @@ describe('methods and addresses', () => {
     },
   );
 
-  describe('of requests that Node itself refuses', () => {
+  describe('in requests that Node rejects', () => {
     const post = 'POST /live HTTP/1.1\r\nHost: x\r\n';
     it.each<[string, number, string]>([
       ['garbage', 400, 'garbage\r\n\r\n'],
@@ -121,7 +121,7 @@ describe('methods and addresses', () => {
       ['two lengths', 400, `${post}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`],
       ['a bare line feed in a header', 400, 'GET /live HTTP/1.1\r\nHost: x\r\nA: b\nc\r\n\r\n'],
       ['headers that are too large', 431, `GET /live HTTP/1.1\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`],
-    ])('answers to %s with %d in the envelope', async (_, status, text) => {
+    ])('respond to %s with %d in the envelope', async (_, status, text) => {
       const answer = await rawRequest(app.port, text);
       expect(answer.status).toBe(status);
       expect(answer.body.error.code).toBe('bad_request');

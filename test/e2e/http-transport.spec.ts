@@ -10,7 +10,7 @@ const app = useStarted(() => startTestApp());
 
 const INCIDENT = { incident_type: 'phishing', severity: 'low', source: 'test', raw_data: { a: 1 } };
 
-describe('Answers on their way out', () => {
+describe('Responses', () => {
   let admin: ApiClient;
   let key: string;
 
@@ -36,7 +36,7 @@ describe('Answers on their way out', () => {
     it.each([
       ['/api/incidents', INCIDENT],
       ['/api/playbooks', { name: 'tagged', steps: [] }],
-    ])('are 304 without a body if the caller has the version: %s', async (path, body) => {
+    ])('are 304 without a body if the caller has the current version: %s', async (path, body) => {
       const address = `${path}/${(await create(path, body)).body.data.id}`;
       const { etag } = (await admin.get(address)).headers;
       for (const tag of [etag!, `W/${etag}`, `"other", ${etag}`, '*']) {
@@ -102,13 +102,13 @@ describe('Answers on their way out', () => {
       }
     });
 
-    it('are not sent to a caller that refuses them', async () => {
+    it('are not sent to a caller that does not accept compression', async () => {
       const { headers, bytes } = await bytesOf('GET', LIST, { 'accept-encoding': 'gzip;q=0' });
       expect([headers['content-encoding'], headers.vary]).toEqual([undefined, 'accept-encoding']);
       expect(bytes.toString()).toBe(await plain(LIST));
     });
 
-    it('leave small answers, errors, answers with a strong ETag and streams as they are', async () => {
+    it('are not compressed if they are small, errors, streams or have a strong ETag', async () => {
       const raw_data = { text: 'x'.repeat(5_000) };
       const { body } = await create('/api/incidents', { ...INCIDENT, raw_data });
       for (const path of [
@@ -122,7 +122,7 @@ describe('Answers on their way out', () => {
       }
     });
 
-    it('leave answers to POST as they are, because these alone have secrets', async () => {
+    it('are not compressed for POST, because only these responses contain secrets', async () => {
       const answer = await admin.post(
         '/api/api-keys',
         { name: 'secret', role: 'viewer' },
@@ -234,7 +234,7 @@ describe('null in a body', () => {
       expect(after).toEqual({ ...before, ...change, updated_at, ...(version && { version }) });
     });
 
-    it('refuses a body of nulls alone like an empty one', async () => {
+    it('rejects a body of nulls only like an empty body', async () => {
       const [address] = (await read(resource.path)).map(
         (one: Record<string, string>) => `${resource.path}/${one[resource.key ?? 'id']}`,
       );
@@ -323,7 +323,7 @@ describe('lists that are sorted by several fields', () => {
   const NAMES = ['delta', 'alpha', 'echo', 'bravo', 'charlie'];
   const admin = useStarted(() => as(app, 'admin'));
 
-  it.each(LISTS)('refuse what is no list of up to three of their fields: $path', async (list) => {
+  it.each(LISTS)('accept only a list of up to three of their fields: $path', async (list) => {
     const [first, reversed] = list.words as [string, string];
     const many = list.words.filter((word) => !word.startsWith('-')).slice(0, 4);
     for (const words of [
@@ -347,7 +347,7 @@ describe('lists that are sorted by several fields', () => {
     ]);
   });
 
-  it.each(SET_UP)('sort by the second field what is equal in the first: %s', async (...list) => {
+  it.each(SET_UP)('sort by the second field if the first field is equal: %s', async (...list) => {
     const [path, table, field, more] = list;
     for (const name of NAMES) {
       const made = await admin.post(path, { [field]: name, ...more });
@@ -380,7 +380,7 @@ describe('lists that are sorted by several fields', () => {
   it.each([
     ['/api/users', 'username', 'name'],
     ['/api/actions', 'requested_at', 'created_at'],
-  ])('refuse two names of one field, as a field twice: %s by %s and %s', async (...list) => {
+  ])('reject two names of one field like a repeated field: %s by %s and %s', async (...list) => {
     const [path, name, other] = list;
     for (const sort of [`${name},${other}`, `-${other},${name}`, `${other},-${name}`]) {
       const { status, body } = await admin.get(`${path}?sort=${sort}`);

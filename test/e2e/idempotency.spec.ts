@@ -331,7 +331,7 @@ describe('Idempotency-Key', () => {
       expect((await post('/notes/slow', key, { text: 'other body' })).status).toBe(200);
     });
 
-    it('does not repeat work with an unknown end, and later returns the provisional response', async () => {
+    it('does not repeat work with an unknown outcome, and later returns the provisional response', async () => {
       const key = newKey();
       const body = { text: 'unknown', fail: 'unknown' };
       expect((await post('/notes/slow', key, body)).status).toBe(500);

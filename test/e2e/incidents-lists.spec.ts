@@ -78,7 +78,7 @@ describe('GET /api/incidents', () => {
     expect(await places(`?created_before=${shifted}`)).toEqual([1, 0]);
   });
 
-  it('pages without gap or overlap, and answers an empty page past the end', async () => {
+  it('pages without gap or overlap, and returns an empty page past the end', async () => {
     for (const sort of ['-created_at', 'severity', 'triaged_at', '-status,severity,-updated_at']) {
       const seen: string[] = [];
       for (let page = 1; page <= 3; page += 1) {
@@ -143,7 +143,7 @@ describe('incidents on several replicas', () => {
     return n;
   };
 
-  it('gives 200 simultaneous creations 200 numbers, and counts each of them once', async () => {
+  it('have 200 numbers after 200 simultaneous creations, and are counted once each', async () => {
     const before = await total();
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>

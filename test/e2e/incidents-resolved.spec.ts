@@ -163,7 +163,7 @@ describe('incidents that are resolved', () => {
     expect(reopened.body.data).not.toHaveProperty('resolution');
   });
 
-  it('show the words of attackers unchanged in details, and without invisible characters in summaries', async () => {
+  it('show text of attackers unchanged in details, and without invisible characters in summaries', async () => {
     const { id } = await create({ source: 'gate\u202eway\u2028' });
     const resolution = '<b>"\u202eDone\u0007\n{"a":1}';
     await put(id!, { status: 'resolved', resolution });

@@ -35,7 +35,7 @@ describe('incidents', () => {
     analyst.put(`/api/incidents/${id}`, body, headers);
 
   describe('create', () => {
-    it('answers 201 with id, number, status and creation time, and nothing else', async () => {
+    it('returns 201 with only id, number, status and creation time', async () => {
       const before = Date.now();
       const answer = await analyst.post('/api/incidents', MINIMAL);
       expect(answer.status).toBe(201);
@@ -71,7 +71,7 @@ describe('incidents', () => {
       [{}, ['incident_type', 'source']],
       [{ ...MINIMAL, incident_type: 7 }, ['incident_type']],
       [{ ...MINIMAL, id: newId() }, ['id']],
-    ])('refuses the body %j with 422, and names the fields %j', async (body, fields) => {
+    ])('rejects the body %j with 422, and names the fields %j', async (body, fields) => {
       const answer = await analyst.post('/api/incidents', body);
       expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
       expect([...new Set(wrong(answer).map(({ field }) => field))].sort()).toEqual(fields);
@@ -109,12 +109,12 @@ describe('incidents', () => {
       expect({}).not.toHaveProperty('isAdmin');
     });
 
-    it('refuses raw_data with a number that it cannot keep', async () => {
+    it('rejects raw_data with a number that JSON cannot represent exactly', async () => {
       const refused = await createRaw('{"n":9007199254740993}');
       expect(wrong(refused)).toEqual([{ field: 'raw_data.n', code: 'inexact_number' }]);
     });
 
-    it('counts it in incidents_total, as `other` if its type is not documented', async () => {
+    it('counts the incident in incidents_total, as `other` if its type is not documented', async () => {
       const counted = async (type: string) => {
         const { text } = await app.get('/metrics');
         const line = new RegExp(
@@ -246,7 +246,7 @@ describe('incidents', () => {
       events.mockRestore();
     });
 
-    it('lets one of two updates of the same version win', async () => {
+    it('accepts one of two updates of the same version', async () => {
       const { id } = await create();
       const answers = await Promise.all(
         Array.from({ length: 10 }, (_, n) =>

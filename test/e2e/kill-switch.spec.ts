@@ -77,7 +77,7 @@ describe('/api/kill-switch', () => {
     expect((await activate()).headers['x-ratelimit-limit']).toBe('60');
   });
 
-  it('is recorded once, however many turn it on at the same time', async () => {
+  it('is recorded once for many simultaneous activations', async () => {
     const admin = await as(app, 'admin');
     const count = async () =>
       (await admin.get('/api/audit?action=kill_switch.activated')).body.meta.total;

@@ -26,7 +26,7 @@ describe('Rate limits of the service', () => {
   const newClient = async (role: 'viewer' | 'analyst' | 'admin', limits?: object) =>
     (await makeKey(app, role, limits ? { limits } : {})).client;
 
-  it('count one principal over all addresses of the API, and say so each time', async () => {
+  it('count a principal over all paths of the API, and return the count each time', async () => {
     const viewer = await newClient('viewer');
     expect(remaining(await viewer.get('/api/me'))).toBe(3);
     expect(remaining(await viewer.get('/api/incidents'))).toBe(2);
@@ -38,7 +38,7 @@ describe('Rate limits of the service', () => {
     expect((await (await newClient('viewer')).get('/api/me')).status).toBe(200);
   });
 
-  it('are those of people for a person with a session, over all sessions of the person', async () => {
+  it('count all sessions of a person together, with the limits of people', async () => {
     const user = await makeUser(app, 'analyst');
     const [one, other] = [await inSession(app, user), await inSession(app, user)];
     expect(remaining(await one.get('/api/me'))).toBe(8);
@@ -81,7 +81,7 @@ describe('Rate limits of the service', () => {
     }
   });
 
-  it('never refuse a valid key for what strangers try from the same address', async () => {
+  it('never reject a valid key because of failed attempts from the same address', async () => {
     const viewer = await newClient('viewer');
     const tries: number[] = [];
     for (let i = 0; i < 70; i += 1) {

@@ -19,7 +19,7 @@ describe('Counters of a service that has counted nothing', () => {
     samples = samplesOf(text);
   });
 
-  it('are there, with all combinations of their labels, at 0', () => {
+  it('are 0 for all combinations of their labels', () => {
     const counters = [...text.matchAll(/^# TYPE (\w+_total) counter$/gm)].map(([, name]) => name!);
     const ours = counters.filter((name) => !name.startsWith('process_') && !LATER.includes(name));
     expect(ours.length).toBeGreaterThan(6);
@@ -42,7 +42,7 @@ describe('Counters of a service that has counted nothing', () => {
     expect(samplesWith(samples, name, labels).map(({ value }) => value)).toEqual([0]);
   });
 
-  it('are there for a webhook source as soon as it is enabled, before anything arrives', async () => {
+  it('exist for a webhook source as soon as it is enabled, before its first event', async () => {
     const admin = await as(app, 'admin');
     const body = { source: 'siem', secret: 'a-secret-that-is-long-enough-0001', format: 'generic' };
     expect((await admin.post('/api/webhooks', body)).status).toBe(201);
@@ -81,7 +81,7 @@ describe('Metrics', () => {
     ).toBeGreaterThanOrEqual(2);
   });
 
-  it('get no new series from names that a caller invents', async () => {
+  it('have no series for names that a caller invents', async () => {
     const viewer = await as(app, 'viewer');
     const shower = async (i: number): Promise<number> => {
       const long = 'x'.repeat(400);
@@ -124,7 +124,7 @@ describe('Metrics', () => {
   it.each([
     ['is unavailable', 'redis://127.0.0.1:1', [0], 'degraded'],
     ['is not set', undefined, [], 'disabled'],
-  ])('tell whether Redis %s, which keeps the service ready', async (_, url, up, status) => {
+  ])('show whether Redis %s, while the service stays ready', async (_, url, up, status) => {
     // The port belongs to nobody, so nobody listens there.
     const settings = { ...(url && { REDIS_URL: url }) };
     await using other = await startTestApp({ database: app.database, settings });

@@ -198,7 +198,7 @@ describe(PATH, () => {
     expect(await signing(id, secret, rotated.secret)).toEqual([false, true]);
   });
 
-  it('records the destinations of a new channel, and of a change of them, in the audit trail', async () => {
+  it('records new and changed destinations of a channel in the audit trail', async () => {
     const email = { host: 'mail.example.com', from: 'its@example.com', to: ['soc@example.com'] };
     const hook = await made();
     const mail = await made({ name: 'mail', type: 'email', config: email });
@@ -247,7 +247,7 @@ describe(PATH, () => {
     expect((await change(other.id, { name: body.name })).status).toBe(409);
   });
 
-  it('is enabled again only with new secrets when its secrets are lost', async () => {
+  it('enables a channel with lost secrets only after new secrets', async () => {
     const { id } = await made();
     await app.sql(
       `update notification_channels set secrets = null, secret_names = '{}', enabled = false where id = $1`,

@@ -46,7 +46,7 @@ describe('the log of requests', () => {
     return found[0]!;
   }
 
-  it('has the trace id of a well-formed traceparent although no collector is configured', async () => {
+  it('contains the trace id of a well-formed traceparent even without a collector', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traceOf = async (traceparent: string) => {
       const answer = await app.get('/api/me', { traceparent });
@@ -57,7 +57,7 @@ describe('the log of requests', () => {
     expect(await traceOf(`ff-${traceId}-00f067aa0ba902b7-01`)).toBeUndefined();
   });
 
-  it('says who asked for what, from where and with which program, and how it ended', async () => {
+  it('contains caller, operation, address, user agent and status', async () => {
     const viewer = await as(app, 'viewer');
     const id = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
     const answer = await viewer.get(`/api/incidents/${id}`, {
@@ -107,7 +107,7 @@ describe('the log of requests', () => {
     else expect(line['id']).toBe(`${decodeURIComponent(key).slice(0, 16)}…`);
   });
 
-  it('has the full name or id of a resource', async () => {
+  it('contains the full name or id of a resource', async () => {
     const admin = await as(app, 'admin');
     const name = 'a-source-with-a-name-of-some-length';
     await admin.post('/api/webhooks', { source: name, secret: 'secret-that-nobody-sees' });
@@ -135,7 +135,7 @@ describe('the log of requests', () => {
     ['a method that nobody knows', 'FOO / HTTP/1.1\r\n\r\n', 400],
     ['headers that are too large', `GET / HTTP/1.1\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ])(
-    'has requests that Node rejects, with the request id of the answer: %s',
+    'contains requests that Node rejects, with the request id of the response: %s',
     async (_, text, status) => {
       const answer = await rawRequest(app.port, text);
       expect(answer.status).toBe(status);
@@ -152,7 +152,7 @@ describe('the log of requests', () => {
     },
   );
 
-  it('has the cause of a failure in the same line, with secrets redacted', async () => {
+  it('contains the cause of a failure in the same line, with secrets redacted', async () => {
     const answer = await app.get('/test-only/broken');
     expect(answer.status).toBe(500);
     const line = await lineOf(answer);
@@ -188,7 +188,7 @@ class Hopeless {
 class HopelessModule {}
 
 describe('the API of dead jobs', () => {
-  it('shows an admin dead jobs with what went wrong, and puts them back into their queue', async () => {
+  it('shows dead jobs with their errors to an admin, and requeues them', async () => {
     const work = app.nest.get(Work);
     const added = { ref: newId(), data: { n: 1 } };
     await app.nest.get(Transactions).run((tx) => work.add(tx, { name: 'hopeless' }, added));

@@ -83,12 +83,12 @@ describe('Every route', () => {
       ROLES.some((role) => role === route.access),
     );
 
-  it('declares who may call it', () => {
+  it('declares its permitted callers', () => {
     expect(routes.length).toBeGreaterThan(15);
     expect(routes.filter(({ access }) => access === undefined)).toEqual([]);
   });
 
-  it('needs a role unless it is named here', () => {
+  it('requires a role unless it is listed in this test', () => {
     const open = routes.filter(({ access }) => !ROLES.some((role) => role === access));
     const expected = Object.entries(OPEN).filter(([name]) =>
       routes.some((route) => nameOf(route) === name),
@@ -114,7 +114,7 @@ describe('Every route', () => {
     );
   });
 
-  it('refuses who has no credentials, before anything else is said', async () => {
+  it('rejects a request without credentials before any other check', async () => {
     for (const route of withRole()) {
       const answer = await call(app.client, route);
       expect([nameOf(route), answer.status]).toEqual([nameOf(route), 401]);
@@ -129,7 +129,7 @@ describe('Every route', () => {
     }
   });
 
-  it('refuses the role below its own, and names the one it needs', async () => {
+  it('rejects the next lower role, and names the required role', async () => {
     for (const route of withRole()) {
       const below = ROLES[ROLES.indexOf(route.access) - 1];
       if (!below) continue;
@@ -142,7 +142,7 @@ describe('Every route', () => {
     }
   });
 
-  it('lets its own role and the admin pass', async () => {
+  it('accepts its own role and the admin', async () => {
     for (const route of withRole()) {
       for (const role of new Set<Role>([route.access, 'admin'])) {
         const answer = await call(clients.get(role)!, route);
@@ -186,7 +186,7 @@ function join(...parts: string[]): string {
   return `/${path.join('/')}`;
 }
 
-describe('Under /api, addresses and methods that do not exist', () => {
+describe('Unknown paths and methods under /api', () => {
   const ADDRESSES = [
     ['GET', '/api'],
     ['GET', '/api/'],
@@ -207,7 +207,7 @@ describe('Under /api, addresses and methods that do not exist', () => {
   const viewer = useStarted(() => as(app, 'viewer'));
 
   it.each(ADDRESSES)(
-    'are 401 to strangers and 404 or 405 to every principal at %s %s',
+    'return 401 without credentials, and 404 or 405 to every principal, at %s %s',
     async (method, path) => {
       const made = `its_aaaaaaaa_${'x'.repeat(43)}`;
       for (const headers of [
@@ -225,7 +225,7 @@ describe('Under /api, addresses and methods that do not exist', () => {
     },
   );
 
-  it('are 401 to strangers with every method, and 404 or 405 to who is known', async () => {
+  it('return 401 without credentials and 404 or 405 with credentials, for every method', async () => {
     // Node ends CONNECT itself.
     for (const method of METHODS.filter((one) => one !== 'CONNECT')) {
       for (const path of ['/api/nothing', '/api/incidents', '/api/kill-switch/activate']) {
@@ -259,7 +259,7 @@ describe('Under /api, addresses and methods that do not exist', () => {
   });
 });
 
-describe('A malformed id or name in an address', () => {
+describe('A malformed id or name in a path', () => {
   const UNKNOWN = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
   const MALFORMED = [
@@ -302,7 +302,7 @@ describe('A malformed id or name in an address', () => {
   }
 
   it.each(addressed.map((placed) => [`${placed.method} ${placed.path}`, placed] as const))(
-    'is answered like an unknown one by %s',
+    'is rejected like an unknown id or name by %s',
     async (_, placed) => {
       const body = bodyOf(placed);
       const ask = async (last: string): Promise<[string, number]> => {
@@ -325,7 +325,7 @@ describe('Every POST of a principal', () => {
     'WebhookSourcesController.preview': 'Shows what a body would make, and makes nothing.',
   };
 
-  it('answers once, or is listed with the reason why it need not', () => {
+  it('is idempotent, or is listed with the reason why not', () => {
     const handlers = routesOf(app).filter(
       ({ method, access }) => method === 'POST' && ROLES.some((role) => role === access),
     );

@@ -46,7 +46,7 @@ describe('the service with two connections to the database', () => {
     );
   });
 
-  it('settles several large bodies side by side', async () => {
+  it('processes several large bodies concurrently', async () => {
     const { admin } = world.clients;
     const mapping = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
     await registerSource(admin, { source: 'large', format: 'mapping', mapping });

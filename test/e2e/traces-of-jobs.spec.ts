@@ -11,7 +11,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
 const SECRET_PATH = 'path-that-is-a-secret';
 
-describe('traces of what goes on beside requests', () => {
+describe('traces of background work', () => {
   const model = useStarted(() => FakeMessagesApi.start());
   const traced = useStarted(() =>
     startTracedApp({
@@ -39,7 +39,7 @@ describe('traces of what goes on beside requests', () => {
   const spanBelow = (parent: SeenSpan, name: RegExp): Promise<SeenSpan> =>
     traced.collector.spanWith((span) => span.parentId === parent.id && name.test(span.name));
 
-  it('shows the triage of a request with the model and its tokens, and tells the model of no trace', async () => {
+  it('show the triage of a request with model and tokens, and send the model no trace id', async () => {
     const id = await incident();
     model.script(verdict());
     const headers = { traceparent: TRACEPARENT };
@@ -62,7 +62,7 @@ describe('traces of what goes on beside requests', () => {
     expect(model.requests[0]!.headers).not.toHaveProperty('traceparent');
   });
 
-  it('links the job of a webhook event to the request that brought it', async () => {
+  it('link the job of a webhook event to its request', async () => {
     const event = {
       event_type: 'malware',
       timestamp: '2026-01-31T09:30:00Z',
@@ -80,7 +80,7 @@ describe('traces of what goes on beside requests', () => {
     expect(request.name).toBe('POST /api/webhooks/:source');
   });
 
-  it('shows the work of a playbook run in the trace of the request that started it, and its actions', async () => {
+  it('show the work and the actions of a playbook run in the trace of its request', async () => {
     const playbook = {
       name: 'traced',
       steps: [{ name: 'look', action: 'lookup_ip', parameters: { ip: '203.0.113.9' } }],
@@ -97,7 +97,7 @@ describe('traces of what goes on beside requests', () => {
     await traced.collector.spanWith(({ name }) => name === 'action lookup_ip');
   });
 
-  it('shows a notification without the address that is its secret, and tells its receiver of no trace', async () => {
+  it('show a notification without its secret URL, and send its receiver no trace id', async () => {
     const made = await admin.post('/api/notification-channels', {
       name: 'traced',
       type: 'webhook',

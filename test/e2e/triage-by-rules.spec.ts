@@ -33,7 +33,7 @@ describe('triage by rules', () => {
   const waitingWork = () =>
     world.database.query<object[]>(`select from work where kind = 'triage'`);
 
-  it('gives verdicts to a burst of incidents in one transaction, each with one audit record', async () => {
+  it('judges a burst of incidents in one transaction, with one audit record each', async () => {
     const ids = await incidents(40);
     const ends = jest.spyOn(world.app.nest.get(RunEndings), 'write');
     await wantAll(ids);
@@ -47,7 +47,7 @@ describe('triage by rules', () => {
     expect(records).toEqual(ids.map(() => ({ n: 2 })));
   });
 
-  it('fails a run whose judgement breaks, and no other run of its set', async () => {
+  it('fails only the run whose judgement throws, and no other run of its set', async () => {
     const [broken, ...others] = await incidents(3);
     const judge = world.app.nest.get(TriageModel).judge.bind(world.app.nest.get(TriageModel));
     judged().mockImplementation(async (given, judging) => {
@@ -60,7 +60,7 @@ describe('triage by rules', () => {
     expect((await world.triage((await incidents(1))[0]!)).status).toBe(200);
   });
 
-  it('answers 500 to a request whose judgement breaks, and leaves no run', async () => {
+  it('returns 500 if the judgement throws, and leaves no run', async () => {
     const [id] = await incidents(1);
     judged().mockRejectedValue(new TypeError('secret detail'));
     const answer = await world.triage(id!);
@@ -68,7 +68,7 @@ describe('triage by rules', () => {
     expect(await world.runs(id!)).toEqual([]);
   });
 
-  it('judges an incident again that changes meanwhile', async () => {
+  it('repeats the judgement if the incident changes during the triage', async () => {
     const [id] = await incidents(1);
     const judge = world.app.nest.get(TriageModel).judge.bind(world.app.nest.get(TriageModel));
     const calls = judged().mockImplementation(async (given, judging) => {
@@ -91,7 +91,7 @@ describe('triage by rules', () => {
     expect(await world.runs(id!)).toHaveLength(1);
   });
 
-  it('completes a run that waits when a person asks, and its work is gone', async () => {
+  it('completes a waiting run when a person requests triage, and removes its work', async () => {
     await world.stopWorkOf(world.app);
     const [id] = await incidents(1);
     const { triage_id } = (await world.later(id!)).body.data;
@@ -100,7 +100,7 @@ describe('triage by rules', () => {
     expect(await waitingWork()).toEqual([]);
   });
 
-  it('fails a run that waits when its incident is deleted', async () => {
+  it('fails a waiting run when its incident is deleted', async () => {
     await world.stopWorkOf(world.app);
     const [id] = await incidents(1);
     await world.later(id!);

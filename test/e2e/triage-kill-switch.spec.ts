@@ -4,7 +4,7 @@ import { eventually } from '../support/jobs/eventually.js';
 import { useStarted } from '../support/use-started.js';
 
 describe('triage while the kill switch is on', () => {
-  describe('with a model outside', () => {
+  describe('with an external model', () => {
     const world = useStarted(() => TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000' }));
 
     afterEach(() => world.turnOff());
@@ -41,7 +41,7 @@ describe('triage while the kill switch is on', () => {
       expect(await world.runs(id)).toEqual([]);
     });
 
-    it('sends no further request of a run that started before, and fails the run', async () => {
+    it('sends no further request of a running run, and fails the run', async () => {
       const { begun, answer, sent } = sendingLate();
       const id = await world.incident();
       const waiting = world.triage(id);

@@ -60,7 +60,7 @@ describe('triage without a verdict', () => {
     await untouched(id);
   });
 
-  it('can be requested again at once, and lets people triage meanwhile', async () => {
+  it('can be requested again immediately, and lets people triage in the meantime', async () => {
     script(world.app, () => Promise.reject(unavailable('overloaded')));
     const [id, other] = [await world.incident(), await world.incident()];
     for (const one of [id, other]) await world.triage(one);
@@ -93,7 +93,7 @@ describe('triage without a verdict', () => {
     expect(healthy).toMatchObject({ last_failure: { reason: 'overloaded' } });
   });
 
-  it('stays healthy after an answer off the schema, because the provider works', async () => {
+  it('stays healthy after a response that violates the schema, because the provider works', async () => {
     script(world.app, async () => judgement());
     await world.triage(await world.incident());
     script(world.app, () => Promise.reject(unavailable('invalid_answer')));
@@ -137,7 +137,7 @@ describe('triage without a verdict', () => {
     expect(await outputTokens()).toBeGreaterThanOrEqual(before[1] + 20);
   });
 
-  describe('while the tokens of the hour are used up', () => {
+  describe('while the token limit of the hour is reached', () => {
     it('answers 503 with Retry-After until tokens are available again', async () => {
       script(world.app, async () => judgement({ tokens: { input: 900, output: 100 } }));
       await world.triage(await world.incident());
@@ -154,7 +154,7 @@ describe('triage without a verdict', () => {
       expect((await world.triage(id)).status).toBe(200);
     });
 
-    it('counts from the newest use back, so that the wait is no longer than necessary', async () => {
+    it('counts back from the newest use, so that the wait is as short as possible', async () => {
       script(world.app, async () => judgement({ tokens: { input: 400, output: 0 } }));
       const ids = [await world.incident(), await world.incident(), await world.incident()];
       for (const id of ids) await world.triage(id);

@@ -115,7 +115,7 @@ describe('a triage run in the background', () => {
     expect(rows).toEqual([]);
   });
 
-  it('is tried again after a failure of the provider, and shows the failure meanwhile', async () => {
+  it('is retried after a failure of the provider, and shows the failure until then', async () => {
     const asked = script(world.app, (_, { meter }) => {
       meter.add({ input: 3, output: 1 });
       return Promise.reject(unavailable('unreachable', { mayHelpLater: true }));
@@ -184,7 +184,7 @@ describe('a triage run in the background', () => {
     expect(await world.runs(id)).toHaveLength(1);
   });
 
-  it('is given to one of several simultaneous requests', async () => {
+  it('is assigned to one of several simultaneous requests', async () => {
     const id = await resting();
     const held = heldModel();
     const asked = script(world.app, held.judge);

@@ -25,7 +25,7 @@ describe('the triage of an incident', () => {
     script(world.app, async () => judgement());
   });
 
-  it('gives it the verdict that the model gave, and answers with the run', async () => {
+  it('stores the verdict of the model, and responds with the run', async () => {
     const id = await world.incident();
     const answer = await world.triage(id);
     expect(answer.status).toBe(200);
@@ -71,7 +71,7 @@ describe('the triage of an incident', () => {
     expect(judging.tools.map(({ name }) => name)).toEqual(['related_incidents']);
   });
 
-  it('shows a run whole, with what the model asked and the points of a scorer', async () => {
+  it('shows a complete run, with the tool calls of the model and the points of a scorer', async () => {
     const points = [
       { rule: 'lookalike', points: 30, pointer: '/sender', explanation: 'Looks like another.' },
     ];
@@ -98,7 +98,7 @@ describe('the triage of an incident', () => {
     expect(listed).not.toHaveProperty('points');
   });
 
-  it('lists the runs of the incident page by page, the newest first', async () => {
+  it('lists the runs of the incident page by page, newest first', async () => {
     const id = await world.incident();
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) {
@@ -116,7 +116,7 @@ describe('the triage of an incident', () => {
     expect((await world.clients.viewer.get(`${path}?sort=status`)).status).toBe(422);
   });
 
-  it('answers with the last completed run when it was done before, without asking the model', async () => {
+  it('responds with the last completed run, without a request to the model', async () => {
     const id = await world.incident();
     const first = await world.triage(id);
     const asked = script(world.app, async () => judgement());
@@ -127,11 +127,11 @@ describe('the triage of an incident', () => {
     expect(forced.body.data.triage_id).not.toBe(first.body.data.triage_id);
   });
 
-  describe('that a person decided', () => {
+  describe('after a decision of a person', () => {
     const verdict = { classification: 'benign', reasoning: 'We sent it ourselves.' };
 
     it.each(['before the triage', 'while the model is asked'])(
-      'keeps the verdict of a person who decided %s',
+      'keeps the verdict of a person with the decision %s',
       async (when) => {
         const held = heldModel();
         script(world.app, held.judge);
@@ -155,7 +155,7 @@ describe('the triage of an incident', () => {
     );
   });
 
-  it('changes a resolved incident only when that is forced, and leaves it resolved', async () => {
+  it('changes a resolved incident only with force, and leaves it resolved', async () => {
     const id = await world.incident();
     await world.update(id, { status: 'resolved', resolution: 'Done.' });
     const kept = (await world.triage(id)).body.data;
@@ -168,7 +168,7 @@ describe('the triage of an incident', () => {
     });
   });
 
-  it('tells in the timeline what was found and on what it rests, without a link', async () => {
+  it('shows verdict and evidence in the timeline, without links', async () => {
     const id = await world.incident();
     await world.triage(id);
     const entries = await world.timeline(id);
@@ -193,7 +193,7 @@ describe('the triage of an incident', () => {
     expect(ended.body.data[0].details).toMatchObject({ classification: 'malicious' });
   });
 
-  it('knows no deleted incident, and no run of another one', async () => {
+  it('returns 404 for a deleted incident and for a run of another incident', async () => {
     const [id, other] = [await world.incident(), await world.incident()];
     const { triage_id } = (await world.triage(id)).body.data;
     const get = (path: string) => world.clients.viewer.get(`/api/incidents/${path}`);
@@ -210,7 +210,7 @@ describe('the triage of an incident', () => {
   it.each([
     ['why a question was not answered', { error: 'There is no such tool.' }, { failed: true }],
     ['what a sandbox answers', { error: 'There is no such tool.', simulated: true }, {}],
-  ])('takes no evidence from %s', async (_, output, more) => {
+  ])('accepts no evidence from %s', async (_, output, more) => {
     const call = { id: 't1', tool: 'look_up', input: {}, output, duration_ms: 1, ...more };
     const evidence = [{ source: 't1', pointer: '/error', value: 'There is no such tool.' }];
     const indicators = [{ type: 'host', value: 'such' }];
@@ -226,7 +226,7 @@ describe('the triage of an incident', () => {
     expect(data.tool_calls).toHaveLength(1);
   });
 
-  it('is done by one of two requests that come at once, and the other learns of it', async () => {
+  it('is done by one of two simultaneous requests, and the other request gets 409', async () => {
     const held = heldModel();
     const asked = script(world.app, held.judge);
     const id = await world.incident();
@@ -251,7 +251,7 @@ describe('the triage of an incident', () => {
     };
     let playbooks = 0;
 
-    it('is refused when it is unknown, disabled or deleted', async () => {
+    it('is rejected if the playbook is unknown, disabled or deleted', async () => {
       const id = await world.incident();
       const disabled = await playbook({ enabled: false, instructions: 'Be strict.' });
       const deleted = await playbook({ instructions: 'Be strict.' });
@@ -268,7 +268,7 @@ describe('the triage of an incident', () => {
       }
     });
 
-    it('gives its instructions to the model as guidance, by its name and by its id', async () => {
+    it('sends the instructions of the playbook to the model, by name and by id', async () => {
       const asked = script(world.app, async () => judgement());
       const steps = [{ name: 'look', action: 'lookup_ip', parameters: { ip: '192.0.2.1' } }];
       const { id, name } = await playbook({ instructions: 'Be strict.', steps });
@@ -283,7 +283,7 @@ describe('the triage of an incident', () => {
     });
   });
 
-  it('gets no look-up tool where a sandbox alone would make its answers up', async () => {
+  it('has no look-up tools if only a sandbox could answer', async () => {
     const { admin } = world.clients;
     const body = { name: 'pretends', type: 'sandbox', config: {} };
     const made = await admin.post('/api/connectors', body);
@@ -330,7 +330,7 @@ describe('the tools of a triage run', () => {
     if (failure) throw failure as Error;
   };
 
-  it('look up what code extracted, at the connector that provides it', async () => {
+  it('look up extracted indicators at the connector that provides the look-up', async () => {
     const id = await world.incident({ raw_data: { src: IP, note: 'x' } });
     await asking(id, async (tools, { indicators }) => {
       const answer = await tools.get('look_up')!.ask(indicators[0]!);
@@ -340,7 +340,7 @@ describe('the tools of a triage run', () => {
     expect(JSON.stringify(lookups()[0])).toContain(IP);
   });
 
-  it('look up no target that this site protects', async () => {
+  it('look up no protected target', async () => {
     const id = await world.incident({ raw_data: { src: '198.51.100.7' } });
     await asking(id, async (tools, { indicators }) => {
       const asked = tools.get('look_up')!.ask(indicators[0]!);
@@ -349,7 +349,7 @@ describe('the tools of a triage run', () => {
     expect(lookups()).toEqual([]);
   });
 
-  it('look nothing up once the kill switch is on', async () => {
+  it('look up nothing while the kill switch is on', async () => {
     const id = await world.incident({ raw_data: { src: IP } });
     let turnedOn: number | undefined;
     script(world.app, async ({ indicators }, { tools }) => {
@@ -365,7 +365,7 @@ describe('the tools of a triage run', () => {
     expect(body.data?.verdict).toBeUndefined();
   });
 
-  it('find other incidents with the same indicator that a run has seen, the newest first', async () => {
+  it('find other incidents with an indicator that the run has seen, newest first', async () => {
     const rawData = { user: 'mallory', host: 'laptop-8' };
     const [older, newer, deleted, stranger] = [
       await world.incident({ raw_data: rawData, title: 'The older one' }),

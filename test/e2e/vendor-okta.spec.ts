@@ -38,7 +38,7 @@ describe('okta', () => {
     expect(await world.test()).toMatchObject({ success: false });
   });
 
-  it('protects a protected user that is named by its id', async () => {
+  it('also protects a protected user that is given by id', async () => {
     const { id: user } = server.user(CHIEF);
     for (const type of ['revoke_sessions', 'reset_password', 'disable_user'] as const) {
       expect(await world.execute(type, { user })).toMatchObject({
@@ -56,7 +56,7 @@ describe('okta', () => {
     expect(server.users[0]).toMatchObject({ status: 'ACTIVE' });
   });
 
-  it('rolls back an action with the connector that executed it, or not at all', async () => {
+  it('rolls back an action only with the connector that executed it', async () => {
     const user = server.user(USER);
     const { id } = await world.execute('disable_user', { user: USER });
     const other = await FakeVendor.start();

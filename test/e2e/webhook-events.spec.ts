@@ -69,20 +69,17 @@ describe('the inbox of webhook events', () => {
       'utf8',
     ],
     ['half a surrogate pair', Buffer.from('7b22eda080227d', 'hex'), 'eyLtoIAifQ==', 'base64'],
-  ])(
-    'shows what was sent in an event that failed or waits: %s',
-    async (_, body, shown, encoding) => {
-      for (const status of ['failed', 'queued'] as const) {
-        const error = status === 'failed' ? 'The body fits no format of the source.' : undefined;
-        const answer = await read(await receive({ status, body, error, source: status }));
-        expect(answer.body.data).toMatchObject({ status, body: shown, body_encoding: encoding });
-        expect(answer.body.data.error).toBe(error);
-      }
-      for (const item of (await list()).data) expect(item).not.toHaveProperty('body');
-    },
-  );
+  ])('shows the body of a failed or waiting event: %s', async (_, body, shown, encoding) => {
+    for (const status of ['failed', 'queued'] as const) {
+      const error = status === 'failed' ? 'The body fits no format of the source.' : undefined;
+      const answer = await read(await receive({ status, body, error, source: status }));
+      expect(answer.body.data).toMatchObject({ status, body: shown, body_encoding: encoding });
+      expect(answer.body.data.error).toBe(error);
+    }
+    for (const item of (await list()).data) expect(item).not.toHaveProperty('body');
+  });
 
-  it('tells metrics and health how many events wait, and how many failed', async () => {
+  it('reports the number of waiting and failed events in metrics and health', async () => {
     for (const status of ['queued', 'failed', 'failed', 'processed'] as const) {
       await receive({ status, source: `s${later}` });
     }

@@ -20,7 +20,7 @@ const alerts = (from: number, count: number, prefix = 'a') =>
     level: 'low',
   }));
 
-describe('bodies of many events', () => {
+describe('bodies with many events', () => {
   const analyst = useStarted(() => as(app, 'analyst'));
   afterEach(() => jest.restoreAllMocks());
 
@@ -42,7 +42,7 @@ describe('bodies of many events', () => {
   };
   const numbersTo = (count: number) => Array.from({ length: count }, (_, n) => `alert ${n}`);
 
-  it('answers 202 for more than 1 000 events and settles all of them in order', async () => {
+  it('are accepted with 202 above 1 000 events, and processed in order', async () => {
     const sender = await senderOf('large');
     const body = { alerts: alerts(0, 2_300) };
     const answer = await sender.send(body);
@@ -62,7 +62,7 @@ describe('bodies of many events', () => {
     });
   });
 
-  it('leaves out the one event that cannot be stored, names it, and stores it when it is replayed', async () => {
+  it('skip and name an event that cannot be stored, and store the event when it is replayed', async () => {
     const sender = await senderOf('partly');
     const settlement = app.nest.get(Settlement);
     const settle = settlement.settle.bind(settlement);
@@ -89,7 +89,7 @@ describe('bodies of many events', () => {
     expect(replayed.body.data.incident_ids).toHaveLength(6);
   });
 
-  it('given a failed body whose events all have incidents by now, when it is replayed → it keeps its bytes', async () => {
+  it('keep their bytes if they are replayed after all events have incidents', async () => {
     const sender = await senderOf('late');
     const settlement = app.nest.get(Settlement);
     const settle = settlement.settle.bind(settlement);
@@ -109,7 +109,7 @@ describe('bodies of many events', () => {
     expect(data.duplicate_of).not.toBe(failed.id);
   });
 
-  it('counts each event for RATE_LIMIT_WEBHOOK, takes a body whole, and then refuses the next', async () => {
+  it('count each event for RATE_LIMIT_WEBHOOK; a body is accepted completely and the next body is rejected', async () => {
     const sender = await senderOf('limited');
     await using limited = await startTestApp({
       database: app.database,
@@ -124,7 +124,7 @@ describe('bodies of many events', () => {
     expect((await sender.send({ alerts: alerts(38, 1) })).status).toBe(200);
   });
 
-  it('makes an incident of each line of JSON, and of a broken line too', async () => {
+  it('create an incident for each line of JSON, even for an invalid line', async () => {
     const LINES = 'application/x-ndjson';
     const admin = await as(app, 'admin');
     await registerSource(admin, { source: 'lines', mapping: TITLE });
@@ -171,7 +171,7 @@ describe('Slow bodies without a credential', () => {
     [48, 'chunked', LARGE_BYTES],
     [200, 'announced', SMALL_BYTES],
   ] as const)(
-    'from %d connections (%s, %d bytes) leave room for receipts and logins from the same address',
+    'from %d connections (%s, %d bytes) do not block receipts and logins from the same address',
     async (connections, framing, size) => {
       await Promise.all(Array.from({ length: connections }, () => hold(framing, size)));
       const sender = new WebhookSender(app.client);

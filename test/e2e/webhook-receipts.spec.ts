@@ -82,7 +82,7 @@ describe('webhook receipts', () => {
     expect((await timelineOf(id)).map((entry) => entry.event)).toEqual(['created']);
   });
 
-  it('answers a repeated event like the first one and creates nothing', async () => {
+  it('returns the first response to a repeated event and creates nothing', async () => {
     const sent = event();
     const first = await siem.send(sent);
     const again = await siem.send(sent);
@@ -93,7 +93,7 @@ describe('webhook receipts', () => {
     expect(await timelineOf(first.body.incident_id)).toHaveLength(1);
   });
 
-  it('takes the same id with other content as an update, which may raise the severity and never lowers it', async () => {
+  it('treats the same id with other content as an update, which can raise but not lower the severity', async () => {
     const sent = event({ severity: 'medium', id: 'case-7' });
     const first = await siem.send(sent);
     const { incident_id: id } = first.body;
@@ -116,7 +116,7 @@ describe('webhook receipts', () => {
     expect((await siem.send(sent)).body).toEqual({ ...first.body, duplicate: true });
   });
 
-  it('names the receipt that a repetition repeats, and keeps bytes that no single receipt has', async () => {
+  it('names the repeated receipt, and keeps bytes that are in no single receipt', async () => {
     await registerSource(admin, {
       source: 'list',
       format: 'mapping',
@@ -170,7 +170,7 @@ describe('webhook receipts', () => {
     expect(preview.body.data).toEqual({ incidents: [] });
   });
 
-  it('refuses what fits no format, keeps it once, and tries it again when asked to', async () => {
+  it('rejects an event of no known format, stores it once, and retries it on request', async () => {
     await registerSource(admin, { source: 'odd' });
     const odd = new WebhookSender(app.client, 'odd');
     const body = { what: { is: 'this' }, level: 'high', key: 1 };
@@ -244,7 +244,7 @@ describe('webhook receipts', () => {
     expect(await eventById(id)).toMatchObject({ status: 'queued', body });
   });
 
-  it('keeps events of different sources apart, whatever their ids', async () => {
+  it('treats the same event id from two sources as two events', async () => {
     await registerSource(admin, { source: 'stranger' });
     const sent = event();
     const { incident_id } = (await siem.send(sent)).body;
@@ -252,7 +252,7 @@ describe('webhook receipts', () => {
     expect([body.duplicate, body.incident_id === incident_id]).toEqual([undefined, false]);
   });
 
-  it('keeps every digit and every byte of what it takes', async () => {
+  it('keeps every digit and every byte of the body', async () => {
     const deep = `${'['.repeat(100)}1${']'.repeat(100)}`;
     const body = `{"event_type":"malware","timestamp":"2026-01-31T09:30:00Z","source":"x","data":{"alert_id":"exact-1","severity":"low","details":{"n":12345678901234567890,"f":1.10,"nul":"a\\u0000b","half":"\\ud800","deep":${deep},"__proto__":{"x":1}}}}`;
     const answer = await siem.send(body);
@@ -268,7 +268,7 @@ describe('webhook receipts', () => {
     expect((kept as Buffer).toString()).toBe(body);
   });
 
-  it('says in the timeline which word for the severity it did not know', async () => {
+  it('reports an unknown severity in the timeline', async () => {
     const { body } = await siem.send(event({ severity: 'apocalyptic' }));
     expect((await incidentOf(body.incident_id)).severity).toBe('medium');
     expect(await timelineOf(body.incident_id)).toContainEqual(
@@ -279,7 +279,7 @@ describe('webhook receipts', () => {
     );
   });
 
-  it('creates all incidents of a body with several events, or none', async () => {
+  it('creates all incidents of a body with several events, or no incident', async () => {
     await registerSource(admin, {
       source: 'many',
       format: 'mapping',
@@ -330,7 +330,7 @@ describe('webhook receipts', () => {
   });
 });
 
-describe('webhook receipts when too many are under way', () => {
+describe('webhook receipts under load', () => {
   const app = useStarted(() => startTestApp({ settings: { WEBHOOK_SYNC_LIMIT: '0' } }));
   const viewer = useStarted(() => as(app, 'viewer'));
   let siem: WebhookSender;
@@ -367,7 +367,7 @@ describe('webhook receipts when too many are under way', () => {
     });
   });
 
-  it('settles the queued bodies of a source in the order of their receipt, also after a crash', async () => {
+  it('processes the queued bodies of a source in the order of receipt, even after a crash', async () => {
     const id = newId();
     const state = (severity: string) => {
       const { data, ...rest } = event();
@@ -400,7 +400,7 @@ describe('webhook receipts when too many are under way', () => {
     expect(body.data.map((one: { severity: string }) => one.severity)).toEqual(sent.slice(1));
   });
 
-  it('lets a receipt wait behind the queued bodies of its source, which may have the same event', async () => {
+  it('queues a receipt behind the queued bodies of its source, which may contain the same event', async () => {
     const admin = await as(app, 'admin');
     await registerSource(admin, { source: 'behind' });
     await using other = await startTestApp({ database: app.database });
@@ -432,7 +432,7 @@ describe('webhook receipts when too many are under way', () => {
     expect((await settled(id)).status).toBe('processed');
   });
 
-  it('shows, counts and logs as failed what fits no format', async () => {
+  it('shows, counts and logs an event of no known format as failed', async () => {
     const counted = () => errorsOf(app, 'siem', 'validation_error');
     const before = await counted();
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();

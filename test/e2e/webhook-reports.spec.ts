@@ -39,7 +39,7 @@ describe('later events about an incident', () => {
   const create = async (alert: object, sender = siem): Promise<string> =>
     (await sender.send(alert)).body.incident_id;
 
-  it('keeps each of them as a report, exactly as it came, and fills absent fields', async () => {
+  it('are kept as reports with their exact bytes, and fill absent fields', async () => {
     const first = alertOf({ host: 'ws-1' });
     const id = await create(first);
     const { alert_id } = first.data;
@@ -61,7 +61,7 @@ describe('later events about an incident', () => {
     expect((await analyst.get(missing)).status).toBe(404);
   });
 
-  it('keeps as many as one answer may hold, the newest ones', async () => {
+  it('are kept only up to the size of one response, newest first', async () => {
     const first = alertOf({ host: 'ws-1' });
     const id = await create(first);
     for (let n = 0; n < 12; n += 1) {
@@ -75,7 +75,7 @@ describe('later events about an incident', () => {
     expect(answer.body.meta.total).toBe(9);
   });
 
-  it('takes the title of a report that raises the severity, unless a person wrote the title', async () => {
+  it('replace the title if they raise the severity, unless a person wrote the title', async () => {
     const first = alertOf({ host: 'ws-1', rule: 'Unusual sign-in' });
     const { alert_id } = first.data;
     const worse = (severity: string, rule: string) =>
@@ -102,7 +102,7 @@ describe('later events about an incident', () => {
     expect((await read(id)).data).toMatchObject({ severity: 'critical', ...body });
   });
 
-  it('names its changes in the response to a stale If-Match', async () => {
+  it('are named in the response to a stale If-Match', async () => {
     const first = alertOf({ host: 'ws-1' });
     const id = await create(first);
     await siem.send(alertOf({ host: 'ws-1', user: 'mia' }, 'critical', first.data.alert_id));
@@ -113,7 +113,7 @@ describe('later events about an incident', () => {
     expect(answer.body.error.details.fields).toEqual(['title', 'severity', 'fields']);
   });
 
-  it('is told to channels that follow updates, also where no field changes', async () => {
+  it('are sent to channels that subscribe to updates, even if no field changes', async () => {
     await app.sql(
       `insert into notification_channels (id, name, type, audience, enabled, events, min_severity, config, created_by)
        values (gen_random_uuid(), 'told', 'webhook', 'programs', true, '{incident.updated}', 'low', '{}', 'test')`,
@@ -138,7 +138,7 @@ describe('later events about an incident', () => {
     ['reopens', 'raises the severity of a closed alert', { status: 'closed' }, 'critical'],
     ['keeps', 'has other counts and times only', { host: 'ws-1', count: 9 }, 'medium'],
     ['keeps', 'says that its tool closed the alert', { status: 'closed' }, 'medium'],
-  ])('%s a resolved incident if a report %s', async (outcome, _, details, severity) => {
+  ])('%s a resolved incident if the report %s', async (outcome, _, details, severity) => {
     const first = alertOf({ host: 'ws-1' });
     const id = await create(first);
     await resolve(id);
@@ -152,7 +152,7 @@ describe('later events about an incident', () => {
     expect(entries.includes('reopened system')).toBe(outcome === 'reopens');
   });
 
-  describe('of a source that wants triage', () => {
+  describe('of a source with automatic triage', () => {
     let auto: WebhookSender;
 
     beforeAll(async () => {
@@ -166,7 +166,7 @@ describe('later events about an incident', () => {
         (runs) => runs.length === count && runs.every(({ status }) => status === 'completed'),
       );
 
-    it('are triaged again, with the later event', async () => {
+    it('trigger another triage with the later event', async () => {
       const first = alertOf({ host: 'ws-1', note: 'seen before' });
       const id = await create(first, auto);
       await completed(id, 1);
@@ -185,7 +185,7 @@ describe('later events about an incident', () => {
       ]);
     });
 
-    it('are judged by the worst of them, whatever comes after it', async () => {
+    it('are judged by the most severe event, in any order', async () => {
       const first = alertOf({ host: 'ws-1', note: 'seen before' });
       const { alert_id } = first.data;
       const id = await create(first, auto);
@@ -215,7 +215,7 @@ describe('later events about an incident', () => {
       expect((await analyst.put(`/api/incidents/${id}`, { verdict, ...body })).status).toBe(200);
     };
 
-    it('keeps that verdict, proposes the one of the later report and lists it under attention', async () => {
+    it('keep the verdict of the person, propose the later verdict and list it under attention', async () => {
       await registerSource(admin, { source: 'judged', auto_triage: true });
       const judged = new WebhookSender(app.client, 'judged');
       const first = alertOf({ host: 'ws-1', note: 'seen before' });
@@ -270,7 +270,7 @@ describe('later events about an incident', () => {
       expect(await outdated(id)).toEqual([]);
     });
 
-    it('lists it without automatic triage too, until the incident is resolved again', async () => {
+    it('are listed without automatic triage, too, until the incident is resolved again', async () => {
       const first = alertOf({ host: 'ws-1' });
       const id = await create(first);
       await judge(id, {});
@@ -285,7 +285,7 @@ describe('later events about an incident', () => {
   });
 });
 
-describe('what a tool says of the status of its alert', () => {
+describe('the alert status that a tool reports', () => {
   const event = (id: string, status: string, more: object = {}) => ({
     id,
     name: 'Host does not answer',
@@ -312,7 +312,7 @@ describe('what a tool says of the status of its alert', () => {
     return entries.map((entry) => `${entry.event}: ${entry.summary}`);
   };
 
-  it('is a field, a change that readers are told of, and a line of the timeline', async () => {
+  it('is a field of the incident, of the feed and of the timeline', async () => {
     const reader = new ChangeReader(analyst);
     await reader.next('&from=now');
     const id = await sent(event('a-1', 'firing'));
@@ -350,7 +350,7 @@ describe('what a tool says of the status of its alert', () => {
     );
   });
 
-  it('is not read from what a log line says', async () => {
+  it('is not read from the text of a log line', async () => {
     const line = { status: 'closed', message: 'from a stranger' };
     const id = await sent(event('d-1', 'firing', { data: line, details: line }));
     expect(await read(id)).toMatchObject({ severity: 'critical' });

@@ -140,7 +140,7 @@ describe('A webhook receipt', () => {
     return Number(line?.split(' ')[1] ?? 0);
   };
 
-  describe('is let in', () => {
+  describe('is accepted', () => {
     const body = Buffer.from('{"n":12345678901234567890,"a":"\\u0000"}\r\n');
 
     it.each<[string, SignatureScheme, () => Headers]>([
@@ -149,7 +149,7 @@ describe('A webhook receipt', () => {
       ['the body', 'body', () => ({ 'x-hub-signature-256': `sha256=${hex(body)}` })],
       ['the headers of Standard Webhooks', 'standard', () => standard(body)],
       ['a bearer token', 'token', () => ({ authorization: `Bearer ${SECRET}` })],
-    ])('signed with %s, and its bytes are as they were', async (_, scheme, headers) => {
+    ])('if it is signed with %s, with its bytes unchanged', async (_, scheme, headers) => {
       const answer = await send(scheme, body, headers());
       expect([answer.status, answer.body.source]).toEqual([200, scheme]);
       expect(answer.body.sha256).toBe(hash('sha256', body));
@@ -158,26 +158,26 @@ describe('A webhook receipt', () => {
     });
 
     it.each(['application/x-www-form-urlencoded', 'nonsense'])(
-      'whatever type it says it has: %j',
+      'with any media type: %j',
       async (type) => {
         const headers = { ...signed(body), 'content-type': type };
         expect((await send('timestamped', body, headers)).status).toBe(200);
       },
     );
 
-    it('though its address is busy with forged ones', async () => {
+    it('even if its address sends many forged receipts', async () => {
       await failTooOften();
       expect(await codeOf('timestamped', {}, forged())).toEqual([429, 'rate_limited']);
       expect((await send('timestamped', body, signed(body))).status).toBe(200);
     });
   });
 
-  describe('is refused in this order:', () => {
+  describe('is rejected in this order:', () => {
     const large = Buffer.alloc(LIMIT + 1, 0x20);
     const fresh = () => signed(Buffer.from('{}'));
 
     it.each(['nobody', 'disabled', '__proto__', '%00'])(
-      '404 for %s, however large or well signed its body is',
+      '404 for %s, for any size and signature of its body',
       async (source) => {
         expect(await codeOf(source, {}, fresh())).toEqual([404, 'unknown_source']);
         expect(await codeOf(source, large, signed(large))).toEqual([404, 'unknown_source']);
@@ -192,7 +192,7 @@ describe('A webhook receipt', () => {
       expect((await send('timestamped', most, signed(most))).status).toBe(200);
     });
 
-    it('401 before anything is read from the body', async () => {
+    it('401 before the body is parsed', async () => {
       for (const body of [{}, Buffer.from('{'), Buffer.from([0xff]), gzipSync('{}')]) {
         expect(await codeOf('timestamped', body, {})).toEqual([401, 'invalid_signature']);
         expect(await codeOf('timestamped', body, forged())).toEqual([401, 'invalid_signature']);
@@ -209,7 +209,7 @@ describe('A webhook receipt', () => {
       }
     });
 
-    it('400 for what is signed and no JSON', async () => {
+    it('400 for a signed body that is not JSON', async () => {
       for (const body of ['', ' ', '{', '\ufeff', 'a=b'].map((text) => Buffer.from(text))) {
         expect(await codeOf('timestamped', body, signed(body))).toEqual([400, 'bad_request']);
       }
@@ -219,7 +219,7 @@ describe('A webhook receipt', () => {
     });
 
     it.each(['nobody', 'disabled', 'timestamped'])(
-      'and for %s not before the body is there, so that the time tells nothing',
+      'for %s only after the whole body has arrived, so that the response time reveals nothing',
       async (source) => {
         const connection = await RawConnection.open(app.port);
         const head = `POST /api/webhooks-probe/${source} HTTP/1.1\r\nHost: x\r\n`;
@@ -233,7 +233,7 @@ describe('A webhook receipt', () => {
       },
     );
 
-    it('503 when sources cannot be read', async () => {
+    it('503 if the sources cannot be read', async () => {
       directory.mockRejectedValue(new UnavailableError('The database is not available.'));
       expect(await codeOf('timestamped', {}, fresh())).toEqual([503, 'service_unavailable']);
     });
@@ -285,7 +285,7 @@ describe('A webhook receipt', () => {
     });
   });
 
-  it('counts as refused for the address it comes from, whatever was wrong', async () => {
+  it('counts as rejected for its address, for any reason of the rejection', async () => {
     for (let sent = 0; sent < 30; sent += 1) {
       expect((await send('nobody', {}, {})).status).toBe(404);
       expect((await send('body', {}, forged())).status).toBe(401);
@@ -320,7 +320,7 @@ describe('A webhook receipt', () => {
     expect(JSON.stringify(told)).not.toMatch(/hunter2|unheard-of/);
   });
 
-  it('is counted by source and code, and by no name that a stranger invented', async () => {
+  it('is counted by source and code, but not by the name of an unknown source', async () => {
     const before = await errorsTotal('source="body",code="invalid_signature"');
     const unknown = await errorsTotal('source="other",code="unknown_source"');
     await send('body', {}, forged());

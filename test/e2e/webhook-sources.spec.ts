@@ -44,7 +44,7 @@ describe('/api/webhooks', () => {
 
   afterEach(() => jest.restoreAllMocks());
 
-  it('registers a source with what the specification asks for, and defaults for the rest', async () => {
+  it('registers a source with the required fields, and defaults for the other fields', async () => {
     const { source } = body();
     const made = await create({
       source,
@@ -86,7 +86,7 @@ describe('/api/webhooks', () => {
   });
 
   describe('PUT', () => {
-    it('changes what is given and keeps the rest, the secret too', async () => {
+    it('changes the given fields and keeps the other fields and the secret', async () => {
       const source = await created({ playbook: 'phishing-response', incident_type: 'phishing' });
       const before = await get(source);
       const changed = await put(source, { enabled: false, severity_mapping: { urgent: 'high' } });
@@ -110,7 +110,7 @@ describe('/api/webhooks', () => {
       expect((await put(source, both)).body.data).toMatchObject({ signature: 'standard' });
     });
 
-    it('refuses what changes nothing, another name, and an unknown source', async () => {
+    it('rejects an empty change, another name, and an unknown source', async () => {
       const source = await created();
       expect(problemsOf(await put(source, {}))).toEqual([422, ': not_empty']);
       expect(problemsOf(await put(source, { source: 'other' }))).toEqual([
@@ -139,7 +139,7 @@ describe('/api/webhooks', () => {
       expect(await get(source)).not.toHaveProperty('previous_secret_until');
     });
 
-    it('ends the one before at once when revoke_old_secret says so', async () => {
+    it('revokes the previous secret immediately with revoke_old_secret', async () => {
       const source = await created();
       const { data } = (await put(source, { secret: NEW, revoke_old_secret: true })).body;
       expect(data).not.toHaveProperty('previous_secret_until');
@@ -167,7 +167,7 @@ describe('/api/webhooks', () => {
     });
   });
 
-  it('deletes a source, whose name is free again', async () => {
+  it('deletes a source and frees its name', async () => {
     const source = await created();
     const path = `/api/webhooks/${source}`;
     expect((await admin.delete(path)).body).toEqual({ data: { id: source, deleted: true } });
@@ -214,7 +214,7 @@ describe('The webhook sources of two replicas', () => {
   const seen = (look: () => Promise<unknown>, expected: unknown) =>
     eventually(look, (now) => isDeepStrictEqual(now, expected));
 
-  it('are known in both when they are new, and changes count in both', async () => {
+  it('are available on both replicas after a creation or a change', async () => {
     const known = async (app: TestApp) => {
       const source = await find(app, 'gateway');
       return source && [source.enabled, ...source.secrets.map(({ value }) => value)];
@@ -238,7 +238,7 @@ describe('The webhook sources of two replicas', () => {
     await seen(() => known(there), undefined);
   });
 
-  it('have one winner when both register a name at once', async () => {
+  it('are registered once if both replicas register a name simultaneously', async () => {
     const elsewhere = await as(there, 'admin');
     for (let round = 0; round < 2; round += 1) {
       const body = { source: `twin-${round}`, secret: SECRET };
@@ -274,7 +274,7 @@ describe("Okta's verification of an event hook", () => {
       },
     });
 
-  it('is answered with the challenge and nothing else by a source of the Okta preset', async () => {
+  it('returns only the challenge for a source of the Okta preset', async () => {
     const answer = await ask('okta', 'Yd0iGk3CvZq7Wm2x_-.~+/=');
     expect([answer.status, answer.text]).toEqual([
       200,
@@ -290,7 +290,7 @@ describe("Okta's verification of an event hook", () => {
     expect([event.status, event.body.incidents.length]).toEqual([200, 2]);
   });
 
-  it('is 404 unknown_source for a source that is unknown, disabled or signs', async () => {
+  it('is 404 unknown_source for a source that is unknown, disabled or signed', async () => {
     for (const source of ['nobody', 'disabled', 'signed', 'Not_A_Name']) {
       const { status, body } = await ask(source, 'challenge');
       expect([source, status, body.error.code]).toEqual([source, 404, 'unknown_source']);
@@ -302,12 +302,12 @@ describe("Okta's verification of an event hook", () => {
     ['nothing', ''],
     ['more than 256 characters', 'a'.repeat(257)],
     ['two challenges', ['one', 'two']],
-  ])('is 400 and shows no challenge that is %s', async (_, challenge) => {
+  ])('is 400 and returns no challenge that is %s', async (_, challenge) => {
     const { status, text } = await ask('okta', challenge);
     expect([status, text.includes('script'), text.includes('aaaa')]).toEqual([400, false, false]);
   });
 
-  it('counts for the address like a refused receipt, and never for the source', async () => {
+  it('counts for the address like a rejected receipt, but not for the source', async () => {
     for (let asked = 0; asked < 60; asked += 1) await ask('okta', 'challenge');
     const refused = await ask('okta', 'challenge');
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, expect.any(String)]);
@@ -315,7 +315,7 @@ describe("Okta's verification of an event hook", () => {
     expect((await ask('okta', 'challenge')).status).toBe(200);
   });
 
-  it('leaves the source to those with a key, and to them alone', async () => {
+  it('requires a key for every other request to the source', async () => {
     expect((await app.get('/api/webhooks/okta')).status).toBe(401);
     expect((await admin.get('/api/webhooks/okta')).body.data.source).toBe('okta');
     expect((await ask('okta', 'challenge', 'PUT')).status).toBe(401);
@@ -327,7 +327,7 @@ describe('The secrets of webhook sources', () => {
   const SECRETS = ['secret-of-the-first-day!', 'secret-of-the-second-day'] as const;
   const admin = useStarted(() => as(app, 'admin'));
 
-  it('are in no answer, no line of the log, and nowhere in the database as they are', async () => {
+  it('are in no response, no log line and no database column in plain text', async () => {
     const [secret, later] = SECRETS;
     const seen: string[] = [];
     const send = async (method: string, path: string, body?: object, headers = {}) => {

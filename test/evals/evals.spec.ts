@@ -61,7 +61,7 @@ describe('the labelled cases', () => {
 });
 
 describe('an evaluation', () => {
-  it('of the rules has the same figures each time, and no injection turns a verdict towards benign', async () => {
+  it('of the rules is deterministic, and no injection moves a verdict towards benign', async () => {
     const reports = [];
     for (let run = 0; run < 2; run += 1) {
       reports.push(reportOf('rules', 'dev', await evaluate(modelOf('rules'), dev)));
@@ -78,7 +78,7 @@ describe('an evaluation', () => {
 });
 
 describe('the metrics', () => {
-  it('count right, defensible, costly and turned verdicts', () => {
+  it('count correct, defensible, costly and manipulated verdicts', () => {
     const base = {
       expected: 'malicious',
       acceptable: [],

@@ -68,7 +68,7 @@ describe.each([
   });
 
   if (name === 'webhooks') {
-    it('make one incident from each source, whatever its signature scheme', async () => {
+    it('create one incident from each source, with any signature scheme', async () => {
       const { body } = await admin.get('/api/incidents?sort=source');
       const made = body.data.map((incident: { source: string; title: string }) => [
         incident.source,
@@ -82,7 +82,7 @@ describe.each([
   }
 
   if (name === 'triage') {
-    it('and the SQL of docs/monitoring.md, which deletes old data, lead to a new run', async () => {
+    it('and the clean-up SQL of docs/monitoring.md allow a new run', async () => {
       const { body } = await admin.get('/api/incidents?source=email-gateway');
       const path = `/api/incidents/${body.data[0].id}/triage`;
       const runs = await admin.get(path);

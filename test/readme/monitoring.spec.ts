@@ -6,7 +6,7 @@ import { startTestApp } from '../support/test-app.js';
 const PAGE = readFileSync('docs/monitoring.md', 'utf8');
 
 describe('docs/monitoring.md', () => {
-  it('has a row for every table of the database, with what it costs and what removes it', async () => {
+  it('has a row for every table of the database, with its size and its clean-up', async () => {
     const [, section] = /\n## What grows\n([\s\S]*?)\n#/.exec(PAGE)!;
     const rows = section!
       .split('\n')

@@ -61,7 +61,7 @@ class SlowVendor extends TestConnector {
 
 const DEADLINE_MS = 600_000;
 
-describe('an action that its vendor accepts and is still doing', () => {
+describe('an action that its vendor accepts and still executes', () => {
   const settings = { ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '200' };
   const world = useStarted(() =>
     ActionWorld.start({ ...settings, ACTION_DEADLINE_MS: String(DEADLINE_MS) }, 2),
@@ -119,13 +119,13 @@ describe('an action that its vendor accepts and is still doing', () => {
     expect(vendor.calls).toHaveLength(1);
   });
 
-  it('fails when the vendor says so in the end', async () => {
+  it('fails if the vendor finally reports a failure', async () => {
     const id = await begin();
     vendor.answer = { kind: 'refused', message: 'The host is offline.' };
     expect(await endedOnceDue(id)).toMatchObject({ status: 'failed', result: { code: 'refused' } });
   });
 
-  it('is taken over from a replica that dies', async () => {
+  it('is taken over from a killed replica', async () => {
     const id = await beginAndCrash(FAILPOINT.vendorAccepted);
     done();
     expect(await endedOnceDue(id)).toMatchObject({ status: 'completed' });
@@ -138,7 +138,7 @@ describe('an action that its vendor accepts and is still doing', () => {
   ] as const;
 
   it.each(ANSWERS)(
-    'is asked about if the calling replica died, and the vendor says %s',
+    'is queried at the vendor after a crash of the calling replica, and the vendor reports %s',
     async (...row) => {
       const [, present, status] = row;
       vendor.present = present;
@@ -150,7 +150,7 @@ describe('an action that its vendor accepts and is still doing', () => {
   );
 
   it.each(ANSWERS)(
-    'is asked about if the call broke off, and the vendor says %s',
+    'is queried at the vendor after an aborted call, and the vendor reports %s',
     async (...row) => {
       const [, present, status] = row;
       Object.assign(vendor, { breaks: true, present });
@@ -164,7 +164,7 @@ describe('an action that its vendor accepts and is still doing', () => {
     },
   );
 
-  it('ends without a question that waited longer than a lease for a place', async () => {
+  it('ends without a query if the query waited longer than the lease', async () => {
     vendor.present = { kind: 'done', message: 'It is blocked.' };
     const state = { sent_to: 'slow', asked_since: Date.now() - 61_000 };
     const id = await insertAction(world.database, { connectorId: 'slow', work: 'accepted', state });
@@ -172,7 +172,7 @@ describe('an action that its vendor accepts and is still doing', () => {
     expect([status, result!.code]).toEqual(['failed', 'outcome_unknown']);
   });
 
-  it('is called for again when it may be repeated and the vendor cannot tell', async () => {
+  it('is sent again if it is repeatable and the vendor does not know its outcome', async () => {
     vendor.repeatable = true;
     const id = await beginAndCrash(FAILPOINT.answered);
     await world.expireLeases();
@@ -195,7 +195,7 @@ describe('an action that its vendor accepts and is still doing', () => {
   const rollBack = (id: string) =>
     world.clients.senior.post(`/api/actions/${id}/rollback`, { reason: 'A test.' });
 
-  it('cannot be rolled back before it has ended, and its rollback is polled likewise', async () => {
+  it('cannot be rolled back before it has ended, and its rollback is polled, too', async () => {
     const id = await begin();
     const early = await rollBack(id);
     expect([early.status, early.body.error.code]).toEqual([409, 'invalid_state']);

@@ -69,7 +69,7 @@ describe('actions and the kill switch', () => {
     expect(vendor.left).toEqual([]);
   });
 
-  it('reports the calls under way when it is turned on, and lets them end', async () => {
+  it('reports the calls in progress at an activation, and lets them finish', async () => {
     const [begun, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     vendor.script = (call, gate) =>
       vendor.send(call, gate, {
@@ -85,7 +85,7 @@ describe('actions and the kill switch', () => {
     await completed(body.data.action_id);
   });
 
-  it('lets no call leave between the answer to an activation and the deactivation', async () => {
+  it('sends no call between the response to an activation and the deactivation', async () => {
     let over = false;
     const executing = Promise.all(
       Array.from({ length: 6 }, async () => {

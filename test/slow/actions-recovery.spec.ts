@@ -34,7 +34,7 @@ describe('the recovery of actions', () => {
     ['after the vendor answered', answered, 'quarantine_email', 'completed', undefined, 2],
     ['after the outcome was written down', finished, 'block_sender', 'completed', undefined, 1],
   ] as const)(
-    'settles an action whose replica dies %s (place %i, %s) as %s %s',
+    'ends an action whose replica dies %s (place %i, %s) as %s %s',
     async (_, point, type, status, code, effects) => {
       const { crashed } = crashAt(world.app, point);
       const { body } = await world.execute(type);
@@ -49,12 +49,12 @@ describe('the recovery of actions', () => {
   );
 });
 
-describe('the recovery of actions, while all replicas look', () => {
+describe('the recovery of actions by all replicas', () => {
   const world = useStarted(() =>
     ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2),
   );
 
-  it('discards the outcome of a run that was taken for dead, and keeps the outcome of its successor', async () => {
+  it('discards the outcome of a run whose lease expired, and keeps the outcome of its successor', async () => {
     const vendor = new ScriptedVendor();
     for (const app of world.replicas) vendor.serve(app);
     const [sent, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -73,7 +73,7 @@ describe('Guessing one password from many addresses', () => {
     expect(rows).toEqual([{ actor: 'system', subject_id: owner.name }]);
   });
 
-  it('throttles all networks except that of an earlier login', async () => {
+  it('throttles all networks except the network of an earlier login', async () => {
     expect(await statusOf('[2001:db8:1:2::1]:443', owner.name, owner.password)).toBe(200);
     await guessFrom(20, rotating, owner.name);
     expect(await statusOf('2001:db8:1:2:ffff::9', owner.name, owner.password)).toBe(200);
@@ -132,7 +132,7 @@ describe('Guessing one password from many addresses', () => {
     ]);
   });
 
-  it('forgets the addresses of half a year ago, and those of deleted users', async () => {
+  it('deletes addresses that are half a year old, and addresses of deleted users', async () => {
     const database = app.nest.get(DataSource);
     const gone = await makeUser(app, 'viewer');
     await database.query(

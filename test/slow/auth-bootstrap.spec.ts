@@ -33,14 +33,14 @@ describe('the first start', () => {
   const withKey = async (app: TestApp, key: string) =>
     (await app.get('/api/me', { authorization: `Bearer ${key}` })).body;
 
-  it('leaves no file with the password if it cannot write the file of the credentials', async () => {
+  it('leaves no file with the password if it cannot write the credentials file', async () => {
     const dataDir = join(tmpdir(), `its-bootstrap-${randomBytes(6).toString('hex')}`);
     mkdirSync(join(dataDir, 'bootstrap-credentials.json'), { recursive: true });
     await expect(start({ DATABASE_URL: '', DATA_DIR: dataDir })).rejects.toThrow('EISDIR');
     expect(readdirSync(dataDir)).toEqual(['bootstrap-credentials.json']);
   });
 
-  it('creates the admin and the key of the settings, nothing without settings, and writes no secret', async () => {
+  it('creates the admin and the key from the settings only, and writes no secret', async () => {
     await start();
     expect(await query('select username from users union all select name from api_keys')).toEqual(
       [],
@@ -136,7 +136,7 @@ describe('the first start', () => {
     }
   });
 
-  it('refuses a common or malformed setting in one line, and creates nothing', async () => {
+  it('rejects a common password or malformed setting in one line, and creates nothing', async () => {
     for (const [settings, line] of [
       [{ PASSWORD: 'Password123!' }, /^BOOTSTRAP_ADMIN_PASSWORD is too easy to guess: [^\n]+$/],
       [

@@ -60,7 +60,7 @@ describe('a build at the start', () => {
   });
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-  it('is made once, and again when a source changed', async () => {
+  it('runs once, and again after a change of a source file', async () => {
     expect(await build(root)).toEqual({
       code: 0,
       output: 'Building, which takes some ten seconds ...\n',
@@ -74,14 +74,14 @@ describe('a build at the start', () => {
     expect(built()).toContain('42');
   });
 
-  it('is whole when several are made at once', async () => {
+  it('is complete if several builds run simultaneously', async () => {
     const outcomes = await Promise.all([build(root), build(root), build(root)]);
     expect(outcomes.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(built()).toContain('41');
     expect(readdirSync(root).filter((name) => /\.(new|old)/.test(name))).toEqual([]);
   });
 
-  it('that fails leaves the one before, and says where', async () => {
+  it('keeps the previous build after a failure, and names the location of the error', async () => {
     await build(root);
     write('src/main.ts', 'export const answer: number = "many";\n');
     const { code, output } = await build(root);
@@ -90,7 +90,7 @@ describe('a build at the start', () => {
     expect(built()).toContain('41');
   });
 
-  it('without a compiler runs what was delivered, or says what is missing', async () => {
+  it('uses the delivered build without a compiler, or reports the missing compiler', async () => {
     rmSync(join(root, 'node_modules'), { recursive: true });
     expect(await build(root)).toEqual({
       code: 1,

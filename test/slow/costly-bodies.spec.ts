@@ -81,7 +81,7 @@ describe('Costly bodies', () => {
     });
   }
 
-  it('cost about their size in memory, however small their chunks are', async () => {
+  it('need about their size in memory, even in tiny chunks', async () => {
     const body = `{"incident_type":"other","source":"x","raw_data":{"a":"${'x'.repeat(200_000)}"}}`;
     const before = peakMb();
     const strangers = await Promise.all(
@@ -124,7 +124,7 @@ describe('Costly bodies', () => {
     );
   });
 
-  it.each(Object.keys(LINE_SHAPES))('are settled: %s', async (name) => {
+  it.each(Object.keys(LINE_SHAPES))('are processed: %s', async (name) => {
     const mapping = {
       items: ['/alerts', ''],
       title: '/title',
@@ -149,7 +149,7 @@ describe('Costly bodies', () => {
     }
   });
 
-  it('are survived as answers of a vendor that come byte by byte', async () => {
+  it('do no harm as vendor responses that arrive byte by byte', async () => {
     const vendor = await FakeVendor.start();
     const actions = { lookup_ip: { path: '/{{ parameters.ip }}' } };
     const body = { name: 'byte', type: 'http', config: { base_url: vendor.url, actions } };

@@ -8,7 +8,7 @@ import { buildLauncher, openTempDir } from '../support/embedded/launcher-build.j
 import { query } from '../support/embedded/query.js';
 import { eventually } from '../support/jobs/eventually.js';
 
-describe('applications that share or leave a data directory', () => {
+describe('applications that share or abandon a data directory', () => {
   const root = openTempDir('instances');
   const dataDir = join(root, 'data');
   const cluster = join(dataDir, 'postgres');
@@ -23,7 +23,7 @@ describe('applications that share or leave a data directory', () => {
   const start = () => new AppProcess(app, dataDir);
   const socketDirIn = (url: string) => new URL(url).searchParams.get('host')!;
 
-  it('decides simultaneous starts for exactly one, on a new, a used and a forsaken directory', async () => {
+  it('start once for simultaneous starts, on a new, a used and an abandoned directory', async () => {
     for (let round = 0; round < 2; round++) {
       const rivals = [start(), start(), start()];
       const results = await Promise.all(rivals.map((rival) => rival.event('started', 'failed')));
@@ -43,7 +43,7 @@ describe('applications that share or leave a data directory', () => {
     }
   });
 
-  it('shuts the server down by itself when the application is killed', async () => {
+  it('stop the server after the application was killed', async () => {
     const first = start();
     const socketDir = socketDirIn((await first.event('started')).url);
 
@@ -53,7 +53,7 @@ describe('applications that share or leave a data directory', () => {
     await eventually(() => !existsSync(socketDir));
   });
 
-  it('keeps the server up while the application drains after Ctrl-C', async () => {
+  it('keep the server running during the shutdown after Ctrl-C', async () => {
     const first = start();
     const { url } = await first.event('started');
 
@@ -65,7 +65,7 @@ describe('applications that share or leave a data directory', () => {
     await expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('finds every acknowledged row after application, guard and server were killed', async () => {
+  it('keep every acknowledged row after a kill of application, guard and server', async () => {
     const first = start();
     const { url, pid } = await first.event('started');
     await query(url, 'create table if not exists acknowledged (n int)');
@@ -86,7 +86,7 @@ describe('applications that share or leave a data directory', () => {
     expect(existsSync(socketDir)).toBe(false);
   });
 
-  it('stops a server that an ended application left running', async () => {
+  it('stop a server that an earlier application left running', async () => {
     const first = start();
     const { pid } = await first.event('started');
     process.kill(guardOf(pid), 'SIGKILL');

@@ -57,7 +57,7 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
     expect(uidOf((await started(app, dataDir)).pid)).toBe(nobody.uid);
   });
 
-  it('is oneself for a plain user', async () => {
+  it('is the current user if it is not root', async () => {
     const dataDir = await newDir('plain-data', 0o700, plainUser);
     const { event, pid, url } = await started(app, dataDir, plainUser);
 
@@ -112,7 +112,7 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
     expect((await stat(copyInUse(pid))).uid).toBe(nobody.uid);
   });
 
-  it('is told to set DATABASE_URL where no package fits the platform', async () => {
+  it('gets the advice to set DATABASE_URL on an unsupported platform', async () => {
     const program = buildLauncher(await newDir('no-package', 0o755), 'none');
 
     const { event, name, message } = await started(program, join(root, 'no-data'));
@@ -139,7 +139,7 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
     }
   });
 
-  it('gets one line for a DATA_DIR that cannot be made', async () => {
+  it('gets a one-line error if DATA_DIR cannot be created', async () => {
     const file = join(root, 'file');
     await writeFile(file, '');
     const { name, message } = await started(app, join(file, 'data'));

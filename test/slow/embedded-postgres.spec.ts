@@ -80,7 +80,7 @@ describe('the embedded PostgreSQL', () => {
     expect(statSync(socketDir).mode & 0o077).toBe(0);
   });
 
-  it('stops once, however often it is asked, and leaves no process and no socket', async () => {
+  it('stops once for repeated calls, and leaves no process and no socket', async () => {
     const { pid } = server;
     const socketDir = socketDirIn(server.url);
 
@@ -93,7 +93,7 @@ describe('the embedded PostgreSQL', () => {
     await start();
   });
 
-  it('comes back at the same address with its rows when the server is killed', async () => {
+  it('restarts at the same address with its rows after a kill', async () => {
     const { url, pid } = server;
     const pool = new Pool({ connectionString: url, max: 3 });
     pool.on('error', () => undefined);
@@ -116,7 +116,7 @@ describe('the embedded PostgreSQL', () => {
     expect(log.join('\n')).toContain(`(pid ${pid}) ended`);
   });
 
-  it('stays down when it is stopped while the server is being replaced', async () => {
+  it('stays down if it is stopped during a restart of the server', async () => {
     const { pid, url } = server;
     process.kill(pid, 'SIGKILL');
     await eventually(() => !isAlive(pid));
@@ -128,7 +128,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   it.each(['a dead server', 'another program'])(
-    'is not held up by the pid file of %s',
+    'starts in spite of the pid file of %s',
     async (whose) => {
       await server.stop();
       // Of the server's own user: a process of others does not make postgres hesitate.
@@ -152,7 +152,7 @@ describe('the embedded PostgreSQL', () => {
     },
   );
 
-  it('begins a new log when the old one is long', async () => {
+  it('starts a new log file if the old file is large', async () => {
     await server.stop();
     appendFileSync(inDataDir('postgres.log'), 'x'.repeat(1024 * 1024 + 1));
 
@@ -163,14 +163,14 @@ describe('the embedded PostgreSQL', () => {
     expect(statSync(inDataDir('postgres.log.1')).size).toBeGreaterThan(1024 * 1024);
   });
 
-  it('refuses a data directory of a version before 0.1.0 in one line', async () => {
+  it('rejects a data directory of a version before 0.1.0 in one line', async () => {
     await server.stop();
     writeFileSync(inDataDir('postgres.password'), 'secret');
     await expect(start()).rejects.toThrow(/^A version before 0\.1\.0 created [^\n]+$/);
     rmSync(inDataDir('postgres.password'));
   });
 
-  it("refuses another major version's cluster in one line and leaves it as it is", async () => {
+  it('rejects the cluster of another major version in one line and leaves it unchanged', async () => {
     await server.stop();
     const version = inDataDir('postgres/PG_VERSION');
     const genuine = readFileSync(version);
@@ -185,7 +185,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it("passes on the server's own complaint in one line", async () => {
+  it('reports the error of the server in one line', async () => {
     const other = openTempDir('complaint');
     const failure = await startEmbeddedPostgres({
       dataDir: other,
@@ -199,7 +199,7 @@ describe('the embedded PostgreSQL', () => {
     rmSync(other, { recursive: true });
   });
 
-  it('begins anew after a first start that was interrupted', async () => {
+  it('starts from scratch after an interrupted first start', async () => {
     const other = openTempDir('interrupted');
     mkdirSync(join(other, 'postgres.new-former/base'), { recursive: true });
     const fresh = await startEmbeddedPostgres({ dataDir: other, parameters: { fsync: 'off' } });

@@ -94,7 +94,7 @@ afterAll(async () => {
 });
 
 describe('docs/notifications.md', () => {
-  it('shows code that stands in the examples as it is', () => {
+  it('shows code that equals the example files', () => {
     const page = readFileSync('docs/notifications.md', 'utf8');
     const blocks = [...page.matchAll(/```python\n([^]*?)```/g)].map(([, code]) => code!);
     const files = RECEIVERS.map(({ file }) => readFileSync(join(RECEIVERS_IN, file), 'utf8'));
@@ -129,14 +129,14 @@ describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file,
     await once(receiver, 'exit');
   });
 
-  it('takes what the service signs', async () => {
+  it('accepts requests that the service signs', async () => {
     const body = { incident_type: 'malware', source: 'edr', title: 'Zürich \u{1f525}' };
     await admin.post('/api/incidents', body);
     await eventually(() => lines.some((line) => line.startsWith('incident.created ')));
     expect(await test()).toMatchObject({ success: true });
   });
 
-  it('takes it while the secret is being changed, and not when the old one has ended', async () => {
+  it('accepts both secrets during a rotation, and rejects the old secret after its expiry', async () => {
     await change({ config: { secret: OTHER_SECRET } });
     expect(await test()).toMatchObject({ success: true });
     await change({ revoke_old_secret: true });
@@ -152,12 +152,12 @@ describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file,
     (await fetch(url, { method: 'POST', headers, body })).status;
   const signed = (at = new Date()) => signatureHeaders(event, { id: file, at, secrets: [SECRET] });
 
-  it('does its work once for an event that comes twice', async () => {
+  it('handles a repeated event once', async () => {
     expect([await post(signed()), await post(signed())]).toEqual([204, 204]);
     expect(lines.filter((line) => line.endsWith(` ${file}`))).toHaveLength(1);
   });
 
-  it('refuses an event whose signature, id, time or body is not what was signed', async () => {
+  it('rejects an event whose signature, id, time or body was changed', async () => {
     const headers = signed();
     const signature = headers['webhook-signature'].replace('v1,', 'v2,');
     for (const forged of [
@@ -212,20 +212,20 @@ describe('docs/examples/webhooks', () => {
   describe.each(runnable(SENDERS))('$file', (example) => {
     beforeAll(() => void example.command());
 
-    it('signs what the service accepts, byte for byte, and is told of a repetition', async () => {
+    it('signs events that the service accepts byte for byte, and learns of repetitions', async () => {
       const first = await run(example, url, event(example.file));
       expect(first).toEqual({ code: 0, stdout: expect.stringContaining('"accepted"') });
       const again = await run(example, url, event(example.file));
       expect(again).toEqual({ code: 0, stdout: expect.stringContaining('"duplicate":true') });
     });
 
-    it('ends badly, and at once, when the secret is wrong', async () => {
+    it('exits immediately with an error if the secret is wrong', async () => {
       const refused = await run(example, url, event('never'), 'not the secret of this source');
       expect(refused.code).not.toBe(0);
       expect(refused.stdout).toContain('invalid_signature');
     });
 
-    it('repeats the same bytes when it is told to come later', async () => {
+    it('sends the same bytes again after Retry-After', async () => {
       const bodies: Buffer[] = [];
       const busy = await listening((body) => {
         bodies.push(body);
@@ -269,7 +269,7 @@ describe('docs/examples/webhooks', () => {
       return body.data.map(({ title }: { title: string }) => title);
     };
 
-    it('keeps what it took while the service is away, over its own end, and delivers it signed', async () => {
+    it('keeps accepted events during an outage of the service and its own restart, and delivers them signed', async () => {
       const folder = join(work, 'relay-1');
       const first = await relayTo(await nowhere(), folder);
       expect(await post(first.at, event('relayed', 'relayed-1'))).toBe(202);
@@ -289,7 +289,7 @@ describe('docs/examples/webhooks', () => {
       );
     });
 
-    it('sets aside what is refused for its content, so that what comes behind it arrives', async () => {
+    it('sets rejected events aside, so that later events arrive', async () => {
       const folder = join(work, 'relay-2');
       const { at } = await relayTo(url, folder);
       expect(await post(at, Buffer.from('no JSON'))).toBe(202);
@@ -298,7 +298,7 @@ describe('docs/examples/webhooks', () => {
       expect(readdirSync(join(folder, 'refused'))).toHaveLength(1);
     });
 
-    it('takes no more than it has room for', async () => {
+    it('rejects events if its storage is full', async () => {
       const { at } = await relayTo(await nowhere(), join(work, 'relay-3'), '1');
       expect(await announced(at, { 'content-length': 1024 * 1024 + 1 })).toBe(413);
       expect(await announced(at, { 'transfer-encoding': 'chunked' })).toBe(411);

@@ -11,7 +11,7 @@ const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const withoutTimes = (text: string): unknown => JSON.parse(text.replace(TIME, '*'));
 
 describe('the examples of the contract', () => {
-  it('are what a service answers now; RECORD_EXAMPLES=1 records them anew', async () => {
+  it('equal the current responses of the service; RECORD_EXAMPLES=1 records them again', async () => {
     const player = await Player.start();
     const problems: string[] = [];
     for (const scene of SCENES) {

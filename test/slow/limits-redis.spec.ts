@@ -51,7 +51,7 @@ const MINUTE = 60_000;
     jest.restoreAllMocks();
   });
 
-  it('counts one limit for two replicas, also when all come at once', async () => {
+  it('shares one limit between two replicas, even for simultaneous requests', async () => {
     const [a, b] = [await replica(), await replica()];
     const all = await Promise.all(
       Array.from({ length: 60 }, (_, i) => take(i % 2 ? a : b, 'at-once', 20)),
@@ -66,7 +66,7 @@ const MINUTE = 60_000;
     expect(state.timeToBlockExpire).toBeLessThanOrEqual(60);
   });
 
-  it('keeps little, under names of its own, and not for longer than it counts', async () => {
+  it('stores little, under its own prefix, and only during the counted window', async () => {
     const one = await replica();
     await one.increment('little', 1_000, 1_000, 0, 'short');
     const key = 'its:limit:short:little';
@@ -76,7 +76,7 @@ const MINUTE = 60_000;
     expect(all.filter((name) => !name.startsWith('its:limit:'))).toEqual([]);
   });
 
-  it('counts for itself while Redis is away, logs that once, and returns to Redis', async () => {
+  it('counts locally while Redis is down, logs the outage once, and returns to Redis', async () => {
     const [a, b] = [await replica(), await replica()];
     await redis.kill();
     const blocked: boolean[] = [];
@@ -90,7 +90,7 @@ const MINUTE = 60_000;
     expect(told.filter((line) => /counts rate limits again/.test(line)).length).toBeGreaterThan(0);
   });
 
-  it('knows whether Redis counts: not while it is away or takes no writes', async () => {
+  it('knows whether Redis counts: not while Redis is down or rejects writes', async () => {
     const one = await replica();
     const becomes = (expected: boolean) =>
       eventually(
@@ -109,7 +109,7 @@ const MINUTE = 60_000;
     await becomes(true);
   });
 
-  it('stops waiting for a hung Redis, and counts there again afterwards', async () => {
+  it('does not wait for a hung Redis, and returns to Redis afterwards', async () => {
     const one = await replica();
     await take(one, 'hung', 1_000);
     redis.hang();
@@ -126,7 +126,7 @@ const MINUTE = 60_000;
     expect(await redis.admin.exists('its:limit:read:hung-after')).toBe(1);
   });
 
-  it('answers requests of two replicas of the service from one count, and without Redis too', async () => {
+  it('applies one count to two replicas of the service, and continues without Redis', async () => {
     const settings = { RATE_LIMIT_READ: '6', REDIS_URL: redis.url };
     const first = await startTestApp({ settings });
     const apps = [first, await startTestApp({ settings, database: first.database })];

@@ -243,7 +243,7 @@ describe('deliveries of notifications', () => {
     expect((await deliveries(id)).meta.total).toBe(4);
   });
 
-  it('are repeated with the same id and bytes until the receiver accepts them, and logged once as failing', async () => {
+  it('are repeated with the same id and bytes until the receiver accepts them, and logged once as failed', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const { id } = await channel({ events: ['incident.created'] });
     receiver.vendor.behave('error-500', 'drop-before-reading', 'apply');
@@ -333,7 +333,7 @@ describe('deliveries of notifications', () => {
     expect(await shown(id)).toMatchObject({ status: 'healthy' });
   });
 
-  it('are attempted at once after a change of the configuration and after a successful test', async () => {
+  it('are attempted immediately after a change of the configuration and after a successful test', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     const stall = async () => {
       receiver.vendor.retryAfter = '7200';
@@ -388,7 +388,7 @@ describe('deliveries of notifications', () => {
     expect((await shown(waiting.id)).status).toBe('unhealthy');
   });
 
-  it('are counted when they die, refused or expired, except those of a deleted channel', async () => {
+  it('are counted when they are refused or expire, except deliveries of a deleted channel', async () => {
     const dead = async () => {
       const { text } = await admin.get('/metrics');
       return Number(/notification_deliveries_dead_total\{type="webhook"\} (\d+)/.exec(text)![1]);
@@ -488,7 +488,7 @@ describe('deliveries of notifications', () => {
     expect((await deliveries(id)).meta.total).toBe(1);
   });
 
-  it('reach other channels while one hangs', async () => {
+  it('reach other channels while one channel hangs', async () => {
     const hanging = await channel({ events: ['incident.created'] }, other.url);
     other.vendor.behave('hang');
     const { id } = await channel({ events: ['incident.created'] });

@@ -62,7 +62,7 @@ describe('a service whose role owns nothing', () => {
     'set role incidents',
   ];
 
-  it('cannot change what is recorded, the schema or its own rights', async () => {
+  it('cannot change records, the schema or its own privileges', async () => {
     await withClient(url, async (client) => {
       for (const statement of REFUSED) {
         const refusal: unknown = await client.query(statement).catch((error: unknown) => error);
@@ -71,7 +71,7 @@ describe('a service whose role owns nothing', () => {
     });
   });
 
-  it('may use every table that the migrations make, and every sequence', async () => {
+  it('may use every table and sequence that the migrations create', async () => {
     await withClient(url, async (client) => {
       const { rows } = await client.query<{ name: string }>(
         `select c.oid::regclass::text as name from pg_class c

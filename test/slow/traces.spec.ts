@@ -47,7 +47,7 @@ describe('traces', () => {
     expect((await admin.post('/api/actions/execute', body, headers)).status).toBe(200);
   }
 
-  it('shows a request with its statements, its action and the call to the vendor in the trace of its caller', async () => {
+  it('show a request with its statements, its action and the vendor call in the trace of its caller', async () => {
     const { traceId, headers } = callersTrace();
     await lookUp(headers);
     const request = await requestOf(traceId);
@@ -87,7 +87,7 @@ describe('traces', () => {
     expect(handedOn).toContain(`00-${traceId}-${call.id}-01`);
   });
 
-  it('holds no body, no query, no secret and no value of a statement', async () => {
+  it('contain no body, no query string, no secret and no value of a statement', async () => {
     const { traceId, headers } = callersTrace();
     const body = {
       incident_type: 'phishing',
@@ -107,7 +107,7 @@ describe('traces', () => {
     expect(traced.collector.raw).not.toMatch(/its_[A-Za-z0-9]{8}_/);
   });
 
-  it('tells of an error by its code, and marks only what is our fault', async () => {
+  it('report an error by its code, and mark only server errors as failed', async () => {
     const refused = callersTrace();
     await admin.request('GET', `/api/incidents/${SECRET}`, refused);
     expect(await requestOf(refused.traceId)).toMatchObject({
@@ -125,7 +125,7 @@ describe('traces', () => {
     expect(action!.attributes['action.status']).toBe('failed');
   });
 
-  it('tells of a request whose caller gave up', async () => {
+  it('show a request whose caller disconnected', async () => {
     const { traceId, headers } = callersTrace();
     vendor.behave('hang');
     const giveUp = new AbortController();
@@ -146,7 +146,7 @@ describe('traces', () => {
     expect(span.attributes).not.toHaveProperty('http.response.status_code');
   });
 
-  it('keeps the statements of requests apart that wait for the same two connections', async () => {
+  it('separate the statements of requests that wait for the same two connections', async () => {
     /** Who asks is looked up for several requests at once, and not each time. */
     const statementsOf = (traceId: string) =>
       traced.collector
@@ -167,7 +167,7 @@ describe('traces', () => {
     }
   });
 
-  it('names in a batch for several requests all of them', async () => {
+  it('name all requests of a batch', async () => {
     const many = Array.from({ length: 24 }, callersTrace);
     const body = { incident_type: 'phishing', source: 'traces' };
     const made = many.map(({ headers }) => admin.post('/api/incidents', body, headers));
@@ -185,7 +185,7 @@ describe('traces', () => {
     expect([...known].sort()).toEqual(many.map(({ traceId }) => traceId).sort());
   });
 
-  it('shows nothing of what loops look for on their own', async () => {
+  it('contain no polling of background loops', async () => {
     const idle = traced.collector.spans.length;
     // Relays, queues and sealers have looked when the event of this incident is handled and shown.
     const before = new Set(traced.collector.spans);
@@ -195,7 +195,7 @@ describe('traces', () => {
     expect(roots.filter(({ kind }) => kind !== 'consumer' && kind !== 'server')).toEqual([]);
   });
 
-  it('says which service and which replica it is of', () => {
+  it('name service and replica', () => {
     expect(traced.collector.resources[0]).toMatchObject({
       'service.name': 'incident-triage-service',
       'service.version': expect.stringMatching(/^\d+\.\d+\.\d+$/),

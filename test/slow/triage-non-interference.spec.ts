@@ -161,7 +161,7 @@ const CHANGING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe('a model that answers anything at all', () => {
+describe('a model with arbitrary responses', () => {
   const world = useStarted(() =>
     TriageWorld.start({
       ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
@@ -219,7 +219,7 @@ describe('a model that answers anything at all', () => {
     return contents;
   };
 
-  it('changes no parameter, level or action, no setting, and nothing that a person decided', async () => {
+  it('changes no parameter, level, action or setting, and no decision of a person', async () => {
     const ids = await fill();
     const types = await world.clients.viewer.get('/api/actions/types');
     const [decided, resolved] = [await world.read(ids[0]!), await world.read(ids[1]!)];

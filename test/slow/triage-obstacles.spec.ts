@@ -60,7 +60,7 @@ describe('a provider that an operator has to repair', () => {
     [401, 'authentication_error', 'authentication'],
     [403, 'permission_error', 'authentication'],
     [404, 'not_found_error', 'provider_error'],
-  ])('lets runs wait after a %i, and one of them asks for all', async (status, type, reason) => {
+  ])('lets runs wait after a %i, and one run probes for all', async (status, type, reason) => {
     api.script(failure(status, type));
     const ids = [await world.incident(), await world.incident(), await world.incident()];
     await world.wantTriage(ids[0]!);
@@ -81,7 +81,7 @@ describe('a provider that an operator has to repair', () => {
     await world.llm({ status: 'degraded', runs_waiting: 3 });
   });
 
-  it('fails a waiting request at once, and counts the failure', async () => {
+  it('fails a waiting request immediately, and counts the failure', async () => {
     api.script(failure(401, 'authentication_error'));
     const id = await world.incident();
     const answer = await world.triage(id);

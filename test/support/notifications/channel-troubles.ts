@@ -49,7 +49,7 @@ export function describeChannelTroubles(subject: () => Subject): void {
     },
   );
 
-  it('returns the wait that the receiver asks for', async () => {
+  it('returns the wait time that the receiver requires', async () => {
     subject().server.retryAfter = '30';
     subject().server.play(429);
     const busy = { kind: 'failed', isBusy: true, retryAfterMs: 30_000 };
@@ -61,7 +61,7 @@ export function describeChannelTroubles(subject: () => Subject): void {
     expect(await deliver()).toMatchObject({ kind: 'refused' });
   });
 
-  it('follows no redirect into a private network', async () => {
+  it('does not follow a redirect into a private network', async () => {
     const headers = { location: 'http://169.254.169.254/latest/meta-data/' };
     subject().server.play({ status: 307, headers });
     const why = 'The receiver answered with status 307: redirects are not followed.';

@@ -21,7 +21,7 @@ export function describeUsualTroubles(kind: 'change' | 'question', subject: () =
   const unclear = kind === 'change' ? OutcomeUnknownError : UnreachableError;
 
   it.each([400, 401, 403, 404, 409, 422])(
-    'is refused in the words of the vendor with status %i',
+    'fails with the message of the vendor after status %i',
     async (status) => {
       subject().server.play(status);
       const outcome = await execute();
@@ -31,26 +31,26 @@ export function describeUsualTroubles(kind: 'change' | 'question', subject: () =
     },
   );
 
-  it('waits and asks again when the vendor limits it', async () => {
+  it('waits and retries if the vendor throttles the request', async () => {
     subject().server.play(429);
     const gate = new CountingGate();
     expect(await execute(gate)).toMatchObject({ kind: 'done' });
     expect([gate.left, subject().effects()]).toEqual([2, 1]);
   });
 
-  it('is refused when the vendor asks to wait longer than an action can', async () => {
+  it('fails if the vendor requires a longer wait than an action allows', async () => {
     subject().server.retryAfter = '3600';
     subject().server.play(429);
     expect(await execute()).toMatchObject({ kind: 'refused' });
   });
 
-  it('does not know the outcome, or has none, after a status 500', async () => {
+  it('has an unknown outcome or no effect after status 500', async () => {
     subject().server.play(500, 500, 500);
     await expect(execute()).rejects.toThrow(unclear);
     expect(subject().effects()).toBe(0);
   });
 
-  it('takes HTML for no answer', async () => {
+  it('does not accept HTML as a response', async () => {
     subject().server.play('html', 'html', 'html');
     await expect(execute()).rejects.toThrow('something other than JSON');
     subject().server.play('html', 'html', 'html');
@@ -62,19 +62,19 @@ export function describeUsualTroubles(kind: 'change' | 'question', subject: () =
     ['null', null],
     ['a list', []],
     ['a text', 'ok'],
-  ])('takes %s for no answer', async (_, body) => {
+  ])('does not accept %s as a response', async (_, body) => {
     const reply = { status: 200, body };
     subject().server.play(reply, reply, reply);
     await expect(execute()).rejects.toThrow(unclear);
   });
 
-  it('follows no redirect', async () => {
+  it('does not follow redirects', async () => {
     const headers = { location: 'http://169.254.169.254/latest/meta-data/' };
     subject().server.play({ status: 302, headers });
     expect(await execute()).toMatchObject({ kind: 'refused' });
   });
 
-  it('sends nothing twice that takes effect twice, when the connection ends', async () => {
+  it('does not repeat a request with a second effect after a lost connection', async () => {
     subject().server.play('drop-after');
     if (kind === 'change') {
       await expect(execute()).rejects.toThrow(OutcomeUnknownError);
@@ -84,13 +84,13 @@ export function describeUsualTroubles(kind: 'change' | 'question', subject: () =
     }
   });
 
-  it('ends when the vendor never answers', async () => {
+  it('fails if the vendor never responds', async () => {
     subject().http.hasty = true;
     subject().server.play('hang', 'hang', 'hang');
     await expect(execute()).rejects.toMatchObject({ reason: 'timeout' });
   });
 
-  it('sends nothing that the gate does not let out', async () => {
+  it('sends no request that the gate rejects', async () => {
     const gate = new CountingGate();
     gate.refuseFrom = 1;
     await expect(execute(gate)).rejects.toThrow('the switch is on');

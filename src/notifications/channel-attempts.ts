@@ -58,12 +58,9 @@ export class ChannelAttempts {
     signal = new AbortController().signal,
     partlySent?: PartlySent,
   ): Promise<Outcome> {
-    // The service may have been rolled back to an earlier release.
-    const unknown = `This release does not support channels of the type ${channel.type}.`;
     return await withDeadline(ATTEMPT_MS, signal, async (over) => {
       try {
-        const type = CHANNEL_TYPES.find(channel.type);
-        if (!type) return { kind: 'failed', why: unknown };
+        const type = CHANNEL_TYPES.named(channel.type);
         const sent = type.send({
           config: withDefaults(type.config, this.configs.open(channel.id, channel)),
           formerSecret: this.configs.openFormer(channel, this.clock.now()),
@@ -173,20 +170,16 @@ export class ChannelAttempts {
         ? 'failures + 1'
         : `greatest(failures, ${isBusy ? 0 : earlier + 1})`;
     const rows = tx.getRepository(NotificationChannelEntity);
-    await rows.update(
-      { id, deleted_at: IsNull() },
-      {
-        failures: () => counted,
-        failing_since: () => 'coalesce(failing_since, now())',
-        last_error,
-      },
-    );
-    const after = await rows.findOneBy({ id, deleted_at: IsNull() });
+    const where = { id, deleted_at: IsNull() };
+    const failing_since = () => 'coalesce(failing_since, now())';
+    await rows.update(where, { failures: () => counted, failing_since, last_error });
+    const after = await rows.findOne({ where, select: { name: true, failures: true } });
     if (!after) return;
     const { name: channel, failures } = after;
     if (failures === 1 && !isBusy) {
-      const text = `A notification channel fails: ${last_error}`;
-      afterCommit(tx, () => this.log.warn({ channel }, text));
+      afterCommit(tx, () =>
+        this.log.warn({ channel }, `A notification channel fails: ${last_error}`),
+      );
     }
     const pauseMs = pauseAfter(outcome, failures, Math.random());
     const probesMs = failures >= FAILURES_UNTIL_PROBING ? Infinity : 0;

@@ -21,9 +21,9 @@ import type { Message, NotifiedEvent } from './notification.js';
 /** The receiver rejects this message permanently. Other messages may still be accepted. */
 export interface Refused {
   readonly kind: 'refused';
-  /** Admins read it: without secrets. */
+  /** Reason that admins read, without secrets. */
   readonly why: string;
-  /** Only for some recipients: the others have it, so the channel works. */
+  /** The other recipients have the message, so the channel works. */
   readonly isPartly?: true;
 }
 

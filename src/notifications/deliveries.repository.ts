@@ -112,7 +112,7 @@ interface ExpiredDelivery {
   readonly type: string | null;
 }
 
-/** For deliveries that are not claimed. */
+/** Reads and changes deliveries that are not claimed. */
 @Injectable()
 export class DeliveriesRepository {
   constructor(
@@ -191,7 +191,7 @@ export async function endDeliveriesOfBackup(tx: Tx): Promise<number> {
   return unsent;
 }
 
-/** For a drill on another machine: nobody is notified. */
+/** Disables all channels, so that a drill on another machine notifies nobody. */
 export async function disableChannels(tx: Tx): Promise<number> {
   const [, disabled] = await tx.query<[unknown, number]>(
     `update notification_channels set enabled = false, version = version + 1 where enabled`,

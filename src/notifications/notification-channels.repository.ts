@@ -29,7 +29,7 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
     return await this.rows().find({ where: { enabled: true }, order: { name: 'asc' } });
   }
 
-  /** Without `dead_last_day`, because each attempt would count. */
+  /** Does not read `dead_last_day`, because each attempt would count deliveries. */
   async byIds(
     tx: Tx,
     ids: readonly string[],

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FoldedDelivery } from '../../src/notifications/delivery-claims.repository.js';
+import { ChannelAttempts } from '../../src/notifications/channel-attempts.js';
 import { NotificationChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
 import type { Work } from '../../src/platform/work/work.js';
 import { LostClaims } from '../../src/platform/work/kind.js';
@@ -226,6 +227,11 @@ describe('claims of notifications', () => {
       [id],
     );
     const channels = new NotificationChannelsRepository(dataSource, {} as Work);
+    const attempts = new (ChannelAttempts as unknown as new () => ChannelAttempts)();
+    const failed = {
+      channel: await channels.get(id),
+      outcome: { kind: 'failed', why: '' },
+    } as const;
     const [before, after] = await transactions.run(async (tx) => {
       const rowsRead = async () => {
         const [row] = await tx.query<{ n: string }[]>(
@@ -236,6 +242,7 @@ describe('claims of notifications', () => {
       };
       const before = await rowsRead();
       await channels.byIds(tx, [id]);
+      await attempts.store(tx, [failed]);
       return [before, await rowsRead()];
     });
     expect(after).toBe(before);

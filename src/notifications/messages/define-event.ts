@@ -69,7 +69,7 @@ export interface EventDefinition<Data> {
   readonly example?: object;
   /** Channels for people receive it by default, because people may have to act. */
   readonly forPeople?: true;
-  /** Of its PagerDuty alert if it has no incident. Default: medium. */
+  /** Severity of the PagerDuty alert if the event has no incident. Default: medium. */
   readonly severity?: Severity;
   /** Messages link to no page. */
   readonly hasNoPage?: true;

@@ -4,7 +4,7 @@ import type { ActionData } from './action.events.js';
 import type { Fact } from './define-event.js';
 import type { EventIncident } from './incident.events.js';
 
-/** Newer than the events of the message. */
+/** Current state, which may be newer than the events of the message. */
 export interface PresentState {
   /** By id, with deleted ones. */
   readonly incidents: ReadonlyMap<string, IncidentState>;

@@ -107,12 +107,9 @@ function mailOutcome(
   }
   if (code < 400) return { kind: 'delivered' };
   const why = `The mail server refused: ${redactor.line(text)}`;
-  return { kind: isOfMessage && code >= 500 && !isOfLogin(code) ? 'refused' : 'failed', why };
-}
-
-/** 530, 534, 535, 538: https://www.rfc-editor.org/rfc/rfc4954#section-6. Some servers send them only after the message. */
-function isOfLogin(code: number): boolean {
-  return code >= 530 && code < 540;
+  // Some servers send errors of the login only after the message: https://www.rfc-editor.org/rfc/rfc4954#section-6.
+  const isOfLogin = code >= 530 && code < 540;
+  return { kind: isOfMessage && code >= 500 && !isOfLogin ? 'refused' : 'failed', why };
 }
 
 /** About ten minutes, as greylisting servers ask for. Later messages about the incident wait that long, for all recipients. */

@@ -95,8 +95,5 @@ export type NewApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix' | '
   readonly expiresInDays?: number;
 };
 
-/** Fields of a key in the audit record of its revocation. */
-export type RevokedApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix'>;
-
 /** Result of creating a key. The secret is never available again. */
 export type CreatedKey = ApiKey & { readonly key: string };

@@ -10,7 +10,6 @@ import { Passwords } from './passwords/passwords.js';
 import { CredentialVerification } from './authentication/credential-verification.js';
 import { PrincipalsRepository } from './principals.repository.js';
 import { Refusals } from './refusals/refusals.js';
-import { SessionsRepository } from './sessions/sessions.repository.js';
 import { UsersController } from './users/users.controller.js';
 import { UsersRepository } from './users/users.repository.js';
 import { UsersService } from './users/users.service.js';
@@ -24,7 +23,6 @@ import { UsersService } from './users/users.service.js';
     Authentication,
     ApiKeysService,
     Passwords,
-    SessionsRepository,
     SessionsService,
     Bootstrap,
     WhoCanLogIn,

@@ -21,7 +21,7 @@ import { UsersRepository } from '../users/users.repository.js';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
 import type { DataSource } from 'typeorm';
 import { WeakPasswordError } from '../auth.errors.js';
-import { SessionsRepository } from '../sessions/sessions.repository.js';
+import { SessionEntity } from '../sessions/session.entity.js';
 
 const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';
@@ -176,7 +176,7 @@ export async function ensureAdmin(
     if (!created) {
       const user = await users.update(tx, { username }, access);
       if (!user) return undefined;
-      await new SessionsRepository(dataSource).endAllOf(tx, user.id);
+      await tx.getRepository(SessionEntity).delete({ user_id: user.id });
     }
     const action = created ? 'user.created' : 'user.updated';
     const reason = 'create-admin command';

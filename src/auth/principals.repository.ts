@@ -27,7 +27,7 @@ const CREDENTIALS: Readonly<Record<'keys' | 'sessions', Statement>> = {
     text: `select k.prefix as lookup, k.secret_hash as "secretHash", k.expires_at as "endsAt", k.last_used_at as "usedAt",
         jsonb_strip_nulls(jsonb_build_object('kind', 'key', 'id', k.id, 'name', 'key:' || k.name,
           'person', coalesce(owner.username, 'key:' || k.name), 'personId', k.owner_id, 'role', ${EFFECTIVE_KEY_ROLE},
-          'limitClass', k.limit_class, 'limits', k.limits)) as identity
+          'limit_class', k.limit_class, 'limits', k.limits)) as identity
       from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_IS_VALID}`,
   },
   sessions: {

@@ -11,7 +11,6 @@ import {
 import type { Role } from '../../platform/access/roles.js';
 import type { KeyLimitClass, LimitClass } from '../../platform/http/caller.js';
 import { UserEntity } from '../users/user.entity.js';
-import { sortWords } from '../../platform/paging/page.js';
 
 type KeyLimits = Partial<Readonly<Record<LimitClass, number>>>;
 
@@ -77,9 +76,6 @@ export class ApiKeyEntity {
   @JoinColumn({ name: 'owner_id', foreignKeyConstraintName: 'fk_api_keys_owner_id' })
   readonly owner?: UserEntity | null;
 }
-
-export const API_KEY_SORTS = sortWords('created_at', 'name');
-export type ApiKeySort = (typeof API_KEY_SORTS)[number];
 
 /** A key without the hash of its secret. Queries do not select the hash by default. */
 export type ApiKey = Omit<ApiKeyEntity, 'secret_hash' | 'owner'> & {

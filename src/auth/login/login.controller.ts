@@ -12,7 +12,7 @@ import {
 } from '../../platform/openapi/answers.js';
 import { Limited } from '../../platform/limits/limits.js';
 import { RefusesOtherSites, RequiresThisSite } from '../guards/same-origin.guard.js';
-import { PrincipalDto } from '../me/me.dto.js';
+import { presentPrincipal, PrincipalDto } from '../me/me.dto.js';
 import {
   clearSessionCookie,
   sessionTokenOf,
@@ -128,7 +128,7 @@ export class LoginController {
       void reply.redirect(passwordMadeUp ? offer : next, 303);
       return undefined;
     }
-    const principal = PrincipalDto.from({ name, kind: 'user', role });
+    const principal = presentPrincipal({ name, kind: 'user', role });
     return { principal, expires_at: expiresAt };
   }
 
@@ -220,7 +220,7 @@ export class LoginController {
     const caller = request.caller as Principal | undefined;
     if (!caller) throw new UnauthorizedError('The session has ended: log in again.');
     await this.users.changeOwnPassword(caller, body, request.ip);
-    if (!isForm(request)) return PrincipalDto.from(caller);
+    if (!isForm(request)) return presentPrincipal(caller);
     void reply.redirect(nextOf(request), 303);
     return undefined;
   }

@@ -19,7 +19,7 @@ export interface Caller extends Participant {
   /** Session of a person; undefined for a key. */
   readonly sessionId?: string;
   /** A key of the class `integration` gets higher limits than the configured ones. */
-  readonly limitClass?: KeyLimitClass;
+  readonly limit_class?: KeyLimitClass;
   /** Limits of this key per minute, instead of those of its class. */
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
   /** Required, so that a copy without it does not compile: otherwise a revoked key could still write. */

@@ -19,8 +19,8 @@ import {
   MetricsModule,
 } from './platform/platform.module.js';
 import { RefusalFilter } from './auth/refusals/refusals.js';
-import { AddressGuard, InputGuard, HeaderGuard } from './platform/http/input.guard.js';
-import { BodyGuard } from './platform/http/body.guard.js';
+import { InputGuard } from './platform/http/input.guard.js';
+import { RequestGuard } from './platform/http/request.guard.js';
 import { ErrorFilter } from './platform/http/answer.js';
 import { loggerParams } from './platform/logging/logger.js';
 import { createValidationPipe } from './platform/validation/validation.pipe.js';
@@ -83,9 +83,7 @@ export class AppModule {
         { provide: APP_GUARD, useClass: HmacGuard },
         { provide: APP_GUARD, useClass: SameOriginGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
-        { provide: APP_GUARD, useClass: AddressGuard },
-        { provide: APP_GUARD, useClass: BodyGuard },
-        { provide: APP_GUARD, useClass: HeaderGuard },
+        { provide: APP_GUARD, useClass: RequestGuard },
         { provide: APP_GUARD, useClass: RoleGuard },
         { provide: APP_GUARD, useClass: InputGuard },
         { provide: APP_GUARD, useClass: IdempotencyGuard },

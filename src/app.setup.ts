@@ -10,12 +10,12 @@ import {
   answerFrameworkError,
 } from './platform/http/answer.js';
 import { BodyMemory } from './platform/http/arriving-body.js';
-import { Draining, OpenConnections } from './platform/http/draining.js';
+import { Draining, OpenConnections } from './platform/http/listening.js';
 import { installHooks } from './platform/http/hooks.js';
 import { KnownRoutes, requestIdOf, withReadablePath } from './platform/http/known-routes.js';
 import { installRequestLog } from './platform/logging/request-log.js';
 import { ServiceLogger } from './platform/logging/logger.js';
-import { HttpMetrics } from './platform/metrics/http-metrics.js';
+import { HttpMetrics } from './platform/metrics/metrics.js';
 import { OKTA_CHALLENGE_CONSTRAINT } from './webhooks/signatures/okta-verification.js';
 
 /** Maximum length of a path parameter: as long as a request line. Handlers reject longer ids. */

@@ -4,7 +4,6 @@ import { openWithKeys } from './app.database.js';
 import { createApp } from './app.setup.js';
 import { WhoCanLogIn } from './auth/bootstrap/bootstrap.service.js';
 import { createRootLogger, changeLevelOnSignal } from './platform/logging/logger.js';
-import { claimPort } from './platform/http/port-claim.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
 import type { Logger } from 'pino';
@@ -12,7 +11,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from './platform/concurrency/within.js';
-import { Draining, OpenConnections } from './platform/http/draining.js';
+import { Draining, OpenConnections, claimPort } from './platform/http/listening.js';
 import type { Settings } from './platform/config/settings.js';
 import type { OpenDatabase } from './platform/database/open-database.js';
 

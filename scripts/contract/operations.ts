@@ -7,7 +7,12 @@ import type {
 } from '@nestjs/swagger';
 import { ACCESS_EXTENSION, type Access } from '../../src/platform/access/access.js';
 import { ROLES } from '../../src/platform/access/roles.js';
-import { ERROR_CATALOGUE, type ErrorCode } from '../../src/platform/errors/error-catalogue.js';
+import {
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  meaningOf,
+  statusOf,
+} from '../../src/platform/errors/error-catalogue.js';
 import {
   ERROR_PAGES_EXTENSION,
   type ErrorMeanings,
@@ -157,7 +162,7 @@ const PAGE = { 'text/html': { schema: { type: 'string' as const } } };
 /** What the contract says of a shared error: the words of the catalogue, or those for a POST that only a repetition stops. */
 export const SHARED_MEANINGS: ReadonlyMap<string, string> = new Map([
   ...(Object.keys(ERROR_CATALOGUE) as ErrorCode[]).map(
-    (code) => [code, `\`${code}\`: ${ERROR_CATALOGUE[code].meaning}`] as const,
+    (code) => [code, `\`${code}\`: ${meaningOf(code)}`] as const,
   ),
   ['request_under_way', `\`conflict\`: ${SAME_KEY_UNDER_WAY}`],
 ]);
@@ -169,7 +174,7 @@ function describeOwnErrors(operation: Operation): void {
   );
   if (own.length === 0) return;
   const lines = own.map(
-    ([code, meaning]) => `- ${ERROR_CATALOGUE[code as ErrorCode].status} \`${code}\`: ${meaning}`,
+    ([code, meaning]) => `- ${statusOf(code as ErrorCode)} \`${code}\`: ${meaning}`,
   );
   operation.description = paragraphs(operation.description, `Errors:\n${lines.join('\n')}`);
 }
@@ -179,7 +184,7 @@ function addErrors(operation: Operation, codes: readonly ErrorCode[], isRepeatab
   const isOnlyRepeated = isRepeatable && conflict === SAME_KEY_UNDER_WAY;
   const inWords = (code: ErrorCode) =>
     SHARED_MEANINGS.get(code === 'conflict' && isOnlyRepeated ? 'request_under_way' : code);
-  const byStatus = Map.groupBy([...new Set(codes)], (code) => ERROR_CATALOGUE[code].status);
+  const byStatus = Map.groupBy([...new Set(codes)], (code) => statusOf(code));
   const schema = errorSchemaOf(operation);
   for (const [status, response] of Object.entries(operation.responses)) {
     const ownBody = (response as ResponseObject).content?.[JSON_TYPE];

@@ -27,8 +27,7 @@ import {
 } from './action.js';
 import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
 import { IncidentReference } from '../incidents/incident-reference.js';
-import { SortWords, PageQueryDto } from '../platform/paging/page-query.dto.js';
-import { sortWords } from '../platform/paging/page.js';
+import { sortWords, SortWords, PageQueryDto } from '../platform/paging/page.js';
 import { Words } from '../platform/validation/query-fields.js';
 import { SORT_FIELDS } from './action-rows.js';
 import {

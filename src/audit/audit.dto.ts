@@ -1,6 +1,5 @@
 import { PickType, type SchemaObject } from '@nestjs/swagger';
-import { sortWords } from '../platform/paging/page.js';
-import { PageQueryDto } from '../platform/paging/page-query.dto.js';
+import { sortWords, PageQueryDto } from '../platform/paging/page.js';
 import {
   Choice,
   Flag,

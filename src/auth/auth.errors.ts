@@ -1,6 +1,6 @@
 import type { AuditAction, AuditSubject } from '../audit/audit-entry.js';
 import { AppError, type ErrorExtras } from '../platform/errors/app-error.js';
-import type { Caller } from '../platform/http/caller.js';
+import type { Caller } from '../platform/http/request.js';
 
 /** The same error for every reason, so that an attacker does not learn which part of a guess was right. */
 export class UnauthorizedError extends AppError {

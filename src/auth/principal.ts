@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../platform/http/caller.js';
+import type { Caller } from '../platform/http/request.js';
 import type { Role } from '../platform/access/roles.js';
 import { UnauthorizedError } from './auth.errors.js';
 import '../platform/http/request.js';

@@ -1,9 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-/**
- * Writes a generated file. With `--check`, compares it with the committed file and names the command that generates it.
- * Works with uncommitted changes.
- */
+/** Writes a generated file, or with `--check` compares it with the committed file. */
 export function writeOrCheck(path: string, content: string, command: string): void {
   if (!process.argv.includes('--check')) {
     writeFileSync(path, content);

@@ -54,10 +54,7 @@ interface RestoreChoices {
 
 const MOST_NAMED = 50;
 
-/**
- * Carries over what a restore must not undo, and ends what was in progress in the backup. `asItWas`: access and kill
- * switch come from the backup.
- */
+/** Carries over what a restore must not undo, unless `asItWas`, and ends what was in progress. */
 export class ServiceRestorePlan implements RestorePlan {
   summary: readonly string[] = [];
   private switchBefore: ActiveSwitch | undefined;

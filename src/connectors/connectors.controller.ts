@@ -1,9 +1,8 @@
 import { Body, Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
-import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { Requires } from '../platform/access/access.js';
-import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
+import { ApiAnswer, Operation, DeletedResourceDto } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import { shownType, type TargetTest, targetRoutes } from '../targets/target-contract.js';

@@ -1,7 +1,7 @@
 import { PickType } from '@nestjs/swagger';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 import { COMPONENT_STATUSES, type ComponentStatus } from '../platform/health-components.js';
-import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
+import { PageQueryDto, SortWords } from '../platform/paging/page.js';
 import {
   Choice,
   type FieldOptions,

@@ -12,7 +12,7 @@ import {
 } from '../platform/database/transactions.js';
 import { ValidationError } from '../platform/errors/app-error.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
-import type { Caller } from '../platform/http/caller.js';
+import type { Caller } from '../platform/http/request.js';
 import { newId } from '../platform/ids.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { DomainEvents } from '../platform/work/domain-events.js';

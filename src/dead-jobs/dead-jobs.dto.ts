@@ -1,5 +1,4 @@
-import { sortWords } from '../platform/paging/page.js';
-import { PageQueryDto } from '../platform/paging/page-query.dto.js';
+import { sortWords, PageQueryDto } from '../platform/paging/page.js';
 import {
   AlwaysTrue,
   Choice,

@@ -12,7 +12,7 @@ import {
   HealthComponents,
 } from '../platform/health-components.js';
 import { within } from '../platform/concurrency/within.js';
-import { Draining } from '../platform/http/draining.js';
+import { Draining } from '../platform/http/listening.js';
 import { version } from '../platform/config/process.js';
 import type {
   DatabaseObstacle,

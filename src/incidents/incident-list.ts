@@ -7,8 +7,7 @@ import {
   createdBefore,
 } from '../platform/counting/counted-list.js';
 import { BY_ID, type StatementValues } from '../platform/counting/counted-list.sql.js';
-import { sortsOf, sortWords } from '../platform/paging/page.js';
-import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
+import { sortsOf, sortWords, PageQueryDto, SortWords } from '../platform/paging/page.js';
 import { Instant, Text } from '../platform/validation/fields.js';
 import { WordList, Words } from '../platform/validation/query-fields.js';
 import {

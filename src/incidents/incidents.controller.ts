@@ -21,6 +21,7 @@ import {
   Operation,
   ApiIfMatch,
   ETAG_HEADER,
+  DeletedResourceDto,
 } from '../platform/openapi/answers.js';
 import { ChangeFeed } from '../audit/changes/change-feed.js';
 import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
@@ -36,9 +37,7 @@ import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { present } from '../platform/validation/present.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import { JSON_UTF8 } from '../platform/http/answer.js';
-import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
-import { ListAnswer } from '../platform/paging/page.js';
-import { PageQueryDto } from '../platform/paging/page-query.dto.js';
+import { ListAnswer, PageQueryDto } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import {
   CreatedIncidentDto,

@@ -10,7 +10,7 @@ import { SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import { type Participant, type Tx, Transactions } from '../platform/database/transactions.js';
 import { AppError } from '../platform/errors/app-error.js';
-import type { Caller } from '../platform/http/caller.js';
+import type { Caller } from '../platform/http/request.js';
 import type { RowOf } from '../platform/validation/present.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
 import type {

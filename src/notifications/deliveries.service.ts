@@ -3,7 +3,7 @@ import { AuditLog } from '../audit/audit-log.js';
 import { Clock } from '../platform/clock.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { AppError, NotFoundError } from '../platform/errors/app-error.js';
-import type { Caller } from '../platform/http/caller.js';
+import type { Caller } from '../platform/http/request.js';
 import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { Work } from '../platform/work/work.js';

@@ -4,7 +4,7 @@ import { AuditLog } from '../audit/audit-log.js';
 import { Clock } from '../platform/clock.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { ValidationError } from '../platform/errors/app-error.js';
-import type { Caller } from '../platform/http/caller.js';
+import type { Caller } from '../platform/http/request.js';
 import { type IfMatchCondition, requireMatch } from '../platform/http/etag.js';
 import { newId } from '../platform/ids.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';

@@ -3,7 +3,6 @@ import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
 import {
@@ -12,6 +11,7 @@ import {
   ApiErrors,
   Operation,
   SAME_KEY_UNDER_WAY,
+  DeletedResourceDto,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { shownType, targetRoutes } from '../targets/target-contract.js';

@@ -1,7 +1,6 @@
 import { SEVERITIES, type Severity } from '../incidents/incident.js';
 import { presentTime } from '../platform/clock.js';
-import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
-import { sortWords } from '../platform/paging/page.js';
+import { sortWords, PageQueryDto, SortWords } from '../platform/paging/page.js';
 import {
   Choice,
   Choices,

@@ -17,10 +17,7 @@ const SET_MS = 1_000;
 /** One per process, like the machine clock: ids and pure functions also need the time. */
 let last: Measured | undefined;
 
-/**
- * Milliseconds since 1970 by the clock of the database (before the first measurement: of the machine), the same on all
- * replicas.
- */
+/** Milliseconds since 1970 by the clock of the database; before the first measurement, of the machine. */
 export function presentTime(): number {
   const wall = Date.now();
   if (!last) return wall;

@@ -1,9 +1,6 @@
 const FIRST_BYTES = 4_096;
 
-/**
- * One buffer that doubles when full. Separate chunks of 500 bytes each would keep alive everything that was read with
- * them.
- */
+/** One buffer that doubles when full: chunks of one byte would take 500 bytes each. */
 export class GrowingBuffer {
   private bytes = Buffer.alloc(0);
   private used = 0;

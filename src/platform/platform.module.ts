@@ -6,7 +6,7 @@ import { CountFold } from './counting/count-fold.js';
 import { Clock } from './clock.js';
 import { HealthComponents, type ComponentHealth } from './health-components.js';
 import { BodyMemory } from './http/arriving-body.js';
-import { Draining, OpenConnections } from './http/draining.js';
+import { Draining, OpenConnections } from './http/listening.js';
 import { KnownRoutes } from './http/known-routes.js';
 import { ContractController } from './openapi/contract.controller.js';
 import { DataSource } from 'typeorm';
@@ -25,12 +25,10 @@ import { SecretBox, SecretKeys } from './secrets/secret-box.js';
 import { IdempotencyRepository } from './idempotency/idempotency.repository.js';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { LimitStorage } from './limits/limit-storage.js';
-import { FailureLimits } from './limits/failure-limits.js';
-import { LimitCounter } from './limits/limits.js';
+import { LimitCounter, FailureLimits } from './limits/limits.js';
 import { PrometheusModule } from '@willsoto/nestjs-prometheus';
-import { HttpMetrics } from './metrics/http-metrics.js';
 import { ApiMetricsController, MetricsController } from './metrics/metrics.controller.js';
-import { METRICS } from './metrics/metrics.js';
+import { METRICS, HttpMetrics } from './metrics/metrics.js';
 import { PoolGauge, ScrapedGauges } from './metrics/scraped-gauges.js';
 
 /** Takes what no other handler under /api takes, so that the guards judge these requests too and a stranger learns nothing. */
@@ -40,16 +38,19 @@ import { PoolGauge, ScrapedGauges } from './metrics/scraped-gauges.js';
 export class UnknownAddressController {
   @All()
   refuse(): never {
-    throw new Error('The AddressGuard lets nobody pass.');
+    throw new Error('The RequestGuard lets nobody pass.');
   }
 }
 
-/** Room for at least one body of the largest allowed size. */
+/** Bodies of the largest size that may arrive at the same time. */
+const BODIES = 16;
+const SMALLEST_LIMIT = 65_536;
+
 const bodyMemory = {
   provide: BodyMemory,
   inject: [Settings],
-  useFactory: ({ bodiesLimitBytes, bodyLimitBytes }: Settings) =>
-    new BodyMemory(Math.max(bodiesLimitBytes, bodyLimitBytes), bodyLimitBytes),
+  useFactory: ({ bodyLimitBytes }: Settings) =>
+    new BodyMemory(BODIES * Math.max(bodyLimitBytes, SMALLEST_LIMIT), bodyLimitBytes),
 };
 
 /* The modules of the platform. Each of them is global: every other module may inject what they export. */

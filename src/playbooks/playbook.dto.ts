@@ -4,8 +4,7 @@ import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-ty
 import { REQUIRED_LEVELS, type RequiredLevel } from '../actions/action.js';
 import { INCIDENT_TYPE, SEVERITIES, type Severity } from '../incidents/incident.js';
 import { ApiErrorMeanings, type ErrorMeanings } from '../platform/openapi/answers.js';
-import { sortWords } from '../platform/paging/page.js';
-import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
+import { sortWords, PageQueryDto, SortWords } from '../platform/paging/page.js';
 import { SAYS_SOMETHING } from '../platform/text.js';
 import {
   AlwaysTrue,

@@ -14,7 +14,6 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
 import {
@@ -25,6 +24,7 @@ import {
   ETAG_HEADER,
   Operation,
   SAME_KEY_UNDER_WAY,
+  DeletedResourceDto,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { present } from '../platform/validation/present.js';

@@ -2,7 +2,6 @@ import { applyDecorators, Delete, Get, HttpCode, Post, Put, type Type } from '@n
 import { ApiBody, type SchemaObject } from '@nestjs/swagger';
 import { Requires } from '../platform/access/access.js';
 import type { Role } from '../platform/access/roles.js';
-import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import {
   ApiAnswer,
   ApiErrorMeanings,
@@ -14,6 +13,7 @@ import {
   pascal,
   propertySchema,
   ref,
+  DeletedResourceDto,
 } from '../platform/openapi/answers.js';
 import {
   Flag,

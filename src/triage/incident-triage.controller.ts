@@ -8,7 +8,7 @@ import {
   ApiPreferAsync,
   PREFERENCE_APPLIED_HEADER,
   PrefersAsync,
-} from '../platform/http/prefer.js';
+} from '../platform/http/handler-options.js';
 import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
 import { Limited } from '../platform/limits/limits.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';

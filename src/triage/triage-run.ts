@@ -18,7 +18,6 @@ import type {
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** Reasons of failures that do not come from the provider. */
 export const OWN_FAILURES = [
   'kill_switch',
   'incident_deleted',
@@ -34,7 +33,6 @@ export interface RunError {
   readonly message: string;
 }
 
-/** Why a completed run did not change its incident. */
 export const NOT_APPLIED = ['verdict_by_person', 'incident_resolved'] as const;
 export type NotApplied = (typeof NOT_APPLIED)[number];
 
@@ -87,7 +85,6 @@ export class TriageRunEntity {
   @Column({ type: 'text', nullable: true })
   readonly prompt_hash: string | null;
 
-  /** Tokens of all attempts. */
   @Column({ type: 'integer', default: 0 })
   readonly input_tokens: number;
 
@@ -97,11 +94,9 @@ export class TriageRunEntity {
   @Column({ type: 'integer', default: 0 })
   readonly cached_input_tokens: number;
 
-  /** Time of the last use of tokens; null for a run without tokens. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly tokens_at: Date | null;
 
-  /** Duration of the attempt that ended the run. */
   @Column({ type: 'integer', nullable: true })
   readonly duration_ms: number | null;
 
@@ -121,11 +116,9 @@ export class TriageRunEntity {
   @Column({ type: 'jsonb', nullable: true, select: false })
   readonly tool_calls: readonly ToolCall[] | null;
 
-  /** Why the run failed, or its last attempt. */
   @Column({ type: 'jsonb', nullable: true })
   readonly error: RunError | null;
 
-  /** Number of attempts without a verdict of the provider. */
   @Column({ type: 'integer', default: 0 })
   readonly failures: number;
 
@@ -139,10 +132,8 @@ export class TriageRunEntity {
   readonly completed_at: Date | null;
 }
 
-/** Notes that a run found an indicator in an incident. */
 @Entity('incident_indicators')
 export class IncidentIndicatorEntity {
-  /** Hash of the type and the value. */
   @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'pk_incident_indicators' })
   readonly key: Buffer;
 
@@ -153,7 +144,6 @@ export class IncidentIndicatorEntity {
 
 const columns = getMetadataArgsStorage().filterColumns(TriageRunEntity);
 export const RUN_COLUMNS = columns.map(({ propertyName }) => propertyName);
-/** The columns that lists read. */
 export const LISTED_COLUMNS = columns
   .filter(({ options }) => options.select !== false)
   .map(({ propertyName }) => propertyName);
@@ -166,7 +156,6 @@ export type TriageRun = Omit<TriageRunEntity, 'status' | 'points' | 'tool_calls'
     readonly next_attempt_at?: Date | null;
   };
 
-/** The principal of decisions without a person. */
 export const SYSTEM = 'system';
 
 /** Whether no person waits for the answer, because a webhook source wants its incidents triaged. */
@@ -174,7 +163,6 @@ export function noPersonAsked({ requested_by }: Pick<TriageRun, 'requested_by'>)
   return requested_by === SYSTEM || requested_by.startsWith('webhook:');
 }
 
-/** Names of the events and audit records of this module. */
 export const TRIAGE_EVENTS = {
   requested: 'triage.requested',
   completed: 'triage.completed',

@@ -1,7 +1,6 @@
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 import { type Classification, CLASSIFICATIONS } from '../incidents/incident.js';
-import { PageQueryDto } from '../platform/paging/page-query.dto.js';
-import { sortWords } from '../platform/paging/page.js';
+import { sortWords, PageQueryDto } from '../platform/paging/page.js';
 import {
   Choice,
   Decimal,
@@ -93,9 +92,7 @@ export class TriageVerdictDto {
   @Texts({ description: 'MITRE ATT&CK techniques.' })
   readonly mitre_techniques: string[];
 
-  @NestedList(() => TriageEvidenceDto, {
-    description: 'Checked evidence. Evidence whose pointer had another value was dropped.',
-  })
+  @NestedList(() => TriageEvidenceDto, { description: 'Evidence that code has checked.' })
   readonly evidence: TriageEvidenceDto[];
 }
 
@@ -143,10 +140,7 @@ export class TriageRunSummaryDto {
   @WholeNumber({ optional: true, min: 0, description: 'Duration of the last attempt.' })
   readonly duration_ms?: number;
 
-  @Flag({
-    optional: true,
-    description: 'Whether the verdict became the verdict of the incident. Only of a completed run.',
-  })
+  @Flag({ optional: true, description: 'Whether the incident got the verdict of a completed run.' })
   readonly applied?: boolean;
 
   @Choice('TriageNotApplied', NOT_APPLIED, {
@@ -159,27 +153,16 @@ export class TriageRunSummaryDto {
   @OpenChoice('TriageProvider', PROVIDERS, { description: 'Provider of verdicts.' })
   readonly provider: string;
 
-  @Text({
-    optional: true,
-    description:
-      'The model that answered, or was asked without an answer. `rules` for the rule-based scorer.',
-  })
+  @Text({ optional: true, description: 'The model that answered or was asked. `rules` for rules.' })
   readonly model?: string;
 
-  @Text({
-    optional: true,
-    description:
-      'Hash of all prompts or rules. Runs with the same hash had the same prompts or rules.',
-  })
+  @Text({ optional: true, description: 'Hash of all prompts, or of all rules.' })
   readonly prompt_hash?: string;
 
   @Nested(() => TriageTokensDto, { description: 'Tokens of all attempts.' })
   readonly tokens: TriageTokensDto;
 
-  @Text({
-    description:
-      'The principal who requested the run: a person, a key, or `webhook:<source>` for a source with `auto_triage`.',
-  })
+  @Text({ description: 'A person, a key, or `webhook:<source>` for a source with `auto_triage`.' })
   readonly requested_by: string;
 
   @Flag()
@@ -191,17 +174,10 @@ export class TriageRunSummaryDto {
   @Texts({ description: 'Notes for readers, such as that the playbook was missing.' })
   readonly notes: string[];
 
-  @Nested(() => TriageErrorDto, {
-    optional: true,
-    description: 'Why the run failed, or why it waits.',
-  })
+  @Nested(() => TriageErrorDto, { optional: true, description: 'Why the run failed, or waits.' })
   readonly error?: TriageErrorDto;
 
-  @Instant({
-    optional: true,
-    description:
-      'Time of the next attempt of a run that waits because of an `error`. The attempt is earlier if the error is over sooner.',
-  })
+  @Instant({ optional: true, description: 'Latest time of the next attempt after an `error`.' })
   readonly next_attempt_at?: Date;
 
   @WholeNumber({ min: 0, description: 'Number of attempts without a verdict of the provider.' })
@@ -261,16 +237,10 @@ export class TriagePointDto {
 }
 
 export class TriageRunDto extends TriageRunSummaryDto {
-  @NestedList(() => TriageToolCallDto, {
-    optional: true,
-    description: 'Questions of the model, with their answers. Long answers are cut.',
-  })
+  @NestedList(() => TriageToolCallDto, { optional: true, description: 'Questions of the model.' })
   readonly tool_calls?: TriageToolCallDto[];
 
-  @NestedList(() => TriagePointDto, {
-    optional: true,
-    description: 'Rules that counted. Only of the rule-based scorer.',
-  })
+  @NestedList(() => TriagePointDto, { optional: true, description: 'Rules that counted.' })
   readonly points?: TriagePointDto[];
 }
 
@@ -287,7 +257,6 @@ export function presentTriageRun(run: TriageRun): TriageRunDto {
   });
 }
 
-/** 202 if the run continues without the request. */
 export function statusOfTriage(run: Pick<TriageRun, 'status'>): number {
   return run.status === 'completed' ? 200 : 202;
 }

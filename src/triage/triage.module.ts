@@ -4,13 +4,13 @@ import { AuthModule } from '../auth/auth.module.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
+import { chosenProvider } from '../platform/config/setting-parsers.js';
 import { Settings } from '../platform/config/settings.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
 import { PlaybooksModule } from '../playbooks/playbooks.module.js';
 import { IncidentTriageController } from './incident-triage.controller.js';
-import { modelOfSettings } from './model/configured-model.js';
-import { TriageModel } from './model/triage-model.port.js';
-import { RunRecorder } from './records/run-recorder.js';
+import { RulesModel } from './model/rules/rules-model.js';
+import { NoModel, TriageModel } from './model/triage-model.port.js';
 import { TriageRunsRepository } from './records/triage-runs.repository.js';
 import { AskedTriage } from './runs/asked-triage.js';
 import { LocalTriage } from './runs/local-triage.js';
@@ -20,9 +20,18 @@ import { TriageJudging } from './runs/triage-judging.js';
 import { TriageTools } from './tools/triage-tools.js';
 import { TriageService } from './triage.service.js';
 
+/** The SDK of a provider is loaded only if it is used. */
+async function modelOf(settings: Settings, http: OutboundHttp): Promise<TriageModel> {
+  const provider = chosenProvider(settings);
+  if (provider === 'none') return new NoModel();
+  if (provider === 'rules') return new RulesModel();
+  const { AnthropicModel } = await import('./model/anthropic/anthropic-model.js');
+  return new AnthropicModel(settings, http);
+}
+
 /**
  * `model` asks a provider, with `prompts` and `tools`. `evidence` checks its answer against the data. `runs` executes and ends
- * runs. `records` has their rows, audit records and timeline entries.
+ * runs. `records` has their rows.
  */
 @Module({
   imports: [
@@ -35,12 +44,11 @@ import { TriageService } from './triage.service.js';
   ],
   controllers: [IncidentTriageController],
   providers: [
-    { provide: TriageModel, inject: [Settings, OutboundHttp], useFactory: modelOfSettings },
+    { provide: TriageModel, inject: [Settings, OutboundHttp], useFactory: modelOf },
     AskedTriage,
     LocalTriage,
     ProviderState,
     RunEndings,
-    RunRecorder,
     TriageJudging,
     TriageRunsRepository,
     TriageService,

@@ -18,7 +18,6 @@ import {
   ModelUnavailableError,
   TriageModel,
 } from './model/triage-model.port.js';
-import { RunRecorder } from './records/run-recorder.js';
 import {
   type NewRun,
   type RunListRequest,
@@ -30,7 +29,7 @@ import { type LockedJudgements, LocalTriage } from './runs/local-triage.js';
 import { ProviderState } from './runs/provider-state.js';
 import { RunEndings } from './runs/run-endings.js';
 import { runErrorOf, stillAnswers } from './runs/run-rules.js';
-import { type RunError, SYSTEM, type TriageRun } from './triage-run.js';
+import { SYSTEM, type TriageRun } from './triage-run.js';
 
 interface WantedRun {
   readonly incidentId: string;
@@ -51,7 +50,6 @@ export class TriageService implements OnModuleInit {
     private readonly playbooks: PlaybooksService,
     private readonly killSwitch: KillSwitch,
     private readonly runs: TriageRunsRepository,
-    private readonly recorder: RunRecorder,
     private readonly endings: RunEndings,
     private readonly local: LocalTriage,
     private readonly asked: AskedTriage,
@@ -94,7 +92,7 @@ export class TriageService implements OnModuleInit {
     const incident = await this.incidents.get(wanted.incidentId);
     const { id: incidentId } = incident;
     const { open, completed } = (await this.runs.known([incidentId])).get(incidentId) ?? {};
-    if (completed && !force && stillAnswers(completed, incident)) {
+    if (completed && !force && stillAnswers(completed, incident.status)) {
       return await this.get(incidentId, completed.id);
     }
     if (this.model.unusable) throw unavailable(this.model.unusable);
@@ -139,9 +137,9 @@ export class TriageService implements OnModuleInit {
         const permit = this.model.asksOutside ? await this.killSwitch.claimPermit(tx) : undefined;
         const isJudged = this.local.isUsed && !later;
         const judged = isJudged ? await this.local.judgeAndLock(tx, [wanted]) : undefined;
-        const { run: created, hasWaited } = await this.createOrTakeOver(tx, wanted, judged);
+        const created = await this.createOrTakeOver(tx, wanted, judged);
         if (created.status === 'completed') return created;
-        await this.recorder.requested(tx, [created], !later);
+        await this.endings.requested(tx, [created], !later);
         if (judged) {
           const outcome = judged.outcomeOf(created);
           if (outcome.error) throw new Error(outcome.error.message);
@@ -152,6 +150,7 @@ export class TriageService implements OnModuleInit {
           await this.work.add(tx, TRIAGE, { ref: created.id });
           return created;
         }
+        const hasWaited = created.id !== wanted.id;
         ended = await this.asked.begin(tx, created, { ...waiting, hasWaited }, permit!);
         return { ...created, status: 'running' };
       },
@@ -160,8 +159,8 @@ export class TriageService implements OnModuleInit {
     );
     if (!ended) return run;
     const { run: after, cause } = await ended();
-    if (cause) throw failureOf(cause);
-    if (after?.status === 'failed') throw unavailable(after.error!);
+    if (cause instanceof ModelUnavailableError) throw unavailable(cause);
+    if (cause) throw cause as Error;
     // Without an outcome, another replica has taken the run over.
     return after ?? (await this.runs.find(run.incident_id, run.id)) ?? run;
   }
@@ -171,17 +170,16 @@ export class TriageService implements OnModuleInit {
     tx: Tx,
     wanted: NewRun,
     judged: LockedJudgements | undefined,
-  ): Promise<{ readonly run: TriageRun; readonly hasWaited: boolean }> {
+  ): Promise<TriageRun> {
     const { incident_id: id, force, playbook } = wanted;
     const incidents = judged?.incidents ?? (await this.incidents.lockAllForUpdate(tx, [id]));
     const incident = incidents.get(id);
     if (!incident) throw new NotFoundError('Incident');
     const { open, completed } = (await this.runs.known([id], tx)).get(id) ?? {};
-    if (judged && completed && !force && stillAnswers(completed, incident)) {
-      // Another request was faster.
-      return { run: (await this.runs.find(id, completed.id, tx))!, hasWaited: false };
+    if (judged && completed && !force && stillAnswers(completed, incident.status)) {
+      return (await this.runs.find(id, completed.id, tx))!;
     }
-    if (!open) return { run: (await this.runs.insert(tx, [wanted]))[0]!, hasWaited: false };
+    if (!open) return (await this.runs.insert(tx, [wanted]))[0]!;
     const { requested_by, provider } = wanted;
     const columns = {
       ...{ requested_by, provider },
@@ -191,7 +189,7 @@ export class TriageService implements OnModuleInit {
     const run = (await this.runs.change(tx, [{ id: open.id, columns }])).get(open.id);
     const waiting = await this.work.cancelWaiting(tx, TRIAGE, [open.id]);
     if (!run || waiting.length === 0) throw inProgress(open.id);
-    return { run, hasWaited: true };
+    return run;
   }
 
   /**
@@ -228,7 +226,7 @@ export class TriageService implements OnModuleInit {
     judged: LockedJudgements | undefined,
   ): Promise<void> {
     const runs = await this.runs.insert(tx, created);
-    await this.recorder.requested(tx, runs);
+    await this.endings.requested(tx, runs);
     if (judged) {
       const outcomes = runs.map((run) => judged.outcomeOf(run));
       await this.endings.write(tx, outcomes, judged.incidents);
@@ -255,19 +253,13 @@ function inProgress(id: string): AppError {
   return new AppError('triage_in_progress', message, { details });
 }
 
-function failureOf(cause: unknown): unknown {
-  return cause instanceof ModelUnavailableError ? unavailable(cause) : cause;
-}
-
-/** The response to a caller who waits for a verdict. */
-function unavailable(error: RunError | ModelUnavailableError): AppError {
-  const extras = error instanceof ModelUnavailableError ? error.extras : undefined;
-  const { reason, message } = error instanceof ModelUnavailableError ? runErrorOf(error) : error;
-  const ms = Math.min(LONGEST_RETRY_AFTER_MS, extras?.retryAfterMs ?? Number.NaN);
-  const seconds = Math.max(1, Math.ceil(ms / 1_000));
+function unavailable(error: ModelUnavailableError): AppError {
+  const { retryAfterMs = Number.NaN, cause } = error.extras;
+  const { reason, message } = runErrorOf(error);
+  const seconds = Math.max(1, Math.ceil(Math.min(LONGEST_RETRY_AFTER_MS, retryAfterMs) / 1_000));
   return new AppError('ai_unavailable', message, {
     details: { reason },
-    cause: extras?.cause,
+    cause,
     ...(seconds && { headers: { 'retry-after': String(seconds) } }),
   });
 }

@@ -448,12 +448,9 @@ describe('Swagger UI in a browser', () => {
 
   it('has dark colours where the reader prefers them', async () => {
     await page.emulateMedia({ colorScheme: 'dark' });
-    for (const path of ['/docs', '/docs/guides', '/docs/guides/playbooks']) {
-      await page.goto(`${app.url}${path}`);
-      const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-      expect([path, colour]).toEqual([path, 'rgb(15, 23, 29)']);
-    }
     await page.goto(`${app.url}/docs`);
+    const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    expect(colour).toBe('rgb(15, 23, 29)');
     await page.locator('html.dark-mode .opblock').first().waitFor();
     await page.emulateMedia({ colorScheme: 'light' });
     await page.locator('html:not(.dark-mode) .opblock').first().waitFor();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { RecordedExamples } from '../../scripts/contract/examples.js';
 import { FORMATS } from '../../src/webhooks/reading/formats.js';
-import type { Json } from '../../src/webhooks/reading/json.js';
+import type { Json } from '../../src/webhooks/reading/event-json.js';
 
 const { operations } = JSON.parse(
   readFileSync('openapi/examples.json', 'utf8'),

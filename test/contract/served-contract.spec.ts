@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { packedAnswer } from '../support/raw-http.js';
 import { startTestApp } from '../support/test-app.js';
 import { useStarted } from '../support/use-started.js';
@@ -32,16 +32,10 @@ describe('the served contract', () => {
     expect(yaml).not.toContain('127.0.0.1:3000');
   });
 
-  it.each([
-    ['br', brotliDecompressSync],
-    ['gzip', gunzipSync],
-  ])('comes compressed with %s to those who take that', async (encoding, unpack) => {
-    const answer = await packedAnswer(`${app.url}/openapi.json`, { 'accept-encoding': encoding });
-    expect(answer.headers).toMatchObject({
-      'content-encoding': encoding,
-      vary: 'accept-encoding',
-    });
-    expect(unpack(answer.bytes).toString()).toBe(minified);
+  it('comes compressed to those who accept gzip', async () => {
+    const answer = await packedAnswer(`${app.url}/openapi.json`, { 'accept-encoding': 'gzip' });
+    expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
+    expect(gunzipSync(answer.bytes).toString()).toBe(minified);
     expect(answer.bytes.length).toBeLessThan(minified.length / 4);
   });
 

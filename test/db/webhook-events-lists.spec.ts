@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { WEBHOOK_EVENT_STATUSES as STATUSES } from '../../src/webhooks/events/webhook-event.entity.js';
-import { type EventListRequest, listQuery } from '../../src/webhooks/events/webhook-events.js';
+import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-events.dto.js';
+import { listQuery } from '../../src/webhooks/events/webhook-events.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
   eventsOf,
@@ -13,7 +14,7 @@ import {
 
 const SOURCES = ['edr', 'gateway', 'siem'];
 const anyEvent = () => ({ source: pick(SOURCES), status: pick(STATUSES) });
-type Filter = Pick<EventListRequest, 'source' | 'status'>;
+type Filter = Pick<WebhookEventQueryDto, 'source' | 'status'>;
 const some = <T>(items: readonly T[]): T[] => items.filter(() => randomInt(2) === 0);
 const maybe = (): boolean => randomInt(3) === 0;
 
@@ -27,7 +28,7 @@ describe('the list of webhook events', () => {
   );
 
   /** The result of a query without counters. */
-  async function expected({ source, status, sort, page, per_page }: EventListRequest) {
+  async function expected({ source, status, sort, page, per_page }: WebhookEventQueryDto) {
     const ids = await dataSource.query<{ id: string }[]>(
       `select id from webhook_events where ($1::text[] is null or source = any($1))
           and ($2::text[] is null or status = any($2)) order by id ${sort === 'created_at' ? 'asc' : 'desc'}`,
@@ -37,7 +38,7 @@ describe('the list of webhook events', () => {
     return { total: ids.length, ids: shown.map(({ id }) => id) };
   }
 
-  async function listed(request: EventListRequest) {
+  async function listed(request: WebhookEventQueryDto) {
     const { total, items } = await eventsOf(dataSource).list(request);
     return { total, ids: items.map(({ id }) => id) };
   }
@@ -63,7 +64,7 @@ describe('the list of webhook events', () => {
       if (round > 10 && round % 5 === 0) await changeAtRandom();
       const sources = maybe() ? some([...SOURCES, 'unseen']) : [];
       const statuses = maybe() ? some(STATUSES) : [];
-      const request: EventListRequest = {
+      const request: WebhookEventQueryDto = {
         source: sources.length > 0 ? sources : undefined,
         status: statuses.length > 0 ? statuses : undefined,
         sort: maybe() ? '-created_at' : 'created_at',

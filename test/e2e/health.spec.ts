@@ -10,7 +10,7 @@ import {
   HealthComponents,
 } from '../../src/platform/health-components.js';
 import { Authentication } from '../../src/auth/authentication/authentication.js';
-import { Draining } from '../../src/platform/http/draining.js';
+import { Draining } from '../../src/platform/http/listening.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -55,7 +55,7 @@ describe('health', () => {
     const components = app.nest.get(HealthComponents);
     const checks = (components as unknown as { checks: Map<string, unknown> }).checks;
     const before = checks.get('llm');
-    components.register('llm', () => Promise.reject(new Error('the key sk-123 is wrong')));
+    checks.set('llm', () => Promise.reject(new Error('the key sk-123 is wrong')));
     try {
       const { status, body, text } = await eventually(
         () => app.get('/health/detailed', METRICS_KEY),
@@ -65,7 +65,7 @@ describe('health', () => {
       expect(text).not.toContain('sk-123');
       expect((await app.get('/ready')).status).toBe(200);
       let isAsked = false;
-      components.register('llm', () => {
+      checks.set('llm', () => {
         isAsked = true;
         return new Promise(() => undefined);
       });

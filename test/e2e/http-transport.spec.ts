@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import type { ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
 import { packedAnswer } from '../support/raw-http.js';
@@ -90,27 +90,16 @@ describe('Answers on their way out', () => {
     const LIST = '/api/incidents?per_page=20';
     const plain = async (path: string) => (await admin.get(path)).text;
 
-    it.each([
-      ['br, gzip', 'br', brotliDecompressSync],
-      ['gzip, deflate', 'gzip', gunzipSync],
-    ] as const)(
-      'use the encoding that the caller accepts: %s',
-      async (accepted, encoding, unpack) => {
-        const text = await plain(LIST);
-        for (const method of ['GET', 'HEAD']) {
-          const { status, headers, bytes } = await bytesOf(method, LIST, {
-            'accept-encoding': accepted,
-          });
-          expect([status, headers['content-encoding'], headers.vary]).toEqual([
-            200,
-            encoding,
-            'accept-encoding',
-          ]);
-          expect(Number(headers['content-length'])).toBeLessThan(text.length / 3);
-          if (method === 'GET') expect(unpack(bytes).toString()).toBe(text);
-        }
-      },
-    );
+    it('are sent to a caller that accepts gzip', async () => {
+      const text = await plain(LIST);
+      for (const method of ['GET', 'HEAD']) {
+        const accepted = { 'accept-encoding': 'br, gzip' };
+        const { headers, bytes } = await bytesOf(method, LIST, accepted);
+        expect(headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
+        expect(Number(headers['content-length'])).toBeLessThan(text.length / 3);
+        if (method === 'GET') expect(gunzipSync(bytes).toString()).toBe(text);
+      }
+    });
 
     it('are not sent to a caller that refuses them', async () => {
       const { headers, bytes } = await bytesOf('GET', LIST, { 'accept-encoding': 'gzip;q=0' });

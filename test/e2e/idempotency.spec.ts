@@ -79,7 +79,7 @@ class NotesController {
     @Idempotent() idempotency: Idempotency,
   ): Promise<object> {
     const provisional = idempotency.remember(({ id }: Note) => ({ id, status: 'pending' }), {
-      status: 202,
+      status: () => 202,
       provisionalForMs: 2_000,
     });
     const { id } = await this.transactions.run((tx) => insert(tx, text), provisional);
@@ -91,7 +91,7 @@ class NotesController {
     if (fail === 'unknown') throw new Error('broken');
     return await this.transactions.run(
       async () => ({ id, status: 'completed' }),
-      idempotency.remember((result: object) => result, { status: 200 }),
+      idempotency.remember((result: object) => result, { status: () => 200 }),
     );
   }
 

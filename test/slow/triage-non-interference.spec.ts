@@ -1,6 +1,6 @@
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
 import type { Classification } from '../../src/incidents/incident.js';
-import { ToolAnswers } from '../../src/triage/model/anthropic/tool-answers.js';
+import { ToolAnswers } from '../../src/triage/model/anthropic/anthropic-model.js';
 import {
   type Judgement,
   ModelUnavailableError,
@@ -78,8 +78,6 @@ class Adversary extends Random {
         })),
         recommended_actions: this.list(() => this.of([...ACTION_TYPES, this.text()])),
       },
-      model: this.text(),
-      prompt_hash: this.text(),
       toolCalls: this.list((): ToolCall => ({
         id: this.of(['t1', 'raw_data', this.text()]),
         tool: this.of(['execute_action', 'look_up', this.text()]),

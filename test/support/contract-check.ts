@@ -2,7 +2,7 @@ import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js';
 import addFormats from 'ajv-formats';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERROR_CATALOGUE, type ErrorCode } from '../../src/platform/errors/error-catalogue.js';
+import { type ErrorCode, statusOf } from '../../src/platform/errors/error-catalogue.js';
 import {
   componentSchemas,
   type ContractDocument,
@@ -35,7 +35,7 @@ const PAGES: readonly Page[] = [
   {
     path: /^\/(docs(\/.*)?|favicon\.ico)$/,
     statuses: [200, 302, 303, 304],
-    types: /^(text\/(html|css|javascript)|application\/javascript|image\/.*|)$/,
+    types: /^(text\/(html|css|javascript|plain)|application\/javascript|image\/.*|)$/,
   },
   { path: /^\/openapi\.json$/, statuses: [200], types: /^application\/json$/ },
   { path: /^\/openapi\.yaml$/, statuses: [200], types: /^(application|text)\/(x-)?yaml$/ },
@@ -225,7 +225,7 @@ const FIELD_ERROR_CODES = new Set(
 
 function problemsOfEnvelope(answer: ObservedAnswer): string[] {
   const { error } = JSON.parse(answer.body) as { error: ShownError };
-  const { status } = ERROR_CATALOGUE[error.code];
+  const status = statusOf(error.code);
   const fits =
     status === answer.status ||
     (error.code === 'bad_request' && STATUS_OF_BAD_REQUEST.includes(answer.status));

@@ -3,7 +3,7 @@ import type { Departure, Gate } from '../../src/platform/net/outbound-request.js
 import { OutboundHttp } from '../../src/platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../src/platform/net/targets.js';
 import { AnthropicModel } from '../../src/triage/model/anthropic/anthropic-model.js';
-import type { AnthropicOptions } from '../../src/triage/model/anthropic/provider-requests.js';
+import type { AnthropicSettings } from '../../src/triage/model/anthropic/provider-requests.js';
 import {
   type Judgement,
   type Judging,
@@ -53,15 +53,15 @@ export class CountingGate implements Gate {
 
 export function modelAt(
   api: Pick<FakeMessagesApi, 'url' | 'key'>,
-  more: Partial<AnthropicOptions> = {},
+  more: Partial<AnthropicSettings> = {},
 ): AnthropicModel {
-  return new AnthropicModel(outbound, {
-    apiKey: api.key,
-    baseUrl: api.url,
-    model: 'claude-sonnet-5-5',
-    timeoutMs: 20_000,
-    ...more,
-  });
+  const settings = {
+    anthropicApiKey: api.key,
+    anthropicBaseUrl: api.url,
+    anthropicModel: 'claude-sonnet-5-5',
+    triageTimeoutMs: 20_000,
+  };
+  return new AnthropicModel({ ...settings, ...more }, outbound);
 }
 
 export async function judge(

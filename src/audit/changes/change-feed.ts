@@ -5,7 +5,7 @@ import { Clock } from '../../platform/clock.js';
 import { SQLSTATE, sqlStateOf } from '../../platform/database/sqlstate.js';
 import { Statements } from '../../platform/database/statements.js';
 import { AppError, ValidationError } from '../../platform/errors/app-error.js';
-import { Draining } from '../../platform/http/draining.js';
+import { Draining } from '../../platform/http/listening.js';
 import { firstIdAt, timeOfId } from '../../platform/ids.js';
 import { type AuditAction, HEAD_ACCEPTED } from '../audit-entry.js';
 import { BEFORE_ALL, type Cursor } from '../chain/audit-chain.js';

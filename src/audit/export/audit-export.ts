@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import type { Caller } from '../../platform/http/caller.js';
+import type { Caller } from '../../platform/http/request.js';
 import { firstIdAt } from '../../platform/ids.js';
 import type { AuditRow } from '../audit-entry.js';
 import type { AuditExportQueryDto } from '../audit.dto.js';

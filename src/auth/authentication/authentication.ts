@@ -6,7 +6,7 @@ import { accessOf, requiredRole } from '../../platform/access/access.js';
 import { hashOf } from '../keys/key-format.js';
 import type { Role } from '../../platform/access/roles.js';
 import { AppError } from '../../platform/errors/app-error.js';
-import { FailureLimits } from '../../platform/limits/failure-limits.js';
+import { FailureLimits } from '../../platform/limits/limits.js';
 import {
   CallerRefusedError,
   FROM_ANOTHER_SITE,

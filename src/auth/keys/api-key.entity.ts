@@ -9,7 +9,7 @@ import {
   Unique,
 } from 'typeorm';
 import type { Role } from '../../platform/access/roles.js';
-import type { KeyLimitClass, LimitClass } from '../../platform/http/caller.js';
+import type { KeyLimitClass, LimitClass } from '../../platform/http/request.js';
 import { UserEntity } from '../users/user.entity.js';
 
 type KeyLimits = Partial<Readonly<Record<LimitClass, number>>>;

@@ -1,11 +1,15 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../../platform/access/access.js';
-import { ApiAnswer, ApiErrorMeanings, Operation } from '../../platform/openapi/answers.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  Operation,
+  DeletedResourceDto,
+} from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../../platform/idempotency/idempotency.js';
 import { CurrentPrincipal, type Principal } from '../principal.js';
-import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import { ApiKeyDto, ApiKeyQueryDto, ApiKeyInputDto, CreatedApiKeyDto } from './api-keys.dto.js';
 import { present } from '../../platform/validation/present.js';
 import { ApiKeysService } from './api-keys.service.js';

@@ -1,8 +1,7 @@
-import { KEY_LIMIT_CLASSES, type KeyLimitClass } from '../../platform/http/caller.js';
+import { KEY_LIMIT_CLASSES, type KeyLimitClass } from '../../platform/http/request.js';
 import { INTEGRATION_LIMITS } from '../../platform/limits/limits.js';
 import { type Role, ROLES } from '../../platform/access/roles.js';
-import { sortWords } from '../../platform/paging/page.js';
-import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
+import { PageQueryDto, sortWords, SortWords } from '../../platform/paging/page.js';
 import {
   Choice,
   type FieldOptions,

@@ -3,8 +3,7 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { AlwaysTrue, Field, Instant, Nested, Text } from '../../platform/validation/fields.js';
 import { PasswordChangeDto, LONGEST_GUESS, PrincipalDto } from '../me/me.dto.js';
-import { FAILURES_PER_MINUTE } from '../../platform/limits/failure-limits.js';
-import { STRANGERS_PER_MINUTE } from '../../platform/limits/limits.js';
+import { STRANGERS_PER_MINUTE, FAILURES_PER_MINUTE } from '../../platform/limits/limits.js';
 
 /** A name or password of a login attempt. It may be longer than a valid one. */
 const Guess = (format?: 'password') =>

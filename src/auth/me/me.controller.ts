@@ -7,8 +7,8 @@ import {
   ApiErrorMeanings,
   ApiErrors,
   Operation,
+  DeletedResourceDto,
 } from '../../platform/openapi/answers.js';
-import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { CurrentPrincipal, type Principal } from '../principal.js';
 import {

@@ -6,13 +6,12 @@ import {
   APPROVAL_LEVELS,
 } from '../../platform/access/roles.js';
 import { Choice, Nested, Text, Flag, Id, Instant } from '../../platform/validation/fields.js';
-import type { KeyLimitClass } from '../../platform/http/caller.js';
+import type { KeyLimitClass } from '../../platform/http/request.js';
 import { ApiKeyLimitsDto, LimitClassField } from '../keys/api-keys.dto.js';
 import { present } from '../../platform/validation/present.js';
 import type { Principal } from '../principal.js';
 import { NewPassword } from '../users/users.dto.js';
-import { sortWords } from '../../platform/paging/page.js';
-import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
+import { PageQueryDto, sortWords, SortWords } from '../../platform/paging/page.js';
 
 const PRINCIPAL_KINDS = ['key', 'user'] as const;
 

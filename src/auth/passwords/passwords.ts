@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isLoopback } from '../../platform/addresses/network.js';
 import { Semaphore } from '../../platform/concurrency/semaphore.js';
 import { AppError, UnavailableError } from '../../platform/errors/app-error.js';
-import { FailureLimits } from '../../platform/limits/failure-limits.js';
+import { FailureLimits } from '../../platform/limits/limits.js';
 import { TooManyFailuresError, WeakPasswordError } from '../auth.errors.js';
 import { Refusals } from '../refusals/refusals.js';
 import type { LoginUser } from '../users/user.entity.js';
@@ -126,14 +126,14 @@ export class Passwords {
   private async requireUnblocked(guess: PasswordGuess): Promise<void> {
     this.refuseAddress(guess, await this.failures.blocked('login', guess.address));
     if (isTrustedAddress(guess)) return;
-    this.refuseAccount(guess, await this.failures.accountBlocked(guess.account));
+    this.refuseAccount(guess, await this.failures.blocked('account', guess.account));
   }
 
   private async fail(guess: PasswordGuess, right: boolean): Promise<void> {
     const { address, user } = guess;
     this.refuseAddress(guess, await this.failures.record('login', address));
     if (!isTrustedAddress(guess)) {
-      this.refuseAccount(guess, await this.failures.recordForAccount(guess.account));
+      this.refuseAccount(guess, await this.failures.record('account', guess.account));
     }
     const wrong = user?.password_hash ? 'wrong_password' : 'unknown_user';
     await this.refusals.login(address, user?.username, right ? 'disabled' : wrong);

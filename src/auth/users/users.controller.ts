@@ -6,11 +6,11 @@ import {
   ApiErrorMeanings,
   ApiErrors,
   Operation,
+  DeletedResourceDto,
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../../platform/idempotency/idempotency.js';
 import { CurrentPrincipal, type Principal } from '../principal.js';
-import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import {
   UserInputDto,
   DeleteUserQueryDto,

@@ -1,7 +1,6 @@
 import { NotEquals } from 'class-validator';
 import { type Role, ROLES } from '../../platform/access/roles.js';
-import { sortWords } from '../../platform/paging/page.js';
-import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
+import { PageQueryDto, sortWords, SortWords } from '../../platform/paging/page.js';
 import {
   LONGEST_PASSWORD,
   SHORTEST_PASSWORD,

@@ -5,7 +5,7 @@ import {
   isActionType,
 } from '../../action-catalogue/action-types.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
-import { FEW, MAX_DEPTH, sizeOf } from '../../platform/http/strict-json.js';
+import { jsonDefects, MAX_DEPTH } from '../../platform/http/strict-json.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import { shownName } from '../../platform/text.js';
 import { problemAt } from '../../targets/target-check.js';
@@ -276,13 +276,13 @@ function problemsIn(config: HttpConfig): FieldError[] {
     }
     const json = typeof body === 'string' && !isForm ? jsonIn(body) : body;
     // The limits of request bodies apply again to JSON in a text, which they counted as one value.
-    const size = sizeOf(json, FEW);
+    const large = jsonDefects(json).find(({ code }) => code.startsWith('too_'));
     if (isForm && typeof body === 'object') {
       report(ofBody, 'form', 'must be text when the content-type is a form');
     } else if (body !== undefined && json === undefined) {
       report(ofBody, 'json', 'must be JSON; templates must be within its strings');
-    } else if (size !== 'ok') {
-      report(ofBody, size, `has too many values or more than ${MAX_DEPTH} levels`);
+    } else if (large) {
+      report(ofBody, large.code, `has too many values or more than ${MAX_DEPTH} levels`);
     } else {
       checkJson(json, ofBody, type);
     }

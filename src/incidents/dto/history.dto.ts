@@ -1,8 +1,12 @@
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import type { FeedPage } from '../../audit/changes/change-feed.js';
 import { ChangeOf, ChangesPageDto } from '../../audit/changes/feed-api.js';
-import { type Page, type PageRequest, sortWords } from '../../platform/paging/page.js';
-import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import {
+  type Page,
+  type PageRequest,
+  sortWords,
+  PageQueryDto,
+} from '../../platform/paging/page.js';
 import {
   Choice,
   Field,

@@ -1,9 +1,7 @@
 import { BlockList } from 'node:net';
 import { type IpAddress, readIpAddress, readIpRange } from './ip-address.js';
 
-/**
- * Addresses of cloud metadata services, which hand out credentials: AWS, Azure, Google, Alibaba, Oracle, containers.
- */
+/** Cloud metadata services, which hand out credentials: AWS, Azure, Google, Alibaba, Oracle, containers. */
 const METADATA = [
   '169.254.169.254',
   '169.254.169.253',
@@ -71,10 +69,7 @@ const PRIVATE_NAME =
 /** Without the exceptions of a site: a private network counts as private even if the site allows it. */
 const rulesWithoutExceptions = targetRules([]);
 
-/**
- * Whether a host is private by its address or by a name that public DNS does not resolve. `host` has the form of
- * URL#hostname.
- */
+/** By its address, or by a name that public DNS does not resolve. `host` as for Targets. */
 export function isPrivateHost(host: string): boolean {
   const literal = literalIn(host);
   return literal ? rulesWithoutExceptions(literal) !== undefined : PRIVATE_NAME.test(host);

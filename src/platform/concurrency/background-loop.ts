@@ -7,20 +7,14 @@ export interface LoopOptions {
   readonly task: string;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly pauseMs: number;
-  /**
-   * Pause after each call even if woken, at least as long as the call, so that work that arrives meanwhile is processed
-   * together.
-   */
+  /** Pause after each call even if woken, and at least as long as the call, to process more together. */
   readonly restMs?: number;
 }
 
 const LONGEST_REST_MS = 100;
 const REST_AFTER_FAILURE_MS = 100;
 
-/**
- * Calls `work` after each pause, and when woken; calls never overlap. The log shows the first error of a series with one
- * cause.
- */
+/** Calls `work` after each pause and when woken, never twice at a time. */
 export class BackgroundLoop {
   private timer: NodeJS.Timeout | undefined;
   private underWay: Promise<void> | undefined;

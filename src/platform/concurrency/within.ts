@@ -1,7 +1,4 @@
-/**
- * The result of `work`, or of `late` after `ms` milliseconds; `late` may throw. Late work is not stopped, and its
- * outcome is ignored.
- */
+/** The result of `work`, or of `late` after `ms`; `late` may throw. Late work is not stopped. */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
   const timeIsUp = new Promise<typeof TIME_IS_UP>((resolve) => {
@@ -18,10 +15,7 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 
 const TIME_IS_UP = Symbol('time is up');
 
-/**
- * The result of `work`, or throws the reason of the signal if it aborts first. Work that ignores the signal is not
- * awaited.
- */
+/** The result of `work`, or throws the reason of the signal. Work that ignores the signal is not awaited. */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const over = Promise.withResolvers<never>();
   const end = () => over.reject(signal.reason as Error);
@@ -34,10 +28,7 @@ export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): P
   }
 }
 
-/**
- * Runs `work` with a signal that aborts with the given one or after `ms`. AbortSignal.timeout would stay in memory until
- * then.
- */
+/** The signal aborts with the given one or after `ms`. AbortSignal.timeout would stay in memory. */
 export async function withDeadline<T>(
   ms: number,
   signal: AbortSignal,

@@ -89,10 +89,7 @@ function jsonObject(text: string): Record<string, unknown> {
 export const TRIAGE_PROVIDERS = ['anthropic', 'rules', 'none'] as const;
 export type TriageProvider = (typeof TRIAGE_PROVIDERS)[number];
 
-/**
- * Without TRIAGE_PROVIDER, an API key selects the model. Otherwise a trial (embedded database) uses the rules, and a
- * site must choose.
- */
+/** An API key selects the model. Otherwise a trial uses the rules, and a site must choose. */
 export function chosenProvider(settings: {
   readonly triageProvider: TriageProvider | undefined;
   readonly anthropicApiKey: string | undefined;

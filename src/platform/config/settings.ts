@@ -37,10 +37,6 @@ const SECTIONS = {
       'Maximum size of a request body in bytes.',
       integer(1_048_576, 1024, 104_857_600),
     ],
-    bodiesLimitBytes: [
-      'Memory for all request bodies in progress, in bytes. If it is full, the body that has been arriving for longest gets 503. At least BODY_LIMIT_BYTES.',
-      integer(16_777_216, 65_536, 10_737_418_240),
-    ],
   },
   Database: {
     databaseUrl: [

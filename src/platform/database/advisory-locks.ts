@@ -12,6 +12,4 @@ export enum AdvisoryLock {
   Bootstrap = 7_203_442,
   /** Shared by claims of actions, exclusive for changes of the kill switch. */
   KillSwitch = 4_157_201,
-  /** First number of a pair. The second is the hash of a webhook source, whose failures are notified once in a quiet period. */
-  WebhookFailures = 4_157_212,
 }

@@ -79,66 +79,50 @@ export class ServiceClient extends Client {
   }
 
   override query = ((...args: unknown[]): unknown => {
-    const last = args.at(-1);
-    const span = beginStatement(args[0]);
-    if (typeof last === 'function') {
-      const callback = last as (error: unknown, result: unknown) => void;
-      args[args.length - 1] = (error: unknown, result: unknown): void => {
-        this.ended(span, error);
-        callback(error, result);
-      };
-      return this.send(...args);
+    // An object that submits itself, such as a COPY stream, also reports its own end.
+    if (typeof args[0] === 'object' && args[0] !== null && 'submit' in args[0]) {
+      return this.send(args);
     }
-    const answer = isSubmitted(args[0]) ? this.send(...args) : this.inTurn(args);
-    if (answer instanceof Promise) {
-      answer.then(
-        () => span?.end(),
-        (error: unknown) => this.ended(span, error),
-      );
-    }
-    return answer;
+    const callback = typeof args.at(-1) === 'function' ? (args.pop() as Callback) : undefined;
+    const span = beginStatement(args[0] as string | TracedQuery);
+    const answer = this.inTurn(args);
+    answer.then(
+      () => span?.end(),
+      (error: unknown) => this.failed(span, error),
+    );
+    if (!callback) return answer;
+    answer.then((result) => callback(undefined, result), callback);
+    return undefined;
   }) as Client['query'];
 
   /** Queues a statement while another one runs: concurrent parts of a transaction share the connection. */
-  private inTurn(args: readonly unknown[]): unknown {
-    const send = (): unknown => this.send(...args);
+  private inTurn(args: readonly unknown[]): Promise<unknown> {
+    const send = () => this.send(args) as Promise<unknown>;
     const answer = this.underWay === 0 ? send() : this.latest.then(send, send);
-    if (!(answer instanceof Promise)) return answer;
     this.underWay += 1;
     const ended = (): void => void (this.underWay -= 1);
     this.latest = answer.then(ended, ended);
     return answer;
   }
 
-  private send(...args: unknown[]): unknown {
-    const [text, values, ...others] = args;
+  private send([text, values, ...others]: readonly unknown[]): unknown {
     const isBare = typeof text === 'string' && Array.isArray(values) && values.length > 0;
     const sent = isBare
-      ? [{ text, values: values as unknown[], name: nameFor(text) }, ...others]
-      : args;
-    return (super.query as (...all: unknown[]) => unknown).apply(this, sent);
+      ? [{ text, values: values as unknown[], name: nameFor(text) }]
+      : [text, values];
+    return (super.query as (...all: unknown[]) => unknown).call(this, ...sent, ...others);
   }
 
-  private ended(span: Span | undefined, error: unknown): void {
-    span?.end(error ? codeOf(error) : undefined);
-    this.closeIfUseless(error);
-  }
-
-  private closeIfUseless(error: unknown): void {
-    if (!error) return;
+  private failed(span: Span | undefined, error: unknown): void {
+    span?.end(codeOf(error));
     const hung = error instanceof Error && error.message === HUNG;
-    const readOnly = sqlStateOf(error) === SQLSTATE.readOnlyTransaction;
-    if (hung || readOnly) {
-      (
-        this as unknown as { connection: { stream: { destroy(): void } } }
-      ).connection.stream.destroy();
-    }
+    if (!hung && sqlStateOf(error) !== SQLSTATE.readOnlyTransaction) return;
+    const { connection } = this as unknown as { connection: { stream: { destroy(): void } } };
+    connection.stream.destroy();
   }
 }
 
-function isSubmitted(given: unknown): boolean {
-  return typeof given === 'object' && given !== null && 'submit' in given;
-}
+type Callback = (error: unknown, result?: unknown) => void;
 
 /** Number of uses after which a text gets a prepared statement on every connection. */
 const OFTEN = 20;
@@ -175,13 +159,10 @@ export interface TracedQuery extends QueryConfig<unknown[]> {
 const FIRST_WORD = /^\s*([a-z]{1,20})\b/i;
 
 /** Begins a span for a statement of a request or job, without its values. Background loops, which poll, make none. */
-function beginStatement(given: unknown): Span | undefined {
-  const isText = typeof given === 'string';
-  const { text, name, span } = (isText ? { text: given } : (given ?? {})) as Partial<TracedQuery>;
+function beginStatement(given: string | TracedQuery): Span | undefined {
+  const { text, name, span }: TracedQuery = typeof given === 'string' ? { text: given } : given;
   const parent = span ?? presentSpan();
-  if (!parent || typeof text !== 'string' || (!isText && 'submit' in (given as object))) {
-    return undefined;
-  }
+  if (!parent) return undefined;
   const operation = FIRST_WORD.exec(text)?.[1]?.toLowerCase();
   return beginSpan(
     {

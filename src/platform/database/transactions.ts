@@ -13,10 +13,7 @@ declare const inTransaction: unique symbol;
 /** Only Transactions creates one and every write requires one, so a write outside a transaction does not compile. */
 export type Tx = EntityManager & { readonly [inTransaction]: true };
 
-/**
- * Joins a transaction: `begin` may reject the work, `finish` may add rows, such as the stored response of an
- * Idempotency-Key.
- */
+/** Joins a transaction: `begin` may reject the work, `finish` may add rows. */
 export interface Participant<T = unknown> {
   begin?(tx: Tx): Promise<void>;
   finish?(tx: Tx, result: T): Promise<void>;
@@ -46,10 +43,7 @@ export function afterCommit(tx: Tx, action: () => void): void {
 export class Transactions {
   constructor(private readonly dataSource: DataSource) {}
 
-  /**
-   * Runs `work` in one transaction. If it lost a race it is repeated, so it must have no effect that a rollback does not
-   * undo.
-   */
+  /** Runs `work` in one transaction. Repeats it after a lost race, so it may only have effects in `tx`. */
   async run<T>(
     work: (tx: Tx) => Promise<T>,
     ...participants: readonly Participant<NoInfer<T>>[]

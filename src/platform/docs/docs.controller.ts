@@ -1,3 +1,9 @@
+import { Controller, Get, Headers, Module, Param, Req, Res } from '@nestjs/common';
+import { ApiExcludeController, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { Page, Public } from '../access/access.js';
 import {
   APPROVAL_LEVELS,
   approvalLevelOf,
@@ -5,20 +11,47 @@ import {
   ROLES,
   type Role,
 } from '../access/roles.js';
-import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
-import { assetAddress, docsAsset } from './docs-assets.js';
-import { Controller, Get, Module, Param, Req, Res } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Page, Public } from '../access/access.js';
+import { version } from '../config/process.js';
 import { NotFoundError } from '../errors/app-error.js';
-import { AnyQuery } from '../http/handler-options.js';
 import { sendFile, StaticFile } from '../http/answer-transport.js';
-import { guideIndex, guideNamed } from './guides.js';
-import { ServiceIndexController } from './service-index.controller.js';
+import { AnyQuery } from '../http/handler-options.js';
+import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
+import { ApiAnswer, Operation } from '../openapi/answers.js';
+import { Text } from '../validation/fields.js';
+
+/** Folders of the files of the page and of the guides, with the names that are served. */
+const FOLDERS: readonly (readonly [folder: string, names: RegExp])[] = [
+  [dirname(require.resolve('swagger-ui-dist/package.json')), /^swagger-ui(-bundle\.js|\.css)$/],
+  [join(__dirname, 'browser'), /./],
+  [join(__dirname, '../../../docs'), /\.md$/],
+];
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  // Browsers show it, and save Markdown.
+  '.md': 'text/plain; charset=utf-8',
+};
+
+let files: ReadonlyMap<string, StaticFile> | undefined;
+
+/** Read at the first request, because most processes never show the page. */
+function pageFiles(): ReadonlyMap<string, StaticFile> {
+  const read = (folder: string, name: string) =>
+    new StaticFile(TYPES[extname(name)]!, readFileSync(join(folder, name)));
+  return (files ??= new Map(
+    FOLDERS.filter(([folder]) => existsSync(folder)).flatMap(([folder, names]) =>
+      readdirSync(folder)
+        .filter((name) => names.test(name))
+        .map((name) => [name, read(folder, name)] as const),
+    ),
+  ));
+}
 
 /** Page with Swagger UI. It loads files only from this host, as the content security policy requires. Its scripts are in `browser/`. */
 export function docsPage({ name, role }: { readonly name: string; readonly role: Role }): string {
+  const guides = [...pageFiles().keys()].filter((file) => file.endsWith('.md'));
+  const links = guides.map((file) => file.slice(0, -3)).map(linkToGuide);
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -26,8 +59,8 @@ export function docsPage({ name, role }: { readonly name: string; readonly role:
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>API - ${PRODUCT}</title>
     <link rel="icon" type="image/svg+xml" href="/favicon.ico">
-    <link rel="stylesheet" href="${assetAddress('swagger-ui.css')}">
-    <link rel="stylesheet" href="${assetAddress('page.css')}">
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <link rel="stylesheet" href="/docs/page.css">
     <style>${COLOURS}${DARK_COLOURS}</style>
   </head>
   <body>
@@ -35,30 +68,28 @@ export function docsPage({ name, role }: { readonly name: string; readonly role:
       <h1>${SIGN}${PRODUCT}</h1>
       <span>You are logged in as <strong>${escapeHtml(name)}</strong>, role <strong>${role}</strong></span>
       <a href="/openapi.json">OpenAPI</a>
-      <a href="/docs/guides">Guides</a>
       <a href="/login/password">Change password</a>
       <form method="post" action="/logout"><button type="submit">Log out</button></form>
     </header>
+    <nav class="its-guides" aria-label="Guides">Guides: ${links.join(' · ')}</nav>
     <section id="kill-switch" aria-label="Kill switch" aria-live="polite" hidden></section>
     <section id="approvals" aria-label="Waiting for approval" data-levels="${levelsOf(role)}" hidden></section>
     <main id="swagger-ui" data-role="${role}" data-roles="${ROLES.join(' ')}"></main>
     <noscript><p>This page needs JavaScript. The document itself is at <a href="/openapi.yaml">/openapi.yaml</a>.</p></noscript>
-    <script src="${assetAddress('swagger-ui-bundle.js')}"></script>
-    <script type="module" src="${assetAddress('start.mjs')}"></script>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script type="module" src="/docs/start.mjs"></script>
   </body>
 </html>
 `;
 }
+
+const linkToGuide = (name: string): string => `<a href="/docs/guides/${name}">${name}</a>`;
 
 /** Approval levels at which the role may approve. */
 function levelsOf(role: Role): string {
   const own = approvalLevelOf(role);
   return APPROVAL_LEVELS.filter((level) => level !== 'none' && levelReaches(own, level)).join();
 }
-
-const FOR_GOOD = 'private, max-age=31536000, immutable';
-const ASK_AGAIN = 'private, no-cache';
-const ONE_DAY = 'public, max-age=86400';
 
 /** Swagger UI for people who have logged in. It is a page, not part of the API that the contract describes. */
 @ApiExcludeController()
@@ -80,39 +111,31 @@ export class DocsController {
     void reply.redirect('/docs', 303);
   }
 
-  /** With and without a slash: Nest takes one slash off the end of a path. */
-  @Get(['guides', 'guides//'])
-  guides(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (!request.caller) return void reply.redirect('/login?next=/docs/guides', 303);
-    sendFile(reply, guideIndex(), ASK_AGAIN);
-  }
-
   @Get('guides/:name')
   guide(
     @Param('name') name: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): void {
-    if (!request.caller) {
-      return void reply.redirect(`/login?next=/docs/guides/${encodeURIComponent(name)}`, 303);
-    }
-    const guide = guideNamed(name);
-    if (!guide) throw new NotFoundError('Page');
-    sendFile(reply, guide, ASK_AGAIN);
+    send(`${name}.md`, `/docs/guides/${encodeURIComponent(name)}`, request, reply);
   }
 
-  @Get(':version/:asset')
-  asset(
-    @Param('version') version: string,
-    @Param('asset') name: string,
+  @Get(':name')
+  file(
+    @Param('name') name: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): void {
-    if (!request.caller) return void reply.redirect('/login?next=/docs', 303);
-    const asset = docsAsset(version, name);
-    if (!asset) throw new NotFoundError('Page');
-    sendFile(reply, asset.file, asset.isOfThisVersion ? FOR_GOOD : ASK_AGAIN);
+    send(name, '/docs', request, reply);
   }
+}
+
+function send(name: string, next: string, { caller }: FastifyRequest, reply: FastifyReply): void {
+  if (!caller) return void reply.redirect(`/login?next=${next}`, 303);
+  const file = pageFiles().get(name);
+  if (!file) throw new NotFoundError('Page');
+  // Revalidated each time, because a new release may change the files.
+  sendFile(reply, file, 'private, no-cache');
 }
 
 /** Browsers ask for the icon of a host on every page, whatever the page says. */
@@ -125,8 +148,74 @@ export class FaviconController {
   @Public()
   @AnyQuery()
   show(@Res() reply: FastifyReply): void {
-    sendFile(reply, this.icon, ONE_DAY);
+    sendFile(reply, this.icon, 'public, max-age=86400');
   }
+}
+
+export class ServiceIndexDto {
+  @Text({ description: 'Name of the service.' })
+  readonly name = 'Incident Triage Service';
+
+  @Text({ description: 'Version that is running, as in `/health`.' })
+  readonly version = version;
+
+  @Text({ description: 'Path of the API.' })
+  readonly api = '/api';
+
+  @Text({ description: 'Page with every operation, for people who have logged in.' })
+  readonly docs = '/docs';
+
+  @Text({ description: 'OpenAPI document, from which clients are generated.' })
+  readonly openapi = '/openapi.json';
+
+  @Text({ description: 'Health of the service.' })
+  readonly health = '/health';
+}
+
+const VARY = {
+  Vary: { description: 'Always `Accept`.', schema: { type: 'string' as const, example: 'Accept' } },
+};
+
+/** Answers at the root of the host. */
+@ApiTags('System')
+@Controller()
+@Public()
+@AnyQuery()
+export class ServiceIndexController {
+  @Get()
+  @Operation(
+    'getServiceIndex',
+    'List the addresses of the service',
+    'Redirects browsers, whose Accept prefers `text/html`, to the page `/docs`.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'Paths of the parts of the service on this host.',
+    type: ServiceIndexDto,
+    headers: VARY,
+  })
+  @ApiResponse({
+    status: 303,
+    description: 'Redirects a browser to `/docs`.',
+    headers: {
+      Location: { description: 'Always `/docs`.', required: true, schema: { type: 'string' } },
+      ...VARY,
+    },
+  })
+  index(
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): ServiceIndexDto | undefined {
+    void reply.header('vary', 'Accept');
+    if (!prefersHtml(accept)) return new ServiceIndexDto();
+    void reply.redirect('/docs', 303);
+    return undefined;
+  }
+}
+
+/** Whether the caller is a browser that opens a page: it asks for HTML, and not for JSON. */
+export function prefersHtml(accept = ''): boolean {
+  return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept);
 }
 
 @Module({ controllers: [DocsController, FaviconController, ServiceIndexController] })

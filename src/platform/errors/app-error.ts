@@ -1,5 +1,5 @@
 import { shownStart } from '../text.js';
-import { type ErrorCode, statusOf, ERROR_CATALOGUE } from './error-catalogue.js';
+import { ERROR_CATALOGUE, type ErrorCode, meaningOf, statusOf } from './error-catalogue.js';
 import { HttpException } from '@nestjs/common';
 import { isDatabaseUnavailable } from '../database/sqlstate.js';
 
@@ -106,7 +106,7 @@ export function toAppError(thrown: unknown): AppError {
   const code = codeOf(frameworkStatus(thrown) ?? 500) ?? 'internal_error';
   const isUnexpected = code === 'internal_error';
   // Not the message of the framework, which repeats the whole address.
-  const message = isUnexpected ? 'An unexpected error occurred.' : ERROR_CATALOGUE[code].meaning;
+  const message = isUnexpected ? 'An unexpected error occurred.' : meaningOf(code);
   return new AppError(code, message, { cause: thrown });
 }
 

@@ -1,13 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
-import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { KnownRoutes } from './known-routes.js';
-import { prefersAsync } from './prefer.js';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { prefersAsync } from './handler-options.js';
 
 /** Below this size, compression saves less than its header costs. */
 const SMALLEST_COMPRESSED_BYTES = 1024;
 
-type Encoding = 'br' | 'gzip';
 type Done = (error: Error | null, payload?: unknown) => void;
 
 /**
@@ -22,11 +21,10 @@ export function sendCompletely(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
-  routes: KnownRoutes,
   done: Done,
 ): void {
   const { headers, method } = request;
-  if (reply.statusCode === 201) setLocation(request, reply, payload, routes);
+  if (reply.statusCode === 201) setLocation(request, reply, payload);
   if (reply.statusCode === 202 && prefersAsync(request)) {
     void reply.header('preference-applied', 'respond-async');
   }
@@ -42,10 +40,9 @@ export function sendCompletely(
   if (!isCompressible(payload, etag)) return done(null, payload);
   // Also if this caller accepts no encoding, so that caches distinguish the encodings.
   void reply.header('vary', 'accept-encoding');
-  const encoding = encodingFor(headers['accept-encoding']);
-  if (!encoding) return done(null, payload);
-  void reply.header('content-encoding', encoding).removeHeader('content-length');
-  compressed(payload, encoding).then((packed) => done(null, packed), done);
+  if (!acceptsGzip(headers['accept-encoding'])) return done(null, payload);
+  void reply.header('content-encoding', 'gzip').removeHeader('content-length');
+  compressed(payload).then((packed) => done(null, packed), done);
 }
 
 function isCompressible(payload: unknown, etag: unknown): payload is string | Buffer {
@@ -54,37 +51,27 @@ function isCompressible(payload: unknown, etag: unknown): payload is string | Bu
   return Buffer.byteLength(payload) > SMALLEST_COMPRESSED_BYTES;
 }
 
-/** Compressed files, which are sent often and never change. */
-const packedFiles = new WeakMap<Buffer, Partial<Record<Encoding, Promise<Buffer>>>>();
-
-export function compressed(bytes: Buffer | string, encoding: Encoding): Promise<Buffer> {
-  const packed = typeof bytes === 'string' ? undefined : packedFiles.get(bytes);
-  if (!packed) return compress(bytes, encoding, encoding === 'br' ? 4 : 6);
-  return (packed[encoding] ??= compress(bytes, encoding, 9));
-}
-
 /** Compresses in the thread pool, outside of the event loop. */
-function compress(bytes: Buffer | string, encoding: Encoding, level: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const done = (error: Error | null, packed: Buffer) => (error ? reject(error) : resolve(packed));
-    if (encoding === 'gzip') gzip(bytes, { level }, done);
-    else brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: level } }, done);
-  });
+const compress = promisify(gzip);
+
+export function compressed(bytes: Buffer | string): Promise<Buffer> {
+  const file = typeof bytes === 'string' ? undefined : files.get(bytes);
+  return file ? (file.packed ??= compress(file.bytes, { level: 9 })) : compress(bytes);
 }
 
-/** The answer names the new resource by the parameter of the route that reads it, such as `/api/incidents/:id`. */
+/** Names the new resource by the field that is the parameter of the route that reads it, such as `/api/incidents/:id`. */
 function setLocation(
-  request: FastifyRequest,
+  { server, routeOptions }: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
-  routes: KnownRoutes,
 ): void {
-  const path = request.routeOptions.url;
-  const parameter = path === undefined ? undefined : routes.parameterBelow(path, 'GET');
-  if (parameter === undefined || typeof payload !== 'string') return;
-  const { data } = JSON.parse(payload) as { data?: Readonly<Record<string, unknown>> };
-  const id = data?.[parameter];
-  if (typeof id === 'string') void reply.header('location', `${path}/${encodeURIComponent(id)}`);
+  if (typeof payload !== 'string') return;
+  const { data = {} } = JSON.parse(payload) as { data?: Readonly<Record<string, unknown>> };
+  const isRead = (field: string) =>
+    server.hasRoute({ url: `${routeOptions.url}/:${field}`, method: 'GET' });
+  const id = data[Object.keys(data).find(isRead) ?? ''];
+  if (typeof id === 'string')
+    void reply.header('location', `${routeOptions.url}/${encodeURIComponent(id)}`);
 }
 
 /** If-None-Match compares weakly: proxies that compress make weak tags of strong ones. */
@@ -95,32 +82,30 @@ export function hasAlready(ifNoneMatch: string | undefined, etag: string): boole
     .some((tag) => tag.trim() === '*' || plain(tag) === plain(etag));
 }
 
-/** The smallest encoding that Accept-Encoding allows, by name or by `*`. A quality of 0 refuses an encoding. */
-export function encodingFor(acceptEncoding: string | string[] | undefined): Encoding | undefined {
-  const offers = new Map(
-    [acceptEncoding ?? []]
-      .flat()
-      .join(',')
-      .toLowerCase()
-      .split(',')
-      .map((offer) => {
-        const [name = '', ...options] = offer.split(';').map((part) => part.trim());
-        return [name, !options.some((option) => /^q=0(\.0*)?$/.test(option))] as const;
-      }),
-  );
-  return (['br', 'gzip'] as const).find((name) => offers.get(name) ?? offers.get('*') ?? false);
+const GZIP = /(?:^|,)\s*gzip\s*(?:;\s*q=([\d.]+)\s*)?(?:,|$)/i;
+const ANY = /(?:^|,)\s*\*\s*(?:;\s*q=([\d.]+)\s*)?(?:,|$)/;
+
+/** Whether Accept-Encoding allows gzip, by name or by `*`. A quality of 0 refuses it. */
+export function acceptsGzip(acceptEncoding: string | string[] = ''): boolean {
+  const offers = String(acceptEncoding);
+  const offer = GZIP.exec(offers) ?? ANY.exec(offers);
+  return offer !== null && Number(offer[1] ?? 1) > 0;
 }
 
-/** A file that is the same for all callers until the next release. It is compressed once, at the first request. */
+const files = new WeakMap<Buffer, StaticFile>();
+
+/** A file that is the same for all callers until the next release. */
 export class StaticFile {
   /** A weak tag: it names the content, compressed or not. */
   readonly etag: string;
+  /** Compressed at the first request. */
+  packed?: Promise<Buffer>;
 
   constructor(
     readonly type: string,
     readonly bytes: Buffer,
   ) {
-    packedFiles.set(bytes, {});
+    files.set(bytes, this);
     this.etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   }
 }

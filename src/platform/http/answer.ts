@@ -27,14 +27,10 @@ declare module 'fastify' {
 /** Answers with the object that the handler returns, without the envelope. */
 export const RawAnswer = (): MethodDecorator => RouteConfig({ rawAnswer: true });
 
-/** Thrown when the request already has its answer, so that its handler must not run or its transaction not commit. */
-export abstract class AnswerInstead extends Error {
-  constructor(
-    message: string,
-    readonly answer: Answer,
-    readonly headers: Readonly<Record<string, string>>,
-  ) {
-    super(message);
+/** Ends a request or its transaction with the stored response of an earlier request with the same Idempotency-Key. */
+export class AnsweredBefore extends Error {
+  constructor(readonly answer: Answer) {
+    super('The service already answered the request with this Idempotency-Key.');
   }
 }
 
@@ -78,12 +74,11 @@ export class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply>();
-    if (thrown instanceof AnswerInstead) {
-      const { answer, headers } = thrown;
-      void reply.status(answer.status).headers(headers).type(JSON_UTF8).send(answer.body);
-    } else {
-      answerError(thrown, http.getRequest<FastifyRequest>(), reply);
+    if (!(thrown instanceof AnsweredBefore)) {
+      return answerError(thrown, http.getRequest<FastifyRequest>(), reply);
     }
+    const { status, body } = thrown.answer;
+    void reply.status(status).header('idempotency-replayed', 'true').type(JSON_UTF8).send(body);
   }
 }
 
@@ -98,7 +93,6 @@ function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyRep
     .send(errorBody(error, request.id));
 }
 
-/** The envelope of all errors. */
 function errorBody(error: AppError, request_id: string): object {
   const { code, message, extras } = error;
   return { error: { code, message, request_id, ...extras.fields, details: extras.details } };

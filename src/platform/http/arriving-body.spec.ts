@@ -8,7 +8,7 @@ const MIB = 1024 * 1024;
 function arriving(memory = new BodyMemory(16 * MIB, MIB), announced?: number) {
   const raw = new IncomingMessage(new Socket());
   if (announced !== undefined) raw.headers = { 'content-length': String(announced) };
-  const body = new ArrivingBody(raw, memory, undefined);
+  const body = new ArrivingBody(raw, memory);
   const send = async (...chunks: string[]): Promise<void> => {
     for (const chunk of chunks) raw.push(chunk);
     await turns();
@@ -29,7 +29,7 @@ async function turns(): Promise<void> {
 async function hold(memory: BodyMemory, bytes: number, announced?: number) {
   const one = arriving(memory, announced);
   let problem: unknown;
-  const read = one.body.read(MIB, 'stranger').catch((error: unknown) => (problem = error));
+  const read = one.body.read(MIB).catch((error: unknown) => (problem = error));
   await one.send('x'.repeat(bytes));
   const finish = async (): Promise<unknown> => {
     one.end();
@@ -45,7 +45,7 @@ describe('ArrivingBody', () => {
   it('joins chunks of any size', async () => {
     const { body, send, end } = arriving();
     const parts = ['a', '', 'bc', 'd'.repeat(3_000), 'e', 'f'.repeat(70_000)];
-    const bytes = body.read(100_000, 'known');
+    const bytes = body.read(100_000);
     await send(...parts);
     end();
     expect((await bytes).toString()).toBe(parts.join(''));
@@ -55,40 +55,19 @@ describe('ArrivingBody', () => {
     const { raw, body, send, end } = arriving();
     await send('x'.repeat(70_000));
     expect(raw.readableLength).toBe(70_000);
-    const bytes = body.read(70_000, 'known');
+    const bytes = body.read(70_000);
     end();
     expect((await bytes).length).toBe(70_000);
   });
 
   it('reads thousands of tiny chunks in few turns of the event loop', async () => {
     const { raw, body, send, end } = arriving();
-    const bytes = body.read(20_000, 'stranger');
+    const bytes = body.read(20_000);
     const reads = jest.spyOn(raw, 'read');
     await send(...Array.from({ length: 10_000 }, () => 'x'));
     end();
     expect((await bytes).length).toBe(10_000);
     expect(reads.mock.calls.length).toBeLessThan(10);
-  });
-
-  it.each([
-    ['known', 30_000],
-    ['stranger', 10_000],
-  ] as const)('rejects the body of a %s sender after %i ms', async (sender, patienceMs) => {
-    const { body, send } = arriving();
-    await send('{');
-    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
-    try {
-      let problem: Error | undefined;
-      const read = body.read(100, sender).catch((error: Error) => (problem = error));
-      await jest.advanceTimersByTimeAsync(patienceMs - 1);
-      expect(problem).toBeUndefined();
-      await jest.advanceTimersByTimeAsync(1);
-      await read;
-      const message = 'The body took too long to arrive.';
-      expect(problem).toMatchObject({ code: 'bad_request', message });
-    } finally {
-      jest.useRealTimers();
-    }
   });
 
   it('holds the memory of a large body until the response is sent', async () => {

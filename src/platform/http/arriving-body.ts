@@ -5,13 +5,10 @@ import { GrowingBuffer } from '../growing-buffer.js';
 /** Largest body that counts as small: a login, an approval, the kill switch, most events of a webhook. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
-const ARRIVAL_MS = { known: 30_000, stranger: 10_000 } as const;
-
 /** The rest of a rejected body is discarded first: a client that is still sending may never read the response. */
 const DISCARD_BYTES = 8 * 1024 * 1024;
 const DISCARD_MS = 1_000;
 
-/** Memory for bodies of one size class. */
 class Pool {
   /** Incomplete bodies, oldest first. */
   readonly arriving = new Set<ArrivingBody>();
@@ -33,10 +30,6 @@ class Pool {
     this.taken += fits ? to : from;
     return fits;
   }
-
-  release(bytes: number): void {
-    this.taken -= bytes;
-  }
 }
 
 /**
@@ -55,7 +48,7 @@ export class BodyMemory {
 
 /**
  * The body of one request. Nothing is read until somebody asks for it, so TCP makes the sender wait until the caller is
- * authenticated.
+ * authenticated. Node ends a request that does not arrive in time (`requestTimeout`).
  */
 export class ArrivingBody {
   private readonly announced: number;
@@ -63,44 +56,45 @@ export class ArrivingBody {
   private pool: Pool;
   private held = 0;
 
-  /** @param invite tells a client that waits for it (Expect: 100-continue) to send the body */
   constructor(
     private readonly raw: IncomingMessage,
     private readonly memory: BodyMemory,
-    private invite: (() => void) | undefined,
   ) {
     this.announced = Number(raw.headers['content-length'] ?? NaN);
     this.pool = this.announced > SMALL_BODY_BYTES ? memory.large : memory.small;
     this.arrival.promise.catch(() => undefined);
   }
 
-  /** Returns the whole body if it has at most `limit` bytes. */
-  async read(limit: number, sender: keyof typeof ARRIVAL_MS): Promise<Buffer> {
-    if (this.announced > limit) throw tooLarge(limit);
-    const most = Number.isNaN(this.announced) ? limit : this.announced;
+  /**
+   * Returns the whole body if it has at most `limit` bytes. Reads once in each turn of the event loop. Otherwise Node would
+   * parse megabytes of tiny chunks in one turn, while other requests wait.
+   */
+  async read(limit: number): Promise<Buffer> {
+    const { raw, announced } = this;
+    if (announced > limit) throw tooLarge(limit);
+    const most = Number.isNaN(announced) ? limit : announced;
     const content = new GrowingBuffer(most, (bytes) => this.reserve(bytes));
-    const take = (chunk: Buffer): void => {
+    const read = (): void => {
+      const chunk = (isOver ? null : raw.read()) as Buffer | null;
+      if (!chunk) return;
       if (content.length + chunk.length > limit) this.reject(tooLarge(limit));
       else if (!content.append(chunk)) this.reject(noMemory());
     };
+    const later = (): void => void setImmediate(read);
     const end = (): void => {
-      if (this.raw.complete) this.arrival.resolve();
+      if (raw.complete) this.arrival.resolve();
       else this.reject(new AppError('bad_request', 'The body was cut short.'));
     };
-    const stopReading = this.eachChunk(take, end);
-    const timer = setTimeout(
-      () => this.reject(new AppError('bad_request', 'The body took too long to arrive.')),
-      ARRIVAL_MS[sender],
-    );
+    let isOver = false;
+    raw.on('readable', later).on('end', end).on('close', end).on('error', end);
     this.pool.arriving.add(this);
-    this.invite?.();
-    this.invite = undefined;
+    read();
     try {
       await this.arrival.promise;
       return content.content;
     } finally {
-      clearTimeout(timer);
-      stopReading();
+      isOver = true;
+      raw.off('readable', later).off('end', end).off('close', end);
       this.pool.arriving.delete(this);
       if (this.pool === this.memory.small) this.release();
     }
@@ -114,23 +108,19 @@ export class ArrivingBody {
 
   /** Discards what was not read, and tells whether all of it arrived: otherwise the connection cannot be used again. */
   discard(then: (isAll: boolean) => void): void {
-    const { raw, announced } = this;
-    const isHopeless = raw.destroyed || this.invite !== undefined || announced > DISCARD_BYTES;
-    if (raw.complete || isHopeless) return then(raw.complete);
-    let discarded = 0;
+    const { raw } = this;
+    if (raw.complete || raw.destroyed || this.announced > DISCARD_BYTES) return then(raw.complete);
     const stop = (): void => {
       clearTimeout(timer);
-      stopReading();
+      raw.off('close', stop).off('end', stop).pause();
       then(raw.complete);
     };
     const timer = setTimeout(stop, DISCARD_MS);
-    const stopReading = this.eachChunk((chunk) => {
-      if ((discarded += chunk.length) > DISCARD_BYTES) stop();
-    }, stop);
+    raw.on('close', stop).on('end', stop).resume();
   }
 
   release(): void {
-    this.pool.release(this.held);
+    this.pool.resize(this.held, 0, this);
     this.held = 0;
   }
 
@@ -146,35 +136,9 @@ export class ArrivingBody {
     this.held = bytes;
     return true;
   }
-
-  /**
-   * Reads once in each turn of the event loop. Otherwise Node would parse megabytes of tiny chunks in one turn, while
-   * other requests wait.
-   */
-  private eachChunk(take: (chunk: Buffer) => void, end: () => void): () => void {
-    const { raw } = this;
-    let isStopped = false;
-    const read = (): void => {
-      const chunk = isStopped ? null : (raw.read() as Buffer | null);
-      if (chunk) take(chunk);
-    };
-    const later = (): void => void setImmediate(read);
-    const over = (): void => {
-      if (!isStopped) end();
-    };
-    raw.on('readable', later).on('end', over).on('close', over).on('error', over);
-    read();
-    return () => {
-      isStopped = true;
-      raw.off('readable', later);
-    };
-  }
 }
 
-function tooLarge(limit: number): AppError {
-  return new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
-}
+const tooLarge = (limit: number) =>
+  new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
 
-function noMemory(): AppError {
-  return new UnavailableError('Too many request bodies are under way.', undefined, 1);
-}
+const noMemory = () => new UnavailableError('Too many request bodies are under way.', undefined, 1);

@@ -2,37 +2,29 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/app-error.js';
 
-/** What If-Match asks for: any version, or one of these. Absent, nothing is asked. */
+/** Any version, or one of these entity tags. Without the header: no condition. */
 export type IfMatchCondition = '*' | readonly string[] | undefined;
 
 const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 const LIST = new RegExp(`^[ \\t,]*${ENTITY_TAG}(?:[ \\t]*,[ \\t,]*${ENTITY_TAG})*[ \\t,]*$`);
 const ONE = new RegExp(ENTITY_TAG, 'g');
 
-/**
- * What one address shows at one time: the number of its version. Where an address may show one resource today and another
- * one tomorrow, because names can be given again, the id is in it, too.
- */
+/** Version of a resource, with its id where a name, and so an address, can be given again. */
 export type Revision = number | `${string}-${number}`;
 
 /** A strong tag: it changes with every change of the resource, and with nothing else. */
-export function etagOf(revision: Revision): string {
-  return `"${revision}"`;
-}
+export const etagOf = (revision: Revision): string => `"${revision}"`;
 
 export function setEtag(reply: FastifyReply, revision: Revision): void {
   void reply.header('etag', etagOf(revision));
 }
 
-/** Weak tags stay in the list and match nothing, as RFC 9110 has it for If-Match. */
+/** Weak tags stay in the list and match nothing (RFC 9110). */
 export function parseIfMatch(header: string | undefined): IfMatchCondition {
-  if (header === undefined) return undefined;
-  const value = header.trim();
-  if (value === '*') return '*';
-  if (!LIST.test(value)) {
-    throw new AppError('bad_request', 'If-Match must be * or a list of quoted entity tags.');
-  }
-  return value.match(ONE) ?? [];
+  const value = header?.trim();
+  if (value === undefined || value === '*') return value;
+  if (LIST.test(value)) return value.match(ONE) ?? [];
+  throw new AppError('bad_request', 'If-Match must be * or a list of quoted entity tags.');
 }
 
 export function isMatch(condition: IfMatchCondition, revision: Revision): boolean {
@@ -64,13 +56,11 @@ export class PreconditionFailedError extends AppError {
   }
 }
 
-/** Called inside the transaction of the change, after the row was locked: the revision must not be able to move. */
+/** Call it in the transaction of the change, after the row was locked. */
 export function requireMatch(condition: IfMatchCondition, revision: Revision): void {
   if (!isMatch(condition, revision)) throw new PreconditionFailedError(revision);
 }
 
-/** The condition under which a PUT or DELETE may take place. */
-export const IfMatch = createParamDecorator(
-  (_: unknown, context: ExecutionContext): IfMatchCondition =>
-    parseIfMatch(context.switchToHttp().getRequest<FastifyRequest>().headers['if-match']),
+export const IfMatch = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  parseIfMatch(context.switchToHttp().getRequest<FastifyRequest>().headers['if-match']),
 );

@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestListener } from 'node:http';
 import { bareAddress } from '../addresses/network.js';
 import { AppError } from '../errors/app-error.js';
 import { beginSpan, inSpan, isTracing } from '../tracing/tracing.js';
 import { API_HEADERS } from './answer.js';
 import { sendCompletely } from './answer-transport.js';
 import { ArrivingBody, type BodyMemory } from './arriving-body.js';
-import type { Draining } from './draining.js';
+import type { Draining } from './listening.js';
 import { type KnownRoutes, routeOf } from './known-routes.js';
 import './request.js';
 
@@ -24,11 +23,11 @@ export function installHooks(
 ): void {
   installRequestTraces(instance);
   instance.removeAllContentTypeParsers();
-  // BodyGuard reads the body, after the authentication.
   instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  // Without these listeners Node answers `100 Continue` to every request, and 417 to other expectations.
-  const serve: RequestListener = (...exchange) => instance.server.emit('request', ...exchange);
-  instance.server.on('checkContinue', serve).on('checkExpectation', serve);
+  // Without a listener Node answers 417 itself, without a body.
+  instance.server.on('checkExpectation', (...exchange) =>
+    instance.server.emit('request', ...exchange),
+  );
   instance.addHook('onRequest', (request, reply, done) => {
     if (isBehindProxy) readForwardedAddresses(request);
     setSecurityHeaders(request, reply);
@@ -38,7 +37,7 @@ export function installHooks(
   instance.addHook('onSend', (request, reply, payload, done) => {
     // A client that used the connection again would delay the exit, or lose its next request.
     if (draining.begun) reply.header('connection', 'close');
-    const send = (): void => sendCompletely(request, reply, payload, routes, done);
+    const send = (): void => sendCompletely(request, reply, payload, done);
     if (!request.arriving) return send();
     request.arriving.discard((isAll) => {
       // Otherwise the rest of the body would be read as the next request.
@@ -80,23 +79,20 @@ function problemOfHost({ raw: { httpVersion, headers } }: FastifyRequest): AppEr
   });
 }
 
-/** Makes Fastify pass the body on. BodyGuard rejects unsupported types. */
+/** Makes Fastify pass the body on. RequestGuard rejects unsupported types. */
 const ANY_TYPE = 'application/octet-stream';
 const WELL_FORMED_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;.*)?$/;
-const INVITATION = /^100-continue$/i;
 
-/** Leaves the body unread until BodyGuard reads it, so that authentication comes first. */
+/** Leaves the body unread until RequestGuard reads it, so that authentication comes first. */
 function openBody(request: FastifyRequest, reply: FastifyReply, memory: BodyMemory): void {
   const { headers } = request;
   const type = headers['content-type'];
   // Fastify would reject it before authentication.
   const isRefused = type === undefined ? request.method === 'QUERY' : !WELL_FORMED_TYPE.test(type);
   if (isRefused) headers['content-type'] = ANY_TYPE;
-  if (!(Number(headers['content-length']) > 0) && headers['transfer-encoding'] === undefined)
-    return;
-  const isToBeInvited = INVITATION.test(headers.expect ?? '');
-  const invite = isToBeInvited ? () => reply.raw.writeContinue() : undefined;
-  const body = new ArrivingBody(request.raw, memory, invite);
+  const hasBody = Number(headers['content-length']) > 0 || 'transfer-encoding' in headers;
+  if (!hasBody) return;
+  const body = new ArrivingBody(request.raw, memory);
   request.arriving = body;
   reply.raw.once('close', () => body.release());
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type IncomingMessage, METHODS } from 'node:http';
 import { AppError } from '../errors/app-error.js';
-import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
+import { meaningOf } from '../errors/error-catalogue.js';
 import { newId } from '../ids.js';
 
 const SANE = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
@@ -47,32 +47,26 @@ export function routeOf({ routeOptions: { url } }: FastifyRequest): string | und
   return url === undefined || UNKNOWN_ADDRESSES.includes(url) ? undefined : url;
 }
 
-interface KnownAddress {
-  readonly pattern: RegExp;
-  readonly methods: Set<string>;
-}
-
 /** Knows the methods of each address, to distinguish a wrong method from a wrong address. */
 @Injectable()
 export class KnownRoutes {
-  private readonly addresses = new Map<string, KnownAddress>();
+  private readonly methods = new Map<string, readonly string[]>();
 
   /** Call it before any route is added. */
   watch(instance: FastifyInstance): void {
     // Fastify answers 404 to a method that it does not know, past the guards. Node itself ends CONNECT.
-    const known = new Set(['CONNECT', ...instance.supportedMethods]);
-    for (const method of METHODS) {
-      if (!known.has(method)) instance.addHttpMethod(method, { hasBody: true });
+    const known = ['CONNECT', ...instance.supportedMethods];
+    for (const method of METHODS.filter((one) => !known.includes(one))) {
+      instance.addHttpMethod(method, { hasBody: true });
     }
     instance.addHook('onRoute', ({ url, method }) => {
       if (UNKNOWN_ADDRESSES.includes(url)) return;
-      const address = this.addresses.get(url) ?? { pattern: patternOf(url), methods: new Set() };
-      for (const one of [method].flat()) address.methods.add(one);
-      this.addresses.set(url, address);
+      const known = this.methods.get(url) ?? [];
+      this.methods.set(url, [...new Set([...known, ...[method].flat()])].sort());
     });
   }
 
-  /** Under /api the AddressGuard reports a wrong method, only to known callers. */
+  /** Under /api the RequestGuard reports a wrong method, only to known callers. */
   wrongMethodOutsideApi(request: FastifyRequest): AppError | undefined {
     return /^\/api([/?;#]|$)/.test(request.url) ? undefined : this.wrongMethod(request);
   }
@@ -81,17 +75,7 @@ export class KnownRoutes {
   problemOf(request: FastifyRequest): AppError | undefined {
     const wrongMethod = this.wrongMethod(request);
     if (wrongMethod || routeOf(request) !== undefined) return wrongMethod;
-    return new AppError('not_found', ERROR_CATALOGUE.not_found.meaning);
-  }
-
-  /** The parameter of the route one level below `path` that takes `method`: `id` for `/api/incidents` and GET. */
-  parameterBelow(path: string, method: string): string | undefined {
-    for (const [url, { methods }] of this.addresses) {
-      if (!methods.has(method) || !url.startsWith(`${path}/:`)) continue;
-      const parameter = url.slice(path.length + 2);
-      if (/^\w+$/.test(parameter)) return parameter;
-    }
-    return undefined;
+    return new AppError('not_found', meaningOf('not_found'));
   }
 
   private wrongMethod(request: FastifyRequest): AppError | undefined {
@@ -102,23 +86,19 @@ export class KnownRoutes {
   }
 
   /** Empty if the method is allowed, or if the address does not exist. */
-  private allowedInstead(request: FastifyRequest): string[] {
+  private allowedInstead(request: FastifyRequest): readonly string[] {
     const route = routeOf(request);
     if (route !== undefined && !route.includes(':')) return [];
     const path = request.url.replace(/[?;#].*$/s, '');
     // Such as /api/actions/execute, which the router takes for an id of /api/actions/:id.
-    const literal = this.addresses.get(path)?.methods;
-    if (literal) return literal.has(request.method) ? [] : [...literal].sort();
+    const literal = this.methods.get(path);
+    if (literal) return literal.includes(request.method) ? [] : literal;
     if (route !== undefined) return [];
-    const found = [...this.addresses.values()].filter(({ pattern }) => pattern.test(path));
-    return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort();
+    const found = [...this.methods].filter(([url]) => patternOf(url).test(path));
+    return [...new Set(found.flatMap(([, methods]) => methods))].sort();
   }
 }
 
 /** The pattern of a route such as `/api/incidents/:id`. */
-function patternOf(url: string): RegExp {
-  const segments = url.split('/').map((segment) => {
-    return segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  });
-  return new RegExp(`^${segments.join('/')}$`);
-}
+const patternOf = (url: string): RegExp =>
+  new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`);

@@ -1,18 +1,7 @@
-// SQL: advisory lock, upsert and deletion in batches, which TypeORM does not support.
+// SQL: advisory lock, upsert and comparisons with the clock of the database, which TypeORM does not support.
 import { Injectable } from '@nestjs/common';
 import { hash } from 'node:crypto';
-import {
-  Column,
-  DataSource,
-  Entity,
-  type EntityManager,
-  Index,
-  IsNull,
-  Not,
-  PrimaryColumn,
-  Raw,
-  VirtualColumn,
-} from 'typeorm';
+import { Column, DataSource, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
 import type { SealedColumn } from '../secrets/sealed-values.js';
@@ -46,13 +35,6 @@ export class IdempotencyKeyEntity {
 
   @Column({ type: 'timestamptz', default: () => 'now()' })
   readonly kept_at: Date;
-
-  /** Compared with the clock of the database, which also set the time. */
-  @VirtualColumn({
-    type: 'boolean',
-    query: (row) => `coalesce(${row}.provisional_until > now(), false)`,
-  })
-  readonly under_way: boolean;
 }
 
 /**
@@ -79,19 +61,28 @@ export const REMEMBERED_SECRETS: SealedColumn = {
   context: ({ principal, key }) => secretContextOf({ principal: principal!, key: key! }),
 };
 
-export type RememberedAnswer = Pick<
-  IdempotencyKeyEntity,
-  'fingerprint' | 'status' | 'body' | 'sealed' | 'under_way'
->;
+type StoredAnswer = Pick<IdempotencyKeyEntity, 'status' | 'body' | 'sealed'>;
 
-interface NewAnswer extends Pick<IdempotencyKeyEntity, 'owner' | 'status' | 'body' | 'sealed'> {
-  /** Null if the response is final. */
-  readonly provisionalForMs: number | null;
+export interface RememberedAnswer extends StoredAnswer {
+  readonly fingerprint: Buffer;
+  readonly under_way: boolean;
+}
+
+interface OwnAnswer extends StoredAnswer {
+  readonly owner: string;
 }
 
 const LOCK = {
   name: 'idempotency_lock',
   text: `select pg_try_advisory_xact_lock($1::bigint) as locked`,
+};
+
+const FIND = {
+  name: 'idempotency_find',
+  text: `
+    select fingerprint, status, body, sealed, coalesce(provisional_until > now(), false) as under_way
+      from idempotency_keys
+     where principal = $1 and key = $2 and kept_at > now() - interval '24 hours'`,
 };
 
 const REMEMBER = {
@@ -107,7 +98,18 @@ const REMEMBER = {
     returning 1`,
 };
 
-const YOUNG = Raw((kept) => `${kept} > now() - interval '24 hours'`);
+const COMPLETE = {
+  name: 'idempotency_complete',
+  text: `
+    update idempotency_keys set status = $4, body = $5, sealed = $6, provisional_until = null
+     where principal = $1 and key = $2 and owner = $3 and provisional_until is not null`,
+};
+
+const RELEASE = {
+  name: 'idempotency_release',
+  text: `delete from idempotency_keys where principal = $1 and key = $2 and owner = $3`,
+};
+
 const PRUNED_AT_ONCE = 1_000;
 const PRUNE = `
   delete from idempotency_keys where (principal, key) in (
@@ -122,47 +124,40 @@ export class IdempotencyRepository {
   ) {}
 
   /** Locks the key until the end of the transaction. Returns false if another transaction holds the lock. */
-  async lock(tx: Tx, identity: RequestIdentity): Promise<boolean> {
-    const [row] = await this.statements.rowsIn<{ locked: boolean }>(tx, LOCK, [lockOf(identity)]);
+  async lock(tx: Tx, { principal, key }: RequestIdentity): Promise<boolean> {
+    const bits = hash('sha256', `idempotency\n${principal}\n${key}`, 'buffer').readBigInt64BE();
+    const [row] = await this.statements.rowsIn<{ locked: boolean }>(tx, LOCK, [String(bits)]);
     return row?.locked === true;
   }
 
-  /** @param manager the transaction, after `lock`, so that the read sees what the previous holder committed */
-  async find(
-    { principal, key }: RequestIdentity,
-    manager: EntityManager = this.dataSource.manager,
-  ): Promise<RememberedAnswer | undefined> {
-    const where = { principal, key, kept_at: YOUNG };
-    return (await manager.getRepository(IdempotencyKeyEntity).findOneBy(where)) ?? undefined;
+  /** @param tx the transaction, after `lock`, so that the read sees what the previous holder committed */
+  async find({ principal, key }: RequestIdentity, tx?: Tx): Promise<RememberedAnswer | undefined> {
+    return (await this.statements.rowsIn<RememberedAnswer>(tx, FIND, [principal, key]))[0];
   }
 
-  /** Stores a response, or replaces one of the same owner. Returns false if the row belongs to another owner. */
+  /**
+   * Stores a response, or replaces one of the same owner. Returns false if the row belongs to another owner.
+   * @param provisionalForMs null if the response is final
+   */
   async remember(
     tx: Tx,
     { principal, key, fingerprint }: RequestIdentity,
-    answer: NewAnswer,
+    { owner, status, body, sealed }: OwnAnswer,
+    provisionalForMs: number | null,
   ): Promise<boolean> {
-    const { owner, status, body, sealed, provisionalForMs } = answer;
     const values = [principal, key, fingerprint, owner, status, body, sealed, provisionalForMs];
     return (await this.statements.rowsIn(tx, REMEMBER, values)).length > 0;
   }
 
   /** Makes the provisional response of the owner final, in a separate transaction. */
-  async complete(
-    { principal, key }: RequestIdentity,
-    { owner, ...final }: Omit<NewAnswer, 'provisionalForMs'>,
-  ): Promise<void> {
-    await this.dataSource
-      .getRepository(IdempotencyKeyEntity)
-      .update(
-        { principal, key, owner, provisional_until: Not(IsNull()) },
-        { ...final, provisional_until: null },
-      );
+  async complete({ principal, key }: RequestIdentity, answer: OwnAnswer): Promise<void> {
+    const { owner, status, body, sealed } = answer;
+    await this.statements.rows(COMPLETE, [principal, key, owner, status, body, sealed]);
   }
 
   /** Releases the key if it still belongs to the owner. */
   async release(tx: Tx, { principal, key }: RequestIdentity, owner: string): Promise<void> {
-    await tx.getRepository(IdempotencyKeyEntity).delete({ principal, key, owner });
+    await this.statements.rowsIn(tx, RELEASE, [principal, key, owner]);
   }
 
   /** Deletes expired keys, in batches so that no request waits long for a lock. */
@@ -172,10 +167,4 @@ export class IdempotencyRepository {
       if (pruned < PRUNED_AT_ONCE) return;
     }
   }
-}
-
-/** Advisory lock of a key: 64 bits of a hash. */
-function lockOf({ principal, key }: RequestIdentity): string {
-  const lock = hash('sha256', `idempotency\n${principal}\n${key}`, 'buffer');
-  return lock.readBigInt64BE().toString();
 }

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { afterCommit, type Participant, type Tx } from '../database/transactions.js';
 import { AppError } from '../errors/app-error.js';
-import { AnswerInstead } from '../http/answer.js';
+import { AnsweredBefore } from '../http/answer.js';
 import type { Answer } from '../http/request.js';
 import { newId } from '../ids.js';
 import { SecretBox } from '../secrets/secret-box.js';
@@ -21,37 +21,25 @@ import {
 
 /**
  * Parameter of a POST handler (`@Idempotent() idempotency: Idempotency`) that makes its effect happen once per
- * Idempotency-Key:
- *
- *     create(@Body() body: CreateDto, @CurrentPrincipal() caller: Principal, @Idempotent() idempotency: Idempotency) {
- *       return this.service.create(caller, body, idempotency.remember(ThingDto.from)).then(ThingDto.from);
- *     }
- *
- * The service calls `this.transactions.run(work, caller, idempotency)`. Without the header the participant does
- * nothing.
+ * Idempotency-Key. The service calls `this.transactions.run(work, caller, idempotency.remember(present(Dto)))`. Without
+ * the header the participants do nothing.
  */
 export interface Idempotency {
   /**
    * A participant for the transaction of the effect. It rejects a repetition of a running request, answers a repetition
-   * of a finished request with the stored response, and stores `render(result)` as the response in the same
-   * transaction. Rejections and stored responses are thrown, so code between here and the handler must not catch
-   * unknown errors.
-   *
-   * If the work takes several transactions, each may have a participant: the first handles repetitions, later ones
-   * replace the response.
+   * of a finished request with the stored response, and stores `render(result)` as the response. Rejections and stored
+   * responses are thrown, so code between here and the handler must not catch unknown errors. If the work takes several
+   * transactions, each may have a participant: the first handles repetitions, later ones replace the response.
    */
   remember<T>(render: (result: T) => unknown, options?: RememberOptions<T>): Participant<T>;
 
-  /**
-   * A participant for the transaction that records that earlier work had no effect, for example because the model
-   * failed. It releases the key. Do not use it if the work may have had an effect.
-   */
+  /** A participant for the transaction that records that earlier work had no effect. It releases the key. */
   release(): Participant;
 }
 
 export interface RememberOptions<T = unknown> {
   /** HTTP status of the stored response. Default: the status of the handler. */
-  readonly status?: number | ((result: T) => number);
+  readonly status?: (result: T) => number;
   /** The response has a secret and is stored encrypted. */
   readonly secret?: boolean;
   /**
@@ -99,13 +87,12 @@ export class IdempotencyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const key = request.headers['idempotency-key'];
-    const { caller } = request;
-    if (typeof key !== 'string' || request.method !== 'POST' || !caller) return true;
+    const { caller, headers, method } = request;
+    const key = headers['idempotency-key'];
+    if (typeof key !== 'string' || method !== 'POST' || !caller) return true;
     const identity = identityOf(request, caller.name, key);
-    const reply = http.getResponse<FastifyReply>();
-    const status = (): number => reply.statusCode;
-    const idempotency = new IdempotentRequest(this.keys, this.secrets, identity, status);
+    const { keys, secrets } = this;
+    const idempotency = new IdempotentRequest(keys, secrets, identity, http.getResponse());
     request.idempotency = idempotency;
     request.completeAnswer = (answer) => idempotency.answer(answer);
     return idempotency.begin();
@@ -125,15 +112,6 @@ function inOneOrder(body: unknown): string {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
-}
-
-/** Ends a request or its transaction with the stored response of an earlier request with the same key. */
-export class AnsweredBefore extends AnswerInstead {
-  constructor(answer: Answer) {
-    super('The service already answered the request with this Idempotency-Key.', answer, {
-      'idempotency-replayed': 'true',
-    });
-  }
 }
 
 const isRunning = (): AppError =>
@@ -158,7 +136,7 @@ export class IdempotentRequest implements Idempotency {
     private readonly keys: IdempotencyRepository,
     private readonly secrets: SecretBox,
     private readonly identity: RequestIdentity,
-    private readonly handlerStatus: () => number,
+    private readonly reply: Pick<FastifyReply, 'statusCode'>,
   ) {}
 
   /** Throws the stored response of an earlier request with this key, or why the key cannot be used. */
@@ -177,11 +155,8 @@ export class IdempotentRequest implements Idempotency {
       },
       finish: async (tx, result) => {
         if (this.answered) return;
-        const { status = this.handlerStatus() } = options;
-        const answer = {
-          status: typeof status === 'number' ? status : status(result),
-          body: JSON.stringify({ data: render(result) }),
-        };
+        const status = options.status?.(result) ?? this.reply.statusCode;
+        const answer = { status, body: JSON.stringify({ data: render(result) }) };
         await this.store(tx, answer, options);
       },
     };
@@ -197,10 +172,7 @@ export class IdempotentRequest implements Idempotency {
     };
   }
 
-  /**
-   * Called with the response of the handler. Returns the response for the client: exactly the stored text, if one is
-   * stored.
-   */
+  /** Takes the response of the handler, and returns the response for the client: the stored text, if it is final. */
   async answer(given: Answer): Promise<Answer> {
     this.answered = true;
     if (!this.stored) return given;
@@ -213,8 +185,8 @@ export class IdempotentRequest implements Idempotency {
 
   private async store<T>(tx: Tx, answer: Answer, options: RememberOptions<T>): Promise<void> {
     const { secret = false, provisionalForMs = null } = options;
-    const row = { ...this.rowOf(answer, secret), provisionalForMs };
-    const isOurs = await this.keys.remember(tx, this.identity, row);
+    const row = this.rowOf(answer, secret);
+    const isOurs = await this.keys.remember(tx, this.identity, row, provisionalForMs);
     // An earlier transaction of this request already had an effect, so a later one continues without storing.
     if (!isOurs && !this.stored) throw isRunning();
     afterCommit(tx, () => {

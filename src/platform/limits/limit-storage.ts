@@ -14,11 +14,10 @@ import { Settings } from '../config/settings.js';
 export interface LimitRecord {
   /** Hits in the window, including the current one. */
   readonly totalHits: number;
-  /** Time until the end of the window. */
+  /** Time until the end of the window, and of a block. */
   readonly timeToExpire: number;
-  readonly isBlocked: boolean;
-  /** Time until the next hit is allowed; 0 if it is allowed now. */
   readonly timeToBlockExpire: number;
+  readonly isBlocked: boolean;
 }
 
 const KEY_PREFIX = 'its:limit';
@@ -135,12 +134,8 @@ export class LimitStorage implements ThrottlerStorage, OnModuleInit, OnModuleDes
 
 function recordOf(state: RateLimiterRes | null, isBlocked: boolean): LimitRecord {
   const timeToExpire = Math.max(0, state?.msBeforeNext ?? 0) / 1_000;
-  return {
-    totalHits: state?.consumedPoints ?? 0,
-    timeToExpire,
-    isBlocked,
-    timeToBlockExpire: isBlocked ? timeToExpire : 0,
-  };
+  const totalHits = state?.consumedPoints ?? 0;
+  return { totalHits, timeToExpire, timeToBlockExpire: timeToExpire, isBlocked };
 }
 
 export function wholeSeconds(seconds: number): number {

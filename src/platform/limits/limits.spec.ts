@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { LimitCounter } from './limits.js';
+import { FailureLimits, LimitCounter } from './limits.js';
 import { LimitStorage } from './limit-storage.js';
 import { loadSettings } from '../config/load-settings.js';
 
@@ -43,5 +43,63 @@ describe('LimitCounter.chargeAddress', () => {
   it('does not charge the wider network if the own network rejects the request', async () => {
     for (let count = 0; count < LIMIT.perMinute + 3; count += 1) await charge(1);
     expect(await countOf('2001:db8::/48')).toBe(LIMIT.perMinute);
+  });
+});
+
+describe('FailureLimits', () => {
+  let failures: FailureLimits;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    failures = new FailureLimits(new LimitStorage(loadSettings({})));
+  });
+  afterEach(() => jest.useRealTimers());
+
+  it('allows ten failed logins of an address per minute, and unblocks it afterwards', async () => {
+    for (let i = 0; i < 10; i += 1) {
+      expect(await failures.blocked('login', '192.0.2.1')).toBeUndefined();
+      expect(await failures.record('login', '192.0.2.1')).toBeUndefined();
+    }
+    jest.advanceTimersByTime(500);
+    expect(await failures.blocked('login', '192.0.2.1')).toBe(60);
+    expect(await failures.blocked('login', '192.0.2.2')).toBeUndefined();
+    expect(await failures.blocked('key', '192.0.2.1')).toBeUndefined();
+    jest.advanceTimersByTime(59_500);
+    expect(await failures.blocked('login', '192.0.2.1')).toBeUndefined();
+  });
+
+  it('makes parallel guesses wait', async () => {
+    const told = await Promise.all(
+      Array.from({ length: 50 }, () => failures.record('login', '192.0.2.1')),
+    );
+    expect(told.filter((wait) => wait === undefined)).toHaveLength(10);
+  });
+
+  it('counts a /64 as one address, and its /48 with a higher limit', async () => {
+    const failed: string[] = [];
+    for (let subnet = 0; subnet < 20; subnet += 1) {
+      for (let host = 0; host < 20; host += 1) {
+        const address = `2001:db8:1:${subnet}::${host}`;
+        if ((await failures.record('login', address)) === undefined) failed.push(address);
+      }
+    }
+    // Ten for each /64, until the /48 reaches eight times that number.
+    expect(failed).toHaveLength(80);
+    expect(await failures.blocked('login', '2001:db8:1:ffff::1')).toBe(60);
+    expect(await failures.blocked('login', '2001:db8:2::1')).toBeUndefined();
+  });
+
+  it('allows ten failed guesses of an account per minute and sixty per hour', async () => {
+    const failed: number[] = [];
+    for (let now = 0; now < 3_600_000; now += 1_000, jest.advanceTimersByTime(1_000)) {
+      if (await failures.blocked('account', 'someone')) continue;
+      await failures.record('account', 'someone');
+      failed.push(now);
+    }
+    expect(failed).toHaveLength(60);
+    expect(failed[9]).toBeLessThan(60_000);
+    expect(failed[10]).toBeGreaterThanOrEqual(59_000);
+    expect(await failures.blocked('account', 'somebody else')).toBeUndefined();
+    expect(await failures.blocked('account', 'someone')).toBeUndefined();
   });
 });

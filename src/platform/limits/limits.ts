@@ -12,7 +12,7 @@ import { ACCESS, type Access } from '../access/access.js';
 import { ROLES } from '../access/roles.js';
 import { countedNetworks } from '../addresses/network.js';
 import { presentTime } from '../clock.js';
-import type { Caller, LimitClass } from '../http/caller.js';
+import type { Caller, LimitClass } from '../http/request.js';
 import { Settings } from '../config/settings.js';
 import { AppError } from '../errors/app-error.js';
 import '../http/request.js';
@@ -20,7 +20,6 @@ import { type LimitRecord, LimitStorage, wholeSeconds } from './limit-storage.js
 
 const MINUTE = 60_000;
 
-/** A limit besides the three classes, counted separately by its name. */
 export interface NamedLimit {
   readonly name: string;
   readonly perMinute: number;
@@ -103,24 +102,14 @@ function headersOf(perMinute: number, { totalHits, timeToExpire }: LimitRecord) 
   };
 }
 
-function refusal(perMinute: number, { timeToBlockExpire }: LimitRecord): AppError {
-  const seconds = wholeSeconds(timeToBlockExpire);
-  return new AppError(
-    'rate_limited',
-    `At most ${perMinute} of these requests are allowed per minute. Retry in ${seconds} s.`,
-    { headers: { 'retry-after': String(seconds) } },
-  );
+function refusal(perMinute: number, { timeToExpire }: LimitRecord): AppError {
+  const seconds = wholeSeconds(timeToExpire);
+  const message = `At most ${perMinute} of these requests are allowed per minute. Retry in ${seconds} s.`;
+  return new AppError('rate_limited', message, { headers: { 'retry-after': String(seconds) } });
 }
 
-/**
- * Skips six decorator look-ups of ThrottlerGuard per request, which are never used here (4 µs of the 75 µs of a read):
- * handlers declare their limit with `@Limited`.
- */
-class WithoutDecorators extends Reflector {
-  override getAllAndOverride<T>(): T {
-    return undefined as T;
-  }
-}
+/** Handlers declare their limit with `@Limited`. The look-ups of the decorators of ThrottlerGuard cost 4 µs of a read. */
+const NO_DECORATORS = { getAllAndOverride: () => undefined } as unknown as Reflector;
 
 /**
  * Runs after authentication, so that a principal has one counter for all calls and addresses, and is never charged for
@@ -140,10 +129,10 @@ export class RateLimitGuard extends ThrottlerGuard {
     private readonly counter: LimitCounter,
     settings: Settings,
   ) {
-    super(options, storage, new WithoutDecorators());
-    const { rateLimitRead: read, rateLimitWrite: write, rateLimitTriage: triage } = settings;
-    const { rateLimitPersonRead, rateLimitPersonWrite } = settings;
-    this.configured = { read, write, triage };
+    super(options, storage, NO_DECORATORS);
+    const { rateLimitRead, rateLimitPersonRead, rateLimitTriage: triage } = settings;
+    const { rateLimitWrite, rateLimitPersonWrite } = settings;
+    this.configured = { read: rateLimitRead, write: rateLimitWrite, triage };
     this.ofPersons = { read: rateLimitPersonRead, write: rateLimitPersonWrite, triage };
   }
 
@@ -197,4 +186,59 @@ export class RateLimitGuard extends ThrottlerGuard {
     this.declared.set(targets[0]!, declared);
     return declared;
   }
+}
+
+/** Failures per minute and address, by kind. */
+export const FAILURES_PER_MINUTE = {
+  login: 10,
+  key: 60,
+  metrics_token: 60,
+  webhook: 60,
+} as const;
+type FailureKind = keyof typeof FAILURES_PER_MINUTE | 'account';
+
+/** Failures of one account from unknown addresses, however many addresses there are. */
+const OF_ACCOUNT = [
+  { name: 'failed_account', ttl: MINUTE, most: 10 },
+  { name: 'failed_account_hour', ttl: 60 * MINUTE, most: 60 },
+];
+
+/**
+ * Slows down guessing. Checked only after a failure (or before a password is hashed), so that a valid key, session or
+ * signature is never rejected because of others at the same address.
+ */
+@Injectable()
+export class FailureLimits {
+  constructor(private readonly storage: LimitStorage) {}
+
+  /** Returns the seconds until the address or account may retry; `undefined` if it may now. */
+  async blocked(kind: FailureKind, subject: string): Promise<number | undefined> {
+    for (const { name, key, ttl, most } of allowancesOf(kind, subject)) {
+      const state = await this.storage.peek(key, ttl, most, name);
+      if (state.isBlocked) return wholeSeconds(state.timeToExpire);
+    }
+    return undefined;
+  }
+
+  /**
+   * Counts a failure. Over the limit, returns the seconds to wait. The caller then answers with them instead of the
+   * error, so that parallel guesses reveal no more than sequential ones.
+   */
+  async record(kind: FailureKind, subject: string): Promise<number | undefined> {
+    for (const { name, key, ttl, most } of allowancesOf(kind, subject)) {
+      const state = await this.storage.increment(key, ttl, most, ttl, name);
+      if (state.isBlocked) return wholeSeconds(state.timeToExpire);
+    }
+    return undefined;
+  }
+}
+
+function allowancesOf(kind: FailureKind, subject: string) {
+  if (kind === 'account') return OF_ACCOUNT.map((allowance) => ({ ...allowance, key: subject }));
+  return countedNetworks(subject).map(({ name: key, share }) => ({
+    name: `failed_${kind}`,
+    key,
+    ttl: MINUTE,
+    most: share * FAILURES_PER_MINUTE[kind],
+  }));
 }

@@ -41,7 +41,7 @@ export function createRootLogger(
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: [...new Set(redactPaths)], censor: '[redacted]' },
+    redact: { paths: redactPaths, censor: '[redacted]' },
     // Adds the trace to lines within a request or job.
     ...(settings.otelExporterOtlpEndpoint !== undefined && {
       mixin: () => ({ trace_id: presentSpan()?.traceId }),
@@ -67,44 +67,20 @@ export function changeLevelOnSignal(logger: pino.Logger, configured: string): vo
   });
 }
 
-type Line = Readonly<Record<string, unknown>>;
-
-/** Formats one log line for people: what happened, and the stack of an error. */
-export function wordsOf(line: Line): string {
-  const { stack } = (line['err'] ?? {}) as { readonly stack?: unknown };
-  const words = line['msg'] === 'request' ? requestWords(line) : String(line['msg']);
-  return typeof stack === 'string' ? `${words}\n${stack}` : words;
-}
-
-function requestWords(line: Line): string {
-  const parts = ['method', 'route', 'status', 'code', 'ms', 'caller'].filter(
-    (name) => name in line,
-  );
-  return parts.map((name) => `${String(line[name])}${name === 'ms' ? ' ms' : ''}`).join(' ');
-}
-
-/** Log output for a terminal, in colours if it supports them and NO_COLOR is not set. */
+/** Lines for people on a terminal: the message, requests in a few words, and errors with their stack. */
 export function terminalLines(terminal: NodeJS.WriteStream): DestinationStream {
   return pretty({
     destination: terminal,
     sync: true,
     colorize: terminal.hasColors(),
     translateTime: 'SYS:HH:MM:ss',
-    // Other fields are for programs. pino-pretty would also put `caller` before the message.
-    hideObject: true,
-    ignore: 'caller,context,pid,hostname',
-    messageFormat: (line) => wordsOf(line),
+    include: 'level,time,err',
+    messageFormat: '{msg}{if route} {method} {route} {status} {code} {ms} ms {caller}{end}',
   });
 }
 
 /** Loggers of Nest that write about a hundred lines at each start. */
-const FRAMEWORK = new Set([
-  'InstanceLoader',
-  'NestApplication',
-  'NestFactory',
-  'RouterExplorer',
-  'RoutesResolver',
-]);
+const FRAMEWORK = /^(InstanceLoader|NestApplication|NestFactory|RouterExplorer|RoutesResolver)$/;
 
 /** Logs the framework and our classes. Ordinary lines of the framework are at debug. */
 export class ServiceLogger extends Logger {
@@ -115,7 +91,7 @@ export class ServiceLogger extends Logger {
 
   override log(message: unknown, ...rest: unknown[]): void {
     const context = rest.at(-1);
-    if (typeof context === 'string' && FRAMEWORK.has(context)) super.debug(message, ...rest);
+    if (FRAMEWORK.test(String(context))) super.debug(message, ...rest);
     else super.log(message, ...rest);
   }
 }

@@ -1,10 +1,14 @@
-import type { Provider } from '@nestjs/common';
+import { Injectable, type Provider } from '@nestjs/common';
 import {
+  InjectMetric,
   makeCounterProvider,
   makeGaugeProvider,
   makeHistogramProvider,
 } from '@willsoto/nestjs-prometheus';
-import { type Counter, Histogram } from 'prom-client';
+import type { FastifyInstance } from 'fastify';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
+import { routeOf, UNKNOWN_ADDRESSES } from '../http/known-routes.js';
 
 const REQUESTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LONG_WORK = [0.1, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 45, 60, 120];
@@ -29,114 +33,42 @@ const histogram = (
  */
 export const METRICS: readonly Provider[] = [
   counter('http_requests_total', 'HTTP requests answered.', ['method', 'route', 'status']),
-  histogram('http_request_duration_seconds', REQUESTS, 'Time to answer a request.', [
-    'method',
-    'route',
-  ]),
-  gauge('http_requests_in_flight', 'Requests being answered.'),
+  histogram('http_request_duration_seconds', REQUESTS, 'Response time.', ['method', 'route']),
+  gauge('http_requests_in_flight', 'Requests in progress.'),
   gauge('db_pool_connections_active', 'Database connections in use.'),
-  gauge('database_up', 'Whether the database answers in time and can be written to.'),
-  gauge(
-    'redis_up',
-    'Whether Redis counts the rate limits of all replicas; absent where none is set.',
-  ),
-  gauge(
-    'clock_offset_seconds',
-    'How far the clock of the machine is ahead of that of the database, whose time is used.',
-  ),
+  gauge('database_up', 'Whether the database answers in time and accepts writes.'),
+  gauge('redis_up', 'Whether Redis counts the rate limits; absent without Redis.'),
+  gauge('clock_offset_seconds', 'Clock of this machine minus clock of the database.'),
   counter('incidents_total', 'Incidents created.', ['type', 'severity']),
   counter('actions_executed_total', 'Actions that ended.', ['action_type', 'status']),
-  counter('action_failures_total', 'Actions that failed, by the code of their result.', [
-    'action_type',
-    'code',
-  ]),
+  counter('action_failures_total', 'Failed actions by result code.', ['action_type', 'code']),
   counter('webhook_received_total', 'Webhook receipts.', ['source']),
   counter('webhook_errors_total', 'Webhook receipts refused or failed.', ['source', 'code']),
-  gauge(
-    'webhook_events',
-    'Webhook events in the inbox that are not settled: queued ones wait for a worker, failed ones for a person.',
-    ['status'],
-  ),
-  gauge(
-    'triage_runs',
-    'Triage runs that have not ended: queued ones wait, running ones are being judged.',
-    ['status'],
-  ),
-  histogram(
-    'triage_duration_seconds',
-    LONG_WORK,
-    'Time from the start to the end of a triage run.',
-    ['status'],
-  ),
-  counter('llm_tokens_total', 'Tokens sent to (input) and got from (output) the model.', [
-    'direction',
-  ]),
-  counter(
-    'playbook_runs_total',
-    'Playbook runs that ended, by the outcome that the API shows: succeeded, partial (to the end, although steps failed), failed or cancelled.',
-    ['automatic', 'outcome'],
-  ),
-  counter(
-    'playbook_steps_failed_total',
-    'Steps of playbook runs that failed: expression where one could not be evaluated, action where its action failed or was rejected.',
-    ['automatic', 'cause'],
-  ),
-  gauge(
-    'playbook_runs',
-    'Playbook runs that have not ended: due ones wait for a replica, running ones are under way, the others wait for an approval.',
-    ['status'],
-  ),
-  gauge(
-    'playbook_runs_oldest_due_seconds',
-    'For how long the oldest playbook run that is due has waited for a replica; 0 when none does.',
-  ),
-  gauge(
-    'flow_oldest_waiting_seconds',
-    'For how long the first of each queue between a receipt and its last notification has waited; 0 when none does.',
-    ['stage'],
-  ),
-  gauge('approvals_pending', 'Actions that wait for a person.'),
-  gauge(
-    'approvals_oldest_seconds',
-    'For how long the oldest action that waits for a person has waited; 0 when none does.',
-  ),
-  histogram(
-    'approval_wait_seconds',
-    LONG_WAITS,
-    'Time from the request of an action to its approval or rejection.',
-  ),
+  gauge('webhook_events', 'Events in the inbox: queued for a worker, or failed.', ['status']),
+  gauge('triage_runs', 'Triage runs that have not ended: queued or running.', ['status']),
+  histogram('triage_duration_seconds', LONG_WORK, 'Duration of a triage run.', ['status']),
+  counter('llm_tokens_total', 'Tokens sent to and received from the model.', ['direction']),
+  counter('playbook_runs_total', 'Playbook runs that ended.', ['automatic', 'outcome']),
+  counter('playbook_steps_failed_total', 'Failed playbook steps.', ['automatic', 'cause']),
+  gauge('playbook_runs', 'Playbook runs that have not ended.', ['status']),
+  gauge('playbook_runs_oldest_due_seconds', 'Waiting time of the oldest due playbook run, or 0.'),
+  gauge('flow_oldest_waiting_seconds', 'Waiting time of the first item of each queue.', ['stage']),
+  gauge('approvals_pending', 'Actions that wait for approval.'),
+  gauge('approvals_oldest_seconds', 'Waiting time of the oldest action to approve, or 0.'),
+  histogram('approval_wait_seconds', LONG_WAITS, 'Time from request to approval or rejection.'),
   gauge('kill_switch_active', 'Whether the kill switch is on.'),
-  gauge('jobs_waiting', 'Jobs that are due, deferred or to be tried again.'),
-  gauge('jobs_dead', 'Jobs that failed for good and wait for an operator: GET /api/jobs/dead.'),
+  gauge('jobs_waiting', 'Jobs that are due, deferred or will be retried.'),
+  gauge('jobs_dead', 'Jobs that failed and wait for an operator: GET /api/jobs/dead.'),
   gauge('audit_unsealed', 'Audit entries that wait to be sealed.'),
-  gauge(
-    'audit_oldest_unsealed_seconds',
-    'Age of the oldest audit entry that waits to be sealed; 0 when none does.',
-  ),
-  gauge(
-    'audit_chain_ok',
-    'Whether the end of the audit chain is as it was seen before, and continued.',
-  ),
+  gauge('audit_oldest_unsealed_seconds', 'Age of the oldest unsealed audit entry, or 0.'),
+  gauge('audit_chain_ok', 'Whether the end of the audit chain continues its last known state.'),
   gauge('connector_up', 'Whether an enabled connector answers.', ['connector']),
-  counter(
-    'notification_attempts_total',
-    'Attempts to deliver a notification. Failed ones are tried again for a day, refused ones are not.',
-    ['type', 'outcome'],
-  ),
-  counter(
-    'notification_deliveries_dead_total',
-    'Notifications that never arrive: the receiver refused them, or their day is over.',
-    ['type'],
-  ),
-  gauge(
-    'notification_channel_up',
-    'Whether an enabled notification channel has taken something in the last ten minutes, or had nothing to take.',
-    ['channel'],
-  ),
-  gauge('notifications_waiting', 'Notifications that are on their way to enabled channels.'),
+  counter('notification_attempts_total', 'Delivery attempts.', ['type', 'outcome']),
+  counter('notification_deliveries_dead_total', 'Notifications that never arrive.', ['type']),
+  gauge('notification_channel_up', 'Whether an enabled channel delivers.', ['channel']),
+  gauge('notifications_waiting', 'Undelivered notifications of enabled channels.'),
 ];
 
-/** Returns the value if it is in the known set, else `other`. */
 export function knownOr(value: string, known: readonly string[] | ReadonlySet<string>): string {
   const isKnown = 'has' in known ? known.has(value) : known.includes(value);
   return isKnown ? value : 'other';
@@ -158,5 +90,50 @@ export function beginAtZero<Label extends string>(
   for (const each of combinations as Readonly<Record<Label, string>>[]) {
     if (metric instanceof Histogram) metric.zero(each);
     else metric.inc(each, 0);
+  }
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Only these begin at 0, because the alert counts them. */
+const SERVER_ERRORS = [...new Set(Object.values(ERROR_CATALOGUE).map(([status]) => status))]
+  .filter((status) => status >= 500)
+  .map(String);
+
+@Injectable()
+export class HttpMetrics {
+  constructor(
+    @InjectMetric('http_requests_total')
+    private readonly requests: Counter<'method' | 'route' | 'status'>,
+    @InjectMetric('http_request_duration_seconds')
+    private readonly duration: Histogram<'method' | 'route'>,
+    @InjectMetric('http_requests_in_flight') private readonly inFlight: Gauge,
+  ) {}
+
+  /** Call it before any route is added. */
+  watch(instance: FastifyInstance): void {
+    this.begin([...METHODS, 'other'], 'unknown');
+    instance.addHook('onRoute', ({ method, url }) => {
+      if (!UNKNOWN_ADDRESSES.includes(url)) this.begin([method].flat(), url);
+    });
+    instance.addHook('onRequest', (_request, reply, done) => {
+      this.inFlight.inc();
+      // Not onResponse, which is not called if the client disconnects.
+      reply.raw.once('close', () => this.inFlight.dec());
+      done();
+    });
+    instance.addHook('onResponse', (request, reply, done) => {
+      const method = knownOr(request.method, METHODS);
+      // Unknown addresses, and wrong methods of known ones, have no template.
+      const route = routeOf(request) ?? 'unknown';
+      this.requests.inc({ method, route, status: String(reply.statusCode) });
+      this.duration.observe({ method, route }, reply.elapsedTime / 1000);
+      done();
+    });
+  }
+
+  private begin(methods: readonly string[], route: string): void {
+    const method = methods.map((one) => knownOr(one, METHODS));
+    beginAtZero(this.requests, { method, route: [route], status: SERVER_ERRORS });
   }
 }

@@ -9,12 +9,10 @@ const PATIENCE_MS = 1_000;
 /** Scrapes within this time share one read. */
 const FRESH_MS = 1_000;
 
-/** One value per label set. */
 type LabelledValues = readonly (readonly [
   labels: Readonly<Record<string, string>>,
   value: number,
 ])[];
-/** `undefined`: no value. */
 type Values = number | LabelledValues | undefined;
 type Read = () => Values | Promise<Values>;
 type Collecting = (Gauge | Counter) & { collect?: () => void | Promise<void> };
@@ -31,19 +29,12 @@ export class ScrapedGauges implements OnModuleDestroy {
   /** Call it in `onModuleInit`. `name` is that of a gauge in METRICS. */
   register(name: string, read: Read): void {
     const gauge = register.getSingleMetric(name) as Gauge;
-    this.beforeScrapes(gauge, async () => {
-      const values = await within(PATIENCE_MS, Promise.resolve().then(read), tooLate).catch(
-        (error: unknown) => void this.tellUnread(error),
-      );
-      show(gauge, values);
-    });
+    this.beforeScrapes(gauge, async () => show(gauge, await this.inTime(read)));
   }
 
   /** For a counter whose labels are in the database: `begin` creates its current series. */
   registerSeries(counter: Counter, begin: () => Promise<void>): void {
-    this.beforeScrapes(counter, () =>
-      within(PATIENCE_MS, begin(), tooLate).catch((error: unknown) => this.tellUnread(error)),
-    );
+    this.beforeScrapes(counter, () => this.inTime(begin));
   }
 
   onModuleDestroy(): void {
@@ -63,8 +54,14 @@ export class ScrapedGauges implements OnModuleDestroy {
     });
   }
 
-  private tellUnread(error: unknown): void {
-    this.logger.debug({ err: error }, 'A metric could not be read for a scrape.');
+  /** Returns `undefined` if the read fails or takes too long. */
+  private async inTime<T>(read: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      return await within(PATIENCE_MS, Promise.resolve().then(read), tooLate);
+    } catch (error) {
+      this.logger.debug({ err: error }, 'A metric could not be read for a scrape.');
+      return undefined;
+    }
   }
 }
 

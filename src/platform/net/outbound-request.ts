@@ -15,10 +15,7 @@ export interface OutboundRequest {
   readonly operatorsTarget?: boolean;
   /** Sends the trace, which reveals how requests belong together: only for vendors that the site has connected. */
   readonly handsOnTrace?: boolean;
-  /**
-   * Called on the open connection before the first byte is sent. If it throws, nothing is sent and its error is the
-   * outcome.
-   */
+  /** Called on the open connection before the first byte. If it throws, nothing is sent. */
   readonly beforeLeaving?: () => Promise<void>;
 }
 

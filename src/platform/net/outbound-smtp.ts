@@ -11,17 +11,14 @@ import { traced } from '../tracing/tracing.js';
 const TIMEOUT_MS = 15_000;
 const READY: MailReply = { code: 220, text: '' };
 
-/**
- * Sends all outgoing mail, with verified certificates. UnreachableError: no mail was transferred. OutcomeUnknownError:
- * it may have been.
- */
+/** UnreachableError: no mail was transferred. OutcomeUnknownError: it may have been. */
 @Injectable()
 export class OutboundSmtp {
   constructor(private readonly targets: Targets) {}
 
   /** Transfers one mail. Calls the gate when the server is ready, before it learns a sender or recipient. */
   async deliver(server: MailServer, mail: OutboundMail, departure: Departure): Promise<MailReply> {
-    const session = new SmtpSession(server, { timeoutMs: TIMEOUT_MS, signal: departure.signal });
+    const session = new SmtpSession(server, TIMEOUT_MS, departure.signal);
     const attributes = { 'server.address': server.host, 'server.port': server.port };
     return await traced(
       () => ({ name: `SMTP ${server.host}`, kind: 'client', attributes }),
@@ -37,7 +34,7 @@ export class OutboundSmtp {
   }
 
   async greet(server: MailServer, timeoutMs: number): Promise<MailReply> {
-    const session = new SmtpSession(server, { timeoutMs });
+    const session = new SmtpSession(server, timeoutMs);
     return await session.run(this.targets.lookupFor(server.host), async () => READY);
   }
 }
@@ -75,12 +72,6 @@ interface RejectedRecipient {
   readonly text: string;
 }
 
-interface Limits {
-  /** Timeout from the name look-up to the last reply. */
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
-}
-
 const LONGEST_REPLY = 16_384;
 
 class EarlyReply extends Error {
@@ -93,22 +84,21 @@ class SmtpSession {
   private readonly failure = Promise.withResolvers<never>();
   private socket?: Socket;
   private smtp?: SMTPConnection;
-  /**
-   * Whether bytes of the message may have been sent. Before that, the server discards everything at the end of the
-   * connection.
-   */
+  /** Whether bytes of the message may have been sent. Before that, the server discards everything. */
   private sent = false;
 
   constructor(
     private readonly server: MailServer,
-    private readonly limits: Limits,
+    /** From the name look-up to the last reply. */
+    private readonly timeoutMs: number,
+    private readonly signal?: AbortSignal,
   ) {
     // It is awaited only together with a step, and may reject between two steps.
     this.failure.promise.catch(() => undefined);
   }
 
   async run(lookup: LookupFunction, use: () => Promise<MailReply>): Promise<MailReply> {
-    const { timeoutMs, signal } = this.limits;
+    const { timeoutMs, signal } = this;
     const late = (): void => this.fail('timeout', 'The mail server did not reply in time.');
     const abort = (): void => this.fail('timeout', 'The mail was aborted.');
     const timer = setTimeout(late, timeoutMs);
@@ -152,9 +142,9 @@ class SmtpSession {
     const socket = connect({ host: name, port, lookup });
     this.socket = socket;
     socket.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
-    await this.unlessFailed(new Promise<void>((resolve) => socket.once('connect', resolve)));
+    await this.step((done) => socket.once('connect', () => done()));
     // Our own timeout fires first and reports the cause.
-    const later = this.limits.timeoutMs + 1_000;
+    const later = this.timeoutMs + 1_000;
     this.smtp = new Connection({
       host: name,
       connection: socket,
@@ -174,16 +164,12 @@ class SmtpSession {
   }
 
   private async step<T>(
-    begin: (done: (error?: Error | null, result?: T) => void) => void,
+    begin: (done: (error?: Error | null, result?: T) => void) => unknown,
   ): Promise<T> {
     const outcome = new Promise<T>((resolve, reject) => {
       begin((error, result) => (error ? reject(this.meaningOf(error)) : resolve(result as T)));
     });
-    return await this.unlessFailed(outcome);
-  }
-
-  private async unlessFailed<T>(step: Promise<T>): Promise<T> {
-    return await Promise.race([step, this.failure.promise]);
+    return await Promise.race([outcome, this.failure.promise]);
   }
 
   private meaningOf(error: SmtpError): Error {

@@ -36,10 +36,7 @@ export class Targets {
     this.rules = targetRules(settings.allowedPrivateTargets);
   }
 
-  /**
-   * The look-up for a connection, which fails if an address is not allowed. Node does not look up literal addresses, so
-   * these throw here.
-   */
+  /** Fails for an address that is not allowed. Throws for a literal one, which Node does not look up. */
   lookupFor(host: string, isOperators = false): LookupFunction {
     const literal = literalIn(host);
     if (literal) this.requireAllowed(host, literal, isOperators);

@@ -10,6 +10,7 @@ import {
 } from '@nestjs/swagger';
 import type { SchemaObject } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/error-catalogue.js';
+import { AlwaysTrue, ID_EXAMPLE, Text } from '../validation/fields.js';
 
 /** The tag of the operations under /api that also exist at the root. */
 export const TWINS_UNDER_API = 'System under /api';
@@ -20,7 +21,7 @@ export const MEANINGS_EXTENSION = 'x-error-meanings';
 export const EXAMPLE_EXTENSION = 'x-example';
 export const ERROR_PAGES_EXTENSION = 'x-error-pages';
 
-/** A response with one of several types. All success statuses name the same `OneOf`, because some generators support only one. */
+/** One of several types. All success statuses name the same `OneOf`, because some generators support only one. */
 interface OneOf {
   readonly name: string;
   readonly types: readonly Type[];
@@ -46,18 +47,13 @@ interface AnswerOptions {
 }
 
 /** Describes an operation: its id in generated clients, its title and its description. */
-export function Operation(
+export const Operation = (
   operationId: string,
   summary: string,
   description?: string,
-): MethodDecorator {
-  return ApiOperation({ operationId, summary, description });
-}
+): MethodDecorator => ApiOperation({ operationId, summary, description });
 
-/**
- * Documents one response. An enveloped type becomes its own component (`IncidentEnvelope`, `IncidentList`), so that generated
- * clients have named types.
- */
+/** Documents one response. An enveloped type becomes a component (`IncidentEnvelope`, `IncidentList`) for generators. */
 export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecorator {
   const { status, description, type, headers, contentType = 'application/json' } = options;
   const { schema = { type: 'string' }, others = {} } = options;
@@ -66,8 +62,10 @@ export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecora
     [contentType]: { schema: type ? schemaOf(type, options) : schema },
   };
   for (const [other, its] of Object.entries(others)) content[other] = { schema: refTo(its) };
-  const response = ApiResponse({ status, description, content, headers });
-  return applyDecorators(ApiExtraModels(...(types ?? []), ...Object.values(others)), response);
+  return applyDecorators(
+    ApiExtraModels(...(types ?? []), ...Object.values(others)),
+    ApiResponse({ status, description, content, headers }),
+  );
 }
 
 const refTo = (type: Type) => ({ $ref: getSchemaPath(type) });
@@ -101,10 +99,11 @@ const oneOf = ({ name, types, by }: OneOf): SchemaObject => ({
   },
 });
 
-/** Lists the errors of an operation, in addition to those that all operations of its kind share or that have a meaning. */
-export function ApiErrors(...codes: readonly ErrorCode[]): MethodDecorator & ClassDecorator {
-  return ApiExtension(ERRORS_EXTENSION, codes);
-}
+type HandlerDecorator = MethodDecorator & ClassDecorator;
+
+/** Lists errors of an operation, besides those that have a meaning or that all operations of its kind share. */
+export const ApiErrors = (...codes: readonly ErrorCode[]): HandlerDecorator =>
+  ApiExtension(ERRORS_EXTENSION, codes);
 
 /** The meaning of an error at one operation, if it is more specific than the catalogue. */
 export type ErrorMeanings = Readonly<Partial<Record<ErrorCode, string>>>;
@@ -112,23 +111,27 @@ export type ErrorMeanings = Readonly<Partial<Record<ErrorCode, string>>>;
 /** The meaning of `conflict` at a POST that has no other conflict. */
 export const SAME_KEY_UNDER_WAY = 'A request with the same Idempotency-Key is still under way.';
 
-export function ApiErrorMeanings(meanings: ErrorMeanings): MethodDecorator & ClassDecorator {
-  return ApiExtension(MEANINGS_EXTENSION, meanings);
-}
+export const ApiErrorMeanings = (meanings: ErrorMeanings): HandlerDecorator =>
+  ApiExtension(MEANINGS_EXTENSION, meanings);
 
 /** Marks an operation that answers a browser form with error pages. */
-export function ApiErrorPages(): MethodDecorator & ClassDecorator {
-  return ApiExtension(ERROR_PAGES_EXTENSION, true);
-}
+export const ApiErrorPages = (): HandlerDecorator => ApiExtension(ERROR_PAGES_EXTENSION, true);
 
 /** Adds named schemas that the operation refers to and no class describes. */
-export function ApiSchemas(schemas: Readonly<Record<string, SchemaObject>>): MethodDecorator {
-  return ApiExtension(SCHEMAS_EXTENSION, schemas);
-}
+export const ApiSchemas = (schemas: Readonly<Record<string, SchemaObject>>): MethodDecorator =>
+  ApiExtension(SCHEMAS_EXTENSION, schemas);
 
-/** Sets an example of the whole class. Decorators of fields set examples of single fields. */
-export function ApiExample(example: object): ClassDecorator {
-  return ApiExtension(EXAMPLE_EXTENSION, example);
+/** Sets an example of the whole class. */
+export const ApiExample = (example: object): ClassDecorator =>
+  ApiExtension(EXAMPLE_EXTENSION, example);
+
+/** Response to the deletion of a resource with a UUID. */
+export class DeletedResourceDto {
+  @Text({ format: 'uuid', example: ID_EXAMPLE })
+  readonly id: string;
+
+  @AlwaysTrue()
+  readonly deleted: true;
 }
 
 /** Header of a response that states the version of the resource. */
@@ -159,21 +162,20 @@ export const pascal = (name: string) =>
 
 /** Returns the schema of one field of a class, for a schema that no class describes. */
 export function propertySchema(type: new () => object, name: string): SchemaObject {
-  const said: unknown = Reflect.getMetadata(PROPERTIES, type.prototype as object, name);
-  const { isArray, enumName, ...schema } = { ...(said as Record<string, unknown>) };
+  const said: unknown = Reflect.getMetadata(
+    'swagger/apiModelProperties',
+    type.prototype as object,
+    name,
+  );
+  const { isArray, enumName, ...schema } = said as Record<string, unknown>;
   delete schema.required;
-  if (typeof enumName === 'string') return wordsSchema(schema, ref(enumName), Boolean(isArray));
-  if (typeof schema.type !== 'string' || isArray) throw new Error(`${name} is no plain field.`);
-  return schema;
-}
-
-function wordsSchema(schema: SchemaObject, words: ReferenceObject, isArray: boolean): SchemaObject {
+  if (typeof enumName !== 'string') {
+    if (typeof schema.type !== 'string' || isArray) throw new Error(`${name} is no plain field.`);
+    return schema;
+  }
+  const words = ref(enumName);
   if (isArray) return { ...schema, items: words };
-  const said = { ...schema, allOf: [words] };
-  delete said.type;
-  delete said.enum;
-  return said;
+  delete schema.type;
+  delete schema.enum;
+  return { ...schema, allOf: [words] };
 }
-
-/** Key under which Nest stores the metadata of a property. */
-const PROPERTIES = 'swagger/apiModelProperties';

@@ -1,6 +1,6 @@
+import { QueryInteger, WordChoice } from '../validation/query-fields.js';
 import type { FindOptionsOrder, ObjectLiteral } from 'typeorm';
 
-/** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly total: number;
@@ -23,24 +23,18 @@ export class PagedAnswer<T> {
   ) {}
 }
 
-/** A page of a list whose `data` is the items. */
 export class ListAnswer<T> extends PagedAnswer<readonly T[]> {
   static of<Item, T>(
-    page: Page<Item>,
-    request: PageRequest,
+    { items, total }: Page<Item>,
+    { page, per_page }: PageRequest,
     map: (item: Item) => T,
   ): ListAnswer<T> {
-    return new ListAnswer(page.items.map(map), {
-      page: request.page,
-      per_page: request.per_page,
-      total: page.total,
-    });
+    return new ListAnswer(items.map(map), { page, per_page, total });
   }
 }
 
 export type SortWord<Field extends string> = Field | `-${Field}`;
 
-/** One field of an order. */
 export interface Sort<Field extends string> {
   readonly field: Field;
   readonly descending: boolean;
@@ -56,16 +50,10 @@ export const MOST_SORT_FIELDS = 3;
 export const sortWords = <Field extends string>(...fields: readonly Field[]) =>
   fields.flatMap((field) => [field, `-${field}`] as const);
 
-/** The field without its `-`. */
 export const sortField = (word: string): string => word.replace(/^-/, '');
 
-export const sortsOf = <Field extends string>(
-  words: readonly SortWord<Field>[],
-): readonly Sort<Field>[] =>
-  words.map((word) => ({
-    field: sortField(word) as Field,
-    descending: word.startsWith('-'),
-  }));
+export const sortsOf = <Field extends string>(words: readonly SortWord<Field>[]): Sort<Field>[] =>
+  words.map((word) => ({ field: sortField(word) as Field, descending: word.startsWith('-') }));
 
 type Order = Readonly<Record<string, 'ASC' | 'DESC'>>;
 
@@ -78,12 +66,53 @@ export function findOrder<Entity extends ObjectLiteral, Field extends string>(
   columns: Readonly<Record<Field, keyof Entity & string>>,
   key: keyof Entity & string,
 ): Order & FindOptionsOrder<Entity> {
-  const sorts = sortsOf<Field>(sort);
-  const fields = sorts.map(({ field, descending }) => [columns[field], descending] as const);
   const order: Record<string, 'ASC' | 'DESC'> = {};
-  for (const [column, descending] of [...fields, [key, sorts.at(-1)?.descending] as const]) {
+  let direction: 'ASC' | 'DESC' = 'ASC';
+  for (const { field, descending } of sortsOf<Field>(sort)) {
+    direction = descending ? 'DESC' : 'ASC';
     // Two fields may have the same column; the first one counts.
-    order[column] ??= descending ? 'DESC' : 'ASC';
+    order[columns[field]] ??= direction;
   }
+  order[key] ??= direction;
   return order as Order & FindOptionsOrder<Entity>;
+}
+
+export class PageQueryDto implements PageRequest {
+  @QueryInteger({ optional: true, min: 1, max: LAST_PAGE, default: 1 })
+  readonly page: number = 1;
+
+  @QueryInteger({ optional: true, min: 1, max: MOST_PER_PAGE, default: 20 })
+  readonly per_page: number = 20;
+}
+
+interface SortOptions {
+  readonly description?: string;
+  readonly example?: readonly string[];
+  /** Aliases of fields. An alias and its field cannot be combined. */
+  readonly otherNames?: Readonly<Record<string, string>>;
+}
+
+/** Fields to order a list by. `name` is the name of the set in the contract. */
+export function SortWords(
+  name: string,
+  words: readonly string[],
+  { description, example, otherNames = {} }: SortOptions = {},
+): PropertyDecorator {
+  const fields = new Set(words.map(sortField)).size;
+  const most = Math.min(MOST_SORT_FIELDS, fields);
+  const rule = `Order of the list: up to ${most} different fields, separated by commas. The first field has priority. A \`-\` before a field reverses it. Items with equal values have a fixed order, in the direction of the last field. Default: newest first.`;
+  return WordChoice(
+    { title: name, type: 'string', enum: [...words] },
+    {
+      fits: (word) => words.includes(word),
+      what: `one of ${words.join(', ')}`,
+      subject: (word) => otherNames[sortField(word)] ?? sortField(word),
+    },
+    {
+      optional: true,
+      description: [rule, description].filter((part) => part !== undefined).join(' '),
+      example,
+    },
+    most,
+  );
 }

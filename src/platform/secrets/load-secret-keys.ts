@@ -13,10 +13,7 @@ export function keyFileOf({ dataDir }: KeySettings): string {
   return join(dataDir, 'secrets.key');
 }
 
-/**
- * `undefined` if the database is embedded and there is no key yet. With an external database all replicas need the same
- * key.
- */
+/** `undefined` if the database is embedded and has no key yet. Replicas must be given the same key. */
 export function givenSecretKeys(settings: KeySettings): SecretKeys | undefined {
   if (settings.secretsKey.length > 0) return new SecretKeys(settings.secretsKey);
   if (settings.databaseUrl !== undefined) {

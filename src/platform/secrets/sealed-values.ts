@@ -15,10 +15,7 @@ export interface SealedColumn {
 
 type Row = Readonly<Record<string, string>> & { readonly sealed: string };
 
-/**
- * Returns the number of values. Each has its own statement, which skips a value that changed meanwhile, so the run may
- * be repeated.
- */
+/** Returns the number of values. Skips a value that changed meanwhile, so the run may be repeated. */
 export async function resealAll(
   dataSource: DataSource,
   columns: readonly SealedColumn[],

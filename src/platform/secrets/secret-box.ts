@@ -39,10 +39,7 @@ export class KeyRing {
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
 
-/**
- * The keys of the installation. They only derive other keys, one per purpose, so a leaked key of one purpose reveals no
- * other.
- */
+/** Only derive other keys, one per purpose, so a leaked key of one purpose reveals no other. */
 export class SecretKeys {
   readonly #keys: readonly NamedKey[];
 
@@ -84,10 +81,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 
-/**
- * Encryption at rest. A value is authenticated with its context, such as `connector:<id>`, so it cannot be moved to
- * another record.
- */
+/** A sealed value is bound to its context, such as `connector:<id>`, and cannot be moved. */
 @Injectable()
 export class SecretBox {
   private readonly keys: KeyRing;

@@ -19,7 +19,6 @@ import {
   ParentBasedSampler,
   TraceIdRatioBasedSampler,
   TracerProvider,
-  type ReadableSpan,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -36,20 +35,10 @@ interface TracingOptions {
 }
 
 const NAME = 'incident-triage-service';
-/** Maximum number of waiting spans, some megabytes. Further spans are dropped. */
-const MOST_WAITING = 2_048;
-const BATCH = 512;
 const PAUSE_MS = 1_000;
 const LAST_EXPORT_MS = 2_000;
 /** Maximum length of an attribute. Statements are the longest ones. */
 const LONGEST_TEXT = 4_096;
-
-const KINDS: Readonly<Record<Work['kind'], SpanKind>> = {
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  consumer: SpanKind.CONSUMER,
-  internal: SpanKind.INTERNAL,
-};
 
 /** Creates spans with the OpenTelemetry SDK. Sets none of its global state. */
 export class OpenTelemetry implements Tracer {
@@ -62,9 +51,7 @@ export class OpenTelemetry implements Tracer {
       url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces`,
     });
     const waiting = new BatchSpanProcessor({
-      exporter: new TellingExporter(collector, log),
-      maxQueueSize: MOST_WAITING,
-      maxExportBatchSize: BATCH,
+      exporter: logOutages(collector, log),
       scheduledDelayMillis: PAUSE_MS,
     });
     const share = new TraceIdRatioBasedSampler(options.otelTracesSamplerArg);
@@ -93,7 +80,7 @@ export class OpenTelemetry implements Tracer {
     const span = this.tracer.startSpan(
       name,
       {
-        kind: KINDS[kind],
+        kind: SpanKind[kind.toUpperCase() as Uppercase<Work['kind']>],
         attributes,
         links: links.flatMap((link) => spanContextOf(link) ?? []).map((context) => ({ context })),
       },
@@ -155,32 +142,22 @@ function spanContextOf(traceparent: string | undefined): SpanContext | undefined
 const LONGEST_REASON = 200;
 
 /** Logs once that the collector rejects spans, and once that it accepts them again. */
-class TellingExporter implements SpanExporter {
-  private isAway = false;
-
-  constructor(
-    private readonly exporter: SpanExporter,
-    private readonly log: TracingLog,
-  ) {}
-
-  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
-    this.exporter.export(spans, (result) => {
-      this.tell(result);
-      done(result);
-    });
-  }
-
-  shutdown(): Promise<void> {
-    return this.exporter.shutdown();
-  }
-
-  private tell({ code, error }: ExportResult): void {
-    const isAway = code !== ExportResultCode.SUCCESS;
-    if (isAway === this.isAway) return;
-    this.isAway = isAway;
-    if (!isAway) return this.log.info('The collector accepts traces again.');
+function logOutages(exporter: SpanExporter, log: TracingLog): SpanExporter {
+  let isAway = false;
+  const tell = ({ code, error }: ExportResult): void => {
+    if (isAway === (code !== ExportResultCode.SUCCESS)) return;
+    isAway = !isAway;
+    if (!isAway) return log.info('The collector accepts traces again.');
     // Only the message, because the error has the response of the collector.
     const why = visibleStart(error?.message ?? 'no reason given', LONGEST_REASON);
-    this.log.warn(`The collector does not accept traces, so they are dropped: ${why}`);
-  }
+    log.warn(`The collector does not accept traces, so they are dropped: ${why}`);
+  };
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        tell(result);
+        done(result);
+      }),
+    shutdown: () => exporter.shutdown(),
+  };
 }

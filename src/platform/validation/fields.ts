@@ -21,7 +21,7 @@ import {
   type ValidationOptions,
 } from 'class-validator';
 import { SAYS_SOMETHING } from '../text.js';
-import { AnyJson, LONGEST_LIST, unshielded } from './json-shield.js';
+import { LONGEST_LIST, unshielded } from './json-shield.js';
 
 /*
  * One decorator per kind of field. It validates the field of a request and describes it in the contract, so that the
@@ -43,13 +43,35 @@ export interface FieldOptions {
 export function Field(
   { optional = false, contract, ...said }: FieldOptions,
   kind: ApiPropertyOptions,
-  ...rules: readonly PropertyDecorator[]
+  ...rules: readonly (PropertyDecorator | false | undefined)[]
 ): PropertyDecorator {
   // Swagger uses `required` for the fields of an object, so an object field needs `selfRequired`.
   const required = kind.type === 'object' ? { selfRequired: !optional } : { required: !optional };
   const options = { ...kind, ...said, ...contract, ...required } as ApiPropertyOptions;
-  return applyDecorators(...rules, ...(optional ? [Optional()] : []), ApiProperty(options));
+  return applyDecorators(
+    ...rules.filter((rule) => rule instanceof Function),
+    ...(optional ? [Optional()] : []),
+    ApiProperty(options),
+  );
 }
+
+/** A rule of this service. `message` gets the name of the field and its value. */
+export const Rule = (
+  name: string,
+  validate: (value: unknown) => boolean,
+  message: (property: string, value: unknown) => string,
+  options?: ValidationOptions,
+): PropertyDecorator =>
+  ValidateBy(
+    {
+      name,
+      validator: {
+        validate,
+        defaultMessage: ({ property, value } = {} as never) => message(property, value),
+      },
+    },
+    options,
+  );
 
 /** Unlike IsOptional of class-validator, null is rejected. */
 const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
@@ -74,26 +96,23 @@ export function Text({
   return Field(
     options,
     { type: 'string', minLength: min, maxLength: max, pattern: pattern?.source, format },
-    ...(pattern ? [Matches(pattern, { message })] : []),
-    ...lengthRules(min, max),
+    pattern && Matches(pattern, { message }),
+    min === undefined ? max !== undefined && MaxLength(max) : Length(min, max),
     IsString(),
   );
 }
 
-function lengthRules(min: number | undefined, max: number | undefined): PropertyDecorator[] {
-  if (min !== undefined) return [Length(min, max)];
-  return max === undefined ? [] : [MaxLength(max)];
-}
-
 /** Text that is not blank. The pattern begins with `^`, because clients in Python match only at the start. */
-export function NotBlank(options: TextOptions & { readonly max: number }): PropertyDecorator {
-  const contract = { ...options.contract, minLength: 1 };
-  return Text({ ...options, pattern: new RegExp(SAYS_SOMETHING), contract });
-}
+export const NotBlank = (options: TextOptions & { readonly max: number }) =>
+  Text({
+    ...options,
+    pattern: new RegExp(SAYS_SOMETHING),
+    contract: { ...options.contract, minLength: 1 },
+  });
 
 /** A unique name that people choose. */
-export function GivenName(options: FieldOptions = {}): PropertyDecorator {
-  return Text({
+export const GivenName = (options: FieldOptions = {}) =>
+  Text({
     ...options,
     max: 100,
     pattern: /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u,
@@ -102,15 +121,12 @@ export function GivenName(options: FieldOptions = {}): PropertyDecorator {
     contract: { minLength: 1, pattern: undefined },
     description: 'Unique.',
   });
-}
 
 /** The reason of a change, for readers of the records. */
-export function Reason(options: Omit<TextOptions, 'max'> & { readonly max: number }) {
-  return NotBlank({ message: 'reason must say something', ...options });
-}
+export const Reason = (options: Omit<TextOptions, 'max'> & { readonly max: number }) =>
+  NotBlank({ message: 'reason must say something', ...options });
 
-interface TextsOptions extends FieldOptions {
-  readonly maxItems?: number;
+interface TextsOptions extends ListOptions {
   /** Maximum characters per text. */
   readonly maxLength?: number;
   /** Pattern of each text. */
@@ -125,64 +141,56 @@ export function Texts({
   message,
   ...options
 }: TextsOptions = {}): PropertyDecorator {
-  const items = { type: 'string', maxLength, pattern: pattern?.source };
   return Field(
     options,
-    { type: 'array', items, maxItems },
-    ...(pattern ? [Matches(pattern, { each: true, message })] : []),
-    ...(maxLength === undefined ? [] : [MaxLength(maxLength, { each: true })]),
+    { type: 'array', items: { type: 'string', maxLength, pattern: pattern?.source }, maxItems },
+    pattern && Matches(pattern, { each: true, message }),
+    maxLength !== undefined && MaxLength(maxLength, { each: true }),
     IsString({ each: true }),
-    ...listRules(maxItems).reverse(),
+    ...listRules(maxItems),
   );
-}
-
-function listRules(maxItems: number | undefined): PropertyDecorator[] {
-  return [IsArray(), ...(maxItems === undefined ? [] : [ArrayMaxSize(maxItems)])];
 }
 
 /** One of several values. `name` is the name of the set in the contract. */
-export function Choice(
-  name: string,
-  values: readonly string[],
-  options: FieldOptions = {},
-): PropertyDecorator {
-  return Field(options, { enum: [...values], enumName: name }, IsIn(values));
+export const Choice = (name: string, values: readonly string[], options: FieldOptions = {}) =>
+  Field(options, { enum: [...values], enumName: name }, IsIn(values));
+
+interface ListOptions extends FieldOptions {
+  readonly maxItems?: number;
 }
 
-export function Choices(
+export const Choices = (
   name: string,
   values: readonly string[],
-  { maxItems, ...options }: FieldOptions & { readonly maxItems?: number } = {},
-): PropertyDecorator {
-  return Field(
+  { maxItems, ...options }: ListOptions = {},
+) =>
+  Field(
     options,
     { enum: [...values], enumName: name, isArray: true, maxItems },
     IsIn(values, { each: true }),
-    ...listRules(maxItems).reverse(),
+    ...listRules(maxItems),
   );
-}
+
+const listRules = (maxItems: number | undefined) => [
+  maxItems !== undefined && ArrayMaxSize(maxItems),
+  IsArray(),
+];
 
 /*
  * Fields of responses whose set of values may grow: older clients must accept new values. No schema expresses that for
  * all generators, so the field is text and the known values are listed beside it (ADR 0035).
  */
 
-export function OpenChoice(
-  name: string,
-  known: readonly string[],
-  options: FieldOptions = {},
-): PropertyDecorator {
-  return Field(options, openSet(name, known), IsString());
-}
+export const OpenChoice = (name: string, known: readonly string[], options: FieldOptions = {}) =>
+  Field(options, openSet(name, known), IsString());
 
-export function OpenChoices(
-  name: string,
-  known: readonly string[],
-  options: FieldOptions = {},
-): PropertyDecorator {
-  const kind = { type: 'array', items: openSet(name, known) } as const;
-  return Field(options, kind, IsString({ each: true }), IsArray());
-}
+export const OpenChoices = (name: string, known: readonly string[], options: FieldOptions = {}) =>
+  Field(
+    options,
+    { type: 'array', items: openSet(name, known) },
+    IsString({ each: true }),
+    IsArray(),
+  );
 
 const openSet = (name: string, known: readonly string[]) => ({
   title: name,
@@ -195,10 +203,8 @@ interface NumberOptions extends FieldOptions {
   readonly max?: number;
 }
 
-export function WholeNumber({ min, max, ...options }: NumberOptions = {}): PropertyDecorator {
-  const kind = integer(min, max);
-  return Field(options, kind, ...rangeRules(min, max), IsInt());
-}
+export const WholeNumber = ({ min, max, ...options }: NumberOptions = {}) =>
+  Field(options, integer(min, max), ...rangeRules(min, max), IsInt());
 
 const GREATEST_INT32 = 2_147_483_647;
 
@@ -210,78 +216,72 @@ export const integer = (minimum?: number, maximum?: number) => ({
   maximum,
 });
 
-export function Decimal({ min, max, ...options }: NumberOptions = {}): PropertyDecorator {
-  const kind = { type: 'number', format: 'double', minimum: min, maximum: max } as const;
-  const rule = IsNumber({ allowNaN: false, allowInfinity: false });
-  return Field(options, kind, ...rangeRules(min, max), rule);
-}
+export const Decimal = ({ min, max, ...options }: NumberOptions = {}) =>
+  Field(
+    options,
+    { type: 'number', format: 'double', minimum: min, maximum: max },
+    ...rangeRules(min, max),
+    IsNumber({ allowNaN: false, allowInfinity: false }),
+  );
 
-function rangeRules(min: number | undefined, max: number | undefined): PropertyDecorator[] {
-  return [...(max === undefined ? [] : [Max(max)]), ...(min === undefined ? [] : [Min(min)])];
-}
+const rangeRules = (min: number | undefined, max: number | undefined) => [
+  max !== undefined && Max(max),
+  min !== undefined && Min(min),
+];
 
-export function Flag(options: FieldOptions = {}): PropertyDecorator {
-  return Field(options, { type: 'boolean' }, IsBoolean());
-}
+export const Flag = (options: FieldOptions = {}) =>
+  Field(options, { type: 'boolean' }, IsBoolean());
 
 /** Fields of responses that are never false, such as `deleted`. Many generators would not read an enum as boolean. */
-export function AlwaysTrue(): PropertyDecorator {
-  return Flag({ description: 'Always true.', example: true });
-}
+export const AlwaysTrue = () => Flag({ description: 'Always true.', example: true });
 
 /** An ISO 8601 date and time with a zone, on an existing day. */
-export function Instant(options: FieldOptions = {}): PropertyDecorator {
-  const rule = ValidateBy({
-    name: 'isIsoTime',
-    validator: {
-      validate: isIsoTime,
-      defaultMessage: ({ property } = {} as never) =>
+export const Instant = (options: FieldOptions = {}) =>
+  Field(
+    options,
+    { type: 'string', format: 'date-time' },
+    Rule(
+      'isIsoTime',
+      isIsoTime,
+      (property) =>
         `${property} must be an ISO 8601 date and time with a zone, such as 2026-01-31T09:30:00Z`,
-    },
-  });
-  return Field(options, { type: 'string', format: 'date-time' }, rule);
-}
+    ),
+  );
 
 export const ID_EXAMPLE = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
 /** A UUID, in upper or lower case. `name` is the name of this kind of id in the contract. */
-export function Id(name: string, options: FieldOptions = {}): PropertyDecorator {
-  const kind = { title: name, type: 'string', format: 'uuid', example: ID_EXAMPLE } as const;
-  return Field(options, kind, IsUUID('loose'));
-}
+export const Id = (name: string, options: FieldOptions = {}) =>
+  Field(
+    options,
+    { title: name, type: 'string', format: 'uuid', example: ID_EXAMPLE },
+    IsUUID('loose'),
+  );
 
 /** A JSON object of any content, not null and not an array. It stays unchanged. */
-export function JsonObject(options: FieldOptions = {}): PropertyDecorator {
-  return Field(
+export const JsonObject = (options: FieldOptions = {}) =>
+  Field(
     options,
     { type: 'object', additionalProperties: true },
-    Type(() => AnyJson),
     Transform(({ value }: { value: unknown }) => unshielded(value)),
     IsPlainObject(),
   );
-}
 
 /** Fields of responses: an object with string values. */
-export function TextMap(options: FieldOptions = {}): PropertyDecorator {
-  return Field(
-    options,
-    { type: 'object', additionalProperties: { type: 'string' } },
-    IsPlainObject(),
-  );
-}
+export const TextMap = (options: FieldOptions = {}) =>
+  Field(options, { type: 'object', additionalProperties: { type: 'string' } }, IsPlainObject());
 
 type Class = new () => object;
 
 /** Swagger treats a function as a lazy class, not as a class, if it is called `type`. */
 const lazily = (shape: () => Class) => ({ type: () => shape() });
 
-export function Nested(type: () => Class, options: FieldOptions = {}): PropertyDecorator {
-  return Field(options, lazily(type), IsPlainObject(), ValidateNested(), Type(type));
-}
+export const Nested = (type: () => Class, options: FieldOptions = {}) =>
+  Field(options, lazily(type), IsPlainObject(), ValidateNested(), Type(type));
 
 export function NestedList(
   type: () => Class,
-  { maxItems, ...options }: FieldOptions & { readonly maxItems?: number } = {},
+  { maxItems, ...options }: ListOptions = {},
 ): PropertyDecorator {
   if (maxItems && maxItems > LONGEST_LIST) {
     throw new Error(`A list of more than ${LONGEST_LIST} items.`);
@@ -289,7 +289,7 @@ export function NestedList(
   return Field(
     options,
     { ...lazily(type), isArray: true, maxItems },
-    ...listRules(maxItems),
+    ...listRules(maxItems).reverse(),
     IsPlainObject({ each: true }),
     ValidateNested({ each: true }),
     Type(type),
@@ -298,15 +298,10 @@ export function NestedList(
 
 /** ValidateNested alone accepts an array for an object, and one object for a list. */
 const IsPlainObject = (options?: ValidationOptions): PropertyDecorator =>
-  ValidateBy(
-    {
-      name: 'isJsonObject',
-      validator: {
-        validate: isPlainObject,
-        defaultMessage: ({ property, value } = {} as never) =>
-          `${property}${options?.each ? firstWrong(value) : ''} must be an object`,
-      },
-    },
+  Rule(
+    'isJsonObject',
+    isPlainObject,
+    (property, value) => `${property}${options?.each ? firstWrong(value) : ''} must be an object`,
     options,
   );
 
@@ -320,26 +315,28 @@ function firstWrong(list: unknown): string {
   return at < 0 ? '' : `.${at}`;
 }
 
-const ZONE = String.raw`(?:Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?`;
-const HOUR = String.raw`(?:[01]\d|2[0-3])`;
-const MINUTE = String.raw`[0-5]\d`;
+const HOUR = '(?:[01]\\d|2[0-3])';
 /** 60 is a leap second. */
-const SECOND = String.raw`(?:[0-5]\d|60)(?:[.,]\d+)?`;
-const EXTENDED = String.raw`(\d{4})-(\d\d)-(\d\d)(?:T${HOUR}(?::${MINUTE}(?::${SECOND})?)?${ZONE})?`;
-const BASIC = String.raw`(\d{4})(\d\d)(\d\d)(?:T${HOUR}(?:${MINUTE}(?:${SECOND})?)?${ZONE})?`;
-const FORMS = [EXTENDED, BASIC].map((form) => new RegExp(`^${form}$`, 'i'));
+const SECOND = '(?:[0-5]\\d|60)(?:[.,]\\d+)?';
+const FORMS = [
+  ['-', ':'],
+  ['', ''],
+].map(([dash, colon]) => {
+  const day = `(\\d{4})${dash}(\\d\\d)${dash}(\\d\\d)`;
+  const time = `${HOUR}(?:${colon}[0-5]\\d(?:${colon}${SECOND})?)?`;
+  return new RegExp(`^${day}(?:T${time}(?:Z|[+-]${HOUR}(?::?[0-5]\\d)?)?)?$`, 'i');
+});
 
 /**
  * Whether the text is an ISO 8601 date on an existing day, with or without a time, as other systems send it. Times of
  * this service are stricter: see isIsoTime.
  */
 export function isIso8601(text: string): boolean {
-  const match = FORMS.map((form) => form.exec(text)).find((found) => found !== null);
-  if (!match) return false;
-  const [, year, month, day] = match.map(Number) as [number, number, number, number];
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  const [, ...parts] = FORMS.map((form) => form.exec(text)).find((match) => match) ?? [];
+  const day = parts.join('-');
+  const date = new Date(day).toJSON() as string | null;
+  // JavaScript takes 30 February for 2 March.
+  return day !== '' && date?.startsWith(day) === true;
 }
 
 /** The form of ISO 8601 that this service accepts: to the second, with a zone, in a year that PostgreSQL supports. */
@@ -350,22 +347,15 @@ export function isIsoTime(value: unknown): value is string {
   return typeof value === 'string' && MOMENT.test(value) && isIso8601(value);
 }
 
-const TYPES = ['string', 'number', 'boolean'];
-
 /** A JSON string, number or boolean. */
 export const Scalar = (options: FieldOptions) =>
   Field(
     options,
     // Without a name: OpenAPI Generator warns about a named union of unnamed types.
-    {
-      oneOf: [{ type: 'string' }, { type: 'number', format: 'double' }, { type: 'boolean' }],
-    },
-    ValidateBy({
-      name: 'isScalar',
-      validator: {
-        validate: (value) => TYPES.includes(typeof value),
-        defaultMessage: ({ property } = {} as never) =>
-          `${property} must be a string, a number or a boolean`,
-      },
-    }),
+    { oneOf: [{ type: 'string' }, { type: 'number', format: 'double' }, { type: 'boolean' }] },
+    Rule(
+      'isScalar',
+      (value) => ['string', 'number', 'boolean'].includes(typeof value),
+      (property) => `${property} must be a string, a number or a boolean`,
+    ),
   );

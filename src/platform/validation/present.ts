@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 
-type Class<T extends object> = new () => T;
+type Class<T extends object = object> = new () => T;
 
 /** A row that has the fields of a DTO. Optional fields may be null, as in a table. */
 export type RowOf<Dto> = {
@@ -16,11 +16,6 @@ type ValueOf<T> = T extends Date | string | number | boolean | undefined
       ? RowOf<T>
       : T;
 
-interface Property {
-  readonly name: string;
-  readonly nested?: (value: object) => object;
-}
-
 /**
  * Returns a function that copies the fields that a DTO declares from a row, in the order of their declaration. Other
  * fields of the row are left out, and so are fields that are null. Times become text, because JSON.stringify takes
@@ -28,47 +23,42 @@ interface Property {
  */
 export function present<Dto extends object>(type: Class<Dto>): (row: RowOf<Dto>) => Dto {
   return (row) => {
-    let properties = known.get(type);
-    if (!properties) known.set(type, (properties = propertiesOf(type)));
+    let fields = known.get(type);
+    if (!fields) known.set(type, (fields = fieldsOf(type)));
     const shown: Record<string, unknown> = {};
-    for (const { name, nested } of properties) {
+    for (const [name, nested] of fields) {
       const value = (row as Record<string, unknown>)[name];
       if (value === null || value === undefined) continue;
-      shown[name] = nested ? presentNested(value, nested) : textOfTime(value);
+      if (!nested) shown[name] = value instanceof Date ? value.toISOString() : value;
+      else if (!Array.isArray(value)) shown[name] = nested(value);
+      else shown[name] = value.map((item: object) => nested(item));
     }
     return shown as Dto;
   };
 }
 
-function textOfTime(value: unknown): unknown {
-  return value instanceof Date ? value.toISOString() : value;
-}
-
-function presentNested(value: object, nested: (value: object) => object): object {
-  return Array.isArray(value) ? value.map((item) => nested(item as object)) : nested(value);
-}
+type Field = readonly [name: string, nested: ((value: object) => object) | undefined];
 
 /** Reading the metadata of a class costs more than the copy of a row. */
-const known = new WeakMap<Class<object>, readonly Property[]>();
+const known = new WeakMap<Class, readonly Field[]>();
 
 /** Reads the metadata that the decorators of fields.ts leave for the OpenAPI document. */
-function propertiesOf({ name: dto, prototype }: Class<object>): Property[] {
-  const names = (Reflect.getMetadata('swagger/apiModelPropertiesArray', prototype as object) ??
-    []) as string[];
-  if (names.length === 0) throw new Error(`${dto} declares no fields.`);
+function fieldsOf(type: Class): Field[] {
+  const prototype = type.prototype as object;
+  const names = Reflect.getMetadata('swagger/apiModelPropertiesArray', prototype) as
+    string[] | undefined;
+  if (!names) throw new Error(`${type.name} declares no fields.`);
   return names.map((entry) => {
     const name = entry.slice(1);
-    const { type } = Reflect.getMetadata(
-      'swagger/apiModelProperties',
-      prototype as object,
-      name,
-    ) as { readonly type?: unknown };
-    return { name, nested: nestedIn(type) };
+    const nested = nestedClass(type, name);
+    return [name, nested && present<object>(nested)];
   });
 }
 
-/** Nested and NestedList give a function that returns a class; other fields give the name of a type, or a class. */
-function nestedIn(type: unknown): ((value: object) => object) | undefined {
-  if (typeof type !== 'function' || type.name !== 'type') return undefined;
-  return present<object>((type as () => Class<object>)());
+/** The class of a field of Nested or NestedList. These give a function that returns it. */
+export function nestedClass({ prototype }: Class, name: string): Class | undefined {
+  const field = Reflect.getMetadata('swagger/apiModelProperties', prototype as object, name) as
+    { readonly type?: unknown } | undefined;
+  const isLazy = typeof field?.type === 'function' && field.type.name === 'type';
+  return isLazy ? (field.type as () => Class)() : undefined;
 }

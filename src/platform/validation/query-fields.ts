@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsBoolean, ValidateBy } from 'class-validator';
-import { Field, type FieldOptions, integer } from './fields.js';
+import { IsBoolean } from 'class-validator';
+import { Field, type FieldOptions, integer, Rule } from './fields.js';
 
 /* Kinds of fields for query strings, in which every value is text. */
 
@@ -12,35 +12,29 @@ interface RangeOptions extends FieldOptions {
 }
 
 /** A whole number of digits only: `1e3`, `0x10` and ` 1` are rejected. */
-export function QueryInteger({ min, max, ...options }: RangeOptions): PropertyDecorator {
-  return Field(
+export const QueryInteger = ({ min, max, ...options }: RangeOptions) =>
+  Field(
     options,
     integer(min, max),
     Transform(({ value }: { value: unknown }) =>
       typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value,
     ),
-    ValidateBy({
-      name: 'isInt',
-      validator: {
-        validate: (value) => Number.isInteger(value) && value >= min && value <= max,
-        defaultMessage: ({ property } = {} as never) =>
-          `${property} must be a whole number from ${min} to ${max}`,
-      },
-    }),
+    Rule(
+      'isInt',
+      (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+      (property) => `${property} must be a whole number from ${min} to ${max}`,
+    ),
   );
-}
 
-export function QueryFlag(options: FieldOptions = {}): PropertyDecorator {
-  return Field(
+export const QueryFlag = (options: FieldOptions = {}) =>
+  Field(
     options,
     { type: 'boolean' },
-    Transform(({ value }: { value: unknown }) => {
-      if (value === 'true') return true;
-      return value === 'false' ? false : value;
-    }),
+    Transform(({ value }: { value: unknown }) =>
+      value === 'false' ? false : value === 'true' || value,
+    ),
     IsBoolean(),
   );
-}
 
 /** Minimum of the maximum list length: a list may have at least as many words as are known, and words may repeat. */
 const MOST_WORDS = 20;
@@ -56,30 +50,25 @@ export function takesManyValues(query: new () => object, name: string): boolean 
  * Words of a set that a response field declares with `Choice(name, known)`. Several are separated by commas, or the
  * parameter is repeated.
  */
-export function Words(
-  name: string,
-  known: readonly string[],
-  options: FieldOptions = {},
-): PropertyDecorator {
-  return WordChoice(
+export const Words = (name: string, known: readonly string[], options: FieldOptions = {}) =>
+  WordChoice(
     { $ref: `#/components/schemas/${name}` },
     { fits: (word) => known.includes(word), what: `one of ${known.join(', ')}` },
     { description: 'One of these words, or several separated by commas.', ...options },
     Math.max(MOST_WORDS, known.length),
   );
-}
 
-/**
- * Words that match a pattern. Several are separated by commas, or the parameter is repeated. `what` describes the
- * pattern in messages.
- */
-export function WordList(
+/** Like `Words`, for words that match a pattern. `what` describes the pattern in messages. */
+export const WordList = (
   { word, what }: { readonly word: RegExp; readonly what: string },
   options: FieldOptions = {},
-): PropertyDecorator {
-  const items = { type: 'string', pattern: word.source };
-  return WordChoice(items, { fits: (text) => word.test(text), what }, options, MOST_WORDS);
-}
+) =>
+  WordChoice(
+    { type: 'string', pattern: word.source },
+    { fits: (text) => word.test(text), what },
+    options,
+    MOST_WORDS,
+  );
 
 interface WordRule {
   readonly fits: (word: string) => boolean;
@@ -104,14 +93,11 @@ export function WordChoice(
       // Without a type, Nest would use the type of the property, an array, instead of the schema.
       { schema, type: String, style: 'form', explode: false } as ApiPropertyOptions,
       Transform(({ value }: { value: unknown }) => wordsOf(value)),
-      ValidateBy({
-        name: 'words',
-        validator: {
-          validate: (words) => problemOf(words, rule, mostWords) === undefined,
-          defaultMessage: ({ property, value } = {} as never) =>
-            `${property} must ${problemOf(value, rule, mostWords)}`,
-        },
-      }),
+      Rule(
+        'words',
+        (words) => problemOf(words, rule, mostWords) === undefined,
+        (property, words) => `${property} must ${problemOf(words, rule, mostWords)}`,
+      ),
     ),
     Reflect.metadata(MANY_VALUES, true),
   );

@@ -9,43 +9,35 @@ const KINDS = new Set(['isString', 'isBoolean', 'isNumber', 'isInt', 'isArray', 
 
 /** Flattens the error tree of class-validator to the list in error responses. */
 function fieldErrors(failures: readonly Failure[], parent = ''): FieldError[] {
-  return failures.flatMap((failure) => {
-    const field = parent === '' ? failure.property : `${parent}.${failure.property}`;
-    const rules = Object.entries(failure.constraints ?? {});
+  return failures.flatMap(({ property, constraints, value, children }) => {
+    const field = `${parent}${property}`;
+    const rules = Object.entries(constraints ?? {});
     // Neither JSON nor a query has undefined: the field is absent.
-    if (rules.length > 0 && failure.value === undefined) {
+    if (rules.length > 0 && value === undefined) {
       return [{ field, code: 'required', message: `${field} is required.` }];
     }
     const kind = rules.find(([rule]) => KINDS.has(rule));
-    if (kind) return [errorOf(kind, failure.property, field)];
-    const own = rules.map((rule) => errorOf(rule, failure.property, field));
-    return [...own, ...fieldErrors(failure.children ?? [], field)];
+    if (kind) return [errorOf(kind, property, field)];
+    const own = rules.map((rule) => errorOf(rule, property, field));
+    return [...own, ...fieldErrors(children ?? [], `${field}.`)];
   });
 }
 
-function errorOf([rule, message]: [string, string], property: string, field: string): FieldError {
-  if (rule === 'whitelistValidation') return unknownField(field, 'field');
+function errorOf([rule, text]: [string, string], property: string, field: string): FieldError {
+  const rest = text.startsWith(property) ? text.slice(property.length) : undefined;
   // An error of a list item names the item: `steps.0 must be an object`.
-  const [item = ''] = /^\.\d+(?= )/.exec(message.slice(property.length)) ?? [];
-  return {
-    field: field + item,
-    code: snakeCase(rule),
-    message: sentence(message, property, field),
-  };
+  const [item = ''] = /^\.\d+(?= )/.exec(rest ?? '') ?? [];
+  const code = rule.replace(
+    /[A-Z]/g,
+    (letter, at) => `${at === 0 ? '' : '_'}${letter.toLowerCase()}`,
+  );
+  const message = rest === undefined ? text : field + rest;
+  return { field: field + item, code, message: message.endsWith('.') ? message : `${message}.` };
 }
 
 function errorsOf(thrown: unknown): readonly FieldError[] {
   if (thrown instanceof ValidationError) return thrown.errors;
   throw thrown;
-}
-
-function snakeCase(rule: string): string {
-  return rule.replace(/[A-Z]/g, (letter, at) => `${at === 0 ? '' : '_'}${letter.toLowerCase()}`);
-}
-
-function sentence(message: string, property: string, field: string): string {
-  const named = message.startsWith(property) ? field + message.slice(property.length) : message;
-  return named.endsWith('.') ? named : `${named}.`;
 }
 
 class FaithfulValidationPipe extends ValidationPipe {
@@ -55,18 +47,15 @@ class FaithfulValidationPipe extends ValidationPipe {
     if (type === 'param' && isUuid(value)) return value.toLowerCase();
     // Values of our own decorators, such as the principal, are not input. A copy would lose their methods.
     if (metatype === undefined || type === 'custom') return super.transform(value, metadata);
-    const shielded = shieldJson(value, metatype as new () => object);
+    const names: string[] = [];
+    const shielded = shieldJson(value, metatype as new () => object, names);
+    if (names.length === 0) return super.transform(shielded, metadata);
     const kind = type === 'query' ? 'query parameter' : 'field';
-    const unknown = shielded.unknownFields.map((field) => unknownField(field, kind));
-    if (unknown.length === 0) return super.transform(shielded.value, metadata);
-    const others = await super.transform(shielded.value, metadata).then(() => [], errorsOf);
-    throw new ValidationError([...unknown, ...others]);
+    const others = await super.transform(shielded, metadata).then(() => [], errorsOf);
+    throw new ValidationError([...names.map((name) => unknownField(name, kind)), ...others]);
   }
 
-  /**
-   * The default would drop keys such as `prototype` from free-form JSON. Dangerous keys are already rejected: see
-   * json-defects.ts.
-   */
+  /** The default would drop keys such as `prototype` from free-form JSON. strict-json.ts rejects dangerous keys. */
   protected override stripProtoKeys(): void {
     return undefined;
   }
@@ -74,7 +63,6 @@ class FaithfulValidationPipe extends ValidationPipe {
 
 /** Rejects unknown fields, and converts only what a DTO declares. */
 export function createValidationPipe(): ValidationPipe {
-  cacheRules();
   return new FaithfulValidationPipe({
     transform: true,
     whitelist: true,
@@ -86,40 +74,21 @@ export function createValidationPipe(): ValidationPipe {
   });
 }
 
-type Storage = ReturnType<typeof getMetadataStorage>;
-type Rules = ReturnType<Storage['getTargetValidationMetadatas']>;
-type RulesByProperty = ReturnType<Storage['groupByPropertyName']>;
-
-let installed = false;
-
-/**
+/*
  * Caches the rules per class. For each object class-validator searches all classes with rules for inherited ones, so
- * each new route slows all others. The rules of a class are complete once it is defined. Rules in groups, which this
- * service does not use, are not cached.
+ * each new route slows all others. The rules of a class are complete once it is defined, and have no groups.
  */
-export function cacheRules(): void {
-  if (installed) return;
-  installed = true;
-  const storage = getMetadataStorage();
-  const lookUp = storage.getTargetValidationMetadatas.bind(storage);
-  const group = storage.groupByPropertyName.bind(storage);
-  const rules = new Map<string, WeakMap<object, Rules>>();
-  const grouped = new WeakMap<Rules, RulesByProperty>();
+const storage = getMetadataStorage();
+storage.getTargetValidationMetadatas = cached(storage.getTargetValidationMetadatas.bind(storage));
+storage.groupByPropertyName = cached(storage.groupByPropertyName.bind(storage));
 
-  storage.getTargetValidationMetadatas = (target, schema, always, strictGroups, groups) => {
-    if (schema || (groups && groups.length > 0)) {
-      return lookUp(target, schema, always, strictGroups, groups);
-    }
-    const options = `${always} ${strictGroups}`;
-    const ofClasses = rules.get(options) ?? new WeakMap<object, Rules>();
-    rules.set(options, ofClasses);
-    const found = ofClasses.get(target) ?? lookUp(target, schema, always, strictGroups, groups);
-    ofClasses.set(target, found);
-    return found;
-  };
-  storage.groupByPropertyName = (metadata) => {
-    const found = grouped.get(metadata) ?? group(metadata);
-    grouped.set(metadata, found);
+function cached<Key extends object, Rest extends unknown[], Found>(
+  lookUp: (key: Key, ...rest: Rest) => Found,
+): typeof lookUp {
+  const known = new WeakMap<Key, Found>();
+  return (key, ...rest) => {
+    const found = known.get(key) ?? lookUp(key, ...rest);
+    known.set(key, found);
     return found;
   };
 }

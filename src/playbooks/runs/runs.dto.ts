@@ -20,8 +20,7 @@ import {
   Text,
   WholeNumber,
 } from '../../platform/validation/fields.js';
-import { sortWords } from '../../platform/paging/page.js';
-import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { sortWords, PageQueryDto } from '../../platform/paging/page.js';
 import { present } from '../../platform/validation/present.js';
 import { Words } from '../../platform/validation/query-fields.js';
 import type { PlaybookStep } from '../playbook.js';

@@ -51,7 +51,6 @@ const ENDS_WORD = new Set([...'\t\n\r "\'<>`|\\^{}\u00a0\u3000'].map((end) => en
 const TELLING = new Set([...'.:@'].map((sign) => sign.charCodeAt(0)));
 const SHORTEST_HASH = 32;
 
-/** Yields the words that may hold an address. */
 function* words(text: string): Generator<string> {
   let start = 0;
   let telling = false;

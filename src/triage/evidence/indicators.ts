@@ -15,7 +15,6 @@ export const INDICATOR_TYPES = [
 ] as const;
 export type IndicatorType = (typeof INDICATOR_TYPES)[number];
 
-/** A value in raw data that can be looked up or compared. */
 export interface ExtractedIndicator {
   /** Such as `i3`. Has no meaning outside of its run. */
   readonly id: string;
@@ -54,7 +53,6 @@ const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
   link: 'none',
 };
 
-/** Finds indicators in raw data of any shape and in the well-known fields, with bounded effort. */
 export function extractIndicators(
   rawData: Readonly<Record<string, unknown>>,
   fields: IncidentFields = {},
@@ -117,7 +115,6 @@ function* indicatorsIn(
   yield* addressesIn(text.value, effort);
 }
 
-/** Keys whose value is a host, a user or a file. */
 const NAMES: ReadonlyMap<string, IndicatorType> = new Map(
   Object.entries({
     host:
@@ -192,7 +189,6 @@ function isToolId({ name, value }: RawText): boolean {
   return TOOL_ID.test(name) && !isAddress;
 }
 
-/** The page of a vendor about a kind of finding. */
 const isDocumentation = ({ name, owner }: RawText): boolean =>
   /^(?:remediation|recommendation|documentation|help)$/.test(owner) &&
   /^(?:url|uri|link|href)$/.test(name);
@@ -225,7 +221,6 @@ const BODY_PART =
 export const isBodyPart = (name: string): boolean =>
   name.length < 64 && BODY_PART.test(name.trim());
 
-/** Names that tools write for an unknown machine. */
 const NO_HOST = new Set(
   (
     'computer desktop laptop mobile tablet phone server workstation device machine host instance unknown other none ' +

@@ -67,11 +67,6 @@ describe('mailAuthentication', () => {
       },
       '/headers/1',
     ],
-    [
-      'a list of lines, folded',
-      { headers: ['Authentication-Results: x;', ' spf=fail', '\tsmtp.mailfrom=evil.example'] },
-      '/headers/0',
-    ],
     ['one line of text', { headers: `Authentication-Results: ${HEADER}` }, '/headers'],
     [
       'a list as Microsoft Graph has it',
@@ -226,27 +221,6 @@ describe('mailAuthentication', () => {
     expect(mailAuthentication({ headers }).spf).toMatchObject({ result: 'softfail' });
   });
 
-  it('finds the address of the sender, and where other addresses are', () => {
-    expect(
-      mailAuthentication({
-        sender: 'someone@else.example',
-        headers: {
-          From: '"CEO" <CEO@Example.com>',
-          'Return-Path': '<bounce@evil.example>',
-          'Reply-To': 'x@evil.example',
-        },
-      }),
-    ).toEqual({
-      from: 'ceo@example.com',
-      pointers: ['/sender', '/headers/From', '/headers/Return-Path', '/headers/Reply-To'],
-    });
-    expect(
-      mailAuthentication({ from: { emailAddress: { name: 'Bob', address: 'bob@example.com' } } })
-        .from,
-    ).toBe('bob@example.com');
-    expect(mailAuthentication({ from: { email: 'bob@example.com' } }).from).toBe('bob@example.com');
-  });
-
   it.each([
     undefined,
     null,
@@ -256,7 +230,6 @@ describe('mailAuthentication', () => {
     { spf: 'passport', dkim: 'not a pass', dmarc: '' },
     { 'Authentication-Results': ';;;=;spf;spf=;=pass;spf=maybe;spf pass' },
     { AuthenticationDetails: '{"SPF":' },
-    { from: 'nobody', sender: `${'a'.repeat(2_000)}@example.com`, reply_to: '<>' },
     JSON.parse('{"__proto__":{"x":1},"constructor":"pass"}'),
   ])('finds nothing in %j', (rawData) => {
     expect(mailAuthentication(rawData)).toEqual({ pointers: [] });

@@ -1,4 +1,3 @@
-import { parsePointer } from '../../platform/json-pointer.js';
 import { isOwnPlace } from './own-places.js';
 import { isText, plainName, type RawText, type RawValue, rawValues } from './raw-values.js';
 
@@ -33,9 +32,6 @@ export interface MethodResult {
 
 /** Results of a mail gateway about the sender of a mail. */
 export interface MailAuthentication extends Partial<Record<Method, MethodResult>> {
-  /** Address of the sender that the reader sees. */
-  readonly from?: string;
-  /** Pointers to all fields that were read, with the addresses. */
   readonly pointers: readonly string[];
 }
 
@@ -45,9 +41,8 @@ interface Said {
 }
 type Told = Said & MethodResult;
 
-/** Limits for hostile data, for each kind of place, so that no kind uses the room of another. */
+/** Limit for hostile data, for each kind of place, so that no kind uses the room of another. */
 const MOST_RESULTS = 1_000;
-const MOST_CHARACTERS = 131_072;
 const LONGEST_HEADER = 16_384;
 
 /** Where a result stands: in a field of the tool, in the head of the mail, or where strangers may write. */
@@ -63,24 +58,31 @@ export function mailAuthentication(rawData: unknown): MailAuthentication {
   const { values } = rawValues(rawData);
   const fields = values.filter(isText);
   const texts = [...fields, ...writtenHeaders(fields)];
-  const reading = new Reading();
-  const told = reading.fields(values);
+  const told: Record<Place, Told[]> = { gateway: [], head: [], elsewhere: [] };
+  for (const value of values) {
+    const said = inField(value);
+    const place = said.length > 0 ? told[placeOf(value)] : [];
+    if (place.length < MOST_RESULTS) place.push(...said.map((one) => toldIn(value, one)));
+  }
+  const inHeader = (text: RawText) => resultsIn(text.value).map((one) => toldIn(text, one));
   const headers = texts.filter(({ name }) => name === 'authenticationresults');
-  const [ofStrangers, ofServers] = [true, false].map((wanted) =>
-    headers.filter((header) => (placeOf(header) === 'elsewhere') === wanted),
-  ) as [RawText[], RawText[]];
+  const isOfStranger = (header: RawText) => placeOf(header) === 'elsewhere';
   // From the most reliable place to the least.
   const sources = [
     told.gateway,
     // Each server adds its header above the others. The sender may have written any header below the topmost.
-    ofServers.slice(0, 1).flatMap(reading.header),
+    headers
+      .filter((header) => !isOfStranger(header))
+      .slice(0, 1)
+      .flatMap(inHeader),
     told.head,
-    texts.flatMap(receivedSpf).slice(0, MOST_RESULTS),
+    texts
+      .filter(({ name }) => name === 'receivedspf')
+      .slice(0, MOST_RESULTS)
+      .flatMap(receivedSpf),
   ];
-  const doubtful = [
-    ...told.elsewhere,
-    ...ofStrangers.slice(0, MOST_RESULTS).flatMap(reading.header),
-  ];
+  const ofStrangers = headers.filter(isOfStranger).slice(0, MOST_RESULTS).flatMap(inHeader);
+  const doubtful = [...told.elsewhere, ...ofStrangers];
   const used = METHODS.map((method) => {
     const of = (all: readonly Told[]) => all.filter((one) => one.method === method);
     return believed(sources.map(of).find(({ length }) => length > 0) ?? [], of(doubtful));
@@ -90,57 +92,27 @@ export function mailAuthentication(rawData: unknown): MailAuthentication {
     const { method, ...result } = decisive([first, ...more]);
     return [[method, result] as const];
   });
-  const addresses = addressesByName(texts);
-  const from = FROM.map((name) => addresses.get(name)).find(Boolean)?.address;
-  const read = [...used.flat(), ...addresses.values()];
   return {
     ...Object.fromEntries(results),
-    ...(from !== undefined && { from }),
-    pointers: [...new Set(read.map(({ pointer }) => pointer))],
+    pointers: [...new Set(used.flat().map(({ pointer }) => pointer))],
   };
 }
 
-class Reading {
-  private readonly left = {
-    gateway: MOST_CHARACTERS,
-    head: MOST_CHARACTERS,
-    elsewhere: MOST_CHARACTERS,
-  };
+/** A name with hyphens was copied from the mail. A name that the tool chose has none. */
+function toldIn(value: RawValue, said: Said): Told {
+  const { pointer } = value;
+  const isCopied = /\/authentication-results(?:\/|$)/i.test(pointer);
+  const said_by = placeOf(value) === 'gateway' && !isCopied ? 'gateway' : 'header';
+  return { ...said, said_by, pointer };
+}
 
-  fields(values: readonly RawValue[]): Record<Place, Told[]> {
-    const results: Record<Place, Told[]> = { gateway: [], head: [], elsewhere: [] };
-    for (const value of values) {
-      // Some tools write the path of a value as its name: `email.authentication.spf`.
-      const [name = '', owner = ''] = value.path.split('/').slice(-2).reverse();
-      const ofOwner = RESULT_NAMES.has(name) ? FIELDS.get(owner) : undefined;
-      const method = FIELDS.get(value.name) ?? FIELDS.get(name) ?? ofOwner;
-      if (!method && !SUMMARIES.has(name)) continue;
-      const place = placeOf(value);
-      if (results[place].length >= MOST_RESULTS) continue;
-      const said = method
-        ? resultOf(method, value.value)
-        : inSummary(this.take(String(value.value), place));
-      const said_by = place === 'gateway' ? 'gateway' : 'header';
-      const { pointer } = value;
-      results[place].push(...said.map((one) => ({ ...one, said_by, pointer }) as const));
-    }
-    return results;
-  }
-
-  /** A name with hyphens was copied from the mail. A name that the tool chose has none. */
-  readonly header = (text: RawText): Told[] => {
-    const { pointer, value } = text;
-    const place = placeOf(text);
-    const isCopied = place !== 'gateway' || /\/authentication-results(?:\/|$)/i.test(pointer);
-    const said_by = isCopied ? 'header' : 'gateway';
-    return resultsIn(this.take(value, place)).map((one) => ({ ...one, said_by, pointer }));
-  };
-
-  private take(text: string, place: Place): string {
-    const taken = text.slice(0, Math.min(LONGEST_HEADER, this.left[place]));
-    this.left[place] -= taken.length;
-    return taken;
-  }
+function inField({ name, path, value }: RawValue): Said[] {
+  // Some tools write the path of a value as its name: `email.authentication.spf`.
+  const [last = '', owner = ''] = path.split('/').slice(-2).reverse();
+  const ofOwner = RESULT_NAMES.has(last) ? FIELDS.get(owner) : undefined;
+  const method = FIELDS.get(name) ?? FIELDS.get(last) ?? ofOwner;
+  if (method) return resultOf(method, value);
+  return SUMMARIES.has(last) ? inSummary(String(value).slice(0, LONGEST_HEADER)) : [];
 }
 
 const hasPassed = ({ result }: Said): boolean => result === 'pass';
@@ -168,7 +140,6 @@ function decisive(results: readonly [Told, ...Told[]]): Told {
   return is('fail', 'softfail') ?? results.find((one) => !hasPassed(one)) ?? first;
 }
 
-/** Names of fields with the result of a method. */
 const FIELDS: ReadonlyMap<string, Method> = new Map([
   ...METHODS.flatMap((method) =>
     ['', 'result', 'status', 'verdict', 'check', 'pass', 'passed', 'valid'].map(
@@ -179,7 +150,6 @@ const FIELDS: ReadonlyMap<string, Method> = new Map([
   ['compositeauthentication', 'compauth'],
 ]);
 const RESULT_NAMES = new Set(['result', 'status', 'verdict', 'value']);
-/** Names of fields with all results in one text. */
 const SUMMARIES = new Set(
   'authentication authenticationdetails authresults authres auth mailauth'.split(' '),
 );
@@ -203,9 +173,8 @@ function resultIn(text: string): AuthenticationResult | undefined {
 }
 
 /** The header before Authentication-Results: https://www.rfc-editor.org/rfc/rfc7208#section-9.1 */
-function receivedSpf({ name, value, pointer }: RawText): Told[] {
-  const said = name === 'receivedspf' ? resultOf('spf', value) : [];
-  return said.map((one) => ({ ...one, said_by: 'header', pointer }));
+function receivedSpf({ value, pointer }: RawText): Told[] {
+  return resultOf('spf', value).map((one) => ({ ...one, said_by: 'header', pointer }));
 }
 
 /** Microsoft's `AuthenticationDetails` is JSON in a text. Others write `SPF: fail, DKIM: none`. */
@@ -224,7 +193,10 @@ const RESULT = /^\s*([a-z]+)(?:\/\d+)?\s*=(.*)/is;
 
 /** Reads the value of an Authentication-Results header (RFC 8601), without the parts that are not readable. */
 function resultsIn(header: string): Said[] {
-  const segments = withoutComments(header).split(NEXT_RESULT, MOST_SEGMENTS);
+  const segments = withoutComments(header.slice(0, LONGEST_HEADER)).split(
+    NEXT_RESULT,
+    MOST_SEGMENTS,
+  );
   return segments.flatMap((segment) => {
     const [, name, rest = ''] = RESULT.exec(segment) ?? [];
     const method = METHODS.find((known) => known === name?.toLowerCase());
@@ -253,48 +225,6 @@ function withoutComments(text: string): string {
   return kept;
 }
 
-/** Names of the address of the sender. The first that is present counts. */
-const FROM = 'from headerfrom p2sender fromaddress senderfromaddress sender senderaddress'.split(
-  ' ',
-);
-const ADDRESSES = new Set([
-  ...FROM,
-  ...'envelopefrom returnpath p1sender sendermailfromaddress mailfrom smtpmailfrom'.split(' '),
-  ...['replyto', 'replytoaddress'],
-]);
-
-interface Found {
-  readonly address: string;
-  readonly pointer: string;
-}
-
-function addressesByName(texts: readonly RawText[]): ReadonlyMap<string, Found> {
-  const found = new Map<string, Found>();
-  for (const text of texts) {
-    const name = nameOfAddress(text);
-    const address = ADDRESSES.has(name) && !found.has(name) ? addressIn(text.value) : undefined;
-    if (address !== undefined) found.set(name, { address, pointer: text.pointer });
-  }
-  return found;
-}
-
-/** `from` of `{"from": {"emailAddress": {"address": ...}}}` (Microsoft Graph) and of `{"from": {"email": ...}}`. */
-function nameOfAddress({ name, owner, pointer }: RawText): string {
-  if (name !== 'address' && name !== 'email') return name;
-  return owner === 'emailaddress' ? plainName(parsePointer(pointer)?.at(-3) ?? '') : owner;
-}
-
-/** RFC 5322 limits a line to 998 characters. */
-const LONGEST_LINE = 998;
-
-function addressIn(text: string): string | undefined {
-  if (text.length > LONGEST_LINE) return undefined;
-  const from = text.lastIndexOf('<');
-  const to = text.indexOf('>', from);
-  const address = (from < 0 || to < 0 ? text : text.slice(from + 1, to)).trim().toLowerCase();
-  return /^[^\s@]+@[^\s@]+$/.test(address) ? address : undefined;
-}
-
 /** Names of fields with the head of a mail, or with the whole mail. */
 const HEADS = new Set(
   (
@@ -302,44 +232,24 @@ const HEADS = new Set(
     'internetmessageheaders originalheaders mimeheaders rawmessage rawmail rawemail eml mime'
   ).split(' '),
 );
-const WANTED = new Set(['authenticationresults', 'receivedspf', 'from', 'returnpath', 'replyto']);
+const WANTED = new Set(['authenticationresults', 'receivedspf']);
 const MOST_LINES = 1_000;
 const LONGEST_HEAD = 131_072;
 
-type Line = { -readonly [K in keyof RawText]: RawText[K] };
-
 /**
- * Reads headers from text as if each were a field: a head in one text, or a list of lines. Headers in an object or in a list of
- * `{name, value}` are fields already.
+ * Reads headers from the heads of mails as if each were a field. Headers in an object or in a list of `{name, value}` are fields
+ * already. A line that begins with a blank continues the header before it. The text of the mail begins after the first blank line.
  */
 function writtenHeaders(texts: readonly RawText[]): readonly RawText[] {
-  const inHeads = texts.filter(({ name }) => HEADS.has(name));
-  const heads = Map.groupBy(inHeads, ({ pointer }) => pointer.replace(/\/\d+$/, ''));
-  return [...heads.values()].slice(0, MOST_RESULTS).flatMap((head) =>
-    linesOf(head).flatMap((line) => {
-      const colon = line.value.indexOf(':');
-      const name = plainName(line.value.slice(0, Math.max(0, colon)));
-      const header = { ...line, name, owner: 'headers', value: line.value.slice(colon + 1).trim() };
+  const heads = texts.filter(({ name }) => HEADS.has(name)).slice(0, MOST_RESULTS);
+  return heads.flatMap((text) => {
+    const [head = ''] = text.value.slice(0, LONGEST_HEAD).split(/\r?\n\r?\n/, 1);
+    const lines = head.replace(/\r?\n[ \t]/g, ' ').split(/\r?\n/, MOST_LINES);
+    return lines.flatMap((line) => {
+      const colon = line.indexOf(':');
+      const name = plainName(line.slice(0, Math.max(0, colon)));
+      const header = { ...text, name, owner: 'headers', value: line.slice(colon + 1).trim() };
       return WANTED.has(name) ? [header] : [];
-    }),
-  );
-}
-
-/** A line that begins with a blank continues the header before it. The text of the mail begins after the first blank line. */
-function linesOf(head: readonly RawText[]): Line[] {
-  const lines: Line[] = [];
-  let charactersLeft = LONGEST_HEAD;
-  let linesLeft = MOST_LINES;
-  for (const text of head.slice(0, MOST_LINES)) {
-    const written = text.value.slice(0, charactersLeft).replace(/\r?\n$/, '');
-    charactersLeft -= written.length;
-    for (const line of written.split(/\r?\n/, MOST_LINES)) {
-      const last = lines.at(-1);
-      if (linesLeft === 0 || (line === '' && last)) return lines;
-      linesLeft -= 1;
-      if (last && /^[ \t]/.test(line)) last.value += line;
-      else lines.push({ ...text, value: line });
-    }
-  }
-  return lines;
+    });
+  });
 }

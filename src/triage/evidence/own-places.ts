@@ -59,10 +59,8 @@ const OWN_PLACE = new RegExp(
 );
 const MAIL_PLACE = new RegExp(`^${OUTER}${oneOf(`${MAILS} original`)}[^/]*$`);
 
-/** Part of the hash of the rules. */
 export const OWN_PLACES = OWN_PLACE.source;
 
-/** Tools use the same places in each event. */
 const known = new Map<string, boolean>();
 const MOST_KNOWN = 4_000;
 const LONGEST_KNOWN = 160;

@@ -1,7 +1,6 @@
 import { pointerTo } from '../../platform/json-pointer.js';
 import { isDecodedJson } from './own-places.js';
 
-/** A text, number or boolean somewhere in a value of JSON. */
 export interface RawValue {
   readonly pointer: string;
   readonly value: string | number | boolean;
@@ -10,7 +9,6 @@ export interface RawValue {
    * `{"name": "Subject", "value": "..."}` has the name `subject`, because headers are listed so.
    */
   readonly name: string;
-  /** Name of the object around the value. */
   readonly owner: string;
   /** The keys from the root as `isOwnPlace` takes them, without the indexes of lists. */
   readonly path: string;
@@ -21,7 +19,6 @@ export type RawText = RawValue & { readonly value: string };
 /** More than tools send. Reading twice as many would block the event loop for too long. */
 const LIMITS = { values: 20_000, items: 20_000, levels: 64 };
 
-/** Maximum length of a pointer in evidence. */
 export const LONGEST_POINTER = 512;
 
 /**
@@ -86,7 +83,6 @@ function namesOf(value: object, step: string | number, { name, owner, path }: Na
   };
 }
 
-/** Keys of a listed value, with the keys that may hold its name. */
 const NAMED_BESIDE: ReadonlyMap<string, readonly string[]> = new Map([
   ['value', ['name', 'key']],
   ['Value', ['Name', 'Key']],

@@ -15,17 +15,14 @@ export type Sources = ReadonlyMap<string, unknown>;
 export interface CheckedVerdict {
   readonly verdict: RunVerdict;
   readonly recommended_actions: readonly ActionTypeName[];
-  /** Changes to the verdict, for readers of the run. */
   readonly notes: readonly string[];
 }
 
-/** Maximum number of indicators, techniques and pieces of evidence. */
 const MOST_ITEMS = 50;
 const MOST_ACTIONS = 10;
 const TECHNIQUE = /^T\d{4}(?:\.\d{3})?$/;
 const LONGEST_REASONING = 4_000;
 const CATEGORY = /^[a-z][a-z0-9_]{0,63}$/;
-/** Size of the indicators, and of the evidence. */
 const MOST_BYTES = 64 * 1024;
 
 /**
@@ -57,17 +54,12 @@ export function checkedVerdict(proposed: ProposedVerdict, sources: Sources): Che
 const UNPROVEN = "The model's evidence could not be found in the data.";
 
 function notesOnLost(lost: number): string[] {
-  if (lost === 0) return [];
-  return [
-    lost === 1
-      ? 'One piece of evidence was left out: it is not in the data, or was given twice.'
-      : `${lost} pieces of evidence were left out: they are not in the data, or were given twice.`,
-  ];
+  const pieces = `Evidence that was left out: ${lost}.`;
+  return lost === 0 ? [] : [`${pieces} It is not in the data, or was given twice.`];
 }
 
 /** Words of the service around an answer of a tool. They are the same for every incident, so they prove nothing. */
-const OWN_WORDS =
-  /^\/(?:error|answered|simulated|connector)$|^(?!\/data\/).*\/(?:said_by|pointers?)(?:\/|$)/;
+const OWN_WORDS = /^\/(?:error|answered|simulated|connector)$/;
 
 function foundEvidence(evidence: readonly Evidence[], sources: Sources): Evidence[] {
   const found = new Map<string, Evidence>();

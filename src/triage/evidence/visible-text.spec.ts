@@ -7,8 +7,8 @@ describe('visibleText', () => {
   it.each([
     ['one', 'a\u200bb', 'a⟦U+200B⟧b'],
     ['a run of one kind', `a${'\u200b'.repeat(14)}b`, 'a⟦U+200B×14⟧b'],
-    ['a run of several kinds', 'a\u200b\u200d\u2060b', 'a⟦3 hidden: U+200B U+200D U+2060⟧b'],
-    ['tag characters', `a${TAGS}b`, 'a⟦4 hidden: U+E006F U+E0062 U+E0065 …⟧b'],
+    ['a run of several kinds', 'a\u200b\u200d\u2060b', 'a⟦U+200B U+200D U+2060×3⟧b'],
+    ['tag characters', `a${TAGS}b`, 'a⟦U+E006F U+E0062 U+E0065×4⟧b'],
     ['a change of direction', 'gpj\u202eexe', 'gpj⟦U+202E⟧exe'],
     ['NUL', 'a\0b', 'a⟦U+0000⟧b'],
     ['half of a pair', 'a\ud800b', 'a⟦U+D800⟧b'],
@@ -29,7 +29,7 @@ describe('visibleText', () => {
 
   it('shows a joiner that joins nothing, and one that hides behind an emoji in a longer run', () => {
     expect(visibleText('a\u200db')).toBe('a⟦U+200D⟧b');
-    expect(visibleText('👍\u200d\u200b\u200d')).toBe('👍⟦3 hidden: U+200D U+200B⟧');
+    expect(visibleText('👍\u200d\u200b\u200d')).toBe('👍⟦U+200D U+200B×3⟧');
   });
 
   it.each(['\u200b', 'a\u200b', '⟦', TAGS, '👍\u200d', '<!--'])(

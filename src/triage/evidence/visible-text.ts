@@ -11,7 +11,6 @@ const HIDDEN_OR_MARK = new RegExp(`${HIDDEN.source}|⟦`, 'gu');
 /** Joiners and variants of emoji are visible, and so frequent that marks for them would hide other marks. */
 const IN_EMOJI = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}])(?:\ufe0f\u200d?|\u200d)/gu;
 
-/** Maximum length of a text that a model sees. */
 export const LONGEST_SHOWN = 4_096;
 
 const MOST_NAMED = 3;
@@ -23,24 +22,17 @@ export function visibleText(text: string): string {
   );
 }
 
-/** Removes hidden characters. An emoji may fall apart into its parts. */
 export function withoutHidden(text: string): string {
   return text.replace(HIDDEN, '');
 }
 
-/** JSON for a model, with hidden characters as escapes, and without an end mark such as `</evidence>`. */
-export const plainJson = jsonEscaping(
-  /<(?=\/)|[\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu,
-);
-
-/** JSON of an answer of a tool, also without any sign of a fence. */
-export const harmlessJson = jsonEscaping(/[<>\p{C}\p{Zl}\p{Zp}]/gu);
-
-function jsonEscaping(pattern: RegExp): (value: unknown) => string {
+/** JSON for a model, with hidden characters as escapes, and without a mark such as `</evidence>`. */
+export function plainJson(value: unknown): string {
   const escapeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return (value) =>
-    JSON.stringify(value).replace(pattern, (character) => character.replace(/[^]/g, escapeOf));
+  return JSON.stringify(value).replace(UNSAFE, (found) => found.replace(/[^]/g, escapeOf));
 }
+
+const UNSAFE = /[<\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu;
 
 function isInEmoji(text: string, run: string, offset: number): boolean {
   if (run.length > 2 || offset === 0 || !/^[\ufe0f\u200d]/.test(run)) return false;
@@ -51,13 +43,8 @@ function isInEmoji(text: string, run: string, offset: number): boolean {
 
 function mark(run: string): string {
   const points = [...run];
-  const names = [...new Set(points)].map(codePoint);
-  if (names.length > 1) return `⟦${points.length} hidden: ${listOf(names)}⟧`;
-  return `⟦${names[0]}${points.length > 1 ? `×${points.length}` : ''}⟧`;
-}
-
-function listOf(names: readonly string[]): string {
-  return names.slice(0, MOST_NAMED).join(' ') + (names.length > MOST_NAMED ? ' …' : '');
+  const names = [...new Set(points)].slice(0, MOST_NAMED).map(codePoint);
+  return `⟦${names.join(' ')}${points.length > 1 ? `×${points.length}` : ''}⟧`;
 }
 
 function codePoint(character: string): string {

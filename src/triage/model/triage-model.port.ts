@@ -6,7 +6,6 @@ export interface TokenUse {
   /** All input, including tokens that the provider wrote to its cache or read from it. */
   readonly input: number;
   readonly output: number;
-  /** Part of the input that the provider read from its cache. */
   readonly cached_input?: number;
 }
 
@@ -32,12 +31,6 @@ export class TokenMeter {
   }
 }
 
-/** Returns an own field of an object, otherwise undefined. */
-export function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Record<string, unknown>)[name];
-}
-
 export const UNAVAILABLE_REASONS = [
   'not_configured',
   'authentication',
@@ -56,13 +49,11 @@ export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 /** A provider that asks for a longer pause is mistaken. */
 export const LONGEST_RETRY_AFTER_MS = 60 * 60_000;
 
-/** There is no usable verdict. */
 export class ModelUnavailableError extends Error {
   constructor(
     readonly reason: UnavailableReason,
     message: string,
     readonly extras: {
-      /** Whether a later attempt may succeed. */
       readonly mayHelpLater: boolean;
       /** Every question fails until an operator repairs a setting or an account. */
       readonly needsOperator?: boolean;
@@ -98,7 +89,6 @@ export interface TriageCase extends Pick<
 > {
   readonly rawData: Readonly<Record<string, unknown>>;
   readonly indicators: readonly ExtractedIndicator[];
-  /** Instructions of a playbook. */
   readonly guidance?: string;
 }
 
@@ -107,11 +97,9 @@ export type RunVerdict = Required<Omit<Verdict, 'decided_by' | 'model' | 'triage
 
 /** Verdict of a model in the right shape, but unchecked. */
 export interface ProposedVerdict extends RunVerdict {
-  /** Unknown names are dropped later. */
   readonly recommended_actions: readonly string[];
 }
 
-/** A question of the model, with its answer. */
 export interface ToolCall {
   /** Evidence names the answer by this id: `t1`, `t2` and so on. */
   readonly id: string;
@@ -122,7 +110,6 @@ export interface ToolCall {
   readonly duration_ms: number;
 }
 
-/** A rule of the scorer that counted. */
 export interface ScoredPoint {
   readonly rule: string;
   readonly points: number;
@@ -157,7 +144,6 @@ export interface Judging {
   readonly tools: readonly TriageTool[];
   /** Passes every request to the provider, so that the kill switch stops it. */
   readonly gate: Gate;
-  /** Aborts at the deadline of the run. */
   readonly signal: AbortSignal;
   readonly meter: TokenMeter;
 }
@@ -172,11 +158,28 @@ export abstract class TriageModel {
   /** Whether it sends requests. The kill switch holds its runs. */
   abstract readonly asksOutside: boolean;
 
-  /** Why no incident can be judged, independently of the incident. */
   get unusable(): ModelUnavailableError | undefined {
     return undefined;
   }
 
   /** Throws ModelUnavailableError, errors of the gate, and the reason of the signal. */
   abstract judge(given: TriageCase, judging: Judging): Promise<Judgement>;
+}
+
+const NOT_CONFIGURED =
+  'No provider of verdicts is configured. Set ANTHROPIC_API_KEY, or TRIAGE_PROVIDER=rules.';
+
+export class NoModel extends TriageModel {
+  readonly provider = 'none';
+  readonly configuredModel = undefined;
+  readonly asksOutside = false;
+
+  override get unusable(): ModelUnavailableError {
+    const extras = { mayHelpLater: true, needsOperator: true };
+    return new ModelUnavailableError('not_configured', NOT_CONFIGURED, extras);
+  }
+
+  async judge(): Promise<Judgement> {
+    throw this.unusable;
+  }
 }

@@ -71,69 +71,53 @@ const MOST_NAMED_CUTS = 50;
 /** Lists raw data by JSON pointer, so that a model can copy a pointer, and a cut moves no other value. */
 function shownEvidence(given: TriageCase): string {
   const { values, cut } = rawValues(given.rawData, LIMITS);
-  const shown = withinBudget(values);
-  const lines = given.indicators.map(({ id, type, value, pointers }) =>
-    plainJson({ id, type, value, pointers: pointers.slice(0, MOST_POINTERS) }),
-  );
-  const indicators = upTo(MOST_INDICATOR_BYTES, lines);
-  const notShown = [...new Set([...cut, ...shown.cut])];
-  const parts = [
-    `"incident_type": ${encoded(given.incident_type)}`,
-    `"severity": ${encoded(given.severity)}`,
-    `"reported_by": ${encoded(given.source)}`,
-    `"title": ${encoded(given.title)}`,
-    `"fields": ${block('{', withinBudget(rawValues(given.fields, LIMITS).values).lines, '}')}`,
-    `"raw_data": ${block('{', shown.lines, '}')}`,
-    `"indicators": ${block('[', indicators, ']')}`,
-    `"not_shown": ${block('[', notShown.slice(0, MOST_NAMED_CUTS).map(plainJson), ']')}`,
-    `"not_shown_in_all": ${notShown.length + lines.length - indicators.length}`,
-  ];
-  return `{\n${parts.join(',\n')}\n}`;
-}
-
-interface Lines {
-  readonly lines: readonly string[];
-  /** Pointers to values that are not shown completely. */
-  readonly cut: readonly string[];
-}
-
-function withinBudget(values: readonly RawValue[]): Lines {
-  for (const longest of LENGTHS) {
-    const all = linesOf(values, longest);
-    const kept = upTo(MOST_BYTES, all.lines);
-    if (kept.length === all.lines.length) return all;
-    if (longest !== LENGTHS.at(-1)) continue;
-    const left = values.slice(kept.length).map(({ pointer }) => pointer);
-    return { lines: kept, cut: [...all.cut, ...left] };
-  }
-  return { lines: [], cut: [] };
-}
-
-function linesOf(values: readonly RawValue[], longest: number): Lines {
-  const cut: string[] = [];
-  const lines = values.map(({ pointer, value }) => {
-    if (typeof value !== 'string') return `${plainJson(pointer)}: ${value}`;
-    const text = visibleText(startOf(value, longest));
-    const isCut = value.length > longest || text.length > longest;
-    if (isCut) cut.push(pointer);
-    const rest = isCut ? ` ⟦cut: ${value.length} characters in all⟧` : '';
-    return `${plainJson(pointer)}: ${plainJson(startOf(text, longest) + rest)}`;
+  const rawData = shownValues(values);
+  const indicators = given.indicators.map(({ pointers, ...one }) => {
+    return { ...one, pointers: pointers.slice(0, MOST_POINTERS) };
   });
-  return { lines, cut };
+  const shownIndicators = upTo(MOST_INDICATOR_BYTES, indicators);
+  const notShown = [...new Set([...cut, ...rawData.cut])];
+  return plainJson({
+    incident_type: visibleText(given.incident_type),
+    severity: given.severity,
+    reported_by: visibleText(given.source),
+    title: visibleText(given.title),
+    fields: shownValues(rawValues(given.fields, LIMITS).values).shown,
+    raw_data: rawData.shown,
+    indicators: shownIndicators,
+    not_shown: notShown.slice(0, MOST_NAMED_CUTS),
+    not_shown_in_all: notShown.length + indicators.length - shownIndicators.length,
+  });
+}
+
+/** Returns the values that fit, and pointers to values that are not shown completely. */
+function shownValues(
+  values: readonly RawValue[],
+  [longest = 0, ...shorter] = LENGTHS,
+): { readonly shown: object; readonly cut: readonly string[] } {
+  const all = values.map(({ pointer, value }) => [pointer, shownValue(value, longest)] as const);
+  const fitting = upTo(MOST_BYTES, all);
+  if (fitting.length < all.length && shorter.length > 0) return shownValues(values, shorter);
+  const cut = values.filter(({ value }, n) => n >= fitting.length || isCut(value, longest));
+  return { shown: Object.fromEntries(fitting), cut: cut.map(({ pointer }) => pointer) };
+}
+
+function isCut(value: RawValue['value'], longest: number): boolean {
+  if (typeof value !== 'string') return false;
+  return value.length > longest || visibleText(value).length > longest;
+}
+
+function shownValue(value: RawValue['value'], longest: number): RawValue['value'] {
+  if (typeof value !== 'string') return value;
+  if (!isCut(value, longest)) return visibleText(value);
+  const start = startOf(visibleText(startOf(value, longest)), longest);
+  return `${start} ⟦cut: ${value.length} characters in all⟧`;
 }
 
 /** Half of a surrogate pair would look like a hidden character. */
 function startOf(text: string, length: number): string {
   const isHalf = text.length > length && /[\ud800-\udbff]/.test(text[length - 1]!);
   return text.slice(0, isHalf ? length - 1 : length);
-}
-
-function block(open: string, lines: readonly string[], close: string): string {
-  return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join(',\n')}\n${close}`;
-}
-
-function encoded(text: string): string {
-  return plainJson(visibleText(text));
 }
 
 const TEXT = { type: 'string' } as const;
@@ -173,7 +157,6 @@ const isVerdict = new Ajv({ ownProperties: true }).compile<ProposedVerdict>(
   object({ ...VERDICT_PROPERTIES, recommended_actions: list(TEXT) }),
 );
 
-/** Undefined if the answer does not match the schema. */
 export function readVerdict(answer: string | undefined): ProposedVerdict | undefined {
   try {
     const verdict: unknown = JSON.parse(answer ?? '');

@@ -1,6 +1,5 @@
 // SQL: sets of runs in one statement; the state of an open run comes from its work.
 import { Injectable } from '@nestjs/common';
-import { createHash } from 'node:crypto';
 import {
   byId,
   listStatement,
@@ -19,8 +18,7 @@ import {
   type TriageRunEntity,
 } from '../triage-run.js';
 
-/** Work of open runs; `ref` is the id of the run. */
-export const TRIAGE = { name: 'triage' } as const;
+export const TRIAGE = { name: 'triage', hasOwnGauges: true, mostAttempts: 4 } as const;
 
 export type NewRun = Pick<
   TriageRun,
@@ -31,26 +29,12 @@ export interface RunListRequest extends PageRequest {
   readonly sort: 'created_at' | '-created_at';
 }
 
-/** Columns that an attempt or another request may change. */
-const CHANGED_COLUMNS = [
-  'requested_by',
-  'force',
-  'playbook',
-  'status',
-  'provider',
-  'verdict',
-  'recommended_actions',
-  'not_applied',
-  'notes',
-  'model',
-  'prompt_hash',
-  'points',
-  'tool_calls',
-  'error',
-  'failures',
-  'duration_ms',
-  'started_at',
-] as const satisfies (keyof TriageRunEntity)[];
+/** Columns that an update does not set, or computes. */
+const FIXED = [
+  ...['id', 'incident_id', 'created_at', 'completed_at', 'tokens_at'],
+  ...['input_tokens', 'output_tokens', 'cached_input_tokens'],
+];
+const CHANGED_COLUMNS = RUN_COLUMNS.filter((name) => !FIXED.includes(name));
 
 const NO_TOKENS: Required<TokenUse> = { input: 0, output: 0, cached_input: 0 };
 
@@ -58,7 +42,7 @@ export interface RunChange {
   readonly id: string;
   readonly tokens?: Required<TokenUse>;
   /** Other columns keep their values. A run with another status has ended. */
-  readonly columns: Partial<Pick<TriageRunEntity, (typeof CHANGED_COLUMNS)[number]>>;
+  readonly columns: Partial<TriageRunEntity>;
 }
 
 /** Open runs of an incident, or runs created before a time. Default: all open runs. */
@@ -67,7 +51,6 @@ export interface WhichRuns {
   readonly before?: Date;
 }
 
-/** The open run and the newest completed run of an incident. */
 export interface KnownRuns {
   readonly open?: TriageRun;
   readonly completed?: TriageRun;
@@ -176,14 +159,18 @@ const BUDGET_FREE_AT: Statement = {
 };
 
 type Named = Pick<ExtractedIndicator, 'type' | 'value'>;
-const KEY_BYTES = 16;
+
+/** A hash has one length, however long the value is. */
+const KEY = (type: string, value: string) =>
+  `substr(sha256(convert_to(${type} || ' ' || ${value}, 'UTF8')), 1, 16)`;
 
 /** Ordered, so that two runs with the same indicators do not wait for each other in a circle. */
 const ADD_INDICATORS: Statement = {
   name: 'incident_indicators_add',
   text: `
     insert into incident_indicators (key, incident_id)
-    select distinct decode(key, 'hex') as key, incident_id from unnest($1::text[], $2::uuid[]) as found (key, incident_id)
+    select distinct ${KEY('type', 'value')} as key, incident_id
+      from jsonb_to_recordset($1::jsonb) as found (incident_id uuid, type text, value text)
      order by key, incident_id
         on conflict do nothing`,
 };
@@ -192,7 +179,7 @@ const INCIDENTS_WITH: Statement = {
   name: 'incident_indicators_incidents',
   text: `
     select incident_id from incident_indicators
-     where key = decode($1, 'hex') and incident_id <> $2 order by incident_id desc limit $3`,
+     where key = ${KEY('$1::text', '$2::text')} and incident_id <> $3 order by incident_id desc limit $4`,
 };
 
 @Injectable()
@@ -206,7 +193,6 @@ export class TriageRunsRepository {
     return runs.map(({ id }) => inserted.get(id)!);
   }
 
-  /** By incident. */
   async known(incidentIds: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, KnownRuns>> {
     const rows = await this.statements.rowsIn<TriageRun>(tx, KNOWN, [incidentIds]);
     const known = new Map<string, KnownRuns>();
@@ -217,18 +203,8 @@ export class TriageRunsRepository {
     return known;
   }
 
-  /** The open runs among those with these ids. */
   async queued(tx: Tx, ids: readonly string[]): Promise<TriageRun[]> {
     return await this.statements.rowsIn<TriageRun>(tx, QUEUED, [ids]);
-  }
-
-  /** Notes the start of an attempt. Undefined if the run has ended. */
-  async begin(
-    id: string,
-    provider: TriageRun['provider'],
-    started_at: Date,
-  ): Promise<TriageRun | undefined> {
-    return (await this.change(undefined, [{ id, columns: { provider, started_at } }])).get(id);
   }
 
   /** Changes open runs. Returns them by id, without those that have ended. */
@@ -251,14 +227,10 @@ export class TriageRunsRepository {
     return pageOf(rows, (run) => run);
   }
 
-  /** With all columns. */
   async find(incidentId: string, id: string, tx?: Tx): Promise<TriageRun | undefined> {
-    const values = [incidentId, id];
-    const rows = await this.statements.rowsIn<TriageRun>(tx, FIND, values);
-    return rows[0];
+    return (await this.statements.rowsIn<TriageRun>(tx, FIND, [incidentId, id]))[0];
   }
 
-  /** Ids of open runs. */
   async open(tx: Tx, { incidentId, before }: WhichRuns = {}): Promise<string[]> {
     const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId, before]);
     return rows.map(({ id }) => id);
@@ -269,22 +241,18 @@ export class TriageRunsRepository {
     return counts!;
   }
 
-  /** Notes which indicators runs found in which incidents. */
   async addIndicators(
     tx: Tx,
     found: readonly { readonly incident_id: string; readonly indicators: readonly Named[] }[],
   ): Promise<void> {
     const rows = found.flatMap(({ incident_id, indicators }) =>
-      indicators.map((one) => ({ incident_id, key: keyOf(one) })),
+      indicators.map(({ type, value }) => ({ incident_id, type, value })),
     );
-    if (rows.length === 0) return;
-    const ids = rows.map(({ incident_id }) => incident_id);
-    await this.statements.rowsIn(tx, ADD_INDICATORS, [rows.map(({ key }) => key), ids]);
+    if (rows.length > 0) await this.statements.rowsIn(tx, ADD_INDICATORS, [JSON.stringify(rows)]);
   }
 
-  /** Ids of the newest other incidents in which a run found the indicator. */
-  async incidentsWith(indicator: Named, otherThan: string, limit: number): Promise<string[]> {
-    const values = [keyOf(indicator), otherThan, limit];
+  async incidentsWith({ type, value }: Named, otherThan: string, most: number): Promise<string[]> {
+    const values = [type, value, otherThan, most];
     const rows = await this.statements.rows<{ incident_id: string }>(INCIDENTS_WITH, values);
     return rows.map(({ incident_id }) => incident_id);
   }
@@ -294,12 +262,4 @@ export class TriageRunsRepository {
     const [row] = await this.statements.rows<{ free_at: Date | null }>(BUDGET_FREE_AT, [budget]);
     return row?.free_at ?? undefined;
   }
-}
-
-/** A hash has one length, however long the value is. */
-function keyOf({ type, value }: Named): string {
-  return createHash('sha256')
-    .update(`${type}\0${value}`)
-    .digest('hex')
-    .slice(0, 2 * KEY_BYTES);
 }

@@ -27,7 +27,6 @@ import { type Outcome, RunEndings } from './run-endings.js';
 import {
   BROKEN,
   isTriedAgain,
-  MOST_ATTEMPTS,
   retryPauseMs,
   runErrorOf,
   RunOver,
@@ -48,7 +47,6 @@ interface Waiter extends Waiting {
   readonly hasWaited: boolean;
   ended?: Promise<void>;
   run?: TriageRun;
-  /** Why there is no verdict. */
   cause?: unknown;
 }
 
@@ -88,10 +86,8 @@ export class AskedTriage
     if (!this.model.asksOutside) return;
     this.work.define<unknown, Outcome | undefined>({
       ...TRIAGE,
-      hasOwnGauges: true,
       places: MOST_AT_ONCE,
       timeLimitMs: 2 * this.settings.triageTimeoutMs,
-      mostAttempts: MOST_ATTEMPTS,
       gate: (tx) => this.killSwitch.permitIfOff(tx),
       one: (row) => this.attempt(row),
       write: (tx, ended) => this.write(tx, ended),
@@ -117,7 +113,6 @@ export class AskedTriage
     this.stop.abort(new ShutdownError('The service stops.'));
   }
 
-  /** Begins a run right after the commit. Returns a function that awaits its outcome. */
   async begin(
     tx: Tx,
     { id }: TriageRun,
@@ -135,7 +130,8 @@ export class AskedTriage
   }
 
   private async attempt(row: Claimed): Promise<Outcome | AgainOutcome<Outcome> | undefined> {
-    const run = await this.runs.begin(row.ref, this.model.provider, this.clock.now());
+    const columns = { provider: this.model.provider, started_at: this.clock.now() };
+    const run = (await this.runs.change(undefined, [{ id: row.ref, columns }])).get(row.ref);
     if (!run) return undefined;
     const waiter = this.waiters.get(run.id);
     const shortage = waiter ? undefined : await this.provider.shortage();
@@ -245,7 +241,6 @@ export class AskedTriage
     });
   }
 
-  /** Pauses the lane while no run can succeed, and ends the pause after an answer of the provider. */
   private async showProvider(tx: Tx, { found, unavailable }: Outcome): Promise<void> {
     if (found ?? unavailable?.isAboutIncident) {
       return await this.work.resumeLane(tx, TRIAGE.name, true);

@@ -3,23 +3,23 @@ import type { Incident } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { Clock } from '../../platform/clock.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { Gate } from '../../platform/net/outbound-request.js';
 import type { Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
-import { BROKEN, MOST_ATTEMPTS, RunOver, TAKEN_OVER } from './run-rules.js';
+import { BROKEN, RunOver, TAKEN_OVER } from './run-rules.js';
 import { type Case, type JudgedRun, TriageJudging } from './triage-judging.js';
 
 const MOST_IN_SET = 64;
 
-const CLOSED_GATE: Gate = {
-  send: () => Promise.reject(new Error('A local model must not send requests.')),
+const ASKING = {
+  gate: { send: () => Promise.reject(new Error('A local model must not send requests.')) },
+  signal: new AbortController().signal,
+  meter: new TokenMeter(),
 };
 
-/** One judgement per incident, and the locked incidents. */
 export interface LockedJudgements {
   readonly incidents: ReadonlyMap<string, Incident>;
   outcomeOf(run: TriageRun): Outcome;
@@ -40,7 +40,6 @@ export class LocalTriage implements OnModuleInit {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether runs need no model outside. */
   get isUsed(): boolean {
     return !this.model.asksOutside && !this.model.unusable;
   }
@@ -49,10 +48,8 @@ export class LocalTriage implements OnModuleInit {
     if (this.model.asksOutside) return;
     this.work.define({
       ...TRIAGE,
-      hasOwnGauges: true,
       // Without a provider, runs wait for a replica that has one.
       places: this.isUsed ? MOST_IN_SET : 0,
-      mostAttempts: MOST_ATTEMPTS,
       inSet: (tx, rows) => this.end(tx, rows),
       gaveUp: (tx, row) => this.endings.gaveUp(tx, row),
     });
@@ -93,10 +90,8 @@ export class LocalTriage implements OnModuleInit {
 
   private async judge(run: JudgedRun, given: Case | undefined): Promise<Omit<Outcome, 'run'>> {
     const begun = performance.now();
-    const { signal } = new AbortController();
-    const asking = { gate: CLOSED_GATE, signal, meter: new TokenMeter() };
     try {
-      const found = await this.judging.judge(run, given, asking);
+      const found = await this.judging.judge(run, given, ASKING);
       return { found, duration_ms: Math.round(performance.now() - begun) };
     } catch (error) {
       if (error instanceof RunOver) return { error: error.why };

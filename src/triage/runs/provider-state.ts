@@ -66,7 +66,6 @@ export class ProviderState implements OnModuleInit {
     this.durations.observe({ status }, ms / 1_000);
   }
 
-  /** Undefined while AI_TOKENS_PER_HOUR are not used up. */
   async shortage(): Promise<ModelUnavailableError | undefined> {
     const { aiTokensPerHour: budget } = this.settings;
     const freeAt = budget > 0 ? await this.runs.budgetFreeAt(budget) : undefined;

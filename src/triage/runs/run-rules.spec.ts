@@ -35,7 +35,7 @@ describe('a completed run', () => {
   ] as const)(
     'of an incident that is %s, kept back for %s, answers a request: %s',
     (status, not_applied, answers) => {
-      expect(stillAnswers({ not_applied: not_applied ?? null }, { status })).toBe(answers);
+      expect(stillAnswers({ not_applied: not_applied ?? null }, status)).toBe(answers);
     },
   );
 });

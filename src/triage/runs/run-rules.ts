@@ -9,9 +9,6 @@ const OPERATORS_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
-/** After so many attempts whose replica died, the run may be the cause. */
-export const MOST_ATTEMPTS = 4;
-
 /** Why the verdict is only kept in the run; undefined if it becomes the verdict of the incident. */
 export function whyNotApplied(
   { status, verdict_by_person }: Pick<Incident, 'status' | 'verdict_by_person'>,
@@ -24,7 +21,6 @@ export function whyNotApplied(
 
 type Judged = Pick<Incident, 'status' | 'verdict_by_person' | 'triaged_at'>;
 
-/** Whether the tool has reported since a person gave the verdict. A run then proposes a verdict on the report. */
 export function isVerdictOutdated(
   { status, verdict_by_person, triaged_at }: Judged,
   reportedAt: Date | undefined,
@@ -37,11 +33,8 @@ export function isVerdictOutdated(
  * Whether a completed run is the response to a request without `force`. If its verdict was not applied because the
  * incident was resolved, it is not, once the incident is open again.
  */
-export function stillAnswers(
-  { not_applied }: Pick<TriageRun, 'not_applied'>,
-  { status }: Pick<Incident, 'status'>,
-): boolean {
-  return not_applied !== 'incident_resolved' || status === 'resolved';
+export function stillAnswers(run: Pick<TriageRun, 'not_applied'>, status: Incident['status']) {
+  return run.not_applied !== 'incident_resolved' || status === 'resolved';
 }
 
 /** Whether a run in the background is retried. A verdict after a day comes too late. */
@@ -77,45 +70,31 @@ export function runErrorOf({ reason, message }: ModelUnavailableError): RunError
   return { reason, message: shownStart(message, LONGEST_MESSAGE) };
 }
 
-/** Note of a run whose replica died. */
 export const TAKEN_OVER =
   'The replica of an earlier attempt ended in the middle of the attempt, so there was another attempt.';
 
-export const KILLED: RunError = {
-  reason: 'interrupted',
-  message: `The service ended in the middle of the run ${MOST_ATTEMPTS} times.`,
-};
+const failure = (reason: RunError['reason'], message: string): RunError => ({ reason, message });
 
-export const INCIDENT_DELETED: RunError = {
-  reason: 'incident_deleted',
-  message: 'The incident was deleted.',
-};
-
-export const STOPPED_BY_KILL_SWITCH: RunError = {
-  reason: 'kill_switch',
-  message: 'The kill switch was turned on during the run.',
-};
-
-/** Ends a run in the background whose verdict would not be applied. */
+export const KILLED = failure(
+  'interrupted',
+  'The service ended in the middle of the run four times.',
+);
+export const INCIDENT_DELETED = failure('incident_deleted', 'The incident was deleted.');
+export const STOPPED_BY_KILL_SWITCH = failure(
+  'kill_switch',
+  'The kill switch was turned on during the run.',
+);
+export const BROKEN = failure(
+  'internal_error',
+  'The run ended in an error of the service. See the log of the service.',
+);
 export const NOT_NEEDED: Readonly<Record<NotApplied, RunError>> = {
-  verdict_by_person: {
-    reason: 'not_needed',
-    message: 'A person gave the verdict before triage began.',
-  },
-  incident_resolved: {
-    reason: 'not_needed',
-    message: 'The incident was resolved before triage began.',
-  },
+  verdict_by_person: failure('not_needed', 'A person gave the verdict before triage began.'),
+  incident_resolved: failure('not_needed', 'The incident was resolved before triage began.'),
 };
 
-/** The run ends without asking a model. */
 export class RunOver extends Error {
   constructor(readonly why: RunError) {
     super(why.message);
   }
 }
-
-export const BROKEN: RunError = {
-  reason: 'internal_error',
-  message: 'The run ended in an error of the service. See the log of the service.',
-};

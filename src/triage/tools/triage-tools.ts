@@ -12,7 +12,6 @@ import type { ExtractedIndicator, IndicatorType } from '../evidence/indicators.j
 import { ToolError, type TriageTool } from '../model/triage-model.port.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
 
-/** Data of a run that its tools read. */
 interface Question {
   readonly runId: string;
   readonly incident: Incident;
@@ -53,7 +52,6 @@ export class TriageTools {
 
   private async related({ id }: Incident, indicator: ExtractedIndicator): Promise<object> {
     const ids = await this.runs.incidentsWith(indicator, id, MOST_RELATED);
-    // Without deleted incidents.
     const found = await this.incidents.findAll(ids);
     return { incidents: ids.flatMap((one) => found.get(one) ?? []).map(shown) };
   }

@@ -9,7 +9,6 @@ export const WEBHOOK_EVENT_STATUSES = [
 ] as const;
 export type WebhookEventStatus = (typeof WEBHOOK_EVENT_STATUSES)[number];
 
-/** Statuses that need work by a worker or a person. */
 export const UNSETTLED = ['queued', 'failed'] as const satisfies readonly WebhookEventStatus[];
 
 /** Progress of a large body that is settled in parts. The transaction of each part stores it. */
@@ -19,11 +18,10 @@ export interface SettlingProgress {
   /** Size of the next part. It is halved after a failure, until one event is left. */
   readonly most: number;
   readonly outcomes: readonly ('created' | 'duplicate' | 'updated')[];
-  /** The receipt that the first part repeats. */
-  readonly repeats?: string;
+  /** The earlier receipt that the first part repeats: with the same bytes, otherwise the first receipt of its first event. */
+  readonly repeats?: { readonly id: string; readonly hasBytes: boolean };
   /** Positions of the first events that could not be stored, from 1. */
   readonly failed: readonly number[];
-  /** Number of all events that could not be stored. */
   readonly failures: number;
 }
 
@@ -54,7 +52,6 @@ export class WebhookEventEntity {
   @Column({ type: 'bytea', nullable: true, select: false })
   readonly body: Buffer | null;
 
-  /** SHA-256 of the body. */
   @Column({ type: 'bytea' })
   readonly body_hash: Buffer;
 
@@ -66,14 +63,12 @@ export class WebhookEventEntity {
   @Column({ type: 'uuid', nullable: true })
   readonly duplicate_of: string | null;
 
-  /** Reason of the failure, for analysts. */
   @Column({ type: 'text', nullable: true })
   readonly error: string | null;
 
   @Column({ type: 'integer', default: 0 })
   readonly attempts: number;
 
-  /** While a body of many events is settled in parts. */
   @Column({ type: 'jsonb', nullable: true })
   readonly progress: SettlingProgress | null;
 
@@ -82,6 +77,13 @@ export class WebhookEventEntity {
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly processed_at: Date | null;
+}
+
+export const NOT_LISTED = ['body', 'body_hash', 'progress'] as const;
+
+export interface ListedEvent extends Omit<WebhookEventEntity, (typeof NOT_LISTED)[number]> {
+  /** Number of incidents. A list has only the first ids. */
+  readonly incident_count?: number;
 }
 
 /** Key and contents of a received event. They identify repetitions. */
@@ -102,7 +104,6 @@ export class WebhookSeenEventEntity {
   @Column({ type: 'bytea', array: true })
   readonly content_hashes: readonly Buffer[];
 
-  /** First receipt of the event. */
   @Column({ type: 'uuid' })
   readonly event_id: string;
 

@@ -20,7 +20,6 @@ import {
 } from './webhook-events.dto.js';
 import { WebhookEvents } from './webhook-events.js';
 
-/** The inbox of receipts. */
 @ApiTags('Webhooks')
 @Controller('api/webhook-events')
 @Requires('viewer')

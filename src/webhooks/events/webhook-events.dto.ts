@@ -1,16 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-import { sortWords } from '../../platform/paging/page.js';
-import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { sortWords, PageQueryDto } from '../../platform/paging/page.js';
 import { Choice, Id, Instant, Text, Texts, WholeNumber } from '../../platform/validation/fields.js';
 import { present } from '../../platform/validation/present.js';
 import { WordList, Words } from '../../platform/validation/query-fields.js';
 import { SOURCE_NAME } from '../sources/webhook-source.entity.js';
 import {
+  type ListedEvent,
   WEBHOOK_EVENT_STATUSES,
   type WebhookEventEntity,
   type WebhookEventStatus,
 } from './webhook-event.entity.js';
-import type { ListedEvent } from './webhook-events.js';
 
 const SORTS = sortWords('created_at');
 const BODY_ENCODINGS = ['utf8', 'base64'] as const;

@@ -2,7 +2,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
-import { DataSource, type EntityManager, getMetadataArgsStorage } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import {
   byId,
   choiceOf,
@@ -15,55 +15,39 @@ import {
   where,
   type WithTotal,
 } from '../../platform/counting/counted-list.sql.js';
+import { columnsOf } from '../../platform/database/columns.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { HealthComponents } from '../../platform/health-components.js';
 import { isUuid } from '../../platform/ids.js';
 import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
+import type { Page } from '../../platform/paging/page.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import { RECEIPT_REFUSALS } from '../receipt/receipt.js';
 import {
+  type ListedEvent,
+  NOT_LISTED,
   UNSETTLED,
   WEBHOOK_EVENT_STATUSES,
   WebhookEventEntity,
-  type WebhookEventStatus,
 } from './webhook-event.entity.js';
-
-const NOT_LISTED = ['body', 'body_hash', 'progress'] as const;
-
-/** A receipt in a list. */
-export interface ListedEvent extends Omit<WebhookEventEntity, (typeof NOT_LISTED)[number]> {
-  /** Number of incidents. A list has only the first ids. */
-  readonly incident_count?: number;
-}
+import type { WebhookEventQueryDto } from './webhook-events.dto.js';
 
 /** Maximum number of incident ids of an event in a list. A body may have 80 000 events. */
 const MOST_LISTED_IDS = 100;
 
-const COLUMNS = getMetadataArgsStorage()
-  .columns.filter(({ target }) => target === WebhookEventEntity)
-  .map(({ propertyName }) => propertyName)
-  .filter((name) => !NOT_LISTED.some((other) => other === name))
-  .map((name) =>
-    name === 'incident_ids'
-      ? `incident_ids[:${MOST_LISTED_IDS}] as incident_ids, cardinality(incident_ids) as incident_count`
-      : name,
-  )
-  .join(', ');
-
-export interface EventListRequest extends PageRequest {
-  readonly source?: readonly string[];
-  readonly status?: readonly WebhookEventStatus[];
-  readonly sort: 'created_at' | '-created_at';
-}
+const COLUMNS = [
+  ...columnsOf(WebhookEventEntity, [...NOT_LISTED, 'incident_ids']),
+  `incident_ids[:${MOST_LISTED_IDS}] as incident_ids`,
+  'cardinality(incident_ids) as incident_count',
+].join(', ');
 
 /**
  * One statement for a page and the exact total: see listStatement. Ids begin with the time of receipt. A page past the end reads no events,
  * because the total is known.
  */
-export function listQuery({ page, per_page, sort, ...filter }: EventListRequest) {
+export function listQuery({ page, per_page, sort, ...filter }: WebhookEventQueryDto) {
   const values = new StatementValues();
   const source = choiceOf(filter.source, 'text', values);
   const status = choiceOf(filter.status, 'text', values, WEBHOOK_EVENT_STATUSES.length);
@@ -114,7 +98,6 @@ const COUNT_UNSETTLED: Statement = {
 };
 type UnsettledCounts = Readonly<Record<(typeof UNSETTLED)[number], number>>;
 
-/** Reads receipts for analysts. */
 @Injectable()
 export class WebhookEvents {
   constructor(
@@ -122,13 +105,12 @@ export class WebhookEvents {
     private readonly statements: Statements,
   ) {}
 
-  async list(request: EventListRequest): Promise<Page<ListedEvent>> {
+  async list(request: WebhookEventQueryDto): Promise<Page<ListedEvent>> {
     const { text, values } = listQuery(request);
     const rows = await this.statements.rows<ListedEvent & WithTotal>({ name: '', text }, values);
     return pageOf(rows, (row) => row);
   }
 
-  /** Returns the event with its body. */
   async get(
     id: string,
     manager: EntityManager = this.dataSource.manager,
@@ -147,7 +129,6 @@ export class WebhookEvents {
 
 const ERRORS = [...RECEIPT_REFUSALS, 'internal_error'];
 
-/** Reports the numbers of queued and failed events in health and metrics. */
 @Injectable()
 export class WebhookEventSignals implements OnModuleInit {
   constructor(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { INCIDENT_FIELDS } from '../../incidents/incident-fields.js';
 import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { parsePointer } from '../../platform/json-pointer.js';
-import { isList, isObject, type Json } from '../reading/json.js';
+import { isList, isObject, type Json } from '../reading/event-json.js';
 import { alertReader, eventsOf, isTold, resolve } from '../reading/mapping.js';
 import { type Alert, severityOf, typeOf } from '../reading/words.js';
 import type { Mapping } from '../sources/webhook-source.entity.js';

@@ -2,8 +2,7 @@ import { cost, LINEAR } from '../../../test/support/cost.js';
 import { atOnce } from '../../platform/concurrency/semaphore.js';
 import fc from 'fast-check';
 import { MOST_RAW_DATA_LEVELS, rawDataErrors } from '../../incidents/raw-data-rules.js';
-import { isLines, readEventJson, readEventLines } from './event-json.js';
-import { isExactNumber, type Json } from './json.js';
+import { isExactNumber, isLines, type Json, readEventJson, readEventLines } from './event-json.js';
 
 const read = (text: string): Json => readEventJson(Buffer.from(text));
 const written = (text: string): string => JSON.stringify(read(text));

@@ -1,7 +1,43 @@
 import { MOST_RAW_DATA_LEVELS } from '../../incidents/raw-data-rules.js';
 import { AppError } from '../../platform/errors/app-error.js';
 import { isExact } from '../../platform/http/strict-json.js';
-import { isObject, type Json } from './json.js';
+
+/** JSON as event-json.ts reads it. A number that JavaScript would change keeps its digits. */
+export type Json = string | number | boolean | null | ExactNumber | JsonObject | readonly Json[];
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** Result of JSON.rawJSON. JSON.stringify writes the digits. */
+export interface ExactNumber {
+  readonly rawJSON: string;
+}
+
+export function isExactNumber(value: Json | undefined): value is ExactNumber {
+  return typeof value === 'object' && value !== null && JSON.isRawJSON(value);
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+  );
+}
+
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Lists of events may have gaps: null and empty objects. */
+export function saysSomething(member: Json): boolean {
+  return typeof member !== 'object' || (member !== null && Object.keys(member).length > 0);
+}
+
+/** Text that is not blank, or the digits of a number. */
+export function textOf(value: Json | undefined): string | undefined {
+  if (typeof value === 'string') return value.trim() || undefined;
+  if (typeof value === 'number') return String(value);
+  return isExactNumber(value) ? value.rawJSON : undefined;
+}
 
 /** One level is for the object around an event that is not an object. */
 const MOST_LEVELS = MOST_RAW_DATA_LEVELS - 1;
@@ -17,7 +53,7 @@ const BYTE_ORDER_MARK = '\ufeff';
  */
 export function readEventJson(bytes: Buffer): Json {
   try {
-    return readText(textOf(bytes));
+    return readText(decoded(bytes));
   } catch (error) {
     throw invalid(error);
   }
@@ -34,9 +70,6 @@ export function isLines(contentType: string | undefined): boolean {
   return contentType !== undefined && LINES.test(contentType.trim());
 }
 
-/** Lines of JSON begin and end like this. An error of JSON.parse costs a hundred times as much as this test. */
-const LIKE_JSON = /^(?:\{.*\}|\[.*\]|".*"|-?\d.*|true|false|null)$/s;
-/** Number of lines after which the reading yields. */
 const LINES_PER_TURN = 50;
 
 /**
@@ -44,21 +77,22 @@ const LINES_PER_TURN = 50;
  * whole is read as such, because stored bodies have no content type.
  */
 export function* readEventLines(bytes: Buffer): Generator<void, Json> {
-  const text = textOf(bytes);
+  const text = decoded(bytes);
   try {
     return readText(text);
   } catch (error) {
     yield;
     const read: Json[] = [];
     let isJson = false;
-    for (let start = 0; start < text.length;) {
-      const end = text.indexOf('\n', start);
-      const line = text.slice(start, end < 0 ? text.length : end).trim();
-      start = end < 0 ? text.length : end + 1;
+    for (const part of text.split('\n')) {
+      const line = part.trim();
       if (line === '') continue;
-      const value = readLine(line);
-      isJson ||= value !== undefined;
-      read.push(value ?? storable(line));
+      try {
+        read.push(readText(line));
+        isJson = true;
+      } catch {
+        read.push(storable(line));
+      }
       if (read.length % LINES_PER_TURN === 0) yield;
     }
     if (read.length < 2 || !isJson) throw invalid(error);
@@ -66,16 +100,7 @@ export function* readEventLines(bytes: Buffer): Generator<void, Json> {
   }
 }
 
-function readLine(line: string): Json | undefined {
-  if (!LIKE_JSON.test(line)) return undefined;
-  try {
-    return readText(line);
-  } catch {
-    return undefined;
-  }
-}
-
-function textOf(bytes: Buffer): string {
+function decoded(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
@@ -98,17 +123,10 @@ function readText(text: string): Json {
   if (cut === text && !SUSPICIOUS.test(text)) return value;
   return (JSON.parse as Parse)(cut, (_, part, { source }) => {
     if (typeof part === 'string') return storable(part);
-    if (typeof part === 'number') return isSafe(source) ? part : JSON.rawJSON(source);
+    if (typeof part === 'number') return isExact(source) ? part : JSON.rawJSON(source);
     if (!isObject(part) || Object.keys(part).every(isStorable)) return part;
     return Object.fromEntries(Object.entries(part).map(([key, member]) => [storable(key), member]));
   });
-}
-
-/** A double keeps 15 digits. */
-const FEW_DIGITS = /^(?:\d|-(?!0))[\d.]{0,14}$/;
-
-function isSafe(number: string): boolean {
-  return FEW_DIGITS.test(number) || isExact(number);
 }
 
 /** NUL, or a surrogate without its other half. */

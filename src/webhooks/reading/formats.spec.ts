@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { KNOWN_INCIDENT_TYPES } from '../../incidents/incident.js';
 import { FORMATS, readAs } from './formats.js';
-import type { Json, JsonObject } from './json.js';
+import type { Json, JsonObject } from './event-json.js';
 import { isUnfit, readEvents } from './read-events.js';
 import { severityOf, typeOf } from './words.js';
 

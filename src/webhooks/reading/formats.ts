@@ -8,7 +8,7 @@ import type {
   Mapping,
   SeverityMapping,
 } from '../sources/webhook-source.entity.js';
-import { type Json, textOf } from './json.js';
+import { type Json, textOf } from './event-json.js';
 import { alertReader, resolve, textsAt, waysOf } from './mapping.js';
 import { type Alert, numberIn, type Translations } from './words.js';
 
@@ -27,12 +27,10 @@ interface Format {
   readonly mapping: Mapping;
   /** Words of the tool for types, as normalWord writes them. */
   readonly types?: Readonly<Record<string, string>>;
-  /** Type by the first condition that holds. */
   readonly usual: readonly (Partial<Condition> & { readonly type: string })[];
   /** Place of the severity as a number, and the meaning of the number. */
   readonly number?: string;
   readonly scale?: SeverityMapping;
-  /** Place of a value whose hash is a part of the id. */
   readonly hash?: string;
 }
 

@@ -1,7 +1,7 @@
 import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { parsePointer } from '../../platform/json-pointer.js';
 import type { Mapping } from '../sources/webhook-source.entity.js';
-import type { Json } from './json.js';
+import type { Json } from './event-json.js';
 import { alertReader, eventsOf, isEmptyByMapping, isTold, resolve } from './mapping.js';
 import type { Alert } from './words.js';
 

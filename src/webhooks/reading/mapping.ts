@@ -11,7 +11,7 @@ import {
   type Json,
   saysSomething,
   textOf,
-} from './json.js';
+} from './event-json.js';
 import type { Alert } from './words.js';
 
 /** `[userAccount]` or `[threatType=url]`: the first item of a list that has the key, with this value in any case. */
@@ -146,7 +146,6 @@ export function alertReader(
   };
 }
 
-/** First value that fits the field. */
 function liftedAt(found: Found, key: string, ways: Ways): Scalar | undefined {
   for (const [place] of ways) {
     const value = place && scalarAt(found, place);
@@ -204,7 +203,6 @@ function listsIn(value: Json): readonly (readonly Json[])[] {
   return isObject(value) ? Object.values(value).flatMap(listsIn) : [];
 }
 
-/** Number of items after which the search for events yields. */
 const ITEMS_PER_TURN = 200;
 
 /** Finds the events. Each item of a list is a body, unless the mapping reads the list as a whole. */

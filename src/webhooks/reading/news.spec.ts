@@ -1,4 +1,4 @@
-import type { Json } from './json.js';
+import type { Json } from './event-json.js';
 import { KnownSayings, overWordOf, saysOpen } from './news.js';
 
 const saysMore = (event: Json, [first, newest]: readonly Json[]): boolean =>

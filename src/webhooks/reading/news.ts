@@ -1,22 +1,22 @@
-import { isExactNumber, isList, isObject, type Json } from './json.js';
+import { isExactNumber, isList, isObject, type Json } from './event-json.js';
 
 /** The whole text is a time. A log line only begins with a time. */
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.,]{5,20} ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 /** Numbers with a fraction and percentages, such as `93.4` and `93 %`, and no part of an address or a version. */
 const MEASURED = /(?<![\w.])\d+(?:\.\d+(?![\w.]*\d)|(?= ?%))/g;
-/** Keys such as `status`, `incidentStatus` and `state`. */
 const STATE_KEY = /(?:status|state)$/i;
 /** Members that hold the state of the alert, not of a connection or a request. */
 const ALERT =
   /^(?:|data|essentials|details?|alert|incident|case|event|issue|problem|detection|finding|workflow|threat(?:info)?)$/i;
 /** Members that hold the alert in many envelopes. In others they hold a log line, which a stranger may have written. */
 const PAYLOAD = /^(?:data|details?)$/i;
-const OVER = /^(?:resolved|recovered|closed|dismissed|fixed|archived|suppressed)$/i;
+const OVER_WORDS = 'resolved|recovered|closed|dismissed|fixed|archived|suppressed';
+const OVER = new RegExp(`^(?:${OVER_WORDS})$`, 'i');
 const OPEN =
   /^(?:(?:re-?)?open(?:ed)?|new|active|firing|alert(?:ing)?|triggered|in[ _-]?progress|acknowledged|assigned|pending|unresolved|ongoing|failing)$/i;
 /** Most events have no such word, so they are not searched. */
-const MAYBE_OVER = /"(?:resolved|recovered|closed|dismissed|fixed|archived|suppressed)"/i;
+const MAYBE_OVER = new RegExp(`"(?:${OVER_WORDS})"`, 'i');
 /** Keys of the alert, such as `status`, `incidentStatus`, `monitorCondition` and `alert_transition`. */
 const OVER_KEY =
   /^(?:(?:alert|case|detection|event|finding|incident|issue|monitor|problem|threat|workflow)[_ .-]?)?(?:status|state|condition|transition)$/i;
@@ -28,13 +28,6 @@ const HANDLED = /^(?:new|open|in[ _-]?progress|acknowledged|assigned|triaged|pen
 /** Maximum number of values, objects and lists of an event that are compared. */
 const MOST_VALUES = 25_000;
 
-/** Texts and booleans of an event, each with its path. */
-interface Sayings {
-  readonly said: ReadonlySet<string>;
-  /** The event has more than MOST_VALUES. */
-  readonly isCut: boolean;
-}
-
 /**
  * Compares later events of an incident with the first event and the newest report. A new text or boolean at a path is news. Numbers, times
  * and the handling are not, because they differ with each poll. An event with too many values is always news.
@@ -42,8 +35,8 @@ interface Sayings {
 export class KnownSayings {
   /** Numbers for paths, because a key may be as long as the event. */
   private readonly paths = new Map<string, number>();
-  private readonly first: Sayings;
-  private newest: Sayings;
+  private readonly first: ReadonlySet<string> | undefined;
+  private newest: ReadonlySet<string> | undefined;
 
   constructor(first: Json, newest: Json = first) {
     this.first = this.read(first);
@@ -52,16 +45,14 @@ export class KnownSayings {
 
   /** Returns whether the event is news. It becomes the newest report. */
   add(event: Json): boolean {
-    const [known, before] = [this.first, this.newest];
+    const [first, before] = [this.first, this.newest];
     this.newest = this.read(event);
-    if (known.isCut || before.isCut || this.newest.isCut) return true;
-    for (const saying of this.newest.said) {
-      if (!known.said.has(saying) && !before.said.has(saying)) return true;
-    }
-    return false;
+    if (!first || !before || !this.newest) return true;
+    return [...this.newest].some((saying) => !first.has(saying) && !before.has(saying));
   }
 
-  private read(event: Json): Sayings {
+  /** Texts and booleans of an event, each with its path. `undefined` if the event has more than MOST_VALUES. */
+  private read(event: Json): ReadonlySet<string> | undefined {
     const said = new Set<string>();
     let left = MOST_VALUES;
     /** Items of a list have the path of the list, so that their order does not matter. */
@@ -72,24 +63,14 @@ export class KnownSayings {
       } else if (isObject(value)) {
         for (const name in value) {
           if (left < 0) return;
-          const inner = value[name]!;
-          if (HANDLING_KEY.test(name)) continue;
-          // Most large events have many numbers.
-          if (typeof inner === 'number') left -= 1;
-          else if (typeof inner === 'object') gather(inner, this.pathOf(path, name), name);
-          else {
-            left -= 1;
-            gatherText(inner, `${path}/${name.length} ${name} `, name);
-          }
+          if (!HANDLING_KEY.test(name)) gather(value[name]!, this.pathOf(path, name), name);
         }
-      } else if (typeof value !== 'object') gatherText(value, `${path} `, key);
-    };
-    const gatherText = (value: string | number | boolean, path: string, key: string): void => {
-      if (!saysSomethingAt(key, value)) return;
-      said.add(path + (typeof value === 'string' ? value.replace(MEASURED, '#') : value));
+      } else if (saysSomethingAt(key, value)) {
+        said.add(`${path} ${typeof value === 'string' ? value.replace(MEASURED, '#') : value}`);
+      }
     };
     gather(event, 0, '');
-    return { said, isCut: left < 0 };
+    return left < 0 ? undefined : said;
   }
 
   private pathOf(parent: number, key: string): number {
@@ -100,7 +81,7 @@ export class KnownSayings {
   }
 }
 
-function saysSomethingAt(key: string, value: string | number | boolean): boolean {
+function saysSomethingAt(key: string, value: Json): value is string | boolean {
   if (typeof value !== 'string') return typeof value === 'boolean';
   if (TIME.test(value) || NUMBER.test(value)) return false;
   return !(STATE_KEY.test(key) && HANDLED.test(value));
@@ -124,7 +105,6 @@ export function saysOpen(event: Json): boolean {
   return stateWordIn(event, OPEN, '', { left: MOST_VALUES }) !== undefined;
 }
 
-/** `key` is the name of the member that holds the value. */
 function stateWordIn(
   value: Json,
   words: RegExp,

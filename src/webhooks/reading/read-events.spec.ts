@@ -1,5 +1,5 @@
 import type { ReadingRules } from '../sources/webhook-source.entity.js';
-import type { Json } from './json.js';
+import type { Json } from './event-json.js';
 import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { incidentOf, isUnfit, openBody, type ReadEvent, readEvents } from './read-events.js';
 

@@ -4,9 +4,17 @@ import { type NewIncident, type Severity, severityRises } from '../../incidents/
 import { incidentTitle, titleOfTool } from '../../incidents/titles.js';
 import { atOnce } from '../../platform/concurrency/semaphore.js';
 import type { EventFormatName, ReadingRules } from '../sources/webhook-source.entity.js';
-import { readEventJson, readEventLines } from './event-json.js';
 import { readAs } from './formats.js';
-import { isList, isObject, type Json, type JsonObject, saysSomething, textOf } from './json.js';
+import {
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  readEventJson,
+  readEventLines,
+  saysSomething,
+  textOf,
+} from './event-json.js';
 import { alertReader, eventsOf, type Found, isEmptyByMapping, isTold, readsIn } from './mapping.js';
 import { overWordOf } from './news.js';
 import { type Alert, knownType, severityOf, typeOf } from './words.js';
@@ -14,11 +22,9 @@ import { type Alert, knownType, severityOf, typeOf } from './words.js';
 /** Number of events that are read and settled together. A body with more is settled in parts. */
 export const MOST_EVENTS = 1_000;
 
-/** Events of a body to read. */
 export interface Part {
   /** Number of events before the part. */
   readonly done: number;
-  /** At most MOST_EVENTS. */
   readonly most: number;
 }
 
@@ -29,12 +35,9 @@ export interface ReadEvent {
   readonly incident: NewIncident;
   /** SHA-256 of the id of the event at the sender, or of the content if there is no id. */
   readonly key: Buffer;
-  /** SHA-256 of the content. */
   readonly contentHash: Buffer;
   readonly eventId?: string;
-  /** Minimum severity of the source. */
   readonly minSeverity?: Severity;
-  /** Word of the sender for the end of the alert, such as `resolved`. */
   readonly overWord?: string;
   /** Word of the sender for the severity, if its meaning is unknown. */
   readonly unknownSeverity?: string;
@@ -46,7 +49,7 @@ export interface OpenBody {
   readonly isEmpty: boolean;
   readonly count: number;
   /** Returns the events of the part, or the reason why the body has none. The default is the first part. */
-  read(part?: Part): ReadEvent[] | Unfit;
+  read(part?: Part): ReadEvent[] | string;
 }
 
 export function* openBody(rules: ReadingRules, body: Json): Generator<void, OpenBody> {
@@ -91,7 +94,7 @@ export function* openBytes(
   return yield* openBody(rules, json);
 }
 
-export function readEvents(rules: ReadingRules, body: Json, part?: Part): ReadEvent[] | Unfit {
+export function readEvents(rules: ReadingRules, body: Json, part?: Part): ReadEvent[] | string {
   return atOnce(openBody(rules, body)).read(part);
 }
 
@@ -101,14 +104,12 @@ export function incidentOf({ incident, overWord, minSeverity = 'low' }: ReadEven
   return { ...incident, severity: minSeverity, source_status: 'resolved' };
 }
 
-/** Reason why a body has no event, for the sender and the inbox. */
-type Unfit = string;
-
-export function isUnfit(read: readonly ReadEvent[] | Unfit): read is Unfit {
+/** Whether the result is the reason why a body has no event, for the sender and the inbox. */
+export function isUnfit(read: readonly ReadEvent[] | string): read is string {
   return typeof read === 'string';
 }
 
-function unfitWords(format: EventFormatName): Unfit {
+function unfitWords(format: EventFormatName): string {
   if (format === 'auto') return 'The body fits no known format.';
   if (format === 'mapping') return "The source's mapping finds no event in the body.";
   return `The body does not look like ${format}.`;

@@ -25,7 +25,6 @@ const JOINED_POINTERS = oneOrMany(
   `${FIRST_COUNTS} The values of a list within the list are joined.`,
 );
 
-/** Schema of a mapping in the contract. */
 export const MAPPING_CONTRACT = {
   title: 'EventMapping',
   additionalProperties: false,

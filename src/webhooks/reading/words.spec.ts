@@ -108,15 +108,10 @@ describe('knownType', () => {
     (word) => expect(knownType(word)).toBe('data_exfiltration'),
   );
 
-  it.each([
-    undefined,
-    '',
-    'fishing',
-    'phishing!',
-    '__proto__',
-    'constructor',
-    `phishing${' '.repeat(200)}`,
-  ])('does not recognise %j', (word) => expect(knownType(word)).toBeUndefined());
+  it.each([undefined, '', 'fishing', 'phishing!', '__proto__', 'constructor'])(
+    'does not recognise %j',
+    (word) => expect(knownType(word)).toBeUndefined(),
+  );
 
   it('translates words of a vendor, but no known type', () => {
     const translations = new Map([

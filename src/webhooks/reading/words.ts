@@ -5,23 +5,19 @@ import type {
   SeverityMapping,
   TypeMapping,
 } from '../sources/webhook-source.entity.js';
-import type { Json } from './json.js';
+import type { Json } from './event-json.js';
 
 /** An event as a format or a mapping reads it. */
 export interface Alert {
-  /** The event as received. */
   readonly event: Json;
-  /** Id of the event at the sender. */
   readonly eventId?: string;
   readonly title?: string;
   /** Category, tactic and rule of the tool. */
   readonly words?: readonly string[];
   /** Words that the format knows. Other words then have no usual meaning. */
   readonly types?: Translations;
-  /** Type if neither the event nor the source has one. */
   readonly usualType: string;
   readonly severity?: SaidSeverity;
-  /** Values for `fields` of the incident, such as `sender`. */
   readonly lift?: Readonly<Record<string, Json>>;
 }
 
@@ -32,12 +28,6 @@ export interface SaidSeverity {
   readonly number?: number;
   /** Meaning of the number in the format, if neither severity_mapping nor the word has one. */
   readonly scale?: SeverityMapping;
-}
-
-interface ReadSeverity {
-  readonly severity: Severity;
-  /** Word of the event, if its meaning is unknown. */
-  readonly unknownWord?: string;
 }
 
 const WORDS: ReadonlyMap<string, Severity> = new Map([
@@ -55,7 +45,7 @@ const WORDS: ReadonlyMap<string, Severity> = new Map([
 export function severityOf(
   said: SaidSeverity | undefined,
   mapping: SeverityMapping = {},
-): ReadSeverity {
+): { readonly severity: Severity; readonly unknownWord?: string } {
   if (!said) return { severity: 'medium' };
   const word = said.said.trim().toLowerCase();
   const number = said.number ?? numberIn(said.said);
@@ -91,8 +81,6 @@ export function numberIn(text = ''): number | undefined {
 /** From words of a vendor, as normalWord writes them, to incident types. */
 export type Translations = ReadonlyMap<string, string>;
 
-const LONGEST_WORD = 100;
-
 const KNOWN: Translations = new Map(KNOWN_INCIDENT_TYPES.map((type) => [normalWord(type), type]));
 
 /** Returns the type that the word names. Case, spaces, hyphens and underscores do not matter. */
@@ -100,8 +88,7 @@ export function knownType(
   word: string | undefined,
   translations?: Translations,
 ): string | undefined {
-  if (word === undefined || word.length > LONGEST_WORD) return undefined;
-  const normal = normalWord(word);
+  const normal = normalWord(word ?? '');
   return KNOWN.get(normal) ?? translations?.get(normal);
 }
 
@@ -113,41 +100,21 @@ function normalWord(word: string): string {
  * Types of the words that tools use for categories, tactics and rules. The first match counts: a ransomware that spreads by phishing is
  * ransomware. A space stands for a space, a hyphen, a change of case or nothing: see spacedWord.
  */
-const VOCABULARY = (
-  [
-    ['ransomware', String.raw`ransom|data encrypted for impact|inhibit system recovery|shadow cop`],
-    [
-      'account_takeover',
-      String.raw`account takeover|compromised (?:account|user|identity)|account compromise|(?:inbox|mailbox|mail forwarding|forwarding) rule|inbox (?:forwarding|manipulation)|followed by a success|fail[\w-]*(?:then|followed)[\w-]*(?:success|worked)|success[\w-]*many fail|stolen credential|leaked credential|credential exfiltration`,
-    ],
-    [
-      'brute_force',
-      String.raw`brute force|password spray|credential stuffing|password guess|(?:many|multiple|too many|repeated) (?:failed|authentication fail|log [io]n fail)|(?:login|logon|authentication) failures|tries many passwords`,
-    ],
-    ['bec', String.raw`business email compromise|\|bec\||impost[eo]r|impersonation|ceo fraud`],
-    ['phishing', String.raw`phish|mail reported by|email reported`],
-    ['spam', String.raw`\|spam`],
-    ['data_exfiltration', String.raw`exfiltrat|data loss|data leak|\|dlp\|`],
-    [
-      'suspicious_login',
-      String.raw`impossible travel|atypical travel|unusual travel|\bsign in(?:s|logs)?\b|\blog[io]n|\blog-[io]n\b|user session|anonymous ip|mfa fatigue|authentication (?:failed|failure|success)`,
-    ],
-    [
-      'malware',
-      String.raw`malware|trojan|backdoor|\bvirus|\bworm|rootkit|spyware|adware|crypto (?:currency|min)|coin min|\bminer|botnet|command and control|control server|unwanted software|\|pu[ap]\||info stealer|dropper|malicious (?:document|file|macro)`,
-    ],
-    [
-      'intrusion',
-      String.raw`intrusion|exploit|attack|attempted|\brecon(?:naissance)?\b|discovery|lateral movement|privilege esc|credential access|credential dump|persistence|defen[sc]e evasion|execution|initial access|impact|unauthorized access|injection|web shell|shell|scan(?!d)|stealth|pen test|suspicious|known bad|power shell|child process|dump|tamper|elevat`,
-    ],
-    [
-      'policy_violation',
-      'software and configuration checks|compliance|polic|configuration|can be read by',
-    ],
-  ] as const
-).map(([type, words]) => [type, new RegExp(words.replaceAll(' ', '-?'))] as const);
+const VOCABULARY = Object.entries({
+  ransomware: String.raw`ransom|data encrypted for impact|inhibit system recovery|shadow cop`,
+  account_takeover: String.raw`account takeover|compromised (?:account|user|identity)|account compromise|(?:inbox|mailbox|mail forwarding|forwarding) rule|inbox (?:forwarding|manipulation)|followed by a success|fail[\w-]*(?:then|followed)[\w-]*(?:success|worked)|success[\w-]*many fail|stolen credential|leaked credential|credential exfiltration`,
+  brute_force: String.raw`brute force|password spray|credential stuffing|password guess|(?:many|multiple|too many|repeated) (?:failed|authentication fail|log [io]n fail)|(?:login|logon|authentication) failures|tries many passwords`,
+  bec: String.raw`business email compromise|\|bec\||impost[eo]r|impersonation|ceo fraud`,
+  phishing: String.raw`phish|mail reported by|email reported`,
+  spam: String.raw`\|spam`,
+  data_exfiltration: String.raw`exfiltrat|data loss|data leak|\|dlp\|`,
+  suspicious_login: String.raw`impossible travel|atypical travel|unusual travel|\bsign in(?:s|logs)?\b|\blog[io]n|\blog-[io]n\b|user session|anonymous ip|mfa fatigue|authentication (?:failed|failure|success)`,
+  malware: String.raw`malware|trojan|backdoor|\bvirus|\bworm|rootkit|spyware|adware|crypto (?:currency|min)|coin min|\bminer|botnet|command and control|control server|unwanted software|\|pu[ap]\||info stealer|dropper|malicious (?:document|file|macro)`,
+  intrusion: String.raw`intrusion|exploit|attack|attempted|\brecon(?:naissance)?\b|discovery|lateral movement|privilege esc|credential access|credential dump|persistence|defen[sc]e evasion|execution|initial access|impact|unauthorized access|injection|web shell|shell|scan(?!d)|stealth|pen test|suspicious|known bad|power shell|child process|dump|tamper|elevat`,
+  policy_violation:
+    'software and configuration checks|compliance|polic|configuration|can be read by',
+}).map(([type, words]) => [type, new RegExp(words.replaceAll(' ', '-?'))] as const);
 
-const MOST_WORDS = 10;
 /** Bounds the time per word. Names of rules are shorter. */
 const LOOKED_AT = 200;
 
@@ -173,9 +140,6 @@ function spacedWord(word: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** Maximum number of parts of a word such as `Effects/Data Exfiltration`. */
-const MOST_PARTS = 20;
-
 /**
  * Type of the incident: type_mapping of the source, a word that is a type, the vocabulary, the type of the source, the usual type. If the
  * source fixes its type, no word counts.
@@ -186,12 +150,12 @@ export function typeOf(
 ): string {
   const { incident_type, type_mapping = {}, incident_type_fixed } = rules;
   if (incident_type_fixed) return incident_type ?? usualType;
-  const few = words.slice(0, MOST_WORDS);
-  const parts = types ? few.flatMap((word) => word.split('/', MOST_PARTS)) : few;
+  // Such as `Effects/Data Exfiltration`.
+  const parts = types ? words.flatMap((word) => word.split('/')) : words;
   return (
-    mappedType(few, type_mapping) ??
+    mappedType(words, type_mapping) ??
     parts.map((word) => knownType(word, types)).find((known) => known !== undefined) ??
-    (types ? undefined : vocabularyType(few)) ??
+    (types ? undefined : vocabularyType(words)) ??
     incident_type ??
     usualType
   );

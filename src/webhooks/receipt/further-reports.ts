@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import type { InsertedIncident } from '../../incidents/incident-creation.js';
-import type { IncidentFields } from '../../incidents/incident-fields.js';
 import {
   IncidentTimeline,
   type NewTimelineEntry,
@@ -16,15 +15,15 @@ import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
-import type { Json } from '../reading/json.js';
+import type { Json } from '../reading/event-json.js';
 import { incidentOf, type ReadEvent } from '../reading/read-events.js';
 import { KnownSayings, saysOpen } from '../reading/news.js';
 import { type Arrival, principalOf } from './receipt.js';
 
 /** Timeline event of an update. Its subject is the receipt. */
 export const EVENT_UPDATED = 'event_updated';
-const STAYED_RESOLVED = 'update_of_resolved';
-const STAYED_JUDGED = 'update_of_judged';
+
+const LEFT_RESOLVED = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
 
 const SYSTEM = 'system';
 
@@ -52,7 +51,11 @@ export class FurtherReports {
     let incident = await this.incidents.lockForUpdate(tx, incidentId);
     if (!incident) return;
     const [newest] = (await this.reports.toJudge([incidentId], tx)).get(incidentId) ?? [];
-    const known = await this.knownFrom(incident.raw_data, newest?.raw_data);
+    // Each text may be megabytes long, so it has its own turn of the event loop.
+    const parse = (text: string) => this.turns.run(() => JSON.parse(text) as Json);
+    const first = await parse(incident.raw_data);
+    const latest = newest && (await parse(newest.raw_data));
+    const known = await this.turns.run(() => new KnownSayings(first, latest));
     let triage: ReadEvent['incident']['triage'];
     for (const event of events) {
       const isNews = await this.turns.run(() =>
@@ -68,15 +71,6 @@ export class FurtherReports {
     await this.events.record(tx, { type: INCIDENT_EVENTS.triageWanted, subject, payload });
   }
 
-  /** Reads in several turns of the event loop, because both texts may be megabytes long. */
-  private async knownFrom(first: string, newest: string | undefined): Promise<KnownSayings> {
-    const [firstEvent, newestEvent] = [
-      await this.turns.run(() => JSON.parse(first) as Json),
-      await this.turns.run(() => (newest === undefined ? undefined : (JSON.parse(newest) as Json))),
-    ];
-    return await this.turns.run(() => new KnownSayings(firstEvent, newestEvent));
-  }
-
   private async addOne(
     tx: Tx,
     { id, source }: Arrival,
@@ -87,68 +81,60 @@ export class FurtherReports {
     const incidentId = before.id;
     const by = principalOf(source);
     const about = { type: 'webhook_event', id };
-    const note = (entry: string, summary: string, actor = SYSTEM) =>
-      this.timeline.add(tx, { incidentId, event: entry, actor, summary, subject: about });
     const { severity, fields, raw_data, title: reportedTitle } = event.incident;
     const report = { incident_id: incidentId, source, severity, webhook_event_id: id, raw_data };
     await this.reports.add(tx, report);
 
-    const added = absentIn(before.fields, fields);
-    const adds = Object.keys(added);
-    const more = adds.length > 0 ? ` It adds ${adds.join(', ')}.` : '';
-    const sent = `${source} sent the event again with other content, severity ${severity}.${more}`;
-    await note(EVENT_UPDATED, sent, by);
-    await this.timeline.add(tx, ...unknownSeverityEntries(incidentId, by, event));
     const source_status = statusAfter(before, event);
-    if (source_status) {
-      const state = source_status === 'resolved' ? `over (${event.overWord})` : 'open again';
-      await note(`source_${source_status}`, `${source} says that its alert is ${state}.`, by);
-    }
-
     const rises = severityRises(before.severity, severity);
-    const title = rises ? await this.worseTitle(tx, event, incidentId) : undefined;
-    const { reopenOnUpdate } = this.settings;
+    const reopens = news === 'reopens' && this.settings.reopenOnUpdate;
     const wantsJudgement = news && (rises || event.overWord === undefined);
-    const isOpen = before.status !== 'resolved' || (news === 'reopens' && reopenOnUpdate);
+    const isOpen = before.status !== 'resolved' || reopens;
     const stays = wantsJudgement && isOpen && isCalmByPerson(before) && verdictStays(before);
     const reported = `${source}: ${shownStart(reportedTitle, 120)}, severity ${severity}.`;
-    const because = stays ? `${reported} ${stays}` : reported;
-    let current = before;
-    if (news === 'reopens' && reopenOnUpdate) {
-      // One change, so that people get one message about the reopening and the severity.
-      const wanted = { reopen: true, severity: rises ? severity : undefined, title };
-      const origin = { by: SYSTEM, byPerson: false, about, because };
-      current = await this.changes.change(tx, before, wanted, origin);
-    } else if (news === 'reopens') {
-      const summary = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
-      await note(STAYED_RESOLVED, summary);
+    const adds = Object.keys(fields).filter((name) => before.fields[name] === undefined);
+
+    const note = (entry: string, summary: string, actor = SYSTEM): NewTimelineEntry => {
+      return { incidentId, event: entry, actor, summary, subject: about };
+    };
+    const more = adds.length > 0 ? ` It adds ${adds.join(', ')}.` : '';
+    const sent = `${source} sent the event again with other content, severity ${severity}.${more}`;
+    const entries = [
+      note(EVENT_UPDATED, sent, by),
+      ...unknownSeverityEntries(incidentId, by, event),
+    ];
+    if (source_status) {
+      const state = source_status === 'resolved' ? `over (${event.overWord})` : 'open again';
+      entries.push(
+        note(`source_${source_status}`, `${source} says that its alert is ${state}.`, by),
+      );
     }
+    if (news === 'reopens' && !reopens) entries.push(note('update_of_resolved', LEFT_RESOLVED));
     if (stays) {
       const judge = before.verdict?.decided_by;
-      await note(STAYED_JUDGED, `${source} reports more than ${judge} knew. ${stays}`);
+      entries.push(note('update_of_judged', `${source} reports more than ${judge} knew. ${stays}`));
     }
-
+    await this.timeline.add(tx, ...entries);
     // News without a new field also changes the incident, so that `updated_at` and `incident.updated` announce it.
-    const stillRises = severityRises(current.severity, severity);
-    const changes = stillRises || adds.length > 0 || source_status;
-    if (!changes && !(news && current === before)) return current;
-    const change = { ...(stillRises && { severity, title }), fields: added, source_status };
-    return await this.changes.change(tx, current, change, {
-      by,
-      byPerson: false,
-      about,
-      because,
-    });
+    if (!news && adds.length === 0 && !source_status) return before;
+    // One change, so that people get one message about the reopening and the severity.
+    const wanted = {
+      reopen: reopens || undefined,
+      severity: rises ? severity : undefined,
+      title: rises ? await this.titleOf(tx, event, incidentId) : undefined,
+      fields,
+      source_status,
+    };
+    const because = stays ? `${reported} ${stays}` : reported;
+    const origin = { by: reopens ? SYSTEM : by, byPerson: false, about, because };
+    return await this.changes.change(tx, before, wanted, origin);
   }
 
-  /** The title of a report that raises the severity. `undefined` if a person wrote the title, or the report says nothing more. */
-  private async worseTitle(
-    tx: Tx,
-    { incident: { incident_type, source, title } }: ReadEvent,
-    incidentId: string,
-  ): Promise<string | undefined> {
+  /** `undefined` if a person wrote the title of the incident, or that of the report says nothing more. */
+  private async titleOf(tx: Tx, { incident }: ReadEvent, id: string): Promise<string | undefined> {
+    const { incident_type, source, title } = incident;
     if (title === titleWithoutDetails(incident_type, source)) return undefined;
-    return (await this.timeline.hasTitleByPerson(tx, incidentId)) ? undefined : title;
+    return (await this.timeline.hasTitleByPerson(tx, id)) ? undefined : title;
   }
 }
 
@@ -175,11 +161,6 @@ function verdictStays({ verdict }: Incident): string {
   return `${judged}The verdict stays, and no playbook runs by itself, until a person judges again.`;
 }
 
-function absentIn(known: IncidentFields, said: IncidentFields): IncidentFields {
-  return Object.fromEntries(Object.entries(said).filter(([name]) => known[name] === undefined));
-}
-
-/** Timeline entries of a new incident. */
 export function entriesOfNew(
   { id, created_by }: Pick<InsertedIncident, 'id' | 'created_by'>,
   event: ReadEvent,
@@ -206,7 +187,6 @@ function statusAfter(
   return saysOpen(JSON.parse(incident.raw_data) as Json) ? 'open' : undefined;
 }
 
-/** Timeline entry for an unknown severity word. */
 function unknownSeverityEntries(
   incidentId: string,
   actor: string,

@@ -17,15 +17,15 @@ import { type SettlingProgress, WebhookEventEntity } from '../events/webhook-eve
 import { WebhookEvents } from '../events/webhook-events.js';
 import { isUnfit, MOST_EVENTS, openBytes, type OpenBody } from '../reading/read-events.js';
 import { WebhookSourceEntity } from '../sources/webhook-source.entity.js';
-import { ENDED, InboxRepository, outcomeOf, type UnsettledEvent } from './inbox.repository.js';
+import { InboxRepository, type UnsettledEvent } from './inbox.repository.js';
 import {
   afterFailure,
   afterPart,
   ending,
+  incidentsOf,
   NOT_STORED,
   NOTHING_DONE,
   type SettledEvent,
-  type SettledReceipt,
 } from './receipt.js';
 import { Settlement } from './settlement.js';
 
@@ -33,7 +33,6 @@ interface Queue {
   readonly source: string;
 }
 
-/** Work on the queued events of a source. */
 export const QUEUED_EVENTS = { name: 'webhook-events' } as Pick<Kind<Queue>, 'name'>;
 
 /** One row of work for each source: its events are settled in the order of their receipt. */
@@ -45,7 +44,6 @@ export function workOn(sources: readonly string[]): NewWork<Queue>[] {
 
 const NO_SOURCE = 'Its source is no longer registered.';
 const PLACES = 4;
-/** Then other sources have their turn. */
 const TURN_MS = 1_000;
 /** Maximum number of bodies of a source that one transaction settles. */
 const MOST_TOGETHER = 20;
@@ -116,7 +114,8 @@ export class InboxProcessing implements OnModuleInit {
       const message = `The event is ${event.status}: only a failed event can be replayed.`;
       throw new AppError('invalid_state', message, { details: { status: event.status } });
     }
-    if (canSettle && (await this.countIn(tx, event)) <= MOST_EVENTS) await this.process(tx, event);
+    const count = canSettle ? ((await this.openIn(tx, event))?.count ?? 1) : Infinity;
+    if (count <= MOST_EVENTS) await this.process(tx, event);
     else {
       await this.change(tx, id, { status: 'queued', error: null, processed_at: null });
       await this.work.add(tx, QUEUED_EVENTS, ...workOn([event.source]));
@@ -184,34 +183,13 @@ export class InboxProcessing implements OnModuleInit {
   ): Promise<Failure | 'unfinished' | undefined> {
     const body = await this.openIn(tx, event);
     // The name of an unregistered source would stay a label of the metrics.
-    if (!body) return await this.fail(tx, event, 'other', 'unknown_source', NO_SOURCE);
-    if (body.isEmpty) {
-      await this.end(tx, { arrival: event, events: [] });
-      return undefined;
-    }
-    const progress = event.progress ?? NOTHING_DONE;
-    const events = body.read(progress);
-    if (isUnfit(events)) {
-      return await this.fail(tx, event, event.source, 'validation_error', events);
-    }
+    if (!body) return await this.fail(tx, event, NO_SOURCE, 'unknown_source', 'other');
+    if (body.isEmpty) return await this.goOn(tx, event, NOTHING_DONE, 0);
+    const before = event.progress ?? NOTHING_DONE;
+    const events = body.read(before);
+    if (isUnfit(events)) return await this.fail(tx, event, events, 'validation_error');
     const settled = await this.settlement.settle(tx, { arrival: event, events });
-    if (event.progress || events.length < body.count) {
-      return await this.goOn(tx, event, afterPart(progress, settled), settled.events, body.count);
-    }
-    await this.end(tx, settled);
-    return undefined;
-  }
-
-  private async end(tx: Tx, settled: SettledReceipt): Promise<void> {
-    await this.change(tx, settled.arrival.id, { ...outcomeOf(settled), ...ENDED });
-  }
-
-  private async change(
-    tx: Tx,
-    id: string,
-    change: Parameters<Repository<WebhookEventEntity>['update']>[1],
-  ): Promise<void> {
-    await tx.getRepository(WebhookEventEntity).update({ id }, change);
+    return await this.goOn(tx, event, afterPart(before, settled), body.count, settled.events);
   }
 
   /** Stores the progress in the transaction that settles the part, so that a crash neither repeats nor loses a part. */
@@ -219,20 +197,16 @@ export class InboxProcessing implements OnModuleInit {
     tx: Tx,
     event: UnsettledEvent,
     progress: SettlingProgress,
-    settled: readonly SettledEvent[],
     total: number,
+    settled: readonly SettledEvent[] = [],
   ): Promise<'unfinished' | undefined> {
-    const { id } = event;
     // A body that is settled from its start begins a new list.
-    const before = event.progress ? event.incident_ids : [];
-    const incident_ids = [...new Set([...before, ...settled.map((one) => one.incident_id)])];
+    const incident_ids = incidentsOf(settled, event.progress ? event.incident_ids : []);
     if (progress.done < total) {
-      await this.change(tx, id, { progress, incident_ids });
+      await this.change(tx, event.id, { progress, incident_ids });
       return 'unfinished';
     }
-    const end = ending(progress, total);
-    if (end.error) await this.notify(tx, event, end.error);
-    await this.change(tx, id, { ...end, incident_ids, ...ENDED });
+    await this.end(tx, event, { ...ending(progress, total), incident_ids });
     return undefined;
   }
 
@@ -240,16 +214,12 @@ export class InboxProcessing implements OnModuleInit {
   private async continueAfterFailure(tx: Tx, id: string): Promise<boolean> {
     const event = await this.inbox.lock(tx, id);
     if (event?.status !== 'queued') return true;
-    const total = await this.countIn(tx, event);
+    const total = (await this.openIn(tx, event))?.count ?? 1;
     const before = event.progress ?? NOTHING_DONE;
     const size = Math.min(before.most, total - before.done);
-    if (total > 1) await this.goOn(tx, event, afterFailure(before, size), [], total);
-    else await this.markFailed(tx, event, NOT_STORED);
+    if (total > 1) await this.goOn(tx, event, afterFailure(before, size), total);
+    else await this.end(tx, event, { status: 'failed', error: NOT_STORED });
     return size > 1;
-  }
-
-  private async countIn(tx: Tx, event: UnsettledEvent): Promise<number> {
-    return (await this.openIn(tx, event))?.count ?? 1;
   }
 
   /**
@@ -265,21 +235,31 @@ export class InboxProcessing implements OnModuleInit {
   private async fail(
     tx: Tx,
     event: UnsettledEvent,
-    source: string,
-    code: ErrorCode,
     why: string,
+    code: ErrorCode,
+    source = event.source,
   ): Promise<Failure> {
-    await this.markFailed(tx, event, why);
+    await this.end(tx, event, { status: 'failed', error: why });
     return { event: event.id, source, code, why };
   }
 
-  private async markFailed(tx: Tx, event: UnsettledEvent, error: string): Promise<void> {
-    await this.notify(tx, event, error);
-    await this.change(tx, event.id, { status: 'failed', error, ...ENDED });
+  /** An analyst who replays a failed event sees the outcome in the response, so only a queued event is notified. */
+  private async end(
+    tx: Tx,
+    event: UnsettledEvent,
+    end: Partial<WebhookEventEntity> & Pick<WebhookEventEntity, 'error'>,
+  ): Promise<void> {
+    const { id, status } = event;
+    if (end.error && status === 'queued') await this.settlement.notifyFailure(tx, event, end.error);
+    const [attempts, processed_at] = [() => 'attempts + 1', () => 'now()'];
+    await this.change(tx, id, { ...end, progress: null, attempts, processed_at });
   }
 
-  /** An analyst who replays a failed event sees the outcome in the response. */
-  private async notify(tx: Tx, event: UnsettledEvent, error: string): Promise<void> {
-    if (event.status === 'queued') await this.settlement.notifyFailure(tx, event, error);
+  private async change(
+    tx: Tx,
+    id: string,
+    change: Parameters<Repository<WebhookEventEntity>['update']>[1],
+  ): Promise<void> {
+    await tx.getRepository(WebhookEventEntity).update({ id }, change);
   }
 }

@@ -1,28 +1,22 @@
 // SQL: `on conflict` and locks in one order, so that concurrent transactions neither fail nor deadlock.
 import { Injectable } from '@nestjs/common';
 import { Equal, In, IsNull, Not } from 'typeorm';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { WebhookEventEntity, type WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
 import type { ReadEvent } from '../reading/read-events.js';
-import { type Arrival, type SettledReceipt, statusOf } from './receipt.js';
+import {
+  afterPart,
+  type Arrival,
+  ending,
+  incidentsOf,
+  NOTHING_DONE,
+  type SettledReceipt,
+} from './receipt.js';
 
-/** A receipt with its body. Queued and failed receipts have one. */
 export type UnsettledEvent = WebhookEventEntity & Arrival;
 
-/** Columns of a receipt that has ended. */
-export const ENDED = {
-  progress: null,
-  attempts: () => 'attempts + 1',
-  processed_at: () => 'now()',
-};
-
-/** Row of an event that was received before. */
-export type SeenEvent = Pick<
-  WebhookSeenEventEntity,
-  'event_key' | 'content_hashes' | 'event_id' | 'incident_id'
->;
+export type SeenEvent = Omit<WebhookSeenEventEntity, 'source'>;
 
 const CLAIM: Statement = {
   name: 'webhook_seen_events_claim',
@@ -97,10 +91,7 @@ const FAIL: Statement = {
     do update set attempts = webhook_events.attempts + 1,
                   error = case when webhook_events.status = 'failed' then excluded.error end,
                   processed_at = case when webhook_events.status = 'failed' then now() end
-    returning id, id = $1 or exists (
-      select from webhook_events earlier
-       where earlier.source = $2 and earlier.body_hash = $4
-         and earlier.status = 'failed' and earlier.processed_at <= now() - ${QUIET}) as is_news`,
+    returning id`,
 };
 
 /** `origin` is the receipt that has the bytes. */
@@ -128,17 +119,11 @@ const INSERT_SETTLED: Statement = {
     ${endFailed('settled')}`,
 };
 
-/** Two failures at the same time would both find no other failure, so the second waits for the transaction of the first. */
-const LOCK_FAILURES: Statement = {
-  name: 'webhook_events_lock_failures',
-  text: `select pg_advisory_xact_lock(${AdvisoryLock.WebhookFailures}, hashtext($1))`,
-};
-
-const OTHER_FAILURE: Statement = {
-  name: 'webhook_events_other_failure',
+const RECENT_FAILURE: Statement = {
+  name: 'webhook_events_recent_failure',
   text: `
     select from webhook_events
-     where source = $1 and status = 'failed' and processed_at > now() - ${QUIET} and id <> $2 limit 1`,
+     where source = $1 and status = 'failed' and processed_at > now() - ${QUIET} limit 1`,
 };
 
 @Injectable()
@@ -163,11 +148,11 @@ export class InboxRepository {
   }
 
   async lockSeen(tx: Tx, source: string, events: readonly ReadEvent[]): Promise<SeenEvent[]> {
+    if (events.length === 0) return [];
     const keys = events.map(({ key }) => key);
     return await this.statements.rowsIn<SeenEvent>(tx, LOCK_SEEN, [source, keys]);
   }
 
-  /** Remembers the content, so that its repetition is a duplicate. */
   async addContent(tx: Tx, source: string, { key, contentHash }: ReadEvent): Promise<void> {
     await this.statements.rowsIn(tx, ADD_CONTENT, [source, key, contentHash]);
   }
@@ -188,14 +173,15 @@ export class InboxRepository {
   }
 
   async insertSettled(tx: Tx, settled: SettledReceipt): Promise<void> {
-    const { id, source, body_hash, received_at } = settled.arrival;
-    const { status, body, incident_ids, duplicate_of } = outcomeOf(settled);
-    const outcome = [status, body, body_hash, incident_ids, duplicate_of];
+    const { arrival, events } = settled;
+    const { id, source, body_hash, received_at } = arrival;
+    const end = ending(afterPart(NOTHING_DONE, settled), events.length);
+    const body = end.body === null ? null : arrival.body;
+    const outcome = [end.status, body, body_hash, incidentsOf(events), end.duplicate_of];
     const values = [id, source, ...outcome, received_at.toISOString()];
     await this.statements.rowsIn(tx, INSERT_SETTLED, values);
   }
 
-  /** Queues the bodies and returns the ids of their rows, in the same order. */
   async queue(tx: Tx, arrivals: readonly Arrival[]): Promise<string[]> {
     const rows = await this.statements.rowsIn<Queued>(tx, QUEUE, [
       arrivals.map(({ id }) => id),
@@ -208,20 +194,15 @@ export class InboxRepository {
     return arrivals.map((arrival) => ids.get(nameOf(arrival))!);
   }
 
-  /** Keeps a body that failed. Returns its row. `is_news` is false if the same body failed in the quiet period. */
-  async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<KeptFailure> {
+  /** Keeps a body that failed. Returns the id of its row. */
+  async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<string> {
     const { id, source, body, body_hash, received_at } = arrival;
     const values = [id, source, body, body_hash, received_at.toISOString(), error];
-    return (await this.statements.rowsIn<KeptFailure>(tx, FAIL, values))[0]!;
+    return (await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, FAIL, values))[0]!.id;
   }
 
-  /**
-   * Whether no other event of the source has failed in the quiet period. The caller has locked the row of its event: all
-   * transactions lock rows before the failures of the source.
-   */
-  async isFirstFailure(tx: Tx, source: string, id: string): Promise<boolean> {
-    await this.statements.rowsIn(tx, LOCK_FAILURES, [source]);
-    return (await this.statements.rowsIn(tx, OTHER_FAILURE, [source, id])).length === 0;
+  async hasRecentFailure(tx: Tx, source: string): Promise<boolean> {
+    return (await this.statements.rowsIn(tx, RECENT_FAILURE, [source])).length > 0;
   }
 
   async hasQueued(tx: Tx, source: string): Promise<boolean> {
@@ -245,20 +226,8 @@ export class InboxRepository {
   }
 }
 
-type KeptFailure = Pick<WebhookEventEntity, 'id'> & { readonly is_news: boolean };
 type Queued = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash'>;
 
 function nameOf({ source, body_hash }: Omit<Queued, 'id'>): string {
   return `${source} ${body_hash.toString('base64')}`;
-}
-
-export function outcomeOf({ arrival, events, repeats }: SettledReceipt) {
-  return {
-    status: statusOf(events.map(({ outcome }) => outcome)),
-    // The body is left out only if another receipt has the same bytes: equal events may arrive in different bodies.
-    body: repeats?.hasBytes ? null : arrival.body,
-    incident_ids: [...new Set(events.map(({ incident_id }) => incident_id))],
-    duplicate_of: repeats?.id ?? null,
-    error: null,
-  };
 }

@@ -13,7 +13,6 @@ import { entriesOfNew } from './further-reports.js';
 import { endFailed, SETTLED_COLUMNS } from './inbox.repository.js';
 import { type Arrival, principalOf, type SettledEvent } from './receipt.js';
 
-/** A body of one event. */
 interface SingleReceipt {
   readonly arrival: Arrival;
   readonly event: ReadEvent;

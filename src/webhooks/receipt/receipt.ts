@@ -6,7 +6,6 @@ import type {
 } from '../events/webhook-event.entity.js';
 import { MOST_EVENTS, type ReadEvent } from '../reading/read-events.js';
 
-/** Errors of a receipt. */
 export const RECEIPT_REFUSALS = [
   'unknown_source',
   'payload_too_large',
@@ -25,7 +24,6 @@ export type Arrival = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash' | '
   readonly body: Buffer;
 };
 
-/** Outcome of one event of a body. */
 export interface SettledEvent {
   readonly outcome: 'created' | 'duplicate' | 'updated';
   readonly incident_id: string;
@@ -37,13 +35,7 @@ export interface SettledReceipt {
   readonly arrival: Arrival;
   readonly events: readonly SettledEvent[];
   /** The earlier receipt, if the body has nothing new. */
-  readonly repeats?: EarlierReceipt;
-}
-
-/** The receipt with the same bytes, or the receipt that first had the first event of the body. */
-export interface EarlierReceipt {
-  readonly id: string;
-  readonly hasBytes: boolean;
+  readonly repeats?: SettlingProgress['repeats'];
 }
 
 export interface ReadReceipt {
@@ -51,18 +43,20 @@ export interface ReadReceipt {
   readonly events: readonly ReadEvent[];
 }
 
-/** Status of a receipt: a created incident outranks an update, and an update outranks a duplicate. */
-export function statusOf(outcomes: readonly SettledEvent['outcome'][]): WebhookEventStatus {
+/** A created incident outranks an update, and an update outranks a duplicate. */
+function statusOf(outcomes: readonly SettledEvent['outcome'][]): WebhookEventStatus {
   if (outcomes.includes('created') || outcomes.length === 0) return 'processed';
   return outcomes.includes('updated') ? 'updated' : 'duplicate';
 }
 
-/** Principal name that creates the incidents of a source. */
+export const incidentsOf = (events: readonly SettledEvent[], before: readonly string[] = []) => [
+  ...new Set([...before, ...events.map(({ incident_id }) => incident_id)]),
+];
+
 export function principalOf(source: string): string {
   return `webhook:${source}`;
 }
 
-/** Maximum number of positions in the error message. */
 const MOST_NAMED = 100;
 
 export const NOTHING_DONE: SettlingProgress = {
@@ -75,14 +69,14 @@ export const NOTHING_DONE: SettlingProgress = {
 
 export function afterPart(
   before: SettlingProgress,
-  { events, repeats }: Pick<SettledReceipt, 'events' | 'repeats'>,
+  { events, repeats }: Omit<SettledReceipt, 'arrival'>,
 ): SettlingProgress {
   return {
     ...before,
     done: before.done + events.length,
     most: MOST_EVENTS,
     outcomes: [...new Set([...before.outcomes, ...events.map(({ outcome }) => outcome)])],
-    repeats: before.repeats ?? repeats?.id,
+    repeats: before.repeats ?? repeats,
   };
 }
 
@@ -94,11 +88,13 @@ export function afterFailure(before: SettlingProgress, size: number): SettlingPr
   return { ...before, done: before.done + 1, most: MOST_EVENTS, failed, failures };
 }
 
-/** Final status of the receipt after the last part. */
+/** Columns of the receipt after its last part. `body` is null if another receipt has the same bytes: equal events may arrive in different bodies. */
 export function ending({ outcomes, repeats, failed, failures }: SettlingProgress, total: number) {
-  const status = statusOf(outcomes);
   if (failures === 0) {
-    return { status, error: null, duplicate_of: status === 'duplicate' ? (repeats ?? null) : null };
+    const status = statusOf(outcomes);
+    const earlier = status === 'duplicate' ? repeats : undefined;
+    const body = earlier?.hasBytes ? null : undefined;
+    return { status, error: null, duplicate_of: earlier?.id ?? null, body };
   }
   const more = failures > failed.length ? ` and ${failures - failed.length} more` : '';
   const error = `Of ${total} events these could not be stored: number ${failed.join(', ')}${more}. The log has the cause.`;

@@ -10,7 +10,6 @@ import { entriesOfNew, EVENT_UPDATED, FurtherReports } from './further-reports.j
 import { InboxRepository, type SeenEvent } from './inbox.repository.js';
 import {
   type Arrival,
-  type EarlierReceipt,
   type ReadReceipt,
   type SettledEvent,
   type SettledReceipt,
@@ -21,9 +20,6 @@ import {
 const UPDATES_COMPARED = 1_000;
 
 type Settled = Omit<SettledEvent, 'incident_number'>;
-
-/** Domain event that notification channels may subscribe to. */
-const WEBHOOK_EVENT_FAILED = 'webhook_event.failed';
 
 /**
  * Settles the events of one body in the caller's transaction. A new event creates an incident. A known event with new content
@@ -55,7 +51,8 @@ export class Settlement {
     await this.timeline.add(tx, ...entries);
 
     const repeated = wanted.filter(({ row }) => !first.has(row.id)).map(({ event }) => event);
-    const seen = await this.seenOf(tx, arrival.source, repeated);
+    const rowsSeen = await this.inbox.lockSeen(tx, arrival.source, repeated);
+    const seen = new Map(rowsSeen.map((row) => [nameOf(row.event_key), row]));
     const settled = new Map<ReadEvent, Settled>(
       fresh.map(({ event, row }) => [event, { outcome: 'created', incident_id: row.id }]),
     );
@@ -69,10 +66,13 @@ export class Settlement {
       }
       if (updates.size > 0) await this.further.add(tx, arrival, [...updates], incident_id);
     }
-    const all = await this.withNumbers(
-      tx,
-      events.map((event) => settled.get(event)!),
-    );
+    const states = await this.incidents.statesOf(tx, [
+      ...new Set([...settled.values()].map(({ incident_id }) => incident_id)),
+    ]);
+    const all = events.map((event): SettledEvent => {
+      const { outcome, incident_id } = settled.get(event)!;
+      return { outcome, incident_id, incident_number: states.get(incident_id)!.incident_number };
+    });
     const isDuplicate = all.every(({ outcome }) => outcome === 'duplicate');
     if (!isDuplicate) return { arrival, events: all };
     const ofEach = events.map(({ key }) => seen.get(nameOf(key))!);
@@ -87,7 +87,7 @@ export class Settlement {
     tx: Tx,
     arrival: Arrival,
     seen: readonly SeenEvent[],
-  ): Promise<EarlierReceipt | undefined> {
+  ): Promise<SettledReceipt['repeats']> {
     const first = seen.map(({ event_id }) => event_id);
     const same =
       (await this.inbox.findSameBytes(tx, arrival, first)) ??
@@ -101,12 +101,6 @@ export class Settlement {
     return await this.timeline.subjectIds(tx, incidents, EVENT_UPDATED, UPDATES_COMPARED);
   }
 
-  private async seenOf(tx: Tx, source: string, events: readonly ReadEvent[]) {
-    const rows = events.length > 0 ? await this.inbox.lockSeen(tx, source, events) : [];
-    return new Map(rows.map((row) => [nameOf(row.event_key), row]));
-  }
-
-  /** Returns the events with new content, and remembers their content. */
   private async updatesIn(
     tx: Tx,
     { source }: Arrival,
@@ -127,34 +121,27 @@ export class Settlement {
     return updates;
   }
 
-  private async withNumbers(tx: Tx, settled: readonly Settled[]): Promise<SettledEvent[]> {
-    const ids = settled.map(({ incident_id }) => incident_id);
-    const states = await this.incidents.statesOf(tx, ids);
-    return settled.map((event) => {
-      const { incident_number } = states.get(event.incident_id)!;
-      return { ...event, incident_number };
-    });
-  }
-
-  /** Keeps a failed body for analysts. Returns the id of its row. */
   async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<string> {
-    const { id, is_news } = await this.inbox.keepFailed(tx, arrival, error);
-    if (is_news) await this.notifyFailure(tx, { id, source: arrival.source }, error);
+    const isFirst = !(await this.inbox.hasRecentFailure(tx, arrival.source));
+    const id = await this.inbox.keepFailed(tx, arrival, error);
+    if (isFirst) await this.recordFailure(tx, { id, source: arrival.source }, error);
     return id;
   }
 
-  /** Notifies the first failure of a source in the quiet period. */
-  async notifyFailure(
-    tx: Tx,
-    { id, source }: Pick<WebhookEventEntity, 'id' | 'source'>,
-    error: string,
-  ): Promise<void> {
-    if (!(await this.inbox.isFirstFailure(tx, source, id))) return;
+  /** Notifies the first failure of the source in the quiet period. */
+  async notifyFailure(tx: Tx, event: Failed, error: string): Promise<void> {
+    if (!(await this.inbox.hasRecentFailure(tx, event.source)))
+      await this.recordFailure(tx, event, error);
+  }
+
+  private async recordFailure(tx: Tx, { id, source }: Failed, error: string): Promise<void> {
     const subject = { type: 'webhook_event', id };
     const payload = { source, error };
-    await this.events.record(tx, { type: WEBHOOK_EVENT_FAILED, subject, payload });
+    await this.events.record(tx, { type: 'webhook_event.failed', subject, payload });
   }
 }
+
+type Failed = Pick<WebhookEventEntity, 'id' | 'source'>;
 
 function nameOf(key: Buffer): string {
   return key.toString('base64');

@@ -13,7 +13,7 @@ import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { Work } from '../../platform/work/work.js';
 import { isUnfit, MOST_EVENTS, openBytes, type OpenBody } from '../reading/read-events.js';
-import { accountOf, type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
+import { type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
 import { InboxRepository } from './inbox.repository.js';
 import { ReceiptBatches } from './receipt-batches.js';
 import { QUEUED_EVENTS, workOn } from './inbox-processing.js';
@@ -69,7 +69,7 @@ export class WebhookReceipts {
     }
   }
 
-  private async take({ source, bytes, isRepetition, isLines }: VerifiedReceipt): Promise<Receipt> {
+  private async take({ source, bytes, account, isLines }: VerifiedReceipt): Promise<Receipt> {
     const received_at = this.clock.now();
     const pieces = openBytes(source, bytes, isLines);
     const body = isLarge(bytes) ? await this.turns.runInPieces(pieces) : atOnce(pieces);
@@ -85,7 +85,6 @@ export class WebhookReceipts {
       return { status: 'empty', id: arrival.id };
     }
     if (body.count > 1) {
-      const account = accountOf(source, isRepetition);
       await this.limits.add(webhookLimit(this.settings), account, body.count - 1);
     }
     const isBusy = this.underWay > this.settings.webhookSyncLimit;

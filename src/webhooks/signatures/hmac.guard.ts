@@ -14,9 +14,8 @@ import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { StrangerRefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
-import { ERROR_CATALOGUE } from '../../platform/errors/error-catalogue.js';
-import { FailureLimits } from '../../platform/limits/failure-limits.js';
-import { LimitCounter, type NamedLimit } from '../../platform/limits/limits.js';
+import { meaningOf } from '../../platform/errors/error-catalogue.js';
+import { LimitCounter, type NamedLimit, FailureLimits } from '../../platform/limits/limits.js';
 import { isLines } from '../reading/event-json.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import type { ReceivingSource, WebhookSource } from '../sources/webhook-source.entity.js';
@@ -25,6 +24,7 @@ import {
   signatureHeaders,
   type SignatureProblem,
   signatureProblem,
+  type SignedMessage,
 } from './signature-rules.js';
 
 type ReceiptProblem = SignatureProblem | 'unknown_source';
@@ -39,7 +39,7 @@ export class RefusedReceiptError extends StrangerRefusedError {
         details: { reason: problem },
       },
       retryAfterSeconds === undefined
-        ? new AppError(problem, ERROR_CATALOGUE[problem].meaning)
+        ? new AppError(problem, meaningOf(problem))
         : new TooManyFailuresError('refused webhook receipts', retryAfterSeconds),
     );
   }
@@ -80,11 +80,19 @@ export class HmacGuard implements CanActivate {
     let source: ReceivingSource | undefined;
     try {
       source = await this.sourceOf(request);
-      if (!source) return await this.refuseUnknown(request);
-      const bytes = await this.bodyOf(request);
-      const problem = this.problemOf(source, request, bytes);
-      if (problem) return await this.refuse(problem, source, request);
-      await this.accept(request, reply, source, bytes);
+      const reading = this.bodyOf(request);
+      const bytes = source ? await reading : await reading.catch(() => Buffer.alloc(0));
+      const headers = signatureHeaders(request.raw.rawHeaders);
+      // An unknown source takes as long as a wrong signature, so that the time does not reveal which sources exist.
+      const { signature, secrets, source: name } = source ?? NOBODY;
+      const message = { source: name, headers, body: bytes };
+      const problem = signatureProblem(signature, secrets, message, this.clock.now());
+      if (!source || problem) {
+        // Counts for the address only, so that a stranger cannot use up the limit of a source.
+        const wait = await this.failures.record('webhook', request.ip);
+        throw new RefusedReceiptError(source ? problem! : 'unknown_source', source?.source, wait);
+      }
+      await this.accept(request, reply, source, message);
       return true;
     } catch (error) {
       const { code } = toAppError(error);
@@ -99,63 +107,29 @@ export class HmacGuard implements CanActivate {
     return source?.enabled ? source : undefined;
   }
 
-  /** Takes as long as a wrong signature, so that the time does not reveal which sources exist. */
-  private async refuseUnknown(request: FastifyRequest): Promise<never> {
-    const bytes = await this.bodyOf(request).catch(() => Buffer.alloc(0));
-    this.problemOf(NOBODY, request, bytes);
-    return await this.refuse('unknown_source', undefined, request);
-  }
-
   private async bodyOf({ arriving }: FastifyRequest): Promise<Buffer> {
-    if (!arriving) return Buffer.alloc(0);
-    return await arriving.read(this.settings.bodyLimitBytes, 'stranger');
-  }
-
-  private problemOf(
-    { source, signature, secrets }: typeof NOBODY,
-    request: FastifyRequest,
-    body: Buffer,
-  ): SignatureProblem | undefined {
-    const message = { source, headers: signatureHeaders(request.raw.rawHeaders), body };
-    return signatureProblem(signature, secrets, message, this.clock.now());
-  }
-
-  /** Counts the refusal for the address only, so that a stranger cannot use up the limit of a source. */
-  private async refuse(
-    problem: ReceiptProblem,
-    source: ReceivingSource | undefined,
-    { ip }: FastifyRequest,
-  ): Promise<never> {
-    const wait = await this.failures.record('webhook', ip);
-    throw new RefusedReceiptError(problem, source?.source, wait);
-  }
-
-  /** Returns false for a repetition. A captured message that is replayed must not use up the limit of its source. */
-  private async isNew(
-    { source, signature }: WebhookSource,
-    request: FastifyRequest,
-    body: Buffer,
-  ): Promise<boolean> {
-    const headers = signatureHeaders(request.raw.rawHeaders);
-    const message = messageName(signature, { source, headers, body });
-    return message === undefined || this.counter.isFirst(REPETITIONS, `${source} ${message}`);
+    return (await arriving?.read(this.settings.bodyLimitBytes)) ?? Buffer.alloc(0);
   }
 
   private async accept(
     request: FastifyRequest,
     reply: FastifyReply,
     { secrets: _, ...source }: ReceivingSource,
-    bytes: Buffer,
+    message: SignedMessage,
   ): Promise<void> {
-    const isRepetition = !(await this.isNew(source, request, bytes));
-    const limit = webhookLimit(this.settings);
-    await this.counter.charge(limit, accountOf(source, isRepetition), reply);
+    // A captured message that is replayed must not use up the limit of its source, so repetitions have an account of their own.
+    const { source: name, signature } = source;
+    const repeated = messageName(signature, message);
+    const isFirst =
+      repeated === undefined || (await this.counter.isFirst(REPETITIONS, `${name} ${repeated}`));
+    const account = `${isFirst ? 'source' : 'repeated'} ${name}`;
+    await this.counter.charge(webhookLimit(this.settings), account, reply);
     requireUncompressed(request);
-    request.received = bytes;
+    request.received = message.body;
     request.verifiedReceipt = {
       source,
-      bytes,
-      isRepetition,
+      bytes: message.body,
+      account,
       isLines: isLines(request.headers['content-type']),
     };
   }
@@ -168,14 +142,11 @@ function requireUncompressed({ headers }: FastifyRequest): void {
   throw new AppError('bad_request', 'The body must be sent as it is, without Content-Encoding.');
 }
 
-/** A body whose signature is valid. */
 export interface VerifiedReceipt {
   readonly source: WebhookSource;
-  /** Exact bytes of the body. */
   readonly bytes: Buffer;
-  /** The same message was received within the last minute. It counts as a repetition. */
-  readonly isRepetition: boolean;
-  /** Its content type says that each line is JSON. */
+  /** Account of webhookLimit that its events count for. */
+  readonly account: string;
   readonly isLines: boolean;
 }
 
@@ -197,12 +168,4 @@ export const Verified = createParamDecorator(
 /** Rate limit of the events of a source. The guard charges one event before it parses the body. */
 export function webhookLimit({ rateLimitWebhook }: Settings): NamedLimit {
   return { name: 'webhook', perMinute: rateLimitWebhook };
-}
-
-/** Repetitions have a separate account, so that replaying a captured message cannot use up the limit of its source. */
-export function accountOf(
-  { source }: Pick<WebhookSource, 'source'>,
-  isRepetition: boolean,
-): string {
-  return `${isRepetition ? 'repeated' : 'source'} ${source}`;
 }

@@ -3,7 +3,7 @@ import { RouteConstraints } from '@nestjs/platform-fastify';
 import type { FastifyServerOptions } from 'fastify';
 import { TooManyFailuresError } from '../../auth/auth.errors.js';
 import { AppError } from '../../platform/errors/app-error.js';
-import { FailureLimits } from '../../platform/limits/failure-limits.js';
+import { FailureLimits } from '../../platform/limits/limits.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import type { SignatureScheme } from '../sources/webhook-source.entity.js';
 import { RefusedReceiptError } from './hmac.guard.js';
@@ -17,17 +17,15 @@ export const OKTA_VERIFICATION_TYPE = 'application/json; profile="okta-verificat
 export const CHALLENGE = /^[\w.~+/=-]{1,256}$/;
 
 const CONSTRAINT = 'oktaChallenge';
-const IS_THERE = 'there';
 
 /** Routes only requests with Okta's header. Another handler serves the same address without it. */
 export const WithOktaChallenge = (): MethodDecorator =>
-  RouteConstraints({ [CONSTRAINT]: IS_THERE });
+  RouteConstraints({ [CONSTRAINT]: 'present' });
 
 type Constraints = NonNullable<NonNullable<FastifyServerOptions['routerOptions']>['constraints']>;
 type Handlers = ReturnType<Constraints[string]['storage']>;
 type Handler = Parameters<Handlers['set']>[1];
 
-/** Router constraint on Okta's header. */
 export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
   [CONSTRAINT]: {
     name: CONSTRAINT,
@@ -39,7 +37,7 @@ export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
       };
     },
     deriveConstraint: ({ headers }) =>
-      headers[OKTA_CHALLENGE] === undefined ? 'absent' : IS_THERE,
+      headers[OKTA_CHALLENGE] === undefined ? 'absent' : 'present',
     mustMatchWhenDerived: false,
   },
 };

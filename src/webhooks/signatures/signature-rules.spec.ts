@@ -513,7 +513,6 @@ describe('the signature of a receipt', () => {
       `sha256=${signedBody()}`,
       `v2=${signedBody()}`,
       `${right.slice(0, -1)}`,
-      `${`${other},`.repeat(10)}${right}`,
       '',
     ])('is nothing else: %.40s', (value) => {
       expect(at(value)).toBe('invalid_signature');

@@ -1,7 +1,6 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { ReceivingSecret, SignatureScheme } from '../sources/webhook-source.entity.js';
 
-/** Headers of a request by their names in lower case. */
 type SignatureHeaders = ReadonlyMap<string, string>;
 
 /**
@@ -25,17 +24,18 @@ export const TOLERANCE_SECONDS = 300;
 
 export type SignatureProblem = 'invalid_signature' | 'timestamp_expired';
 
-interface SignedMessage {
+export interface SignedMessage {
   /** Name of the source, which is the user name of Basic authentication. */
   readonly source: string;
   readonly headers: SignatureHeaders;
   readonly body: Buffer;
 }
 
-interface Verifier {
-  /** In schemes that sign the time. */
+/** A signature is valid if one of the sent values equals one of the values that belong to a secret. */
+interface Scheme {
   readonly timestampHeader?: string;
-  readonly verifies: (message: SignedMessage, secrets: readonly string[]) => boolean;
+  readonly sent: (message: SignedMessage) => readonly Buffer[];
+  readonly expected: (secret: string, message: SignedMessage) => readonly Buffer[];
 }
 
 /**
@@ -48,9 +48,13 @@ export function signatureProblem(
   message: SignedMessage,
   now: Date,
 ): SignatureProblem | undefined {
-  const { timestampHeader, verifies } = VERIFIERS[scheme];
-  const valid = secrets.flatMap(({ value, until }) => (!until || until > now ? value : []));
-  if (!verifies(message, valid)) return 'invalid_signature';
+  const { timestampHeader, sent, expected } = SCHEMES[scheme];
+  const values = sent(message);
+  const valid = secrets.filter(({ until }) => !until || until > now);
+  const isSigned = valid
+    .flatMap(({ value }) => expected(value, message))
+    .some((digest) => values.some((value) => equal(value, digest)));
+  if (!isSigned) return 'invalid_signature';
   if (timestampHeader === undefined) return undefined;
   const seconds = Number(message.headers.get(timestampHeader));
   const off = Math.abs(Math.floor(now.getTime() / 1000) - seconds);
@@ -62,7 +66,7 @@ export function signatureProblem(
  * because their senders may repeat messages.
  */
 export function messageName(scheme: SignatureScheme, message: SignedMessage): string | undefined {
-  const { timestampHeader } = VERIFIERS[scheme];
+  const { timestampHeader } = SCHEMES[scheme];
   if (timestampHeader === undefined) return undefined;
   const time = message.headers.get(timestampHeader) ?? '';
   return `${time} ${hash('sha256', message.body, 'base64url')}`;
@@ -71,103 +75,94 @@ export function messageName(scheme: SignatureScheme, message: SignedMessage): st
 const TIMESTAMP = /^\d{1,15}$/;
 const HEX_SIGNATURE = /^(?:sha256=)?([0-9a-f]{64})$/i;
 const STANDARD_ID = /^[\x21-\x7e]{1,256}$/;
-const STANDARD_SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/;
+/** Each digest has one spelling: the last letter ends with zero bits. */
+const STANDARD_SIGNATURE = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/;
 const STANDARD_SECRET = /^whsec_/;
-/** With or without padding. */
 export const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 const BEARER = /^bearer +(.+)$/i;
 const BASIC = /^basic +(.+)$/i;
 const PAGERDUTY_SIGNATURE = /^ *v1=([0-9a-f]{64}) *$/i;
-/** Senders have fewer secrets. */
-const MOST_SIGNATURES = 10;
 
-const VERIFIERS: Readonly<Record<SignatureScheme, Verifier>> = {
+const SCHEMES: Readonly<Record<SignatureScheme, Scheme>> = {
   timestamped: {
     timestampHeader: 'x-webhook-timestamp',
-    verifies: ({ headers, body }, secrets) => {
-      const timestamp = headers.get('x-webhook-timestamp') ?? '';
-      const sent = hexSignature(headers);
-      if (!sent || !TIMESTAMP.test(timestamp)) return false;
-      return secrets.some((secret) => equal(sent, hmac(secret, `${timestamp}.`, body)));
-    },
+    sent: ({ headers }) =>
+      TIMESTAMP.test(headers.get('x-webhook-timestamp') ?? '') ? hexSignature(headers) : [],
+    expected: (secret, { headers, body }) => [
+      hmac(secret, `${headers.get('x-webhook-timestamp')}.`, body),
+    ],
   },
 
   body: {
-    verifies: ({ headers, body }, secrets) => {
+    sent: ({ headers }) => {
       const given = hexSignature(headers);
-      const sent = given ? [given] : pagerDutySignatures(headers);
-      if (sent.length === 0) return false;
-      return secrets.some((secret) => {
-        const digest = hmac(secret, '', body);
-        return sent.some((one) => equal(one, digest));
-      });
+      return given.length > 0 ? given : pagerDutySignatures(headers);
     },
+    expected: (secret, { body }) => [hmac(secret, '', body)],
   },
 
   /** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
   standard: {
     timestampHeader: 'webhook-timestamp',
-    verifies: ({ headers, body }, secrets) => {
-      const id = headers.get('webhook-id') ?? '';
-      const timestamp = headers.get('webhook-timestamp') ?? '';
-      const sent = standardSignatures(headers.get('webhook-signature') ?? '');
-      if (sent.length === 0 || !STANDARD_ID.test(id) || !TIMESTAMP.test(timestamp)) return false;
-      return secrets.flatMap(standardKeys).some((key) => {
-        const digest = hmac(key, `${id}.${timestamp}.`, body).toString('base64');
-        return sent.some((one) => equal(Buffer.from(one), Buffer.from(digest)));
-      });
+    sent: ({ headers }) => {
+      const isComplete =
+        STANDARD_ID.test(headers.get('webhook-id') ?? '') &&
+        TIMESTAMP.test(headers.get('webhook-timestamp') ?? '');
+      return isComplete ? standardSignatures(headers.get('webhook-signature') ?? '') : [];
+    },
+    expected: (secret, { headers, body }) => {
+      const prefix = `${headers.get('webhook-id')}.${headers.get('webhook-timestamp')}.`;
+      return standardKeys(secret).map((key) => hmac(key, prefix, body));
     },
   },
 
   token: {
-    verifies: ({ headers }, secrets) => {
+    sent: ({ headers }) => {
       const token =
         headers.get('x-webhook-token') ??
         headers.get(CLOUDFLARE_TOKEN) ??
         BEARER.exec(headers.get('authorization') ?? '')?.[1];
-      if (token === undefined) return false;
-      // Node reads each byte of a header as one character. Hashes have equal lengths, so the time of the comparison reveals nothing.
-      const sent = sha256(Buffer.from(token, 'latin1'));
-      return secrets.some((secret) => equal(sent, sha256(Buffer.from(secret))));
+      return hashes(token);
     },
+    expected: (secret) => [sha256(Buffer.from(secret))],
   },
 
   /** https://www.rfc-editor.org/rfc/rfc7617. The encoded form is compared, because it is unique. */
   basic: {
-    verifies: ({ headers, source }, secrets) => {
-      const given = BASIC.exec(headers.get('authorization') ?? '')?.[1];
-      if (given === undefined) return false;
-      const sent = sha256(Buffer.from(given, 'latin1'));
-      return secrets.some((secret) =>
-        equal(sent, sha256(Buffer.from(Buffer.from(`${source}:${secret}`).toString('base64')))),
-      );
-    },
+    sent: ({ headers }) => hashes(BASIC.exec(headers.get('authorization') ?? '')?.[1]),
+    expected: (secret, { source }) => [
+      sha256(Buffer.from(Buffer.from(`${source}:${secret}`).toString('base64'))),
+    ],
   },
 };
 
+/** Node reads each byte of a header as one character. Hashes have equal lengths, so the time of the comparison reveals nothing. */
+const hashes = (text: string | undefined): Buffer[] =>
+  text === undefined ? [] : [sha256(Buffer.from(text, 'latin1'))];
+
 /** https://developer.pagerduty.com/docs/verifying-webhook-signatures: one signature for each secret, during a rotation. */
 function pagerDutySignatures(headers: SignatureHeaders): Buffer[] {
-  const given = headers.get('x-pagerduty-signature')?.split(',', MOST_SIGNATURES) ?? [];
+  const given = headers.get('x-pagerduty-signature')?.split(',') ?? [];
   return given.flatMap((one) => {
     const hex = PAGERDUTY_SIGNATURE.exec(one)?.[1];
     return hex === undefined ? [] : [Buffer.from(hex, 'hex')];
   });
 }
 
-/** Only the first header that exists counts. */
-function hexSignature(headers: SignatureHeaders): Buffer | undefined {
+function hexSignature(headers: SignatureHeaders): Buffer[] {
   const given =
     headers.get('x-webhook-signature') ??
     headers.get('x-signature') ??
     headers.get('x-hub-signature-256') ??
     '';
   const hex = HEX_SIGNATURE.exec(given)?.[1];
-  return hex === undefined ? undefined : Buffer.from(hex, 'hex');
+  return hex === undefined ? [] : [Buffer.from(hex, 'hex')];
 }
 
 /** `v1,<base64>`, several separated by spaces. Other versions are ignored. */
-function standardSignatures(header: string): string[] {
-  return header.split(' ').flatMap((one) => STANDARD_SIGNATURE.exec(one)?.[1] ?? []);
+function standardSignatures(header: string): Buffer[] {
+  const encoded = header.split(' ').flatMap((one) => STANDARD_SIGNATURE.exec(one)?.[1] ?? []);
+  return encoded.map((text) => Buffer.from(text, 'base64'));
 }
 
 /** After the prefix, base64 of the key. Without the prefix, some senders use the text and others the decoded bytes. */

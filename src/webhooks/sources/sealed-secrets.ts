@@ -56,7 +56,6 @@ export class SealedSecrets {
 
 const contextOf = (source: string): string => `webhook:${source}`;
 
-/** Columns with sealed secrets of sources. */
 export const WEBHOOK_SECRETS: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
   (column) => ({
     table: 'webhook_sources',

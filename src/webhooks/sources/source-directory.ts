@@ -14,26 +14,20 @@ import {
 
 /** Maximum age of a read. A change takes effect within a second. */
 const VALID_MS = 500;
-/** Maximum age of a read that shows that a source does not exist. Another replica may just have created it. */
-const VALID_FOR_MISSING_MS = 50;
 
 const ALL = {
   name: 'webhook_sources_all',
   text: `select ${columnsOf(WebhookSourceEntity, []).join(', ')} from webhook_sources`,
 };
 
-interface Snapshot {
-  readonly sources: ReadonlyMap<string, ReceivingSource>;
-  /** Start of the read, by the monotonic clock. */
-  readonly readAt: number;
-}
-
 /** All sources with their secrets, so that receipts do not read them. One read runs at a time. */
 @Injectable()
 export class SourceDirectory {
   private readonly log = new Logger(SourceDirectory.name);
-  private latest: Snapshot = { sources: new Map(), readAt: -Infinity };
-  private reading: Promise<Snapshot> | undefined;
+  private sources: ReadonlyMap<string, ReceivingSource> = new Map();
+  /** Start of the read of `sources`. */
+  private readAt = -Infinity;
+  private reading: Promise<void> | undefined;
   private changedAt = -Infinity;
   /** Encrypted secrets whose failure is in the log. */
   private readonly unreadable = new Set<string>();
@@ -46,15 +40,11 @@ export class SourceDirectory {
 
   /** Returns the source, also if it is disabled. Throws if the database does not answer. */
   async find(name: string): Promise<ReceivingSource | undefined> {
-    if (!SOURCE_NAME.test(name)) return undefined;
-    const arrivedAt = performance.now();
-    const known = (await this.readAfter(arrivedAt - VALID_MS)).get(name);
-    return known ?? (await this.readAfter(arrivedAt - VALID_FOR_MISSING_MS)).get(name);
+    return SOURCE_NAME.test(name) ? (await this.valid()).get(name) : undefined;
   }
 
-  /** Throws if the database does not answer. */
   async enabledNames(): Promise<string[]> {
-    const sources = await this.readAfter(performance.now() - VALID_MS);
+    const sources = await this.valid();
     return [...sources.values()].filter(({ enabled }) => enabled).map(({ source }) => source);
   }
 
@@ -63,25 +53,23 @@ export class SourceDirectory {
     this.changedAt = performance.now();
   }
 
-  /** Returns a read that started after the moment. The current read may have started earlier. */
-  private async readAfter(moment: number): Promise<Snapshot['sources']> {
-    const oldest = Math.max(moment, this.changedAt);
-    let snapshot = this.latest;
-    while (snapshot.readAt <= oldest) {
+  /** The current read may have started too early. */
+  private async valid(): Promise<ReadonlyMap<string, ReceivingSource>> {
+    const oldest = Math.max(performance.now() - VALID_MS, this.changedAt);
+    while (this.readAt <= oldest) {
       this.reading ??= this.read().finally(() => {
         this.reading = undefined;
       });
-      snapshot = await this.reading;
+      await this.reading;
     }
-    return snapshot.sources;
+    return this.sources;
   }
 
-  private async read(): Promise<Snapshot> {
+  private async read(): Promise<void> {
     const readAt = performance.now();
     const rows = await this.statements.rows<WebhookSourceEntity>(ALL);
-    const sources = new Map(rows.map((row) => [row.source, this.receiving(row)]));
-    this.latest = { sources, readAt };
-    return this.latest;
+    this.sources = new Map(rows.map((row) => [row.source, this.receiving(row)]));
+    this.readAt = readAt;
   }
 
   private receiving(row: WebhookSourceEntity): ReceivingSource {

@@ -38,18 +38,13 @@ export type JoinedPointers = string | readonly Pointers[];
 
 /** Pointers to the parts of an incident in an event. At least one of title, severity, event_id and type is required. */
 export interface Mapping {
-  /**
-   * Pointers from the body to lists of events. The members of all lists count. If no pointer leads to a list with members, the first
-   * object is the only event.
-   */
+  /** Pointers to lists of events, whose members all count. Without members, the first object is the only event. */
   readonly items?: Pointers;
   readonly title?: JoinedPointers;
   readonly severity?: Pointers;
   /** Unique for each event, and the same if the sender repeats or updates the event. */
   readonly event_id?: JoinedPointers;
-  /** Category, tactic and rule of the tool. All of them count. */
   readonly type?: Pointers;
-  /** Values for `fields` of the incident, such as `sender`. */
   readonly lift?: Readonly<Record<string, Pointers>>;
 }
 
@@ -61,7 +56,6 @@ export interface Mapping {
 )
 @Index('ix_webhook_sources_created_at', ['created_at', 'source'])
 export class WebhookSourceEntity {
-  /** Name of the source, a part of the address that events are sent to. */
   @PrimaryColumn({
     type: 'text',
     collation: 'C',
@@ -78,7 +72,6 @@ export class WebhookSourceEntity {
   @Column({ type: 'text' })
   readonly signature: SignatureScheme;
 
-  /** Preset that the mapping came from. */
   @Column({ type: 'text', nullable: true })
   readonly preset: string | null;
 
@@ -111,7 +104,6 @@ export class WebhookSourceEntity {
   @Column({ type: 'text', nullable: true })
   readonly secret: string | null;
 
-  /** Encrypted, and valid until `previous_secret_until`. */
   @Column({ type: 'text', nullable: true })
   readonly previous_secret: string | null;
 
@@ -128,7 +120,6 @@ export class WebhookSourceEntity {
   readonly updated_at: Date;
 }
 
-/** A source without its secrets. */
 export type WebhookSource = Omit<WebhookSourceEntity, 'secret' | 'previous_secret'>;
 
 /** Settings that decide which incident an event creates. */
@@ -151,7 +142,6 @@ export interface Preset
     Partial<Pick<WebhookSource, 'severity_mapping' | 'type_mapping'>> {
   readonly name: string;
   readonly title: string;
-  /** Tools and versions that send these events, and the addresses of their documentation. */
   readonly documentation: string;
   /** Steps at the sender. `{url}` is the address of the source. */
   readonly set_up: readonly string[];

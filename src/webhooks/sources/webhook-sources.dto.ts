@@ -8,7 +8,7 @@ import {
   type Severity,
 } from '../../incidents/incident.js';
 import { jsonWithRawData } from '../../incidents/raw-data-rules.js';
-import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
+import { PageQueryDto, SortWords } from '../../platform/paging/page.js';
 import {
   AlwaysTrue,
   Choice,
@@ -81,50 +81,32 @@ const MAPPING_DESCRIPTION =
   'list within the list of `title` or `event_id` are joined. `items` leads to a list of events; then `^/` starts from the whole ' +
   'body. `lift` sets `fields` of the incident.';
 
-const PresetName = (options: FieldOptions = {}, use: Use = 'shown') =>
-  use === 'new' || use === 'change'
-    ? Choice(
-        'KnownWebhookPreset',
-        PRESETS.map(({ name }) => name),
-        { example: 'alertmanager', ...options },
-      )
-    : Text({ max: 63, example: 'alertmanager', ...options });
+const PRESET_NAMES = PRESETS.map(({ name }) => name);
+const PRESET = { example: 'alertmanager' };
 
 const PLAYBOOK = /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u;
 const CLEARED_BY = 'An empty text removes it.';
 
 type Use = 'new' | 'change' | 'shown' | 'preset';
 
-/** Settings that are never absent. Requests may leave out all settings. */
-const PRESENT: Readonly<Record<Use, readonly (keyof SourceSettings)[]>> = {
-  new: [],
-  change: [],
-  preset: ['signature', 'mapping'],
-  shown: [
-    'enabled',
-    'signature',
-    'format',
-    'severity_mapping',
-    'type_mapping',
-    'incident_type_fixed',
-    'min_severity',
-    'auto_triage',
-  ],
-};
+/** Settings of all presets. */
+const IN_PRESETS: readonly string[] = ['signature', 'mapping'];
 
-/** Settings of a source in requests and responses. */
 function settingsFor(use: Use) {
   const isChange = use === 'change';
+  const isRequest = isChange || use === 'new';
   const field = (name: keyof SourceSettings, options: FieldOptions) => ({
     ...options,
-    optional: !PRESENT[use].includes(name),
+    // Requests may leave out all settings. A source has those with a default.
+    optional:
+      use === 'preset' ? !IN_PRESETS.includes(name) : isRequest || DEFAULT_SETTINGS[name] === null,
     ...(use === 'new' && { default: DEFAULT_SETTINGS[name] ?? undefined }),
   });
   /** Later releases may add values, so responses have open sets. */
   const OneOf = (name: string, values: readonly string[], options: FieldOptions) =>
-    isChange || use === 'new'
-      ? Choice(`Known${name}`, values, options)
-      : OpenChoice(name, values, options);
+    isRequest ? Choice(`Known${name}`, values, options) : OpenChoice(name, values, options);
+  const PresetName = (options: FieldOptions) =>
+    isRequest ? Choice('KnownWebhookPreset', PRESET_NAMES, options) : Text({ ...options, max: 63 });
   /** In a change, an empty text removes the setting, because null means absent. */
   const clearable = (pattern: RegExp) =>
     isChange ? new RegExp(`^$|${pattern.source}`, pattern.flags) : pattern;
@@ -164,10 +146,10 @@ function settingsFor(use: Use) {
 
     @PresetName(
       field('preset', {
+        ...PRESET,
         description:
           'A preset of GET /api/webhooks/presets. In a request, it sets mapping, severity_mapping, type_mapping, incident_type, signature and format unless the request has them.',
       }),
-      use,
     )
     readonly preset?: string;
 
@@ -338,7 +320,7 @@ export class DeletedWebhookSourceDto {
 }
 
 class PresetTextsDto {
-  @PresetName()
+  @Text({ ...PRESET, max: 63 })
   readonly name: string;
 
   @Text({ example: 'Prometheus Alertmanager' })

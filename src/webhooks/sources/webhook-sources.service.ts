@@ -13,7 +13,7 @@ import {
   afterCommit,
 } from '../../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
-import type { Caller } from '../../platform/http/caller.js';
+import type { Caller } from '../../platform/http/request.js';
 import { findOrder, type Page, type PageRequest, sortWords } from '../../platform/paging/page.js';
 import { isLines } from '../reading/event-json.js';
 import { type ReadEvent, isUnfit, openBytes } from '../reading/read-events.js';
@@ -69,10 +69,7 @@ export class WebhookSourcesService {
   }
 
   async get(source: string): Promise<WebhookSource> {
-    const rows = this.dataSource.getRepository(WebhookSourceEntity);
-    const found = SOURCE_NAME.test(source) ? await rows.findOneBy({ source }) : null;
-    if (!found) throw new NotFoundError('Webhook source');
-    return this.shown(found);
+    return this.shown(await this.read(source));
   }
 
   async preview(
@@ -125,7 +122,7 @@ export class WebhookSourcesService {
     }
     requireValid(change);
     return await this.transactions.run<WebhookSource>(async (tx) => {
-      const before = await this.lock(tx, source);
+      const before = await this.read(source, tx);
       const after = this.contentAfter(before, change);
       const fields = RECORDED.filter((name) => !isDeepStrictEqual(before[name], after[name]));
       if (fields.length === 0) return this.shown(before);
@@ -140,7 +137,7 @@ export class WebhookSourcesService {
 
   async delete(caller: Caller, source: string): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const gone = await this.lock(tx, source);
+      const gone = await this.read(source, tx);
       await tx.getRepository(WebhookSourceEntity).delete({ source });
       await this.record(tx, caller, 'webhook_source.deleted', gone);
     }, caller);
@@ -151,11 +148,8 @@ export class WebhookSourcesService {
     requireMapping(settings);
     const secrets = this.secrets.change(before, change, this.clock.now());
     if (settings.enabled && secrets.secret === null) {
-      throw ValidationError.of(
-        'secret',
-        'required',
-        'secret is required, because the stored secret is lost.',
-      );
+      const message = 'secret is required, because the stored secret is lost.';
+      throw ValidationError.of('secret', 'required', message);
     }
     if (change.secret !== undefined) {
       requireUsable(change.secret, settings.signature, 'secret');
@@ -166,9 +160,10 @@ export class WebhookSourcesService {
     return { ...settings, ...secrets };
   }
 
-  private async lock(tx: Tx, source: string): Promise<WebhookSourceEntity> {
-    const lock = { mode: 'pessimistic_write' } as const;
-    const rows = tx.getRepository(WebhookSourceEntity);
+  /** Locks the source if the read is in a transaction. */
+  private async read(source: string, tx?: Tx): Promise<WebhookSourceEntity> {
+    const rows = (tx ?? this.dataSource).getRepository(WebhookSourceEntity);
+    const lock = tx && ({ mode: 'pessimistic_write' } as const);
     const found = SOURCE_NAME.test(source) ? await rows.findOne({ where: { source }, lock }) : null;
     if (!found) throw new NotFoundError('Webhook source');
     return found;

@@ -11,7 +11,7 @@ import {
 } from '../../../src/triage/model/triage-model.port.js';
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
 import { presetNamed } from '../../../src/webhooks/presets/presets.js';
-import type { Json } from '../../../src/webhooks/reading/json.js';
+import type { Json } from '../../../src/webhooks/reading/event-json.js';
 import { isUnfit, readEvents } from '../../../src/webhooks/reading/read-events.js';
 import { SEVERITIES } from '../../../src/incidents/incident.js';
 import type { EvalCase, GivenIncident, RawData } from './case-shape.js';

@@ -1,7 +1,7 @@
 import { loadSettings } from '../../../src/platform/config/load-settings.js';
 import { OutboundHttp } from '../../../src/platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../../src/platform/net/targets.js';
-import { anthropicModel } from '../../../src/triage/model/anthropic/anthropic-model.js';
+import { AnthropicModel } from '../../../src/triage/model/anthropic/anthropic-model.js';
 import { RulesModel } from '../../../src/triage/model/rules/rules-model.js';
 import type { TriageModel } from '../../../src/triage/model/triage-model.port.js';
 
@@ -24,5 +24,5 @@ export function modelOf(provider: string): TriageModel {
 /** As the service would make it: with the same settings, and by the same way out of the house. */
 function modelOfEnvironment(): TriageModel {
   const settings = loadSettings();
-  return anthropicModel(settings, new OutboundHttp(new Targets(new Resolver(), settings)));
+  return new AnthropicModel(settings, new OutboundHttp(new Targets(new Resolver(), settings)));
 }

@@ -21,10 +21,7 @@ interface Table {
   readonly columns: readonly string[];
 }
 
-/**
- * The first line of a backup, which is a gzip file (with its checksum). Then come the rows of each table as COPY text,
- * ended by a line `\.`.
- */
+/** First line of a backup, a gzip file. Then the COPY text of each table, ended by a line `\.`. */
 export interface Manifest {
   readonly format: number;
   readonly version: string;
@@ -52,10 +49,7 @@ interface BackupOptions {
   readonly force?: boolean;
 }
 
-/**
- * Writes a snapshot of the whole database while the service keeps writing. The file appears when it is complete and
- * synced.
- */
+/** Writes a snapshot while the service keeps writing. The file appears when it is complete and synced. */
 export async function writeBackup(options: BackupOptions): Promise<Backup> {
   const { url, file, force } = options;
   if (!force && existsSync(file)) {

@@ -39,10 +39,7 @@ interface RestoreOptions {
   readonly force?: boolean;
 }
 
-/**
- * Replaces the contents of the database in one transaction. An empty or older database is migrated first; otherwise the
- * service may run.
- */
+/** Replaces all rows in one transaction. An empty or older database is migrated first. */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const { url, schema, backup } = options;
   requireSameSchema(backup.manifest, schema);
@@ -177,10 +174,7 @@ const WAIT_MS = 700;
 const PAUSE_MS = 300;
 const PATIENCE_MS = 60_000;
 
-/**
- * Locks all tables. A transaction of the service may hold one table and wait for another, so each attempt is short and
- * repeated.
- */
+/** A transaction may hold one table and wait for another, so each attempt is short and repeated. */
 export async function lockTables(client: ClientBase, tables: readonly string[]): Promise<void> {
   const names = tables.map((name) => client.escapeIdentifier(name)).join(', ');
   await client.query(`set local lock_timeout = ${WAIT_MS}`);

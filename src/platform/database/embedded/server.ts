@@ -60,10 +60,7 @@ const SHUTDOWN: readonly (readonly [NodeJS.Signals, number])[] = [
   ['SIGKILL', 5_000],
 ];
 
-/**
- * Stops the server of a killed service and removes its socket. The caller holds the lock, so no live service uses that
- * server.
- */
+/** Stops the server of a killed service. The caller holds the lock, so no live service uses it. */
 export async function endPredecessor(
   cluster: string,
   user: ServerUser,

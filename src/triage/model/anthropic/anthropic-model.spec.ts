@@ -56,7 +56,12 @@ describe('AnthropicModel', () => {
 
   it('asks for the configured model below the path of a proxy, and sends no more than it has to', async () => {
     api.script(verdict());
-    await judge(modelAt(api, { baseUrl: `${api.url}/proxy/`, model: 'claude-haiku-5-5' }));
+    await judge(
+      modelAt(api, {
+        anthropicBaseUrl: `${api.url}/proxy/`,
+        anthropicModel: 'claude-haiku-5-5',
+      }),
+    );
     const [request] = api.requests;
     expect(request!.path).toBe('/proxy/v1/messages');
     expect(request!.body.model).toBe('claude-haiku-5-5');

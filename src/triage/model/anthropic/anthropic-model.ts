@@ -1,55 +1,63 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
+import { valueAt } from '../../../connectors/calls/vendor-answers.js';
+import { unlessAborted, withDeadline } from '../../../platform/concurrency/within.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import { SettingError } from '../../../platform/config/load-settings.js';
-import type { Settings } from '../../../platform/config/settings.js';
 import { type Span, traced } from '../../../platform/tracing/tracing.js';
+import type { ExtractedIndicator } from '../../evidence/indicators.js';
+import { plainJson } from '../../evidence/visible-text.js';
 import { type Prompt, promptFor, readVerdict, VERDICT_SCHEMA } from '../../prompts/prompt.js';
 import { WORDS } from '../../prompts/prompt-texts.js';
+import { storedJson } from '../../records/stored-json.js';
 import {
-  fieldOf,
   type Judgement,
   type Judging,
   ModelUnavailableError,
   type ProposedVerdict,
   QUESTION_SCHEMA,
   type TokenUse,
+  type ToolCall,
+  ToolError,
   type TriageCase,
   TriageModel,
+  type TriageTool,
   type UnavailableReason,
 } from '../triage-model.port.js';
-import { type AnthropicOptions, notAMessage, ProviderRequests } from './provider-requests.js';
-import { ToolAnswers } from './tool-answers.js';
+import { type AnthropicSettings, notAMessage, ProviderRequests } from './provider-requests.js';
 
+const MOST_QUESTIONS = 6;
+const LONGEST_ANSWER_BYTES = 10 * 1024;
+const TOOL_TIME_MS = 5_000;
 /** Six rounds of questions, the verdict, one repair, and two pauses of the provider. */
 const MOST_REQUESTS = 10;
 /** A verdict has some hundred tokens; a model that thinks first needs more. */
 const MOST_OUTPUT_TOKENS = 8_192;
 
-/** A language model behind the Messages API. */
 export class AnthropicModel extends TriageModel {
   readonly provider = 'anthropic';
   readonly asksOutside = true;
 
   constructor(
+    private readonly settings: AnthropicSettings,
     private readonly http: OutboundHttp,
-    private readonly options: AnthropicOptions,
   ) {
     super();
   }
 
   get configuredModel(): string {
-    return this.options.model;
+    return this.settings.anthropicModel;
   }
 
   async judge(given: TriageCase, judging: Judging): Promise<Judgement> {
-    return await new Conversation(this.http, this.options, given, judging).judgement();
+    return await new Conversation(this.http, this.settings, given, judging).judgement();
   }
 }
 
 type Message = Anthropic.Message;
+type Question = Pick<Anthropic.ToolUseBlock, 'id' | 'name' | 'input'>;
+type Result = Anthropic.ToolResultBlockParam;
 
-/** The questions and answers until there is a verdict. */
 class Conversation {
   private readonly requests: ProviderRequests;
   private readonly prompt: Prompt;
@@ -59,20 +67,20 @@ class Conversation {
 
   constructor(
     http: OutboundHttp,
-    private readonly options: AnthropicOptions,
+    private readonly settings: AnthropicSettings,
     given: TriageCase,
     private readonly judging: Judging,
   ) {
     const { tools, gate, signal } = judging;
     const nonce = randomBytes(16).toString('hex');
-    this.requests = new ProviderRequests(http, options, gate, signal);
+    this.requests = new ProviderRequests(http, settings, gate, signal);
     this.prompt = promptFor(given, { nonce, tools });
     this.answers = new ToolAnswers(tools, given.indicators, nonce, signal);
     this.messages = [{ role: 'user', content: this.prompt.user }];
   }
 
   async judgement(): Promise<Judgement> {
-    this.asks(this.options.model);
+    this.asks(this.settings.anthropicModel);
     for (let request = 1; request <= MOST_REQUESTS; request += 1) {
       const verdict = await this.take(await this.send());
       if (verdict) return { ...this.judging.meter.asked!, verdict, toolCalls: this.answers.calls };
@@ -85,7 +93,7 @@ class Conversation {
   }
 
   private async send(): Promise<Message> {
-    const { model } = this.options;
+    const { anthropicModel: model } = this.settings;
     const attributes = {
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'anthropic',
@@ -168,7 +176,7 @@ class Conversation {
       };
     });
     return {
-      model: this.options.model,
+      model: this.settings.anthropicModel,
       max_tokens: MOST_OUTPUT_TOKENS,
       // Tools stand before the system prompt, so the mark caches both. They are the same for all incidents.
       system: [{ type: 'text', text: this.prompt.system, cache_control: { type: 'ephemeral' } }],
@@ -187,19 +195,18 @@ const MOST_BLOCKS = 200;
 
 /** The SDK does not check answers, and a proxy may answer anything. */
 function isMessage(answer: unknown): answer is Message {
-  const content = fieldOf(answer, 'content');
-  const hasReason = typeof fieldOf(answer, 'stop_reason') === 'string';
+  const content = valueAt(answer, 'content');
+  const hasReason = typeof valueAt(answer, 'stop_reason') === 'string';
   if (!hasReason || !Array.isArray(content) || content.length > MOST_BLOCKS) return false;
-  return content.every((block) => typeof fieldOf(block, 'type') === 'string');
+  return content.every((block) => typeof valueAt(block, 'type') === 'string');
 }
 
 /** A higher number is a mistake, and would use up the budget of the hour. The sum of all attempts must fit into an integer. */
 const MOST_TOKENS = 1_000_000;
 
 function tokensOf(answer: unknown): Required<TokenUse> {
-  const usage = fieldOf(answer, 'usage');
   const count = (name: string): number => {
-    const value = Number(fieldOf(usage, `${name}_tokens`));
+    const value = Number(valueAt(answer, 'usage', `${name}_tokens`));
     return Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : 0;
   };
   const cached_input = count('cache_read_input');
@@ -212,12 +219,81 @@ function useless(reason: UnavailableReason, message: string): ModelUnavailableEr
   return new ModelUnavailableError(reason, message, { mayHelpLater: false });
 }
 
-/** Throws SettingError without a key. */
-export function anthropicModel(settings: Settings, http: OutboundHttp): AnthropicModel {
-  const { anthropicApiKey: apiKey, anthropicBaseUrl: baseUrl } = settings;
-  if (apiKey === undefined) {
-    throw new SettingError('TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY.');
+export class ToolAnswers {
+  readonly calls: ToolCall[] = [];
+  private readonly log = new Logger('Triage');
+
+  constructor(
+    private readonly tools: readonly TriageTool[],
+    private readonly indicators: readonly ExtractedIndicator[],
+    private readonly nonce: string,
+    private readonly signal: AbortSignal,
+    private readonly timeMs = TOOL_TIME_MS,
+  ) {}
+
+  get exhausted(): boolean {
+    return this.calls.length >= MOST_QUESTIONS;
   }
-  const { anthropicModel: model, triageTimeoutMs: timeoutMs } = settings;
-  return new AnthropicModel(http, { apiKey, baseUrl, model, timeoutMs });
+
+  /** The provider refuses a message that leaves out an answer. */
+  async answer(questions: readonly Question[]): Promise<Result[]> {
+    const first = this.calls.length + 1;
+    const asked = questions.slice(0, MOST_QUESTIONS - this.calls.length);
+    const calls = await Promise.all(asked.map((one, at) => this.ask(`t${first + at}`, one)));
+    this.calls.push(...calls);
+    return questions.map(({ id }, at): Result => {
+      const call = calls[at];
+      const content = call ? this.fenced(call) : WORDS.noQuestionsLeft;
+      const isError = !call || call.failed;
+      return { type: 'tool_result', tool_use_id: id, content, ...(isError && { is_error: true }) };
+    });
+  }
+
+  private async ask(id: string, { name, input }: Question): Promise<ToolCall> {
+    const start = performance.now();
+    const tool = this.tools.find((known) => known.name === name);
+    const wanted = valueAt(input, 'indicator_id');
+    const indicator = this.indicators.find((one) => one.id === wanted);
+    const answer = await this.answerOf(tool, indicator);
+    const duration_ms = Math.round(performance.now() - start);
+    const asked = indicator ? { indicator_id: indicator.id } : {};
+    return { id, tool: tool?.name ?? 'unknown', input: asked, ...answer, duration_ms };
+  }
+
+  /** An error of the service is only in the log. */
+  private async answerOf(
+    tool: TriageTool | undefined,
+    indicator: ExtractedIndicator | undefined,
+  ): Promise<Pick<ToolCall, 'output' | 'failed'>> {
+    if (!tool) return failed(WORDS.noSuchTool);
+    if (!indicator) return failed(WORDS.wrongInput);
+    try {
+      const output = await withDeadline(this.timeMs, this.signal, (over) =>
+        unlessAborted(over, tool.ask(indicator)),
+      );
+      return { output: cutToSize(output) };
+    } catch (error) {
+      if (error instanceof ToolError) return failed(error.message);
+      if (!this.signal.aborted) {
+        this.log.warn({ err: error, tool: tool.name }, 'A question of the model was not answered.');
+      }
+      return failed(WORDS.notAnswered);
+    }
+  }
+
+  /** An attacker may have written the answer, so it stands between marks. */
+  private fenced({ id, output }: ToolCall): string {
+    const words = WORDS.toolAnswer.replaceAll('{id}', id);
+    return `${words}\n<${id}-${this.nonce}>\n${plainJson(output)}\n</${id}-${this.nonce}>`;
+  }
+}
+
+const failed = (error: string) => ({ output: { error }, failed: true }) as const;
+
+function cutToSize(answer: object): unknown {
+  for (let characters = LONGEST_ANSWER_BYTES; characters > 0; characters >>= 1) {
+    const cut = storedJson(answer, characters);
+    if (Buffer.byteLength(plainJson(cut)) <= LONGEST_ANSWER_BYTES) return cut;
+  }
+  return null;
 }

@@ -141,7 +141,7 @@ describe('ProviderRequests', () => {
 
   it('gives up a provider that never answers, and does not ask again', async () => {
     api.script({ kind: 'hang' });
-    const outcome = await failureOf(judge(modelAt(api, { timeoutMs: 500 })));
+    const outcome = await failureOf(judge(modelAt(api, { triageTimeoutMs: 500 })));
     expect(outcome).toMatchObject({ reason: 'timeout', extras: { mayHelpLater: true } });
     expect(api.requests.length).toBeLessThan(2);
   });

@@ -1,5 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
+import { valueAt } from '../../../connectors/calls/vendor-answers.js';
 import { presentTime } from '../../../platform/clock.js';
+import type { Settings } from '../../../platform/config/settings.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import {
@@ -8,25 +10,20 @@ import {
   retryAfterMs,
 } from '../../../platform/net/outbound-request.js';
 import {
-  fieldOf,
   LONGEST_RETRY_AFTER_MS,
   ModelUnavailableError,
   type UnavailableReason,
 } from '../triage-model.port.js';
 
-export interface AnthropicOptions {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly model: string;
-  /** Time for one verdict, with all questions and retries. */
-  readonly timeoutMs: number;
-}
+export type AnthropicSettings = Pick<
+  Settings,
+  'anthropicApiKey' | 'anthropicBaseUrl' | 'anthropicModel' | 'triageTimeoutMs'
+>;
 
 /** The SDK adds other headers, which describe this machine. */
 const SENT_HEADERS = ['accept', 'anthropic-version', 'authorization', 'content-type'];
 const READ_HEADERS = ['content-type', 'retry-after', 'retry-after-ms'];
 
-/** Requests of one conversation. Each attempt of the SDK passes the gate. */
 export class ProviderRequests {
   /** Aborted by an error after which the SDK must not retry: an error of the gate, a timeout, or a target that is not allowed. */
   private readonly ended = new AbortController();
@@ -35,14 +32,15 @@ export class ProviderRequests {
 
   constructor(
     private readonly http: OutboundHttp,
-    { apiKey, baseUrl: baseURL, timeoutMs: timeout }: AnthropicOptions,
+    settings: AnthropicSettings,
     private readonly gate: Gate,
     private readonly signal: AbortSignal,
   ) {
+    const { anthropicApiKey: apiKey, anthropicBaseUrl: baseURL } = settings;
+    const { triageTimeoutMs: timeout } = settings;
     this.deadline = performance.now() + timeout;
     const fetch: typeof globalThis.fetch = (target, init) =>
       this.fetch(new URL(target instanceof Request ? target.url : target), init);
-    // The service has its own traces and logs.
     const quiet = { openTelemetry: false, logLevel: 'off' } as const;
     this.sdk = new Anthropic({ apiKey, baseURL, timeout, fetch, ...quiet });
   }
@@ -101,7 +99,6 @@ export class ProviderRequests {
     if ((pauseIn(kept) ?? 0) >= this.timeLeftMs) kept.set('x-should-retry', 'false');
     // A response without contents, such as 204, has no body.
     const bytes = body.length > 0 ? new Uint8Array(body) : null;
-    // HTTP does not know a higher status.
     return new Response(bytes, { status: Math.min(status, 599), headers: kept });
   }
 
@@ -183,17 +180,14 @@ function failureOfStatus(error: StatusError): ModelUnavailableError {
 
 /** The provider reports used up credit as an invalid request. A quoted incident never begins the message. */
 function isAboutAccount(body: unknown): boolean {
-  const error = fieldOf(body, 'error');
-  const message = String(fieldOf(error, 'message'));
-  const isInvalid = fieldOf(error, 'type') === 'invalid_request_error';
-  return (
-    isInvalid && /^(?:your credit balance is|you have reached your specified)\b/i.test(message)
-  );
+  const isInvalid = valueAt(body, 'error', 'type') === 'invalid_request_error';
+  const message = String(valueAt(body, 'error', 'message'));
+  return isInvalid && /^(?:your credit balance is|you have reached your specified)/i.test(message);
 }
 
 /** A response of 200 that is not a message, such as the page of a proxy. A message with odd contents may be better later. */
 export function notAMessage(answer?: unknown): ModelUnavailableError {
-  const needsOperator = fieldOf(answer, 'type') !== 'message';
+  const needsOperator = valueAt(answer, 'type') !== 'message';
   const message = 'The server at ANTHROPIC_BASE_URL does not speak the Messages protocol.';
   return new ModelUnavailableError('invalid_answer', message, {
     mayHelpLater: true,

@@ -66,7 +66,7 @@ export const ACCOUNT_ACTS = signs([
     all(
       atLeast(100, TRIES),
       any(says('guessing', 'new_place', 'travel', 'legacy_protocol', 'push_denied'), manyAccounts))],
-  ['many_accounts', 25, 'brute_force', 'scan', 'T1110.003', 'Very many accounts were tried.',
+  ['many_accounts', 30, 'brute_force', 'scan', 'T1110.003', 'Very many accounts were tried.',
     manyAccounts],
   ['failures_of_one', 20, 'brute_force', 'scan', 'T1110.001', 'One account was tried very often.',
     all(
@@ -189,19 +189,12 @@ export const ACCOUNT_ACTS = signs([
     all(
       reads('account user username targetusername', /(?:^|\\)(?:svc|srv|sa)[_-]/i),
       reads('logontype', /^(?:2|10|11)$/))],
-  ['dormant_account', 25, 'account_takeover', 'work', 'T1078',
-    'An account is used that expired or was not used for months.',
-    any(
-      isTrue('accountexpired isexpired'), atLeast(90, 'dayssincelastsignin dormantdays'))],
 ]);
 
 // prettier-ignore
 export const ACCOUNT_CIRCUMSTANCES = circumstances([
   ['guessing', 15, 'brute_force', 'scan', 'T1110', 'The tool speaks of guessing.',
     says('guessing')],
-  ['guessing_named', 15, 'brute_force', 'scan', 'T1110', 'The rule that fired looks for guessing.',
-    reads('rule rulename description title alert alertname signature type',
-      /(?:brute[- ]?force|password spray|credential stuffing)/i)],
   ['travel', 20, 'impossible_travel', 'place', 'T1078',
     'One account appeared in two places within too short a time.', says('travel')],
   ['new_place', 10, 'account_takeover', 'place', 'T1078',
@@ -209,8 +202,6 @@ export const ACCOUNT_CIRCUMSTANCES = circumstances([
     { only: ({ path }) => !/debugdata\//.test(path), from: says('new_place') }],
   ['two_countries', 10, 'account_takeover', 'place', 'T1078',
     'The event names more than one country.', twoCountries],
-  ['too_fast', 25, 'impossible_travel', 'place', 'T1078', 'The distance between two sign-ins is too large for the time.',
-    atLeast(900, 'speedkmh velocitykmh velocity impliedspeedkmh travelspeedkmh requiredspeedkmh')],
   ['hidden_network', 20, 'account_takeover', 'place', 'T1090',
     'The address belongs to a hosting network, a proxy or Tor.',
     any(

@@ -112,11 +112,9 @@ export const CALMING = calming([
     'The tool names unwanted software and no attack, so its verdict says no more.',
     byTool('threat threatname threatfamily detection detectname classification category threatcategory malwaretype',
       /^(?!.*(?:trojan|ransom|backdoor|stealer|worm|virus))(?:[\w.:/-]{0,20}\b)?(?:pua|pup|adware|riskware|grayware|potentially[ _-]?unwanted)\b/i)],
-  ['no_passwords', -80, 'proof', 'talk scan',
+  ['no_passwords', -100, 'proof', 'talk scan',
     'The server takes no passwords at all, so no guess can succeed.',
     byTool('passwordauth passwordauthentication', /^(?:disabled|no|off)$/i)],
-  ['no_risk_seen', -8, 'clean', 'place', 'The directory sees no risk.',
-    byTool('risk risklevel riskstate', /^(?:none|low|0)$/i)],
   ['approved_on_record', -25, 'decided', 'drill work scan rating',
     'An approval is on record.',
     any(

@@ -1,5 +1,5 @@
 import type { AuthenticationResult } from '../../evidence/mail-authentication.js';
-import { type Fact, type Facts, isOfTools, type Method, patternOfNames } from './facts.js';
+import { type Fact, type Facts, isOfTools, type Method } from './facts.js';
 import { MESSAGES } from './prose.js';
 import type { Sign } from './signs.js';
 
@@ -104,9 +104,9 @@ export const check = (method: Method, ...ends: readonly AuthenticationResult[]):
 
 export const reads = (keys: string, is: Test): Condition => ({ of: words(keys), is });
 export const byTool = (keys: string, is: Test): Condition => ({ of: words(keys), is, by: 'tool' });
-export const named = (names: RegExp, is: Test): Condition => ({ of: patternOfNames(names), is });
+export const named = (names: RegExp, is: Test): Condition => ({ of: names, is });
 export const recorded = (names: RegExp, is: Test): Condition => ({
-  ...{ of: patternOfNames(names), is, by: 'tool' },
+  ...{ of: names, is, by: 'tool' },
 });
 export const noted = (notes: RegExp): Condition => ({ notes });
 /** An answer that is not negative and reads like the pattern. */

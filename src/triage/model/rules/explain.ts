@@ -142,17 +142,10 @@ function whereOf({ fields, isMail }: Facts): string {
 
 const STOPPED =
   /^(?:(?:prevention|file|process)\b.{0,40}\b)?(?:blocked|prevented|quarantined?|mitigated|remediated|removed|deleted|denied|deny|block)\b/i;
-const OUTCOME_KEYS = [
-  'action',
-  'actiontaken',
-  'disposition',
-  'patterndispositiondescription',
-  'mitigationstatus',
-  'remediationstatus',
-  'detectionstatus',
-  'deliveryaction',
-  'result',
-] as const;
+const OUTCOME_KEYS =
+  'action actiontaken disposition patterndispositiondescription mitigationstatus remediationstatus detectionstatus deliveryaction result'.split(
+    ' ',
+  );
 
 /** What the tool did, which says how it ended and not what it is. */
 function outcome(facts: Facts, told: ReadonlySet<string>): string[] {

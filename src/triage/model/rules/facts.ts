@@ -69,10 +69,8 @@ export class Facts {
   private readonly told: Fact[] = [];
   private ofToolsFound?: readonly Fact[];
   private remarksFound?: readonly Fact[];
-  /** The last two names on the way to each fact. */
-  private readonly endings: string[] = [];
-  private readonly namesSeen = new Set<string>();
-  private readonly endingsLike = new Map<RegExp, Set<string>>();
+  /** By the last two names on the way to each fact. */
+  private readonly byEnding = new Map<string, Fact[]>();
   readonly withInvisible: Fact[] = [];
   readonly isMail: boolean;
 
@@ -122,7 +120,9 @@ export class Facts {
         yield;
         read = 0;
       }
-      this.nameEnding(fact);
+      const ending = endingOf(fact);
+      if (this.byEnding.has(ending) || this.byEnding.size < MOST_NAMES)
+        into(this.byEnding, ending, fact);
       if (typeof fact.value !== 'string') continue;
       yield* this.readSigns(fact, fact.value);
       if (hasInvisible(fact.value)) this.withInvisible.push(fact);
@@ -131,19 +131,6 @@ export class Facts {
     for (const list of lists) {
       yield;
       yield* this.readSigns(list[0]!, list.map(({ value }) => value).join(' '));
-    }
-  }
-
-  private nameEnding({ key, path }: Fact): void {
-    const above = path.lastIndexOf('/', path.length - key.length - 2);
-    const ending = path.slice(above + 1);
-    this.endings.push(ending);
-    if (this.namesSeen.has(ending) || this.namesSeen.size >= MOST_NAMES) return;
-    this.namesSeen.add(ending);
-    for (const pattern of patternsLike(ending, key)) {
-      const endings = this.endingsLike.get(pattern);
-      if (endings) endings.add(ending);
-      else this.endingsLike.set(pattern, new Set([ending]));
     }
   }
 
@@ -172,10 +159,9 @@ export class Facts {
     return found;
   }
 
-  /** Facts with a name like these, which has to be a `patternOfNames`. */
+  /** Facts with a name like these. */
   namedLike(names: RegExp): readonly Fact[] {
-    const matching = this.endingsLike.get(names);
-    return matching ? this.all.filter((_, place) => matching.has(this.endings[place]!)) : [];
+    return [...this.byEnding].flatMap(([ending, facts]) => (fits(names, ending) ? facts : []));
   }
 
   /** Without what a stranger may have written: the only facts that may speak for an event. */
@@ -225,30 +211,24 @@ export class Facts {
   }
 }
 
-/** All patterns of names that rules look for. Tools use the same names in each event: which patterns fit one is found once. */
-const patterns = new Set<RegExp>();
-const fitting = new Map<string, readonly RegExp[]>();
+const endingOf = ({ key, path }: Fact): string =>
+  path.slice(path.lastIndexOf('/', path.length - key.length - 2) + 1);
+
+/** Tools use the same names in each event: each pattern is tried once on each name. */
+const fitting = new WeakMap<RegExp, Map<string, boolean>>();
 const MOST_REMEMBERED = 2_000;
 const LONGEST_REMEMBERED = 80;
 
-export function patternOfNames(pattern: RegExp): RegExp {
-  // A look may be made while an event is judged: a pattern that is known must not empty the memory.
-  if (patterns.has(pattern)) return pattern;
-  patterns.add(pattern);
-  fitting.clear();
-  return pattern;
-}
-
 /** `change_status` and `change: { status }` are one name. */
-function patternsLike(ending: string, key: string): readonly RegExp[] {
-  const known = fitting.get(ending);
-  if (known) return known;
-  const joined = ending.replace('/', '');
-  const found = [...patterns].filter((pattern) => pattern.test(key) || pattern.test(joined));
-  if (ending.length > LONGEST_REMEMBERED) return found;
-  if (fitting.size >= MOST_REMEMBERED) fitting.clear();
-  fitting.set(ending, found);
-  return found;
+function fits(names: RegExp, ending: string): boolean {
+  const known = fitting.get(names) ?? new Map<string, boolean>();
+  fitting.set(names, known);
+  const fit =
+    known.get(ending) ??
+    (names.test(ending.slice(ending.indexOf('/') + 1)) || names.test(ending.replace('/', '')));
+  if (known.size >= MOST_REMEMBERED) known.clear();
+  if (ending.length <= LONGEST_REMEMBERED) known.set(ending, fit);
+  return fit;
 }
 
 function into<K>(map: Map<K, Fact[]>, key: K, fact: Fact): void {

@@ -76,11 +76,11 @@ export function isFromInside(facts: Facts): boolean {
     .ofTools(...MAILBOX_KEYS)
     .map(({ value }) => String(value))
     .filter((value) => value.includes('@'));
-  const { from } = facts.authentication;
+  const { sender } = facts.fields;
   return (
-    from !== undefined &&
+    sender !== undefined &&
     mailboxes.length > 0 &&
-    mailboxes.every((mailbox) => domainOf(mailbox) === domainOf(from))
+    mailboxes.every((mailbox) => domainOf(mailbox) === domainOf(sender))
   );
 }
 

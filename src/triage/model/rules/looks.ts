@@ -20,7 +20,6 @@ import type { Fact, Facts } from './facts.js';
 import { wordsOf } from './phrases.js';
 import { type Sign, SIGNS } from './signs.js';
 
-const ownerOf = ({ pointer }: Fact): string => pointer.slice(0, pointer.lastIndexOf('/'));
 const split = (keys: string): readonly string[] => keys.split(' ');
 
 /* Requests to servers. */
@@ -123,28 +122,24 @@ const USUAL =
   /^(?:usual|normal|typical|average|avg|mean|median|baseline)(?:weekly|daily|hourly|perday|perweek)?/;
 /** Each is compared with all numbers of the event, and a stranger may send usual counts by the thousand. */
 const MOST_USUAL = 20;
-/** Counts beside the usual count of the same thing: `files` beside `usual_weekly_files`. */
-const besideUsual =
-  (fits: (count: number, usual: number) => boolean): Look =>
-  (facts) => {
-    const usual = facts.allOfTools
-      .filter(({ key, value }) => USUAL.test(key) && countIn(value) > 0)
-      .slice(0, MOST_USUAL);
-    if (usual.length === 0) return [];
-    const counts = facts.allOfTools.filter(
-      ({ key, value }) => countIn(value) >= 0 && !USUAL.test(key),
+/** Counts near the usual count of the same thing: `files` beside `usual_weekly_files`. */
+export const asUsual: Look = (facts) => {
+  const usual = facts.allOfTools
+    .filter(({ key, value }) => USUAL.test(key) && countIn(value) > 0)
+    .slice(0, MOST_USUAL);
+  const counts =
+    usual.length === 0
+      ? []
+      : facts.allOfTools.filter(({ key, value }) => countIn(value) > 0 && !USUAL.test(key));
+  return usual.filter(({ key, value }) => {
+    const thing = key.replace(USUAL, '').replace(/(?:per)?(?:day|week|hour)$/, '');
+    return counts.some(
+      (count) =>
+        (thing === '' ? count.key === 'count' : count.key.includes(thing)) &&
+        countIn(count.value) <= countIn(value) * 1.5,
     );
-    return usual.filter(({ key, value }) => {
-      const thing = key.replace(USUAL, '').replace(/(?:per)?(?:day|week|hour)$/, '');
-      return counts.some(
-        (count) =>
-          (thing === '' ? count.key === 'count' : count.key.includes(thing)) &&
-          fits(countIn(count.value), countIn(value)),
-      );
-    });
-  };
-export const asUsual = besideUsual((count, usual) => count > 0 && count <= usual * 1.5);
-export const farAboveUsual = besideUsual((count, usual) => count >= usual * 5);
+  });
+};
 
 const PRIVATE_ADDRESS = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)[\d.]{3,11}$/;
 export const sourceInside = byTool('ip ipaddress srcip sourceip clientip', PRIVATE_ADDRESS);
@@ -320,21 +315,11 @@ export const severityIs =
   };
 const LOW = /^(?:low|info\w*|notice|debug|minor|none|minimal)$/i;
 
-/** Words beside a verdict by which the tool takes it back. */
-const TAKEN_BACK: Readonly<Record<string, RegExp>> = {
-  threatstatus: /^(?:cleared|false ?positive)$/i,
-  confidencelevel: /^suspicious$/i,
-  analystverdict: /^(?:false_?positive|benign)$/i,
-};
-/** A word of the tool, unless the tool takes it back in the same object. */
+/** A word of the tool, unless the tool calls itself unsure. */
 export const stands = (condition: Condition): Condition => ({
-  only: (fact, facts) =>
-    fact.key in TAKEN_BACK ||
-    !Object.entries(TAKEN_BACK).some(([key, pattern]) =>
-      facts
-        .named(key)
-        .some((one) => ownerOf(one) === ownerOf(fact) && pattern.test(String(one.value))),
-    ),
+  only: ({ key }, facts) =>
+    key === 'confidencelevel' ||
+    !facts.named('confidencelevel').some(({ value }) => /^suspicious$/i.test(String(value))),
   from: condition,
 });
 export const called = (pattern: RegExp, more = ''): Condition =>

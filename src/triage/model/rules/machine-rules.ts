@@ -279,12 +279,6 @@ export const MACHINE_ACTS = signs([
   ['attack_in_request', 35, 'web_attack', 'scan', 'T1190',
     'A request carries commands for a database, a shell or a browser, or leaves its folder.',
     requestLikeAttack],
-  ['code_uploaded', 30, 'web_attack', 'finding', 'T1505.003',
-    'A file with code for the server was uploaded to it.',
-    all(
-      named(/file(?:name)?$|upload\w*|path$|uri$/,
-        /\.(?:php\d?|phtml|phar|aspx?|ashx|jspx?|cfm)$/i),
-      any(named(/path|uri|url|request|event|rule|title|alert/, /upload/i), named(/method$/, /^(?:PUT|POST)$/)))],
   ['command_answered', 45, 'web_attack', 'finding', 'T1190',
     'The server answered with the output of a command.', named(/./, /\buid=\d+\([a-z_-]{1,32}\)/i)],
   ['web_attack_named', 25, 'web_attack', 'scan', 'T1190',

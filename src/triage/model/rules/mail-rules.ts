@@ -72,9 +72,6 @@ export const MAIL_ACTS = signs([
       named(/content|sniff|html|markup|source/,
         /<(?:form|input)\b(?:[^<]|<(?!(?:form|input)\b)){0,200}\bpassword\b/i),
       affirmed(/password(?:field|input|form|prompt|box)|credential(?:form|fields?|prompt|harvest\w*|page)|(?:has|page)(?:login|signin)(?:form|page)?|(?:login|signin)(?:form|page)(?:detected|found|present)?$|phishkit\w*/))],
-  ['page_sends_secrets', 25, 'phishing', 'lure', 'T1566.002',
-    'A form sends what is typed to another host.',
-    reads('formaction decodedformaction pagepostspasswordto formtarget poststo', /\S/)],
   ['page_imitates', 35, 'phishing', 'lure', 'T1566.002',
     'The page looks like the sign-in page of somebody else.',
     any(

@@ -60,19 +60,12 @@ const SIGN_IN = /login|account|brute_force|sign_in/;
 const gapsOf = (facts: Facts, incidentType: string): readonly Gap[] => {
   if (facts.isMail) return MAIL_GAPS;
   if (SIGN_IN.test(incidentType)) return SIGN_IN_GAPS;
-  const {
-    repository,
-    package: library,
-    file,
-    process,
-    hash,
-    host,
-    resource,
-    account,
-  } = facts.fields;
-  if (repository !== undefined || library !== undefined) return CODE_GAPS;
-  if (PROGRAMS.test(incidentType) || (file ?? process ?? hash) !== undefined) return PROGRAM_GAPS;
-  const isOfAccount = host === undefined && (resource ?? account) !== undefined;
+  const { fields } = facts;
+  if ((fields.repository ?? fields.package) !== undefined) return CODE_GAPS;
+  const program = fields.file ?? fields.process ?? fields.hash;
+  if (PROGRAMS.test(incidentType) || program !== undefined) return PROGRAM_GAPS;
+  const isOfAccount =
+    fields.host === undefined && (fields.resource ?? fields.account) !== undefined;
   return isOfAccount || DATA.test(incidentType) ? CLOUD_GAPS : NETWORK_GAPS;
 };
 
@@ -223,13 +216,7 @@ const TARGETS: Readonly<Partial<Record<ActionTypeName, readonly Target[]>>> = {
   lookup_hash: ['hash'],
 };
 
-const MAIL_IDS = [
-  'messageid',
-  'internetmessageid',
-  'networkmessageid',
-  'mailid',
-  'emailid',
-] as const;
+const MAIL_IDS = 'messageid internetmessageid networkmessageid mailid emailid'.split(' ');
 
 /** Accounts of the system itself, which no directory can disable. */
 const OF_SYSTEM =
@@ -247,8 +234,7 @@ export function targetsIn(
     indicators.filter((one) => !isOfSystem(one)).map(({ type }) => type),
   );
   if (facts.named(...MAIL_IDS).some(({ value }) => value !== '')) targets.add('mail');
-  if (facts.authentication.from !== undefined || facts.fields.sender !== undefined)
-    targets.add('sender');
+  if (facts.fields.sender !== undefined) targets.add('sender');
   return targets;
 }
 

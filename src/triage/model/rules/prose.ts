@@ -49,28 +49,12 @@ const OF_MACHINES: ReadonlySet<string> = new Set(
 );
 
 /** Signs that are no more than a name. */
-const NAMES: ReadonlySet<string> = new Set<Sign>([
-  'malware_family',
-  'ransomware_words',
-  'ransom_note',
-  'unwanted',
-  'rat',
-  'miner',
-  'beacon',
-  'loader_family',
-  'web_attack',
-  'guessing',
-  'stuffing',
-]);
-const TITLE_KEYS = new Set([
-  'title',
-  'event',
-  'eventname',
-  'alert',
-  'alertname',
-  'summary',
-  'message',
-]);
+const NAMES: ReadonlySet<string> = new Set(
+  'malware_family ransomware_words ransom_note unwanted rat miner beacon loader_family web_attack guessing stuffing'.split(
+    ' ',
+  ),
+);
+const TITLE_KEYS = new Set('title event eventname alert alertname summary message'.split(' '));
 /**
  * What announces a lesson, and what reports that a tool was updated. Only as a beginning or as the whole: further back a text
  * may be an attacker's.

@@ -2,7 +2,7 @@ import type { Classification } from '../../../incidents/incident.js';
 import { atOnce } from '../../../platform/concurrency/semaphore.js';
 import { ACCOUNT_ACTS, ACCOUNT_CIRCUMSTANCES } from './account-rules.js';
 import { CALMING } from './calming-rules.js';
-import { type Doubt, evaluate, type HabitKind, type Rule } from './conditions.js';
+import { type Doubt, evaluate, type Rule } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import { MACHINE_ACTS, MACHINE_CIRCUMSTANCES } from './machine-rules.js';
 import { MAIL_ACTS, MAIL_CIRCUMSTANCES } from './mail-rules.js';
@@ -183,18 +183,9 @@ function independent(findings: readonly Finding[]): readonly Rule[] {
 }
 
 /** Somebody decided or planned it, or what the company has on record explains it. */
-const DECIDING: readonly HabitKind[] = [
-  'decided',
-  'recorded',
-  'confirmed',
-  'planned',
-  'role',
-  'match',
-  'inside',
-  'bulk',
-  'routine',
-  'rated',
-];
+const DECIDING = new Set<string>(
+  'decided recorded confirmed planned role match inside bulk routine rated'.split(' '),
+);
 
 /**
  * Of how many kinds the habits are. Habits of senders, devices and places say nothing about what is wanted or done: whoever took over a mailbox or a session has them
@@ -204,7 +195,7 @@ function kindsOf(signs: readonly Rule[], habits: readonly Rule[]): number {
   const kinds = new Set(habits.flatMap(({ kind }) => kind ?? []));
   // That a mail was found clean says nothing about what it asks for.
   const isDecided =
-    DECIDING.some((kind) => kinds.has(kind)) ||
+    [...kinds].some((kind) => DECIDING.has(kind)) ||
     (signs.length === 0 && kinds.has('clean') && kinds.has('signed'));
   const isExplained = signs.some(({ doubt }) => doubt) && !kinds.has('who');
   return isDecided || isExplained ? kinds.size : 0;

@@ -11,7 +11,7 @@ import {
 } from './conditions.js';
 import { flooded } from './hosts.js';
 import { told } from './kinds.js';
-import { called, farAboveUsual, rated, RULE_KEYS, severityIs, stands } from './looks.js';
+import { called, rated, RULE_KEYS, severityIs, stands } from './looks.js';
 import { inMail } from './mail-looks.js';
 
 const DETECTIONS =
@@ -128,14 +128,9 @@ export const TOOL_CIRCUMSTANCES = circumstances([
     'The person who could explain the event was not asked, or has not answered.',
     named(/^(?:\w*asked|asked\w*|(?:manager|owner|user|requester|employee|agency)\w*reached|reason|cause|purpose|\w*(?:informed|notified)(?:soc)?|notifiedsoc|spokenwith\w*|\w*(?:confirmation|answer(?:ed)?|reply|response)|contacted\w*)$/,
       /^(?:false|no|none|pending|unknown|open|not (?:yet|reached|asked|available)\b.*|no (?:answer|reply|response)\b.*|.{1,40}\bnot (?:reached|answered|asked)(?: yet)?)$/i)],
-  ['outside_of_scope', 15, '', '', '', 'No plan, list or window on record covers the event.',
-    named(/^(?:\w*(?:in|on|within|covered|matches|listed)\w*(?:scope|list|window|plan|schedule|roe|engagement|campaign|inventory|cmdb)\w*|\w*scope|\w*(?:scheduled|planned|expected|registered|documented|announced)|(?!\w*(?:white|black|allow|deny|block|safe)list)\w*listed(?:in\w+)?)$/,
-      /^(?:false|no|none|out(?:side)?\b.*|not (?:in|on|listed|covered|registered|scheduled|planned|announced)\b.*)$/i)],
   ['never_before', 10, '', '', '', 'The tool never saw this here before.',
     any(
       named(/^(?:\w*(?:seen|used|known|contacted|observed|loggedon)(?:before|previously|here|inorg|fortenant)?|(?:\w*(?:usual|familiar|typical|expected)(?:for\w+)?|usual(?:ip|device|network|host))|previously\w*)$/,
         /^(?:false|no|never|never (?:seen|used|before)\b.*|first time\b.*|none)$/i),
       named(/^(?:\w*new(?:for|to)\w+|\w*firstseen(?:inorg|here|today)?|\w*history|first(?:use|time|ever)\w*|\w*(?:rare|unusual|anomalous|unfamiliar|neverseen)\w*|new(?:ip|asn|geo|city|isp|sender|host|country|device|location|process|domain|useragent)\w*)$/, /^(?:true|yes|today|never\b.*|first time\b.*|none|new|rare)$/i))],
-  ['far_above_usual', 20, '', 'work', '', 'The count is at least five times the usual count.',
-    farAboveUsual],
 ]);

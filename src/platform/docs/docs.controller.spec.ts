@@ -1,4 +1,4 @@
-import { prefersHtml } from './service-index.controller.js';
+import { prefersHtml } from './docs.controller.js';
 
 describe('prefersHtml', () => {
   it.each([

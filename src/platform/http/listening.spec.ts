@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { claimPort } from './port-claim.js';
+import { claimPort } from './listening.js';
 
 describe('claimPort', () => {
   it('refuses a port that is taken in one line, and lets go of its own', async () => {

@@ -1,4 +1,4 @@
-import { prefersAsync } from './prefer.js';
+import { prefersAsync } from './handler-options.js';
 
 describe('the header Prefer', () => {
   it.each([

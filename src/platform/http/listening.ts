@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import { Injectable } from '@nestjs/common';
+import { SettingError } from '../config/load-settings.js';
+import type { Settings } from '../config/settings.js';
+
+/**
+ * Holds the port from the first moment of a start, so that a taken port is rejected before the database is migrated and
+ * work begins. Connections are closed meanwhile. Returns a function that releases the port.
+ */
+export async function claimPort({
+  host,
+  port,
+}: Pick<Settings, 'host' | 'port'>): Promise<() => Promise<void>> {
+  const server = createServer((socket) => socket.destroy());
+  server.listen(port, host);
+  await once(server, 'listening').catch((cause: Error) => {
+    throw new SettingError(`${host}:${port} cannot be used: ${cause.message}.`, { cause });
+  });
+  server.unref();
+  return async () => {
+    server.close();
+    await once(server, 'close');
+  };
+}
+
+/** Set when the service was told to stop: readiness fails from then on, while running requests finish. */
+@Injectable()
+export class Draining {
+  begun = false;
+
+  begin(): void {
+    this.begun = true;
+  }
+}
+
+/**
+ * Knows the connections that never sent a request. Node closes those that wait between two requests when the server
+ * closes, but not these, nor those whose response began before: they would hold the exit.
+ */
+@Injectable()
+export class OpenConnections {
+  private readonly unused = new Set<Socket>();
+
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      this.unused.add(socket);
+      socket.once('close', () => this.unused.delete(socket));
+    });
+    server.on('request', ({ socket }, response) => {
+      this.unused.delete(socket);
+      response.once('close', () => {
+        if (!server.listening) socket.end();
+      });
+    });
+  }
+
+  closeUnused(): void {
+    for (const socket of this.unused) socket.destroy();
+  }
+}

@@ -20,12 +20,13 @@ import {
 } from '../authentication/authentication.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import {
+  FormPageFilter,
   isForm,
+  loginErrorPage,
   loginPage,
-  LoginPageFilter,
   nextOf,
+  passwordErrorPage,
   passwordPage,
-  PasswordPageFilter,
 } from './login-pages.js';
 import {
   StartedSessionDto,
@@ -82,7 +83,7 @@ export class LoginController {
   @Consumes('json-or-form')
   @RefusesOtherSites()
   @Limited('login')
-  @UseFilters(LoginPageFilter)
+  @UseFilters(new FormPageFilter(loginErrorPage))
   @Operation(
     'logIn',
     'Log in',
@@ -197,7 +198,7 @@ export class LoginController {
   @Consumes('json-or-form')
   @Limited('write')
   @RequiresThisSite()
-  @UseFilters(PasswordPageFilter)
+  @UseFilters(new FormPageFilter(passwordErrorPage))
   @Operation(
     'changePasswordByForm',
     'Change your own password by form',

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { CredentialVerification } from '../../src/auth/authentication/credential-verification.js';
-import { SamePerson } from '../../src/auth/authorisation.js';
+import { PrincipalsRepository } from '../../src/auth/principals.repository.js';
 import { Passwords } from '../../src/auth/passwords/passwords.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
@@ -104,7 +104,9 @@ describe('the owner of an API key', () => {
   const personOf = async (key: string) =>
     (await app.nest.get(CredentialVerification).verifyKey(key))?.identity.person;
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
-    app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isAmong(tx, one, [name]));
+    app.nest
+      .get(Transactions)
+      .run((tx) => app.nest.get(PrincipalsRepository).isAmong(tx, one, [name]));
 
   it('is shown with the keys, which a filter selects by their creator', async () => {
     const ada = await makeUser(app, 'admin');

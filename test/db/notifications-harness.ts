@@ -131,10 +131,10 @@ export class Deliverer {
     });
   }
 
-  /** Ends the leases of all claims. */
+  /** Ends the leases of all claims. The column rounds to milliseconds, so now() may become a later time. */
   async lapse(): Promise<void> {
     await this.dataSource.query(
-      `update work set due_at = now() where kind = 'notification' and worker is not null and not ready`,
+      `update work set due_at = now() - interval '1 second' where kind = 'notification' and worker is not null and not ready`,
     );
   }
 

@@ -65,7 +65,11 @@ export class Authentication {
     const credential = credentialOf(request);
     if (!credential) throw new UnauthorizedError();
     const verified = await this.verify(credential);
-    if (!verified) return await this.refuse(request, credential);
+    if (!verified) {
+      // An expired session was not guessed, so it does not count as a failed attempt.
+      if (credential.kind === 'session') throw new UnauthorizedError();
+      throw unknownKey((await this.tooManyFailures('key', request)) ?? new UnauthorizedError());
+    }
     // A browser also sends the cookie with requests of pages of other sites.
     const mayBeForged = credential.kind === 'session' && isUnsafeMethod(request);
     if (mayBeForged && originOf(request) !== 'same') {
@@ -100,11 +104,9 @@ export class Authentication {
   /** Rejects a request without METRICS_TOKEN if the token is set. Requests with the token are never limited. */
   async requireMetricsToken(request: FastifyRequest): Promise<void> {
     if (this.metricsHash === undefined || this.hasMetricsToken(request)) return;
-    const wait = await this.failures.record('metrics_token', request.ip);
     const error =
-      wait === undefined
-        ? new UnauthorizedError('METRICS_TOKEN is required as a bearer token.')
-        : new TooManyFailuresError('wrong metrics tokens', wait);
+      (await this.tooManyFailures('metrics_token', request)) ??
+      new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
     throw credentialOf(request) ? unknownKey(error) : error;
   }
 
@@ -136,13 +138,11 @@ export class Authentication {
     return principal;
   }
 
-  /** An expired session was not guessed, so it does not count as a failed attempt. */
-  private async refuse(request: FastifyRequest, credential: Credential): Promise<never> {
-    if (credential.kind === 'session') throw new UnauthorizedError();
-    const wait = await this.failures.record('key', request.ip);
-    throw unknownKey(
-      wait === undefined ? new UnauthorizedError() : new TooManyFailuresError('failed keys', wait),
-    );
+  /** Counts a failure. Returns an error if the address is over the limit. */
+  private async tooManyFailures(kind: 'key' | 'metrics_token', request: FastifyRequest) {
+    const wait = await this.failures.record(kind, request.ip);
+    const what = kind === 'key' ? 'failed keys' : 'wrong metrics tokens';
+    return wait === undefined ? undefined : new TooManyFailuresError(what, wait);
   }
 }
 

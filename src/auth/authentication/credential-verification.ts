@@ -51,9 +51,8 @@ export class CredentialVerification implements OnApplicationShutdown {
     this.keys.forget(prefix);
   }
 
-  forgetSession(token: string): void {
-    const hash = sessionHashOf(token);
-    if (hash !== undefined) this.sessions.forget(hash);
+  forgetSession(hash: string): void {
+    this.sessions.forget(hash);
   }
 
   forgetSessionOf(id: string): void {

@@ -16,7 +16,7 @@ import { ApiKeysService } from '../keys/api-keys.service.js';
 import { createKey, readKey } from '../keys/key-format.js';
 import { weaknessOf } from '../passwords/password-requirements.js';
 import { Passwords, hashPassword } from '../passwords/passwords.js';
-import { userEntry } from '../users/user.entity.js';
+import { UserEntity, userEntry } from '../users/user.entity.js';
 import { UsersRepository } from '../users/users.repository.js';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
 import type { DataSource } from 'typeorm';
@@ -65,10 +65,10 @@ export class Bootstrap implements OnModuleInit {
 
   private async makeUser(tx: Tx): Promise<string | undefined> {
     const given = this.settings.bootstrapAdminPassword;
-    const exists = given
-      ? await this.users.existsBy(tx, { username: BOOTSTRAP_USER })
-      : !this.embedded || (await this.users.existsBy(tx, {}));
-    if (exists) return undefined;
+    if (!given && !this.embedded) return undefined;
+    // Deleted users count, too.
+    const taken = given ? { username: BOOTSTRAP_USER } : {};
+    if (await tx.getRepository(UserEntity).existsBy(taken)) return undefined;
     // Only now: later the setting is unused, so a weak password in it does no harm.
     const weakness = given && (await weaknessOf(given, BOOTSTRAP_USER));
     if (weakness) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);

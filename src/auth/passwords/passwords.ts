@@ -117,41 +117,31 @@ export class Passwords {
       const right = matches && Boolean(stored);
       // The right password of a disabled user counts as a failure.
       if (right && guess.user?.enabled) return true;
-      await this.fail(guess, right);
+      await this.requireUnblocked(guess, true);
+      const reason = right ? 'disabled' : stored ? 'wrong_password' : 'unknown_user';
+      await this.refusals.login(guess.address, guess.user?.username, reason);
       return false;
     };
     return await this.places.run(check, { isPreferred: isTrustedAddress(guess) });
   }
 
-  private async requireUnblocked(guess: PasswordGuess): Promise<void> {
-    this.refuseAddress(guess, await this.failures.blocked('login', guess.address));
-    if (isTrustedAddress(guess)) return;
-    this.refuseAccount(guess, await this.failures.blocked('account', guess.account));
-  }
-
-  private async fail(guess: PasswordGuess, right: boolean): Promise<void> {
-    const { address, user } = guess;
-    this.refuseAddress(guess, await this.failures.record('login', address));
-    if (!isTrustedAddress(guess)) {
-      this.refuseAccount(guess, await this.failures.record('account', guess.account));
+  /** With `isFailure`, counts a failure first. */
+  private async requireUnblocked(guess: PasswordGuess, isFailure = false): Promise<void> {
+    const { address, account, user } = guess;
+    const check = isFailure ? 'record' : 'blocked';
+    const wait = await this.failures[check]('login', address);
+    if (wait !== undefined) {
+      this.refusals.ofStranger({ action: 'auth.login_limited' }, address);
+      throw new TooManyFailuresError('wrong passwords', wait);
     }
-    const wrong = user?.password_hash ? 'wrong_password' : 'unknown_user';
-    await this.refusals.login(address, user?.username, right ? 'disabled' : wrong);
-  }
-
-  private refuseAddress({ address }: PasswordGuess, wait: number | undefined): void {
-    if (wait === undefined) return;
-    this.refusals.ofStranger({ action: 'auth.login_limited' }, address);
-    throw new TooManyFailuresError('wrong passwords', wait);
-  }
-
-  private refuseAccount({ user }: PasswordGuess, wait: number | undefined): void {
-    if (wait === undefined) return;
+    if (isTrustedAddress(guess)) return;
+    const seconds = await this.failures[check]('account', account);
+    if (seconds === undefined) return;
     this.refusals.accountLimit(user?.username);
     throw new AppError(
       'rate_limited',
       'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.',
-      { headers: { 'retry-after': String(wait) } },
+      { headers: { 'retry-after': String(seconds) } },
     );
   }
 }

@@ -196,7 +196,7 @@ export class SessionsService implements OnModuleInit {
   private async endByToken(tx: Tx, token: string): Promise<string | undefined> {
     const hash = sessionHashOf(token);
     if (hash === undefined) return undefined;
-    afterCommit(tx, () => this.verification.forgetSession(token));
+    afterCommit(tx, () => this.verification.forgetSession(hash));
     const [rows] = await tx.query<[{ username: string }[], number]>(
       `delete from sessions s using users u
         where u.id = s.user_id and s.token_hash = decode($1, 'hex') returning u.username`,

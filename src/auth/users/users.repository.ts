@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import type { Role } from '../../platform/access/roles.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { findOrder, type Page } from '../../platform/paging/page.js';
 import { KnownNetworkEntity } from '../sessions/session.entity.js';
 import {
   type LoginUser,
@@ -11,9 +10,6 @@ import {
   type UserChange,
   UserEntity,
 } from './user.entity.js';
-import type { UserQueryDto } from './users.dto.js';
-
-const SORT_COLUMNS = { created_at: 'created_at', username: 'username', name: 'username' } as const;
 
 @Injectable()
 export class UsersRepository {
@@ -33,11 +29,6 @@ export class UsersRepository {
     return await tx.getRepository(UserEntity).findOneByOrFail({ id: user.id });
   }
 
-  /** Also finds deleted users. */
-  async existsBy(tx: Tx, where: Partial<Pick<UserEntity, 'username'>>): Promise<boolean> {
-    return await tx.getRepository(UserEntity).existsBy(where);
-  }
-
   async countEnabled(): Promise<number> {
     const where = { enabled: true, deleted_at: IsNull() };
     return await this.dataSource.getRepository(UserEntity).countBy(where);
@@ -49,21 +40,6 @@ export class UsersRepository {
       where: { password_made_up: true, enabled: true, deleted_at: IsNull() },
     });
     return users.map(({ username }) => username);
-  }
-
-  async list({ page, per_page, sort }: UserQueryDto): Promise<Page<User>> {
-    const [items, total] = await this.dataSource.getRepository(UserEntity).findAndCount({
-      where: { deleted_at: IsNull() },
-      order: findOrder(sort, SORT_COLUMNS, 'id'),
-      skip: (page - 1) * per_page,
-      take: per_page,
-    });
-    return { items, total };
-  }
-
-  async findById(id: string): Promise<User | undefined> {
-    const users = this.dataSource.getRepository(UserEntity);
-    return (await users.findOneBy({ id, deleted_at: IsNull() })) ?? undefined;
   }
 
   /** One statement whether or not the user exists, so that its duration reveals nothing. */
@@ -149,17 +125,5 @@ export class UsersRepository {
       },
     );
     return affected === 0 ? undefined : await users.findOneByOrFail(user);
-  }
-
-  async markDeleted(tx: Tx, id: string): Promise<void> {
-    await tx.getRepository(UserEntity).update(
-      { id },
-      {
-        deleted_at: () => 'now()',
-        updated_at: () => 'now()',
-        enabled: false,
-        password_hash: null,
-      },
-    );
   }
 }

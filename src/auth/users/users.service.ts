@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { DataSource, IsNull } from 'typeorm';
 import { AuditLog } from '../../audit/audit-log.js';
 import { networkOf } from '../../platform/addresses/network.js';
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
-import type { Page } from '../../platform/paging/page.js';
+import { findOrder, type Page } from '../../platform/paging/page.js';
 import {
   afterCommit,
   type Participant,
@@ -16,14 +17,17 @@ import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { type KeysOfDeleted, type User, userEntry } from './user.entity.js';
+import { type KeysOfDeleted, type User, UserEntity, userEntry } from './user.entity.js';
 import type { UserInputDto, UserQueryDto, UserUpdateDto } from './users.dto.js';
 import { InvalidCredentialsError, NameTakenError, UnauthorizedError } from '../auth.errors.js';
 import { UsersRepository } from './users.repository.js';
 
+const SORT_COLUMNS = { created_at: 'created_at', username: 'username', name: 'username' } as const;
+
 @Injectable()
 export class UsersService {
   constructor(
+    private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
     private readonly users: UsersRepository,
     private readonly sessions: SessionsService,
@@ -53,12 +57,19 @@ export class UsersService {
     );
   }
 
-  list(query: UserQueryDto): Promise<Page<User>> {
-    return this.users.list(query);
+  async list({ page, per_page, sort }: UserQueryDto): Promise<Page<User>> {
+    const [items, total] = await this.dataSource.getRepository(UserEntity).findAndCount({
+      where: { deleted_at: IsNull() },
+      order: findOrder(sort, SORT_COLUMNS, 'id'),
+      skip: (page - 1) * per_page,
+      take: per_page,
+    });
+    return { items, total };
   }
 
   async get(id: string): Promise<User> {
-    const user = isUuid(id) ? await this.users.findById(id) : undefined;
+    const where = { id, deleted_at: IsNull() };
+    const user = isUuid(id) && (await this.dataSource.getRepository(UserEntity).findOneBy(where));
     if (!user) throw new NotFoundError('User');
     return user;
   }
@@ -98,7 +109,12 @@ export class UsersService {
     await this.transactions.run(async (tx) => {
       const user = await this.lock(tx, id, () => false);
       await this.sessions.endAllOf(tx, id);
-      await this.users.markDeleted(tx, id);
+      await tx.getRepository(UserEntity).update(id, {
+        deleted_at: () => 'now()',
+        updated_at: () => 'now()',
+        enabled: false,
+        password_hash: null,
+      });
       const revoked = keys === 'revoke' ? await this.keys.revokeAllOf(tx, caller, user) : 0;
       afterCommit(tx, () => this.verification.forgetUser(id));
       const details = { role: user.role, keys, keys_revoked: revoked };

@@ -108,7 +108,7 @@ describe('Refusals', () => {
     await jest.advanceTimersByTimeAsync(MINUTE);
     expect(leftOut()).toEqual([
       ['user:guessed', 980],
-      ['principal:key:wild', 940],
+      ['principal:key:wild', 980],
       ['address:several', 700],
     ]);
   });

@@ -27,7 +27,7 @@ const MINUTE = 60_000;
  * Maximum rows per minute and replica. Each principal and each user has its own share, because their number is limited.
  * Strangers share one limit, because their number is not.
  */
-const MOST_OF_ONE = { principal: 60, account: 20, stranger: 20 } as const;
+const MOST_OF_ONE = { principal: 20, account: 20, stranger: 20 } as const;
 const MOST_OF_STRANGERS = 300;
 
 export interface Refusal {

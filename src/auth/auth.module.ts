@@ -8,7 +8,7 @@ import { MeController } from './me/me.controller.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { Passwords } from './passwords/passwords.js';
 import { CredentialVerification } from './authentication/credential-verification.js';
-import { PrincipalsRepository } from './principals.repository.js';
+import { PrincipalsRepository } from './principals.js';
 import { Refusals } from './refusals/refusals.js';
 import { UsersController } from './users/users.controller.js';
 import { UsersRepository } from './users/users.repository.js';

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { CredentialVerification } from '../../src/auth/authentication/credential-verification.js';
-import { PrincipalsRepository } from '../../src/auth/principals.repository.js';
+import { PrincipalsRepository } from '../../src/auth/principals.js';
 import { Passwords } from '../../src/auth/passwords/passwords.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { SessionsService } from '../../src/auth/sessions/sessions.service.js';

@@ -5,7 +5,7 @@ import { actionType, type ActionTypeName } from '../../action-catalogue/action-t
 import { OwnRequestError } from '../../auth/auth.errors.js';
 import { requireApprovalLevel } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
-import { PrincipalsRepository } from '../../auth/principals.repository.js';
+import { PrincipalsRepository } from '../../auth/principals.js';
 import type { Connector } from '../../connectors/connector-type.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';

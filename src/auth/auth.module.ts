@@ -2,17 +2,14 @@ import { Module } from '@nestjs/common';
 import { Bootstrap, WhoCanLogIn } from './bootstrap/bootstrap.service.js';
 import { Authentication } from './authentication/authentication.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
-import { ApiKeysRepository } from './keys/api-keys.repository.js';
 import { ApiKeysService } from './keys/api-keys.service.js';
 import { LoginController } from './login/login.controller.js';
 import { MeController } from './me/me.controller.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { Passwords } from './passwords/passwords.js';
 import { CredentialVerification } from './authentication/credential-verification.js';
-import { SamePerson } from './authorisation.js';
-import { PrincipalsRepository } from './principals/principals.repository.js';
+import { PrincipalsRepository } from './principals.repository.js';
 import { Refusals } from './refusals/refusals.js';
-import { SessionsRepository } from './sessions/sessions.repository.js';
 import { UsersController } from './users/users.controller.js';
 import { UsersRepository } from './users/users.repository.js';
 import { UsersService } from './users/users.service.js';
@@ -21,14 +18,11 @@ import { UsersService } from './users/users.service.js';
   controllers: [ApiKeysController, UsersController, MeController, LoginController],
   providers: [
     PrincipalsRepository,
-    SamePerson,
     CredentialVerification,
     Refusals,
     Authentication,
-    ApiKeysRepository,
     ApiKeysService,
     Passwords,
-    SessionsRepository,
     SessionsService,
     Bootstrap,
     WhoCanLogIn,
@@ -36,6 +30,6 @@ import { UsersService } from './users/users.service.js';
     UsersService,
   ],
   // The global guards use these, and modules that compare persons.
-  exports: [Authentication, SamePerson, Refusals, WhoCanLogIn],
+  exports: [Authentication, PrincipalsRepository, Refusals, WhoCanLogIn],
 })
 export class AuthModule {}

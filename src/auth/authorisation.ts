@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import {
   type ApprovalLevel,
   approvalLevelOf,
@@ -9,8 +8,6 @@ import {
 } from '../platform/access/roles.js';
 import { CallerRefusedError } from './auth.errors.js';
 import type { Principal } from './principal.js';
-import type { Tx } from '../platform/database/transactions.js';
-import { PrincipalsRepository } from './principals/principals.repository.js';
 
 /*
  * The permissions of a caller depend on the role only; platform/access/roles.ts has the order of roles. Guards check
@@ -46,23 +43,4 @@ export function requireApprovalLevel({ name, role }: Caller, required: ApprovalL
     `This needs approval level ${required}; yours is ${own}.`,
     { fields: { required_level: required, your_level: own } },
   );
-}
-
-/** Compares persons for the four-eyes check. */
-@Injectable()
-export class SamePerson {
-  constructor(private readonly repository: PrincipalsRepository) {}
-
-  /**
-   * Whether one of the names belongs to the person of the caller: the same name, a user and one of their keys, or two keys
-   * that one user created. Names are never reused, so this also holds for old records.
-   */
-  async isAmong(
-    tx: Tx,
-    { name, person }: Pick<Principal, 'name' | 'person'>,
-    names: readonly string[],
-  ): Promise<boolean> {
-    if (names.includes(name) || names.includes(person)) return true;
-    return names.length > 0 && (await this.repository.isAmong(tx, name, names));
-  }
 }

@@ -27,7 +27,7 @@ export interface Principal extends Caller {
 /** Name and permissions of a key, or of the user of a session. */
 type Identity = Pick<
   Principal,
-  'kind' | 'id' | 'name' | 'person' | 'personId' | 'sessionId' | 'role' | 'limitClass' | 'limits'
+  'kind' | 'id' | 'name' | 'person' | 'personId' | 'sessionId' | 'role' | 'limit_class' | 'limits'
 >;
 
 /** A key or session, as last read from the database. */

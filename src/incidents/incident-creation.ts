@@ -8,7 +8,7 @@ import type { Principal } from '../auth/principal.js';
 import {
   credentialsStillValid,
   credentialsStillValidValues,
-} from '../auth/principals/credentials-still-valid.js';
+} from '../auth/principals.repository.js';
 import { Clock } from '../platform/clock.js';
 import { RowInsert, type Statement, Statements } from '../platform/database/statements.js';
 import { newId } from '../platform/ids.js';

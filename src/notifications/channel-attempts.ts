@@ -16,7 +16,6 @@ import {
   type PartlySent,
   type Refused,
 } from './channel-type.js';
-import { CHANNEL_TYPES } from './channel-types.js';
 import { laneOf, MAX_ERROR } from './delivery.entity.js';
 import {
   ATTEMPT_MS,
@@ -27,18 +26,17 @@ import {
 } from './delivery-rules.js';
 import { NotificationChannelEntity, WORKING } from './notification-channel.entity.js';
 import type { Message } from './notification.js';
-import { SealedChannels } from './sealed-channels.js';
+import { CHANNEL_TYPES, SealedChannels } from './notification-channels.repository.js';
 
 const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
 const BROKEN = 'The attempt failed in the service. The log has the cause.';
 
-/** A channel as it was before an attempt, and the outcome. */
 export interface ChannelAttempt {
+  /** As it was before the attempt. */
   readonly channel: NotificationChannelEntity;
   readonly outcome: Outcome;
 }
 
-/** Makes single attempts to send messages, pauses channels that fail, and reports failures and recoveries. */
 @Injectable()
 export class ChannelAttempts {
   private readonly log = new Logger('Notifications');
@@ -60,12 +58,9 @@ export class ChannelAttempts {
     signal = new AbortController().signal,
     partlySent?: PartlySent,
   ): Promise<Outcome> {
-    // The service may have been rolled back to an earlier release.
-    const unknown = `This release does not support channels of the type ${channel.type}.`;
     return await withDeadline(ATTEMPT_MS, signal, async (over) => {
       try {
-        const type = CHANNEL_TYPES.find(channel.type);
-        if (!type) return { kind: 'failed', why: unknown };
+        const type = CHANNEL_TYPES.named(channel.type);
         const sent = type.send({
           config: withDefaults(type.config, this.configs.open(channel.id, channel)),
           formerSecret: this.configs.openFormer(channel, this.clock.now()),
@@ -105,7 +100,6 @@ export class ChannelAttempts {
     }
   }
 
-  /** Ends the pause of a channel after a successful test. */
   async resume(tx: Tx, channelId: string): Promise<void> {
     await this.storeSuccess(tx, channelId);
     await this.work.resumeLane(tx, laneOf(channelId), false);
@@ -176,20 +170,16 @@ export class ChannelAttempts {
         ? 'failures + 1'
         : `greatest(failures, ${isBusy ? 0 : earlier + 1})`;
     const rows = tx.getRepository(NotificationChannelEntity);
-    await rows.update(
-      { id, deleted_at: IsNull() },
-      {
-        failures: () => counted,
-        failing_since: () => 'coalesce(failing_since, now())',
-        last_error,
-      },
-    );
-    const after = await rows.findOneBy({ id, deleted_at: IsNull() });
+    const where = { id, deleted_at: IsNull() };
+    const failing_since = () => 'coalesce(failing_since, now())';
+    await rows.update(where, { failures: () => counted, failing_since, last_error });
+    const after = await rows.findOne({ where, select: { name: true, failures: true } });
     if (!after) return;
     const { name: channel, failures } = after;
     if (failures === 1 && !isBusy) {
-      const text = `A notification channel fails: ${last_error}`;
-      afterCommit(tx, () => this.log.warn({ channel }, text));
+      afterCommit(tx, () =>
+        this.log.warn({ channel }, `A notification channel fails: ${last_error}`),
+      );
     }
     const pauseMs = pauseAfter(outcome, failures, Math.random());
     const probesMs = failures >= FAILURES_UNTIL_PROBING ? Infinity : 0;

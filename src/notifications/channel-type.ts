@@ -18,36 +18,28 @@ import {
 import type { Delivery } from './delivery.entity.js';
 import type { Message, NotifiedEvent } from './notification.js';
 
-interface Delivered {
-  readonly kind: 'delivered';
-}
-
 /** The receiver rejects this message permanently. Other messages may still be accepted. */
 export interface Refused {
   readonly kind: 'refused';
-  /** Shown to admins, without secrets. */
+  /** Reason that admins read, without secrets. */
   readonly why: string;
-  /** Only for some recipients: the others have it, so the channel works. */
+  /** The other recipients have the message, so the channel works. */
   readonly isPartly?: true;
 }
 
 /** The delivery is retried: the receiver did not answer, or an admin can correct the cause (a revoked token). */
-export interface Failed {
+export interface Failed extends Pick<Refused, 'why' | 'isPartly'> {
   readonly kind: 'failed';
-  readonly why: string;
   /** Retry-After of the receiver. The whole channel waits that long. */
   readonly retryAfterMs?: number;
   /** The receiver asks for a lower rate. The channel slows down and does not count as failing. */
   readonly isBusy?: true;
-  /** Failed only for some recipients: the channel works, and other messages do not wait. */
-  readonly isPartly?: true;
   /** Recipients who have the message. It is retried for the others. */
   readonly holders?: readonly string[];
 }
 
-export type Outcome = Delivered | Refused | Failed;
+export type Outcome = { readonly kind: 'delivered' } | Refused | Failed;
 
-/** Whether the receiver accepted the message, at least for some recipients. */
 export const isReached = (outcome: Outcome): boolean =>
   outcome.kind === 'delivered' || outcome.isPartly === true;
 
@@ -59,7 +51,6 @@ export interface Attempt<SetConfig = Config> {
   /** Previous secret of the field that `rotates`, while it is valid. */
   readonly formerSecret?: string;
   readonly message: Message;
-  /** Recipients who have the message of an earlier attempt. */
   readonly partlySent?: PartlySent;
   readonly signal: AbortSignal;
   readonly http: OutboundHttp;
@@ -72,14 +63,10 @@ export interface Attempt<SetConfig = Config> {
  */
 export type Audience = 'people' | 'pager' | 'programs';
 
-/** A type of channels. Each file of `types/` defines one. */
 export interface ChannelType<
   Schema extends ConfigSchema = ConfigSchema,
 > extends TargetType<Schema> {
-  /**
-   * Secret that the service generates if a request has none, and shows once. Its previous value stays valid for a day, because the
-   * receiver has to learn the new one first.
-   */
+  /** Secret that the service generates if a request has none, and shows once. Its previous value stays valid for a day. */
   readonly rotates?: { readonly field: string; newSecret(): string };
   readonly audience: Audience;
   /** Default of `events`. Default: the events that people have to act on. */
@@ -101,7 +88,6 @@ export function hookConfig(description: string) {
   return fields({ webhook_url: address(`${description} ${hint}`, more) }, ['webhook_url']);
 }
 
-/** Only the status and the beginning of a response are read. */
 const MAX_RESPONSE_BYTES = 65_536;
 
 interface JsonPost extends Pick<Attempt, 'http' | 'signal'> {
@@ -132,13 +118,9 @@ export async function postJson(
   }
 }
 
-/** Statuses after which a receiver never accepts the message. */
 const REFUSALS = new Set([400, 413, 422]);
 
-/**
- * Interprets the status. Redirects are not followed, because they may lead into a private network. Statuses about the URL or the
- * credentials are retried, because an admin may correct them.
- */
+/** Statuses about the URL or the credentials are retried, because an admin may correct them. */
 export function outcomeOf(answer: OutboundAnswer): Outcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'delivered' };
@@ -150,10 +132,7 @@ export function outcomeOf(answer: OutboundAnswer): Outcome {
   return { kind: 'failed', why, retryAfterMs: waitMs, ...(isBusy && { isBusy }) };
 }
 
-/**
- * Outcome if the receiver did not answer. A forbidden address is retried as well: its name may resolve differently in a minute, and
- * an admin may correct ALLOWED_PRIVATE_TARGETS. Throws all other errors again.
- */
+/** A forbidden address is retried as well: its name may resolve differently, and an admin may correct ALLOWED_PRIVATE_TARGETS. */
 export function failureOf(error: unknown): Outcome {
   if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
     return { kind: 'failed', why: error.message };

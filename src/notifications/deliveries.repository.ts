@@ -58,7 +58,6 @@ const REOPEN: Statement = {
     select ${deliveryColumns('carrier')} from carrier`,
 };
 
-/** The deliveries that died first come first. */
 const REOPEN_DEAD: Statement = {
   name: 'notification_deliveries_reopen_dead',
   text: `
@@ -113,7 +112,7 @@ interface ExpiredDelivery {
   readonly type: string | null;
 }
 
-/** Reads deliveries for people, and changes deliveries that are not claimed. A trigger inserts them. */
+/** Reads and changes deliveries that are not claimed. */
 @Injectable()
 export class DeliveriesRepository {
   constructor(
@@ -146,12 +145,10 @@ export class DeliveriesRepository {
     return pageOf(rows, (row) => row);
   }
 
-  /** Counts the pending deliveries of enabled channels. */
   async waiting(): Promise<number> {
     return (await this.statements.rows<{ n: number }>(WAITING))[0]!.n;
   }
 
-  /** Makes a delivery pending again, whatever its status is. Returns undefined if the channel has no such delivery. */
   async reopen(tx: Tx, channelId: string, id: string): Promise<Delivery | undefined> {
     const [row] = await this.statements.rowsIn<Delivery>(tx, REOPEN, [channelId, id]);
     if (!row) return undefined;
@@ -168,7 +165,6 @@ export class DeliveriesRepository {
     return rows.length;
   }
 
-  /** Ends at most `most` expired deliveries. */
   async expire(tx: Tx, most: number): Promise<ExpiredDelivery[]> {
     const rows = await this.statements.rowsIn<ExpiredDelivery>(tx, EXPIRE, [most]);
     const ids = rows.map(({ id }) => id);
@@ -176,7 +172,6 @@ export class DeliveriesRepository {
     return rows;
   }
 
-  /** Removes ended deliveries with an id before the given one. Returns their number. */
   async prune(before: string, most: number): Promise<number> {
     return (await this.statements.rows(PRUNE, [before, most])).length;
   }
@@ -196,7 +191,7 @@ export async function endDeliveriesOfBackup(tx: Tx): Promise<number> {
   return unsent;
 }
 
-/** For a drill on another machine: nobody is notified. Returns the number of channels. */
+/** Disables all channels, so that a drill on another machine notifies nobody. */
 export async function disableChannels(tx: Tx): Promise<number> {
   const [, disabled] = await tx.query<[unknown, number]>(
     `update notification_channels set enabled = false, version = version + 1 where enabled`,

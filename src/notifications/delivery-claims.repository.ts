@@ -164,25 +164,21 @@ const AGAIN: Statement = {
      where id = $1 and status = 'pending'`,
 };
 
-/** A delivery that is about to be sent, with the deliveries that its message contains. */
 export interface FoldedDelivery {
   readonly delivery: Delivery & Pick<LoadedDelivery, 'left_ms'>;
   readonly carried: readonly Delivery[];
 }
 
-/** The delivery waits for deliveries of its group. */
 export interface Held {
   readonly heldMs: number;
 }
 
 interface LoadedDelivery extends Delivery {
-  /** Remaining time. A failed attempt without remaining time was the last. */
   readonly left_ms: number;
   readonly held_ms: number | null;
   readonly has_carried: boolean;
 }
 
-/** Result of an attempt. */
 export interface EndedAttempt extends FoldedDelivery {
   readonly outcome: Outcome;
   readonly ending: Ending;
@@ -190,7 +186,6 @@ export interface EndedAttempt extends FoldedDelivery {
 
 type Claim = Pick<Claimed, 'id' | 'fence'>;
 
-/** Reads and changes deliveries whose work this replica has claimed. */
 @Injectable()
 export class DeliveryClaimsRepository {
   constructor(
@@ -220,16 +215,12 @@ export class DeliveryClaimsRepository {
     return messages;
   }
 
-  /** Reads pending deliveries of claims that this replica still has, and keeps the claims. */
   async load(tx: Tx, claims: readonly Claim[]): Promise<LoadedDelivery[]> {
     const values = [claims.map(({ id }) => id), claims.map(({ fence }) => fence)];
     return await this.statements.rowsIn(tx, LOAD, values);
   }
 
-  /**
-   * Adds deliveries to the message of a carrier, including those of `own`, which this replica has claimed. Returns all
-   * deliveries that the message contains.
-   */
+  /** Returns all deliveries that the message carries. Those of `own` are claimed by this replica. */
   async fold(tx: Tx, id: string, own: readonly string[]): Promise<Delivery[]> {
     return await this.statements.rowsIn(tx, FOLD, [id, own, MAX_CARRIED]);
   }
@@ -287,7 +278,6 @@ export class DeliveryClaimsRepository {
     await this.work.cancel(tx, NOTIFICATION, arrived);
   }
 
-  /** Returns the deliveries that were pending. */
   private async end(
     tx: Tx,
     ended: readonly Delivery[],

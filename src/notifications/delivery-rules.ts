@@ -4,10 +4,8 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Time limit of an attempt. */
 export const ATTEMPT_MS = 15 * SECOND_MS;
 
-/** A channel is unhealthy after failing for this time. */
 export const UNHEALTHY_AFTER_MS = 10 * MINUTE_MS;
 
 /** After this number of failures in a row, one delivery at a time tests whether the channel works again. */
@@ -25,11 +23,9 @@ const FIRST_PAUSE_MS = 5 * SECOND_MS;
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
 
-/** What happens to a delivery after an attempt. */
 export interface Ending {
   /** `unfolded`: the deliveries of a message that ends without success are sent in messages of their own. */
   readonly kind: 'delivered' | 'dead' | 'again' | 'unfolded';
-  /** Default: 0. */
   readonly waitMs?: number;
   readonly error?: string;
 }
@@ -56,18 +52,13 @@ export function endingOf(
   return { kind: 'again', waitMs: Math.min(waitMs, left_ms), error };
 }
 
-/** A delivery that came too fast has a short backoff: it stays first until the receiver accepts more. */
+/** A delivery that came too fast stays first until the receiver accepts more. */
 function backoffOf({ isBusy }: Failed, attempts: number, random: number): number {
   if (isBusy) return SHORTEST_BUSY_MS;
   return spread(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * WAIT_FACTOR ** (attempts - 1)), random);
 }
 
-/**
- * Pause of the channel after a failed attempt; 0 for none. A single failure may be caused by its message, several in a row are
- * not, even if each message is refused.
- *
- * @param failures in a row, including this one
- */
+/** A single failure may be caused by its message, several in a row are not, even if each message is refused. */
 export function pauseAfter(outcome: Failed | Refused, failures: number, random: number): number {
   const asked =
     outcome.kind === 'failed' ? Math.min(LONGEST_ASKED_MS, outcome.retryAfterMs ?? 0) : 0;
@@ -77,7 +68,6 @@ export function pauseAfter(outcome: Failed | Refused, failures: number, random: 
   return Math.max(asked, spread(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** further), random));
 }
 
-/** Returns between 75 % and 125 % of `ms`. */
 function spread(ms: number, random: number): number {
   return Math.round(ms * (0.75 + random / 2));
 }

@@ -5,7 +5,7 @@ import type { NewWork } from '../platform/work/kind.js';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** One event for one channel. A trigger writes it with the event. */
+/** One event for one channel. A trigger writes it with the event: migrations/first-schema/10-notifications.sql explains the columns. */
 @Entity('notification_deliveries')
 @Check('ck_notification_deliveries_status', `status in ('pending', 'delivered', 'dead')`)
 @Check('ck_notification_deliveries_ended', `(ended_at is null) = (status = 'pending')`)
@@ -20,11 +20,9 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Index('ix_notification_deliveries_carried', ['carried_by'], { where: 'carried_by is not null' })
 @Index('ix_notification_deliveries_dead', ['channel_id', 'ended_at'], { where: `status = 'dead'` })
 export class NotificationDeliveryEntity extends EventColumns {
-  /** Begins with the time of the event. */
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_deliveries' })
   readonly id: string;
 
-  /** Order of insertion. */
   @Column({ type: 'bigint', generated: 'identity', generatedIdentity: 'ALWAYS' })
   readonly position: string;
 
@@ -37,38 +35,30 @@ export class NotificationDeliveryEntity extends EventColumns {
   @Column({ type: 'uuid', nullable: true })
   readonly incident_id: string | null;
 
-  /** 0 is the most urgent: the kill switch and approvals. Then by severity, from 1 (critical) to 4 (low). */
   @Column({ type: 'smallint', default: 2 })
   readonly urgency: number;
 
-  /** Deliveries with the same key can become one message; null if the delivery is a message of its own. */
   @Column({ type: 'text', nullable: true })
   readonly group_key: string | null;
 
-  /** Waits until then for deliveries of its group, unless a later one about its incident must be sent. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly held_until: Date | null;
 
-  /** Delivery whose message contains this one. */
   @Column({ type: 'uuid', nullable: true })
   readonly carried_by: string | null;
 
-  /** Recipients who have the mail while others do not. Empty when the delivery ends. */
   @Column({ type: 'text', array: true, default: [] })
   readonly holders: readonly string[];
 
-  /** Attempts that left some recipients without the mail. */
   @Column({ type: 'smallint', default: 0 })
   readonly partial_attempts: number;
 
   @Column({ type: 'text', collation: 'C', default: 'pending' })
   readonly status: DeliveryStatus;
 
-  /** Until the end, 1 if the members of the message are fixed: the work counts the attempts. */
   @Column({ type: 'integer', default: 0 })
   readonly attempts: number;
 
-  /** An attempt that fails later is the last. */
   @Column({ type: 'timestamptz' })
   readonly expires_at: Date;
 
@@ -84,7 +74,6 @@ export interface Delivery extends NotificationDeliveryEntity {
   readonly next_attempt_at: Date;
 }
 
-/** Maximum length of `last_error`. */
 export const MAX_ERROR = 500;
 
 /** Kind of the work that sends deliveries. Each channel has a lane. */

@@ -7,6 +7,7 @@ import { Clock } from '../platform/clock.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { Settings } from '../platform/config/settings.js';
 import { afterCommit, Transactions, type Tx } from '../platform/database/transactions.js';
+import { beginAtZero } from '../platform/metrics/metrics.js';
 import { firstIdAt } from '../platform/ids.js';
 import { traced } from '../platform/tracing/tracing.js';
 import { AgainOutcome, type Claimed } from '../platform/work/kind.js';
@@ -25,7 +26,10 @@ import { type Delivery, NOTIFICATION } from './delivery.entity.js';
 import { foldedMessage, type PresentState } from './messages/folded-message.js';
 import { isEventName, messageOf } from './notification.js';
 import type { NotificationChannelEntity } from './notification-channel.entity.js';
-import { NotificationChannelsRepository } from './notification-channels.repository.js';
+import {
+  CHANNEL_TYPES,
+  NotificationChannelsRepository,
+} from './notification-channels.repository.js';
 
 const CLEAN_UP_SECONDS = 600;
 const UNHEALTHY_CHECK_SECONDS = 30;
@@ -37,7 +41,6 @@ const REQUESTS_APPROVAL = ['action.pending_approval', 'action.expiring'];
 const MAY_END_A_WAVE = ['action.expiring', 'action.completed', 'action.failed', 'action.rejected'];
 const DECIDED = 'Not sent: all requested approvals were decided before.';
 
-/** A delivery that is about to be sent. */
 interface Ready extends FoldedDelivery {
   readonly channel: NotificationChannelEntity;
   readonly present: PresentState;
@@ -78,6 +81,9 @@ export class DeliveryWork implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    const type = CHANNEL_TYPES.names;
+    beginAtZero(this.attemptCount, { type, outcome: ['delivered', 'failed', 'refused'] });
+    beginAtZero(this.deadCount, { type });
     this.work.define<unknown, Attempt | undefined>({
       ...NOTIFICATION,
       hasLanes: true,
@@ -95,7 +101,6 @@ export class DeliveryWork implements OnModuleInit {
     );
   }
 
-  /** Ends expired deliveries, and removes ended deliveries 30 days after their event. */
   async cleanUp(): Promise<void> {
     const before = firstIdAt(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
     while ((await this.expire()) === CLEAN_UP_SIZE);
@@ -132,7 +137,6 @@ export class DeliveryWork implements OnModuleInit {
     });
   }
 
-  /** Returns the number of ended deliveries. */
   private async expire(): Promise<number> {
     return await this.transactions.run(async (tx) => {
       const expired = await this.deliveries.expire(tx, CLEAN_UP_SIZE);

@@ -20,7 +20,6 @@ export function channelStatusOf({
   return failing_since ? 'degraded' : 'healthy';
 }
 
-/** Columns of a channel without failures. */
 export const WORKING = {
   failures: 0,
   failing_since: null,
@@ -57,11 +56,9 @@ export class NotificationChannelEntity extends TargetRow {
   @Column({ type: 'text' })
   readonly min_severity: Severity;
 
-  /** For new incidents and raised severities; null if only min_severity counts. */
   @Column({ type: 'text', nullable: true })
   readonly new_incident_min_severity: Severity | null;
 
-  /** Sealed previous secret. */
   @Column({ type: 'text', nullable: true })
   readonly former_secret: string | null;
 
@@ -72,14 +69,12 @@ export class NotificationChannelEntity extends TargetRow {
   @Column({ type: 'integer', default: 0 })
   readonly failures: number;
 
-  /** First failure since the last success. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly failing_since: Date | null;
 
   @Column({ type: 'text', nullable: true })
   readonly last_error: string | null;
 
-  /** No attempt before this time. Read from the lane of the channel, like the next column. */
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('paused_until') })
   readonly paused_until: Date | null;
 
@@ -87,16 +82,24 @@ export class NotificationChannelEntity extends TargetRow {
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('narrow_until') })
   readonly narrow_until: Date | number | null;
 
-  /** When it had failed for UNHEALTHY_AFTER_MS. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly unhealthy_since: Date | null;
 
   @Column({ type: 'text' })
   readonly created_by: string;
+
+  /** Deliveries that died in the last 24 hours, at most 1000. */
+  @VirtualColumn({
+    type: 'integer',
+    query: (channel) =>
+      `select count(*)::integer from (
+         select from notification_deliveries
+          where channel_id = ${channel}.id and status = 'dead' and ended_at > now() - interval '1 day' limit 1000) as dead`,
+  })
+  readonly dead_last_day: number;
 }
 
 export interface ShownChannel extends NotificationChannelEntity {
-  readonly dead_last_day: number;
   /** Secret that the service generated in this change. It cannot be read later. */
   readonly secret?: string;
 }

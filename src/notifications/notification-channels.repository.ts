@@ -1,18 +1,17 @@
-// SQL: a count that reads at most 1000 rows per channel.
 import { Injectable } from '@nestjs/common';
+import { join } from 'node:path';
 import { Any, DataSource } from 'typeorm';
 import type { Tx } from '../platform/database/transactions.js';
+import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 import { Work } from '../platform/work/work.js';
+import { TypesByName } from '../targets/target-check.js';
 import { TargetRows } from '../targets/target-rows.js';
+import { SealedConfig, sealedSecretsOf } from '../targets/target-secrets.js';
+import type { ChannelType } from './channel-type.js';
 import { laneOf } from './delivery.entity.js';
 import { NotificationChannelEntity, WORKING } from './notification-channel.entity.js';
 
-const DEAD_LAST_DAY = `
-  select channel.id, dead.n
-    from unnest($1::uuid[]) as channel (id) cross join lateral (
-      select count(*)::integer as n from (
-        select from notification_deliveries
-         where channel_id = channel.id and status = 'dead' and ended_at > now() - interval '1 day' limit 1000) as one) as dead`;
+export const CHANNEL_TYPES = new TypesByName<ChannelType>(join(__dirname, 'types'));
 
 @Injectable()
 export class NotificationChannelsRepository extends TargetRows<NotificationChannelEntity> {
@@ -30,19 +29,18 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
     return await this.rows().find({ where: { enabled: true }, order: { name: 'asc' } });
   }
 
+  /** Does not read `dead_last_day`, because each attempt would count deliveries. */
   async byIds(
     tx: Tx,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, NotificationChannelEntity>> {
-    const rows = await this.rows(tx).findBy({ id: Any([...new Set(ids)]), ...this.notDeleted });
+    const { columns } = this.dataSource.getMetadata(NotificationChannelEntity);
+    const all = Object.fromEntries(columns.map(({ propertyName }) => [propertyName, true]));
+    const rows = await this.rows(tx).find({
+      where: { id: Any([...new Set(ids)]), ...this.notDeleted },
+      select: { ...all, dead_last_day: false },
+    });
     return new Map(rows.map((row) => [row.id, row]));
-  }
-
-  /** Counts the deliveries of each channel that died in the last 24 hours, up to 1000. */
-  async deadLastDay(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, number>> {
-    const manager = tx ?? this.dataSource.manager;
-    const rows = await manager.query<{ id: string; n: number }[]>(DEAD_LAST_DAY, [ids]);
-    return new Map(rows.map(({ id, n }) => [id, n]));
   }
 
   /** Changes a locked channel. Failures of another configuration do not count, so waiting deliveries are sent at once. */
@@ -60,3 +58,42 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
     return await this.change(tx, id, { ...content, ...(!isSame && WORKING) });
   }
 }
+
+/** Time for which the previous secret stays valid, so that the receiver can be reconfigured. */
+const OVERLAP_MS = 24 * 60 * 60 * 1_000;
+
+type Channel<Name extends keyof NotificationChannelEntity> = Pick<NotificationChannelEntity, Name>;
+export type FormerSecret = Channel<'former_secret' | 'former_secret_until'>;
+
+const OWNER = 'notification_channel';
+const contextOfFormer = (id: string) => `${OWNER}:${id}:former`;
+
+@Injectable()
+export class SealedChannels extends SealedConfig {
+  protected override readonly owner = OWNER;
+
+  sealFormer(id: string, secret: string, now: Date): FormerSecret {
+    return {
+      former_secret: this.box.seal(secret, contextOfFormer(id)),
+      former_secret_until: new Date(now.getTime() + OVERLAP_MS),
+    };
+  }
+
+  /** `undefined` if there is none or if it has expired. */
+  openFormer({ id, ...channel }: FormerSecret & Channel<'id'>, now: Date): string | undefined {
+    const { former_secret, former_secret_until } = channel;
+    if (!former_secret || !former_secret_until || former_secret_until <= now) return undefined;
+    return this.box.open(former_secret, contextOfFormer(id));
+  }
+}
+
+export const CHANNEL_SECRETS: readonly SealedColumn[] = [
+  sealedSecretsOf('notification_channels', OWNER),
+  {
+    table: 'notification_channels',
+    column: 'former_secret',
+    id: ['id'],
+    where: 'former_secret is not null',
+    context: ({ id }) => contextOfFormer(id!),
+  },
+];

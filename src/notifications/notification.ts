@@ -30,19 +30,17 @@ export function isEventName(name: string): name is EventName {
   return Object.hasOwn(EVENT_TYPES, name);
 }
 
-/** Events that channels choose. A channel always receives the events about other channels. */
+/** A channel always receives the events about other channels. */
 export type NotifiedEvent = Exclude<EventName, `notification${string}`>;
 export const NOTIFIED_EVENTS = Object.keys(EVENT_TYPES).filter(
   (name): name is NotifiedEvent => !name.startsWith('notification'),
 );
 
-/** Default events of channels for people. */
 export const EVENTS_FOR_PEOPLE = NOTIFIED_EVENTS.filter((name) => EVENT_TYPES[name].forPeople);
 
 /** An event as channels of the type webhook send it, and as the contract describes it. */
 export type AnyEvent = {
   [Name in EventName]: {
-    /** The same in every attempt and every channel, so that receivers recognize copies. */
     readonly id: string;
     readonly timestamp: string;
     readonly type: Name;
@@ -50,7 +48,6 @@ export type AnyEvent = {
   };
 }[EventName];
 
-/** One event, as a channel sends it. */
 export interface Message {
   /** For programs. */
   readonly event: AnyEvent;
@@ -63,7 +60,6 @@ export interface Message {
 
 const definitionOf = (name: EventName): EventDefinition<unknown> => EVENT_TYPES[name];
 
-/** Builds the message of an event. */
 export function messageOf(type: EventName, source: SourceEvent): Message {
   const event = eventOf(type, source);
   const definition = definitionOf(type);
@@ -89,7 +85,6 @@ export function incidentIn({ data }: AnyEvent) {
   return 'incident' in data ? data.incident : undefined;
 }
 
-/** Changes of PagerDuty alerts. */
 export function alertChangesOf({ event, wave }: Message): readonly AlertChange[] {
   return definitionOf(event.type).alerts(event.data, wave, event.id);
 }
@@ -97,7 +92,6 @@ export function alertChangesOf({ event, wave }: Message): readonly AlertChange[]
 /** Every receiver accepts values of this length, also if each character is escaped. */
 const MAX_VALUE = 300;
 
-/** Text of a message for people. The headline is complete, as for a lock screen or a subject. */
 export type ShownWords = Omit<Words, 'about'>;
 
 /**
@@ -111,7 +105,6 @@ export function shownWords({ severity, words }: Pick<Message, 'severity' | 'word
   return { headline, facts, request: words.request, url: words.url };
 }
 
-/** Text of the link in messages. */
 export const LINK_TEXT = 'Open in the triage service';
 
 function shown(text: string): string {
@@ -125,7 +118,6 @@ function withoutLinks(text: string): string {
     .replace(/\\\\(?=[^\s\\])/g, String.raw`\[\]`);
 }
 
-/** Fields of every event. */
 abstract class Event {
   @Id('NotificationEventId', {
     description: 'The same in all attempts and channels, so that receivers can ignore copies.',
@@ -159,7 +151,6 @@ const EXAMPLE = {
   ...{ failing_since: '2026-01-31T09:20:00.000Z', unhealthy_since: '2026-01-31T09:20:00.000Z' },
 };
 
-/** Schemas of the events in the contract. */
 export const EVENT_SCHEMAS: readonly (new () => object)[] = Object.entries(EVENT_TYPES).map(
   ([name, definition]) => schemaOf(name as EventName, definition),
 );

@@ -15,10 +15,11 @@ import {
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { shownType, targetRoutes } from '../targets/target-contract.js';
-import { CHANNEL_TYPES } from './channel-types.js';
-import { DeliveriesService, TEST_ANSWERED_WITHIN_MS } from './deliveries.service.js';
 import { EVENT_SCHEMAS } from './notification.js';
-import { NotificationChannelsService } from './notification-channels.service.js';
+import {
+  CHANNEL_TYPES,
+  NotificationChannelsRepository,
+} from './notification-channels.repository.js';
 import {
   ChangedNotificationChannelDto,
   CHANNEL_REQUEST,
@@ -35,6 +36,7 @@ import {
   shownChannel,
   shownDelivery,
 } from './notifications.dto.js';
+import { NotificationsService } from './notifications.service.js';
 
 const routes = targetRoutes({
   name: 'NotificationChannel',
@@ -59,16 +61,15 @@ const routes = targetRoutes({
 @Requires('admin')
 export class NotificationsController {
   constructor(
-    private readonly channels: NotificationChannelsService,
-    private readonly deliveries: DeliveriesService,
+    private readonly rows: NotificationChannelsRepository,
+    private readonly notifications: NotificationsService,
   ) {}
 
   @routes.list
   async list(
     @Query() query: NotificationChannelQueryDto,
   ): Promise<ListAnswer<NotificationChannelDto>> {
-    const page = await this.channels.list(query, query.sort);
-    return ListAnswer.of(page, query, shownChannel);
+    return ListAnswer.of(await this.rows.list(query, query.sort), query, shownChannel);
   }
 
   @routes.types
@@ -83,7 +84,7 @@ export class NotificationsController {
     @Idempotent() idempotency: Idempotency,
   ): Promise<ChangedNotificationChannelDto> {
     const remember = idempotency.remember(shownChannel, { secret: true });
-    return shownChannel(await this.channels.create(caller, body, remember));
+    return shownChannel(await this.notifications.create(caller, body, remember));
   }
 
   @routes.get
@@ -91,7 +92,7 @@ export class NotificationsController {
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<NotificationChannelDto> {
-    const channel = await this.channels.show(id);
+    const channel = await this.rows.get(id);
     setEtag(reply, channel.version);
     return shownChannel(channel);
   }
@@ -104,7 +105,7 @@ export class NotificationsController {
     @CurrentPrincipal() caller: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ChangedNotificationChannelDto> {
-    const changed = await this.channels.update(caller, id, body, condition);
+    const changed = await this.notifications.update(caller, id, body, condition);
     setEtag(reply, changed.version);
     return shownChannel(changed);
   }
@@ -115,7 +116,7 @@ export class NotificationsController {
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
   ): Promise<DeletedResourceDto> {
-    await this.channels.delete(caller, id, condition);
+    await this.notifications.delete(caller, id, condition);
     return { id, deleted: true };
   }
 
@@ -125,10 +126,7 @@ export class NotificationsController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<NotificationTestDto> {
-    return await this.deliveries.test(caller, id, {
-      begun: idempotency.remember(asIs, { provisionalForMs: TEST_ANSWERED_WITHIN_MS }),
-      ended: idempotency.remember(asIs),
-    });
+    return await this.notifications.test(caller, id, idempotency);
   }
 
   @Get(':id/deliveries')
@@ -147,7 +145,7 @@ export class NotificationsController {
     @Param('id') channelId: string,
     @Query() query: DeliveryQueryDto,
   ): Promise<ListAnswer<NotificationDeliveryDto>> {
-    const page = await this.deliveries.list({ ...query, channelId });
+    const page = await this.notifications.list({ ...query, channelId });
     return ListAnswer.of(page, query, shownDelivery);
   }
 
@@ -172,8 +170,7 @@ export class NotificationsController {
     @Idempotent() idempotency: Idempotency,
   ): Promise<RedeliveredDeliveriesDto> {
     const remember = idempotency.remember((result: RedeliveredDeliveriesDto) => result);
-    const which = { channelId, since: new Date(since) };
-    return await this.deliveries.redeliverDead(caller, which, remember);
+    return await this.notifications.redeliverDead(caller, channelId, new Date(since), remember);
   }
 
   @Post(':id/deliveries/:delivery_id/redeliver')
@@ -197,9 +194,8 @@ export class NotificationsController {
     @Idempotent() idempotency: Idempotency,
   ): Promise<NotificationDeliveryDto> {
     const remember = idempotency.remember(shownDelivery);
-    const which = { channelId, deliveryId };
-    return shownDelivery(await this.deliveries.redeliver(caller, which, remember));
+    return shownDelivery(
+      await this.notifications.redeliver(caller, channelId, deliveryId, remember),
+    );
   }
 }
-
-const asIs = (result: NotificationTestDto): NotificationTestDto => result;

@@ -24,7 +24,7 @@ import {
   TargetUpdate,
 } from '../targets/target-contract.js';
 import { TARGET_SORTS, type TargetSort } from '../targets/target-rows.js';
-import { CHANNEL_TYPES } from './channel-types.js';
+import { CHANNEL_TYPES } from './notification-channels.repository.js';
 import { MAX_REDELIVERED } from './deliveries.repository.js';
 import { type Delivery, DELIVERY_STATUSES, type DeliveryStatus } from './delivery.entity.js';
 import {

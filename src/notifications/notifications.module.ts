@@ -3,14 +3,14 @@ import { ActionsModule } from '../actions/actions.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { ChannelAttempts } from './channel-attempts.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
-import { DeliveriesService } from './deliveries.service.js';
 import { DeliveryClaimsRepository } from './delivery-claims.repository.js';
 import { DeliveryWork } from './delivery.work.js';
+import {
+  NotificationChannelsRepository,
+  SealedChannels,
+} from './notification-channels.repository.js';
 import { NotificationsController } from './notifications.controller.js';
-import { NotificationChannelsRepository } from './notification-channels.repository.js';
-import { NotificationChannelsService } from './notification-channels.service.js';
-import { NotificationSignals } from './notification-signals.js';
-import { SealedChannels } from './sealed-channels.js';
+import { NotificationsService } from './notifications.service.js';
 
 @Module({
   imports: [IncidentsModule, ActionsModule],
@@ -18,13 +18,11 @@ import { SealedChannels } from './sealed-channels.js';
   providers: [
     SealedChannels,
     NotificationChannelsRepository,
-    NotificationChannelsService,
     DeliveriesRepository,
     DeliveryClaimsRepository,
     ChannelAttempts,
     DeliveryWork,
-    DeliveriesService,
-    NotificationSignals,
+    NotificationsService,
   ],
 })
 export class NotificationsModule {}

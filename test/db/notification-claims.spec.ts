@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FoldedDelivery } from '../../src/notifications/delivery-claims.repository.js';
+import { ChannelAttempts } from '../../src/notifications/channel-attempts.js';
 import { NotificationChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
 import type { Work } from '../../src/platform/work/work.js';
 import { LostClaims } from '../../src/platform/work/kind.js';
@@ -226,6 +227,11 @@ describe('claims of notifications', () => {
       [id],
     );
     const channels = new NotificationChannelsRepository(dataSource, {} as Work);
+    const attempts = new (ChannelAttempts as unknown as new () => ChannelAttempts)();
+    const failed = {
+      channel: await channels.get(id),
+      outcome: { kind: 'failed', why: '' },
+    } as const;
     const [before, after] = await transactions.run(async (tx) => {
       const rowsRead = async () => {
         const [row] = await tx.query<{ n: string }[]>(
@@ -236,10 +242,11 @@ describe('claims of notifications', () => {
       };
       const before = await rowsRead();
       await channels.byIds(tx, [id]);
+      await attempts.store(tx, [failed]);
       return [before, await rowsRead()];
     });
     expect(after).toBe(before);
-    expect(await channels.deadLastDay([id])).toEqual(new Map([[id, 50]]));
+    expect((await channels.get(id)).dead_last_day).toBe(50);
   });
 
   it('read only their own rows, also with statistics of empty tables', async () => {

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { CHANNEL_TYPES } from '../../src/notifications/channel-types.js';
+import { CHANNEL_TYPES } from '../../src/notifications/notification-channels.repository.js';
 import { DeliveriesRepository } from '../../src/notifications/deliveries.repository.js';
 import {
   DeliveryClaimsRepository,

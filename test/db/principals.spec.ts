@@ -2,7 +2,7 @@ import { createSecretKey, hash, randomBytes } from 'node:crypto';
 import { logOfCommand } from '../../src/audit/audit-log.js';
 import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
 import { ensureAdmin } from '../../src/auth/bootstrap/bootstrap.service.js';
-import { PrincipalsRepository } from '../../src/auth/principals/principals.repository.js';
+import { PrincipalsRepository } from '../../src/auth/principals.repository.js';
 import { ReservedConnections } from '../../src/platform/database/reserved-connections.js';
 import { newId } from '../../src/platform/ids.js';
 import { SecretKeys } from '../../src/platform/secrets/secret-box.js';

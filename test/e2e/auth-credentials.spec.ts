@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { CredentialVerification } from '../../src/auth/authentication/credential-verification.js';
-import { SamePerson } from '../../src/auth/authorisation.js';
+import { PrincipalsRepository } from '../../src/auth/principals.repository.js';
 import { Passwords } from '../../src/auth/passwords/passwords.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
@@ -104,7 +104,9 @@ describe('the owner of an API key', () => {
   const personOf = async (key: string) =>
     (await app.nest.get(CredentialVerification).verifyKey(key))?.identity.person;
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
-    app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isAmong(tx, one, [name]));
+    app.nest
+      .get(Transactions)
+      .run((tx) => app.nest.get(PrincipalsRepository).isAmong(tx, one, [name]));
 
   it('is shown with the keys, which a filter selects by their creator', async () => {
     const ada = await makeUser(app, 'admin');
@@ -219,13 +221,11 @@ describe('a login or password change during a change of the user', () => {
       (await database.query('select password_hash from users where id = $1', [user.id]))[0]
         .password_hash;
     let kept: string | undefined;
-    const check = jest
-      .spyOn(app.nest.get(Passwords), 'verify')
-      .mockImplementation(async () => {
-        await database.query(sql, [user.id]);
-        kept = await hashOf();
-        return true;
-      });
+    const check = jest.spyOn(app.nest.get(Passwords), 'verify').mockImplementation(async () => {
+      await database.query(sql, [user.id]);
+      kept = await hashOf();
+      return true;
+    });
     const body = { current_password: user.password, new_password: 'the one of the intruder' };
     const answer = await mine.put('/api/me/password', body);
     expect(check).toHaveBeenCalledTimes(1);

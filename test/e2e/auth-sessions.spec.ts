@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { SessionsRepository } from '../../src/auth/sessions/sessions.repository.js';
+import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
 import { whileHeld } from '../support/actions/held-change.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -111,7 +111,7 @@ describe('the sessions', () => {
       const change = `set ${column} = now() - interval '${interval}' where id = $1`;
       await query(`update sessions ${change}`, [ids[at]!.id]);
     }
-    await app.nest.get(SessionsRepository, { strict: false }).deleteExpired();
+    await app.nest.get(SessionsService, { strict: false }).deleteExpired();
     expect(await query('select id from sessions where user_id = $1', [user.id])).toEqual([ids[2]]);
     expect((await me(app, cookies[2]!)).status).toBe(200);
   });

@@ -69,6 +69,7 @@ describe('Responses', () => {
     it.each([
       ['/api/incidents', INCIDENT],
       ['/api/users', { username: 'ada', password: 'correct horse battery', role: 'viewer' }],
+      ['/api/connectors', { name: 'located', type: 'sandbox', config: {} }],
       ['/api/webhooks', { source: 'located', secret: 'a secret of the sender, long enough' }],
     ])('name the address of the new resource in Location: %s', async (path, body) => {
       const headers = { 'idempotency-key': `located-${path}` };

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { createKey } from '../../src/auth/keys/key-format.js';
-import { SessionsRepository } from '../../src/auth/sessions/sessions.repository.js';
+import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { inSession, makeUser, type TestUser } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -144,7 +144,7 @@ describe('Guessing one password from many addresses', () => {
       `update users set deleted_at = now(), enabled = false, password_hash = null where id = $1`,
       [gone.id],
     );
-    await app.nest.get(SessionsRepository).deleteOldNetworks();
+    await app.nest.get(SessionsService).deleteOldNetworks();
     const text = 'select network from known_networks where user_id = any($1::uuid[])';
     expect(await database.query(text, [[owner.id, gone.id]])).toEqual([{ network: 'kept' }]);
   });

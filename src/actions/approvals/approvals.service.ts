@@ -3,8 +3,9 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
 import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { OwnRequestError } from '../../auth/auth.errors.js';
-import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
+import { requireApprovalLevel } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
+import { PrincipalsRepository } from '../../auth/principals.repository.js';
 import type { Connector } from '../../connectors/connector-type.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
@@ -50,7 +51,7 @@ export class ApprovalsService {
     private readonly work: ActionWork,
     private readonly guard: ApprovalLevelGuard,
     private readonly levels: RequiredLevels,
-    private readonly persons: SamePerson,
+    private readonly principals: PrincipalsRepository,
     private readonly clock: Clock,
     private readonly settings: Settings,
     @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
@@ -212,7 +213,7 @@ export class ApprovalsService {
   /** Whether four eyes are required and the caller is a requester of the action. */
   private async isOwnRequest(tx: Tx, caller: Principal, action: Action): Promise<boolean> {
     const { approvalFourEyes } = this.settings;
-    return approvalFourEyes && (await this.persons.isAmong(tx, caller, askersOf(action)));
+    return approvalFourEyes && (await this.principals.isAmong(tx, caller, askersOf(action)));
   }
 
   private measured(tx: Tx, action: Action): Action {

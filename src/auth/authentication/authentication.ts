@@ -16,7 +16,7 @@ import {
 } from '../auth.errors.js';
 import { isUnsafeMethod, originOf } from '../guards/same-origin.guard.js';
 import { requireRole } from '../authorisation.js';
-import { PrincipalsRepository } from '../principals/principals.repository.js';
+import { PrincipalsRepository } from '../principals.repository.js';
 import type { Principal, VerifiedCredential } from '../principal.js';
 import { CredentialVerification } from './credential-verification.js';
 import '@fastify/cookie';

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { Clock } from '../../platform/clock.js';
-import { PrincipalsRepository } from '../principals/principals.repository.js';
+import { PrincipalsRepository } from '../principals.repository.js';
 import type { VerifiedCredential } from '../principal.js';
 import { readKey } from '../keys/key-format.js';
 import { sessionHashOf } from '../sessions/session.entity.js';

@@ -11,7 +11,8 @@ import { AuditLog } from '../../audit/audit-log.js';
 import { newId } from '../../platform/ids.js';
 import { SettingError } from '../../platform/config/load-settings.js';
 import { Settings } from '../../platform/config/settings.js';
-import { ApiKeysRepository } from '../keys/api-keys.repository.js';
+import { ApiKeyEntity } from '../keys/api-key.entity.js';
+import { ApiKeysService } from '../keys/api-keys.service.js';
 import { createKey, readKey } from '../keys/key-format.js';
 import { weaknessOf } from '../passwords/password-requirements.js';
 import { Passwords, hashPassword } from '../passwords/passwords.js';
@@ -20,7 +21,7 @@ import { UsersRepository } from '../users/users.repository.js';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
 import type { DataSource } from 'typeorm';
 import { WeakPasswordError } from '../auth.errors.js';
-import { SessionsRepository } from '../sessions/sessions.repository.js';
+import { SessionEntity } from '../sessions/session.entity.js';
 
 const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';
@@ -37,7 +38,7 @@ export class Bootstrap implements OnModuleInit {
     private readonly settings: Settings,
     private readonly transactions: Transactions,
     private readonly users: UsersRepository,
-    private readonly keys: ApiKeysRepository,
+    private readonly keys: ApiKeysService,
     private readonly passwords: Passwords,
     private readonly audit: AuditLog,
   ) {
@@ -86,7 +87,8 @@ export class Bootstrap implements OnModuleInit {
 
   private async makeKey(tx: Tx): Promise<string | undefined> {
     const given = this.settings.bootstrapAdminApiKey;
-    if (!given && !(this.embedded && !(await this.keys.hasAny(tx)))) return undefined;
+    const exists = !given && (!this.embedded || (await tx.getRepository(ApiKeyEntity).exists()));
+    if (exists) return undefined;
     const { key, prefix, hash } = (given ? readKey(given) : undefined) ?? createKey();
     const id = newId();
     const created = await this.keys.insertIfNew(tx, {
@@ -98,14 +100,12 @@ export class Bootstrap implements OnModuleInit {
       created_by: 'system',
     });
     if (!created) return undefined;
-    const subject = { type: 'api_key', id };
-    const entry = {
+    await this.audit.record(tx, {
       actor: 'system',
       action: 'api_key.created',
-      subject,
+      subject: { type: 'api_key', id },
       details: DETAILS,
-    } as const;
-    await this.audit.record(tx, entry);
+    });
     return key;
   }
 }
@@ -176,7 +176,7 @@ export async function ensureAdmin(
     if (!created) {
       const user = await users.update(tx, { username }, access);
       if (!user) return undefined;
-      await new SessionsRepository(dataSource).endAllOf(tx, user.id);
+      await tx.getRepository(SessionEntity).delete({ user_id: user.id });
     }
     const action = created ? 'user.created' : 'user.updated';
     const reason = 'create-admin command';

@@ -11,7 +11,6 @@ import {
 import type { Role } from '../../platform/access/roles.js';
 import type { KeyLimitClass, LimitClass } from '../../platform/http/request.js';
 import { UserEntity } from '../users/user.entity.js';
-import { sortWords } from '../../platform/paging/page.js';
 
 type KeyLimits = Partial<Readonly<Record<LimitClass, number>>>;
 
@@ -78,9 +77,6 @@ export class ApiKeyEntity {
   readonly owner?: UserEntity | null;
 }
 
-export const API_KEY_SORTS = sortWords('created_at', 'name');
-export type ApiKeySort = (typeof API_KEY_SORTS)[number];
-
 /** A key without the hash of its secret. Queries do not select the hash by default. */
 export type ApiKey = Omit<ApiKeyEntity, 'secret_hash' | 'owner'> & {
   /** User name of the owner. */
@@ -94,9 +90,6 @@ export type NewApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix' | '
   readonly owner_id?: string;
   readonly expiresInDays?: number;
 };
-
-/** Fields of a key in the audit record of its revocation. */
-export type RevokedApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix'>;
 
 /** Result of creating a key. The secret is never available again. */
 export type CreatedKey = ApiKey & { readonly key: string };

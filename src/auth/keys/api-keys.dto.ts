@@ -1,8 +1,7 @@
 import { KEY_LIMIT_CLASSES, type KeyLimitClass } from '../../platform/http/request.js';
 import { INTEGRATION_LIMITS } from '../../platform/limits/limits.js';
 import { type Role, ROLES } from '../../platform/access/roles.js';
-import { PageQueryDto, SortWords } from '../../platform/paging/page.js';
-import { API_KEY_SORTS, type ApiKeySort } from './api-key.entity.js';
+import { PageQueryDto, sortWords, SortWords } from '../../platform/paging/page.js';
 import {
   Choice,
   type FieldOptions,
@@ -73,9 +72,11 @@ export class ApiKeyInputDto {
   readonly limits?: ApiKeyLimitsDto;
 }
 
+const SORTS = sortWords('created_at', 'name');
+
 export class ApiKeyQueryDto extends PageQueryDto {
-  @SortWords('ApiKeySort', API_KEY_SORTS)
-  readonly sort: readonly ApiKeySort[] = ['-created_at'];
+  @SortWords('ApiKeySort', SORTS)
+  readonly sort: readonly (typeof SORTS)[number][] = ['-created_at'];
 
   @Text({
     optional: true,

@@ -156,8 +156,11 @@ export function passwordPage(
 }
 
 /** Shows the form again with the error. Programs get the usual error response. */
-abstract class FormPageFilter implements ExceptionFilter {
+@Catch()
+export class FormPageFilter implements ExceptionFilter {
   private readonly errors = new ErrorFilter();
+
+  constructor(private readonly page: (request: FastifyRequest, error: AppError) => string) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -171,37 +174,20 @@ abstract class FormPageFilter implements ExceptionFilter {
       .type('text/html; charset=utf-8')
       .send(this.page(request, error));
   }
-
-  protected abstract page(request: FastifyRequest, error: AppError): string;
 }
 
-@Catch()
-export class LoginPageFilter extends FormPageFilter {
-  protected page(request: FastifyRequest, { code, message }: AppError): string {
-    const error = code === 'validation_error' ? 'Enter a user name and a password.' : message;
-    return loginPage({
-      next: nextOf(request),
-      error,
-      username: textField(request.body, 'username'),
-    });
-  }
+export function loginErrorPage(request: FastifyRequest, { code, message }: AppError): string {
+  const error = code === 'validation_error' ? 'Enter a user name and a password.' : message;
+  const username = textField(request.body, 'username');
+  return loginPage({ next: nextOf(request), error, username });
 }
 
 /** Shows the login page if the session has ended. The login returns here. */
-@Catch()
-export class PasswordPageFilter extends FormPageFilter {
-  protected page(request: FastifyRequest, error: AppError): string {
-    const principal = request.caller?.name;
-    if (!principal) return loginPage({ next: '/login/password', error: error.message });
-    const messages = error instanceof ValidationError ? error.errors : [error];
-    // Replaces the names of fields by their labels in the form.
-    const words = messages.map((one) =>
-      one.message.replace(/^(\w+?)_password\b/, 'The $1 password'),
-    );
-    return passwordPage(principal, {
-      next: nextOf(request),
-      madeUp: false,
-      error: words.join(' '),
-    });
-  }
+export function passwordErrorPage(request: FastifyRequest, error: AppError): string {
+  const principal = request.caller?.name;
+  if (!principal) return loginPage({ next: '/login/password', error: error.message });
+  const messages = error instanceof ValidationError ? error.errors : [error];
+  // Replaces the names of fields by their labels in the form.
+  const words = messages.map((one) => one.message.replace(/^(\w+?)_password\b/, 'The $1 password'));
+  return passwordPage(principal, { next: nextOf(request), madeUp: false, error: words.join(' ') });
 }

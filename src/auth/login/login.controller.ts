@@ -12,7 +12,7 @@ import {
 } from '../../platform/openapi/answers.js';
 import { Limited } from '../../platform/limits/limits.js';
 import { RefusesOtherSites, RequiresThisSite } from '../guards/same-origin.guard.js';
-import { PrincipalDto } from '../me/me.dto.js';
+import { presentPrincipal, PrincipalDto } from '../me/me.dto.js';
 import {
   clearSessionCookie,
   sessionTokenOf,
@@ -20,12 +20,13 @@ import {
 } from '../authentication/authentication.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import {
+  FormPageFilter,
   isForm,
+  loginErrorPage,
   loginPage,
-  LoginPageFilter,
   nextOf,
+  passwordErrorPage,
   passwordPage,
-  PasswordPageFilter,
 } from './login-pages.js';
 import {
   StartedSessionDto,
@@ -82,7 +83,7 @@ export class LoginController {
   @Consumes('json-or-form')
   @RefusesOtherSites()
   @Limited('login')
-  @UseFilters(LoginPageFilter)
+  @UseFilters(new FormPageFilter(loginErrorPage))
   @Operation(
     'logIn',
     'Log in',
@@ -128,7 +129,7 @@ export class LoginController {
       void reply.redirect(passwordMadeUp ? offer : next, 303);
       return undefined;
     }
-    const principal = PrincipalDto.from({ name, kind: 'user', role });
+    const principal = presentPrincipal({ name, kind: 'user', role });
     return { principal, expires_at: expiresAt };
   }
 
@@ -197,7 +198,7 @@ export class LoginController {
   @Consumes('json-or-form')
   @Limited('write')
   @RequiresThisSite()
-  @UseFilters(PasswordPageFilter)
+  @UseFilters(new FormPageFilter(passwordErrorPage))
   @Operation(
     'changePasswordByForm',
     'Change your own password by form',
@@ -220,7 +221,7 @@ export class LoginController {
     const caller = request.caller as Principal | undefined;
     if (!caller) throw new UnauthorizedError('The session has ended: log in again.');
     await this.users.changeOwnPassword(caller, body, request.ip);
-    if (!isForm(request)) return PrincipalDto.from(caller);
+    if (!isForm(request)) return presentPrincipal(caller);
     void reply.redirect(nextOf(request), 303);
     return undefined;
   }

@@ -11,7 +11,13 @@ import {
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { CurrentPrincipal, type Principal } from '../principal.js';
-import { PasswordChangeDto, PrincipalDto, LoginSessionDto, SessionQueryDto } from './me.dto.js';
+import {
+  PasswordChangeDto,
+  presentPrincipal,
+  PrincipalDto,
+  LoginSessionDto,
+  SessionQueryDto,
+} from './me.dto.js';
 import { present } from '../../platform/validation/present.js';
 import { UsersService } from '../users/users.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -39,7 +45,7 @@ export class MeController {
     type: PrincipalDto,
   })
   get(@CurrentPrincipal() caller: Principal): PrincipalDto {
-    return PrincipalDto.from(caller);
+    return presentPrincipal(caller);
   }
 
   @Put('password')
@@ -60,7 +66,7 @@ export class MeController {
     @Req() request: FastifyRequest,
   ): Promise<PrincipalDto> {
     await this.users.changeOwnPassword(caller, body, request.ip);
-    return PrincipalDto.from(caller);
+    return presentPrincipal(caller);
   }
 
   @Get('sessions')

@@ -8,10 +8,10 @@ import {
 import { Choice, Nested, Text, Flag, Id, Instant } from '../../platform/validation/fields.js';
 import type { KeyLimitClass } from '../../platform/http/request.js';
 import { ApiKeyLimitsDto, LimitClassField } from '../keys/api-keys.dto.js';
+import { present } from '../../platform/validation/present.js';
 import type { Principal } from '../principal.js';
 import { NewPassword } from '../users/users.dto.js';
-import { PageQueryDto, SortWords } from '../../platform/paging/page.js';
-import { SESSION_SORTS, type SessionSort } from '../sessions/session.entity.js';
+import { PageQueryDto, sortWords, SortWords } from '../../platform/paging/page.js';
 
 const PRINCIPAL_KINDS = ['key', 'user'] as const;
 
@@ -42,21 +42,12 @@ export class PrincipalDto {
     description: 'Limits of the key, if it has its own.',
   })
   readonly limits?: ApiKeyLimitsDto;
+}
 
-  static from(
-    this: void,
-    principal: Pick<Principal, 'name' | 'kind' | 'role' | 'limitClass' | 'limits'>,
-  ): PrincipalDto {
-    const { name, kind, role, limitClass, limits } = principal;
-    return {
-      name,
-      kind,
-      role,
-      approval_level: approvalLevelOf(role),
-      limit_class: limitClass,
-      limits: limits && { ...limits },
-    };
-  }
+export function presentPrincipal(
+  principal: Pick<Principal, 'name' | 'kind' | 'role' | 'limit_class' | 'limits'>,
+): PrincipalDto {
+  return present(PrincipalDto)({ ...principal, approval_level: approvalLevelOf(principal.role) });
 }
 
 export class PasswordChangeDto {
@@ -67,9 +58,11 @@ export class PasswordChangeDto {
   readonly new_password: string;
 }
 
+const SORTS = sortWords('created_at', 'last_seen_at');
+
 export class SessionQueryDto extends PageQueryDto {
-  @SortWords('SessionSort', SESSION_SORTS)
-  readonly sort: readonly SessionSort[] = ['-created_at'];
+  @SortWords('SessionSort', SORTS)
+  readonly sort: readonly (typeof SORTS)[number][] = ['-created_at'];
 }
 
 export class LoginSessionDto {

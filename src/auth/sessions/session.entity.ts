@@ -1,15 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
-import { sortWords } from '../../platform/paging/page.js';
 import { UserEntity } from '../users/user.entity.js';
 
 /** Time without a request after which a session ends. */
 export const IDLE_HOURS = 8;
 /** Time after the login at which a session ends even if it is in use. */
 export const ABSOLUTE_HOURS = 24;
-
-export const SESSION_SORTS = sortWords('created_at', 'last_seen_at');
-export type SessionSort = (typeof SESSION_SORTS)[number];
 
 /** A session without the hash of its token. Queries do not select the hash by default. */
 export type Session = Omit<SessionEntity, 'token_hash'>;

@@ -2,7 +2,6 @@ import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import type { Role } from '../../platform/access/roles.js';
 import { RowTimes } from '../../platform/database/columns.js';
-import { sortWords } from '../../platform/paging/page.js';
 
 @Entity('users')
 @Unique('uq_users_username', ['username'])
@@ -43,9 +42,6 @@ export const RESERVED_NAME = 'system';
 export function isUsername(text: string): boolean {
   return USERNAME.test(text) && text !== RESERVED_NAME;
 }
-
-export const USER_SORTS = sortWords('created_at', 'username', 'name');
-export type UserSort = (typeof USER_SORTS)[number];
 
 /** Handling of API keys when their user is deleted. */
 export const KEYS_OF_DELETED = ['revoke', 'keep'] as const;

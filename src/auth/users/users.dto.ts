@@ -1,6 +1,6 @@
 import { NotEquals } from 'class-validator';
 import { type Role, ROLES } from '../../platform/access/roles.js';
-import { PageQueryDto, SortWords } from '../../platform/paging/page.js';
+import { PageQueryDto, sortWords, SortWords } from '../../platform/paging/page.js';
 import {
   LONGEST_PASSWORD,
   SHORTEST_PASSWORD,
@@ -8,14 +8,7 @@ import {
 } from '../passwords/password-requirements.js';
 import { Choice, Field, Flag, Id, Instant, Text } from '../../platform/validation/fields.js';
 import { NullIsAbsent } from '../../platform/validation/json-shield.js';
-import {
-  KEYS_OF_DELETED,
-  type KeysOfDeleted,
-  RESERVED_NAME,
-  USER_SORTS,
-  USERNAME,
-  type UserSort,
-} from './user.entity.js';
+import { KEYS_OF_DELETED, type KeysOfDeleted, RESERVED_NAME, USERNAME } from './user.entity.js';
 
 const GOOD_PASSWORD =
   'Not a common password, and not made of the user name or words of this service.';
@@ -71,12 +64,14 @@ export class UserUpdateDto {
   readonly password?: string;
 }
 
+const SORTS = sortWords('created_at', 'username', 'name');
+
 export class UserQueryDto extends PageQueryDto {
-  @SortWords('UserSort', USER_SORTS, {
+  @SortWords('UserSort', SORTS, {
     description: '`name` is the same as `username`.',
     otherNames: { name: 'username' },
   })
-  readonly sort: readonly UserSort[] = ['-created_at'];
+  readonly sort: readonly (typeof SORTS)[number][] = ['-created_at'];
 }
 
 export class DeleteUserQueryDto {

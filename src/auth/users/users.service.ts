@@ -15,7 +15,7 @@ import type { PasswordChangeDto } from '../me/me.dto.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
-import { SessionsRepository } from '../sessions/sessions.repository.js';
+import { SessionsService } from '../sessions/sessions.service.js';
 import { type KeysOfDeleted, type User, userEntry } from './user.entity.js';
 import type { UserInputDto, UserQueryDto, UserUpdateDto } from './users.dto.js';
 import { InvalidCredentialsError, NameTakenError, UnauthorizedError } from '../auth.errors.js';
@@ -26,7 +26,7 @@ export class UsersService {
   constructor(
     private readonly transactions: Transactions,
     private readonly users: UsersRepository,
-    private readonly sessions: SessionsRepository,
+    private readonly sessions: SessionsService,
     private readonly keys: ApiKeysService,
     private readonly passwords: Passwords,
     private readonly audit: AuditLog,

@@ -20,26 +20,23 @@ export interface SourceEvent extends Pick<
   readonly public_url?: string;
 }
 
-/** A line of a message to people: `Severity`, `high`. The value is plain text, and may come from an attacker. */
+/** The value is plain text, and may come from an attacker. */
 export interface Fact {
   readonly name: string;
   readonly value: string;
 }
 
-/** Plain text for people without markup. Channels escape and defang it for their receivers. */
+/** Plain text for people. Channels escape and defang it for their receivers. */
 export interface Words {
-  /** One line: `New incident: INC-2026-0042`. */
   readonly headline: string;
   /** Subject of the event, such as a title. Channels show it in the headline, after the severity. */
   readonly about?: string;
   readonly facts: readonly Fact[];
-  /** What people can do now, as a sentence. */
   readonly request?: string;
-  /** Page where they can do it, after a login. Absent without PUBLIC_URL. */
   readonly url?: string;
 }
 
-/** Facts by name. Those without a value are not shown. */
+/** Facts without a value are not shown. */
 export type Facts = Readonly<Record<string, string | undefined>>;
 
 export interface EventWords extends Pick<Words, 'headline' | 'about' | 'request'> {
@@ -50,7 +47,6 @@ export interface EventWords extends Pick<Words, 'headline' | 'about' | 'request'
 export interface Wave {
   /** Action that names the alert. */
   readonly first: string;
-  /** None of the approvals waits any more. */
   readonly isOver: boolean;
 }
 
@@ -67,14 +63,13 @@ export const resolve = change('resolve');
 
 /** An event that channels send. A change that breaks receivers needs a new event name. */
 export interface EventDefinition<Data> {
-  /** Description of its schema. */
   readonly description: string;
   readonly data: DataType<Data>;
   /** Fields of the domain event that differ from EXAMPLE in the example of the contract. */
   readonly example?: object;
   /** Channels for people receive it by default, because people may have to act. */
   readonly forPeople?: true;
-  /** Severity of its PagerDuty alert if it has no incident. Default: medium. */
+  /** Severity of the PagerDuty alert if the event has no incident. Default: medium. */
   readonly severity?: Severity;
   /** Messages link to no page. */
   readonly hasNoPage?: true;
@@ -93,7 +88,6 @@ export function defineEvent<Data>(definition: EventDefinition<Data>): EventDefin
 
 type Class = new () => object;
 
-/** Schema of an object in an event, and its values. */
 export interface DataType<Data> {
   readonly schema: Class;
   valuesOf(source: SourceEvent): Data;
@@ -114,7 +108,6 @@ type ValuesOf<Of extends Fields> = {
   readonly [Name in keyof Of]: Of[Name] extends DataField<infer Value> ? Value : never;
 };
 
-/** Defines an object in events. `name` is the name of its schema. */
 export function dataType<const Of extends Fields>(
   name: string,
   description: string,
@@ -143,10 +136,9 @@ export const field = <Value>(
 ): DataField<Value> => ({ decorate, description });
 
 export const text = (description?: string) => field<string>(Text, description);
-/** A text that has another name in the payload. */
-export const renamed = (name: string, description?: string): DataField<string> => ({
+export const renamed = (nameInPayload: string, description?: string): DataField<string> => ({
   ...text(description),
-  from: ({ payload }) => (payload as Record<string, string>)[name]!,
+  from: ({ payload }) => (payload as Record<string, string>)[nameInPayload]!,
 });
 export const instant = (description?: string) => field<string>(Instant, description);
 export const choice = <Word extends string>(
@@ -163,7 +155,6 @@ export const incidentNumber: DataField<string> = {
   from: ({ incident_number = '' }) => incident_number,
 };
 
-/** Id of the subject. */
 export const subjectId = (name: string): DataField<string> => ({
   ...id(name),
   from: ({ subject_id }) => subject_id,
@@ -189,7 +180,6 @@ const API_PATHS = {
 } as const;
 type Linked = keyof typeof API_PATHS;
 
-/** URL in the API, for programs. */
 export const apiUrl = (
   kind: Linked,
   idOf = ({ subject_id }: SourceEvent): string => subject_id,

@@ -4,7 +4,7 @@ import type { ActionData } from './action.events.js';
 import type { Fact } from './define-event.js';
 import type { EventIncident } from './incident.events.js';
 
-/** Current state of the incidents and actions of a message, which may be newer than its events. */
+/** Current state, which may be newer than the events of the message. */
 export interface PresentState {
   /** By id, with deleted ones. */
   readonly incidents: ReadonlyMap<string, IncidentState>;
@@ -14,7 +14,6 @@ export interface PresentState {
   readonly wave?: readonly string[];
 }
 
-/** Incidents that a message lists. It counts the others. */
 const MAX_LISTED = 8;
 
 interface JudgedIncident {
@@ -29,10 +28,8 @@ interface Approval extends ActionData {
 }
 
 /**
- * Combines messages to people: new incidents of a source, incidents that were judged malicious, or approvals that a playbook
- * requests. The result shows the current state. The worst incident comes first, and the link opens it.
- *
- * @param messages the first message is the carrier: receivers recognize a repeated message by its event id
+ * Combines new incidents of a source, incidents that were judged malicious, or approvals that a playbook requests. The worst
+ * incident comes first, and the link opens it. The first message is the carrier: receivers recognize a copy by its event id.
  */
 export function foldedMessage(
   messages: readonly [Message, ...Message[]],
@@ -163,7 +160,6 @@ const isMalicious = ({ classification, end }: JudgedIncident): boolean =>
 const rankOf = (severity: Severity | undefined): number =>
   severity ? SEVERITIES.indexOf(severity) : -1;
 
-/** The highest severity first. */
 const bySeverity = (one: Severity | undefined, other: Severity | undefined): number =>
   rankOf(other) - rankOf(one);
 

@@ -70,7 +70,7 @@ const NOT_SENT: PartlySent = { holders: [], partial_attempts: 0 };
 
 const MAX_SUBJECT = 250;
 
-/** Builds the mail. Each fact is one line, so that no value can look like another fact. */
+/** Each fact is one line, so that no value can look like another fact. */
 function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
   const { headline, facts, request, url } = shownWords(message);
   // A mail may come hours after the event.
@@ -89,10 +89,7 @@ function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
   };
 }
 
-/**
- * Interprets the reply of a mail server. Errors about the login, the sender or all recipients are retried, because an admin may
- * correct the configuration. Temporary errors are retried as well.
- */
+/** Errors about the login, the sender or all recipients are retried, because an admin may correct the configuration. */
 function mailOutcome(
   { code, text, rejected = [], isOfMessage = false }: MailReply,
   { holders, partial_attempts }: PartlySent,
@@ -110,21 +107,14 @@ function mailOutcome(
   }
   if (code < 400) return { kind: 'delivered' };
   const why = `The mail server refused: ${redactor.line(text)}`;
-  return { kind: isOfMessage && code >= 500 && !isOfLogin(code) ? 'refused' : 'failed', why };
+  // Some servers send errors of the login only after the message: https://www.rfc-editor.org/rfc/rfc4954#section-6.
+  const isOfLogin = code >= 530 && code < 540;
+  return { kind: isOfMessage && code >= 500 && !isOfLogin ? 'refused' : 'failed', why };
 }
 
-/** 530, 534, 535, 538: https://www.rfc-editor.org/rfc/rfc4954#section-6. Some servers send them only after the message. */
-function isOfLogin(code: number): boolean {
-  return code >= 530 && code < 540;
-}
-
-/**
- * Attempts for recipients who are refused temporarily while others have the mail: about ten minutes, the time that greylisting
- * servers ask for. Later messages about the incident wait that long, for all recipients.
- */
+/** About ten minutes, as greylisting servers ask for. Later messages about the incident wait that long, for all recipients. */
 const MAX_PARTIAL_ATTEMPTS = 6;
 
-/** Returns the recipients who have the mail after this reply. */
 function newHolders({ code, rejected = [] }: MailReply, to: readonly string[]): readonly string[] {
   if (code >= 400) return [];
   return to.filter((address) => rejected.every(({ recipient }) => recipient !== address));

@@ -12,7 +12,6 @@ import {
   shownWords,
 } from '../notification.js';
 
-/** Source of the alerts that PagerDuty shows. */
 const PRODUCT = 'Incident Triage Service';
 const MAX_SUMMARY = 1_024;
 
@@ -23,7 +22,6 @@ const SEVERITIES: Readonly<Record<Severity, string>> = {
   low: 'info',
 };
 
-/** Triggers, acknowledges and resolves alerts. Its keys make a repeated event harmless. */
 export const pagerDuty = defineChannel({
   name: 'pagerduty',
   audience: 'pager',

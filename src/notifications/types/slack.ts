@@ -7,7 +7,6 @@ import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 const MAX_HEADER = 150;
 const MAX_FIELDS = 10;
 
-/** Posts each event into the channel of an incoming webhook. */
 export const slack = defineChannel({
   name: 'slack',
   audience: 'people',

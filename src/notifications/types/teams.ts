@@ -4,7 +4,6 @@ import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 const MAX_FACTS = 12;
 
-/** Starts a workflow for each event, which posts the card. */
 export const teams = defineChannel({
   name: 'teams',
   audience: 'people',

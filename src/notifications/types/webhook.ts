@@ -25,7 +25,6 @@ const CONFIG = fields(
   ['url', 'secret'],
 );
 
-/** Posts each event as JSON, with a signature. */
 export const webhook = defineChannel({
   name: 'webhook',
   audience: 'programs',
@@ -68,7 +67,7 @@ interface Signature {
   readonly secrets: readonly string[];
 }
 
-/** Headers with one signature per secret. The receiver accepts the request if one of them matches. */
+/** The receiver accepts the request if the signature of one secret matches. */
 export function signatureHeaders(body: string, { id, at, secrets }: Signature) {
   const timestamp = String(Math.floor(at.getTime() / 1_000));
   const signatures = secrets.map((secret) => {

@@ -59,19 +59,16 @@ export function compressed(bytes: Buffer | string): Promise<Buffer> {
   return file ? (file.packed ??= compress(file.bytes, { level: 9 })) : compress(bytes);
 }
 
-/** Names the new resource by the field that is the parameter of the route that reads it, such as `/api/incidents/:id`. */
+/** Names the address that reads the new resource. The id of a webhook source is its name. */
 function setLocation(
-  { server, routeOptions }: FastifyRequest,
+  { server, routeOptions: { url } }: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
 ): void {
-  if (typeof payload !== 'string') return;
-  const { data = {} } = JSON.parse(payload) as { data?: Readonly<Record<string, unknown>> };
-  const isRead = (field: string) =>
-    server.hasRoute({ url: `${routeOptions.url}/:${field}`, method: 'GET' });
-  const id = data[Object.keys(data).find(isRead) ?? ''];
-  if (typeof id === 'string')
-    void reply.header('location', `${routeOptions.url}/${encodeURIComponent(id)}`);
+  if (typeof payload !== 'string' || !server.hasRoute({ url: `${url}/:id`, method: 'GET' })) return;
+  const { data } = JSON.parse(payload) as { data?: Readonly<Record<string, unknown>> };
+  const id = data?.['id'] ?? data?.['source'];
+  if (typeof id === 'string') void reply.header('location', `${url}/${encodeURIComponent(id)}`);
 }
 
 /** If-None-Match compares weakly: proxies that compress make weak tags of strong ones. */

@@ -27,7 +27,7 @@ export interface Caller extends Participant {
   readonly role: Role;
   /** Session of a person; undefined for a key. */
   readonly sessionId?: string;
-  readonly limitClass?: KeyLimitClass;
+  readonly limit_class?: KeyLimitClass;
   /** Limits of this key per minute, instead of those of its class. */
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
   /** Required, so that a copy without it does not compile: otherwise a revoked key could still write. */

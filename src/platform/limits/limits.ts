@@ -170,7 +170,7 @@ export class RateLimitGuard extends ThrottlerGuard {
     const own = caller?.limits?.[name];
     if (own !== undefined) return own;
     const configured = this.configured[name];
-    const isRaised = caller?.limitClass === 'integration' && name !== 'triage' && configured > 0;
+    const isRaised = caller?.limit_class === 'integration' && name !== 'triage' && configured > 0;
     return isRaised ? Math.max(configured, INTEGRATION_LIMITS[name]) : configured;
   }
 

@@ -160,7 +160,7 @@ export const ACCOUNT_ACTS = signs([
     any(
       all(reads('resource', /^(?:cluster)?rolebindings$/), reads('name', /^cluster-admin$/), reads('verb', /^(?:create|update|patch)$/)),
       all({ only: ({ path }) => /user\/username$/.test(path), from: reads('username', /^system:(?:anonymous|unauthenticated)$/) }, { only: ({ path }) => /responsestatus\/code$/.test(path), from: reads('code', /^2\d\d$/) }))],
-  ['privileged_member', 35, 'account_takeover', 'work', 'T1098',
+  ['privileged_member', 32, 'account_takeover', 'work', 'T1098',
     'An account became a member of a group with high rights.', joined],
   ['cloud_log_off', 45, 'account_takeover', 'finding', 'T1685.002',
     'The log of a cloud account was turned off, which hides what comes next.',

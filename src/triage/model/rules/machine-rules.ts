@@ -217,7 +217,7 @@ export const MACHINE_ACTS = signs([
     any(says('defence_off'), all(reads('eventid eventcode code', /^(?:5001|5010|5012)$/), reads('provider providername sourcename', /Windows Defender$/i)))],
   ['protection_gap', 18, 'malware', 'work', 'T1685',
     'Protection stopped, or an exception from it was made.', says('protection_gap')],
-  ['log_cleared', 36, 'malware', 'work', 'T1685.005',
+  ['log_cleared', 32, 'malware', 'work', 'T1685.005',
     'The log of a machine was emptied, which hides earlier actions.',
     any(
       says('log_cleared'),

@@ -1,14 +1,25 @@
-// SQL: named statements that run for each request or writing transaction, and a recursive query.
+// SQL: statements that run for each request or writing transaction, and a recursive query.
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Role } from '../../platform/access/roles.js';
-import { ReservedConnections } from '../../platform/database/reserved-connections.js';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import { IDLE_HOURS, SessionEntity } from '../sessions/session.entity.js';
-import { ApiKeyEntity } from '../keys/api-key.entity.js';
-import { KEY_IS_VALID, EFFECTIVE_KEY_ROLE, SESSION_IS_VALID } from './credentials-still-valid.js';
-import type { Principal, VerifiedCredential } from '../principal.js';
+import { highestRole, lowerRoleSql, type Role, roleReachesSql } from '../platform/access/roles.js';
+import { ReservedConnections } from '../platform/database/reserved-connections.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import { IDLE_HOURS, SessionEntity } from './sessions/session.entity.js';
+import { ApiKeyEntity } from './keys/api-key.entity.js';
+import type { Principal, VerifiedCredential } from './principal.js';
+
+/** A key is invalid while its owner is disabled. A key that was kept when its owner was deleted is valid. */
+const KEY_IS_VALID = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+  and not exists (select 1 from users o where o.id = k.owner_id and not o.enabled and o.deleted_at is null)`;
+const SESSION_IS_VALID = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_HOURS} hours'
+  and u.enabled and u.deleted_at is null`;
+
+/** The lower of the roles of the key and its owner. For a deleted owner, the last role counts. */
+const EFFECTIVE_KEY_ROLE = lowerRoleSql(
+  'k.role',
+  '(select o.role from users o where o.id = k.owner_id)',
+);
 
 const CREDENTIALS: Readonly<Record<'keys' | 'sessions', Statement>> = {
   keys: {
@@ -16,7 +27,7 @@ const CREDENTIALS: Readonly<Record<'keys' | 'sessions', Statement>> = {
     text: `select k.prefix as lookup, k.secret_hash as "secretHash", k.expires_at as "endsAt", k.last_used_at as "usedAt",
         jsonb_strip_nulls(jsonb_build_object('kind', 'key', 'id', k.id, 'name', 'key:' || k.name,
           'person', coalesce(owner.username, 'key:' || k.name), 'personId', k.owner_id, 'role', ${EFFECTIVE_KEY_ROLE},
-          'limitClass', k.limit_class, 'limits', k.limits)) as identity
+          'limit_class', k.limit_class, 'limits', k.limits)) as identity
       from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_IS_VALID}`,
   },
   sessions: {
@@ -92,8 +103,18 @@ export class PrincipalsRepository {
     return row?.role;
   }
 
-  async isAmong(tx: Tx, name: string, others: readonly string[]): Promise<boolean> {
-    const [row] = await this.statements.rowsIn<{ found: boolean }>(tx, IS_AMONG, [name, others]);
+  /**
+   * Whether one of the names belongs to the person of the caller: the same name, a user and one of their keys, or two keys
+   * that one user created. Names are never reused, so this also holds for old records.
+   */
+  async isAmong(
+    tx: Tx,
+    { name, person }: Pick<Principal, 'name' | 'person'>,
+    names: readonly string[],
+  ): Promise<boolean> {
+    if (names.includes(name) || names.includes(person)) return true;
+    if (names.length === 0) return false;
+    const [row] = await this.statements.rowsIn<{ found: boolean }>(tx, IS_AMONG, [name, names]);
     return row!.found;
   }
 
@@ -109,4 +130,31 @@ export class PrincipalsRepository {
       .andWhere(`(${column} is null or ${column} <= now() - interval '1 minute')`)
       .execute();
   }
+}
+
+/**
+ * Condition for a statement that writes for several callers: the credentials of all of them are valid and give the
+ * required role. `Principal.begin` checks one caller; after `false`, call it for each caller to find the invalid one.
+ */
+export function credentialsStillValid(firstParameter = 1): string {
+  const [keys, sessions, role] = [0, 1, 2].map((at) => `$${firstParameter + at}`);
+  const required = `${role}::text`;
+  return `(
+    (select count(*) from api_keys k
+      where k.id = any (${keys}::uuid[]) and ${roleReachesSql(EFFECTIVE_KEY_ROLE, required)} and ${KEY_IS_VALID}) = cardinality(${keys}::uuid[])
+    and
+    (select count(*) from sessions s join users u on u.id = s.user_id
+      where s.id = any (${sessions}::uuid[]) and ${roleReachesSql('u.role', required)} and ${SESSION_IS_VALID}) = cardinality(${sessions}::uuid[]))`;
+}
+
+/** Values of the parameters of `credentialsStillValid`. */
+export function credentialsStillValidValues(callers: readonly Principal[]): unknown[] {
+  const keys = new Set<string>();
+  const sessions = new Set<string>();
+  for (const { id, sessionId } of callers) {
+    if (sessionId === undefined) keys.add(id);
+    else sessions.add(sessionId);
+  }
+  const required = highestRole(callers.map(({ requiredRole }) => requiredRole));
+  return [[...keys], [...sessions], required];
 }

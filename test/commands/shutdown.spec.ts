@@ -58,7 +58,7 @@ describe('shutdown', () => {
     await idle.untilClosed();
   });
 
-  it('finishes a running request, accepts no new ones, ignores a second signal, and then exits', async () => {
+  it('finishes a running request, accepts no new request, ignores a second signal, and then exits', async () => {
     const service = await start({ SHUTDOWN_GRACE_MS: '60000' });
     const slow = await halfSent(service);
     service.signal('SIGTERM');

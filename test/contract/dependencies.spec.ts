@@ -39,7 +39,7 @@ describe('the locked dependencies', () => {
     );
   });
 
-  it('never run install scripts, whatever the version of npm', () => {
+  it('never run install scripts, with any version of npm', () => {
     expect(readFileSync('.npmrc', 'utf8')).toMatch(/^ignore-scripts=true$/m);
     const scripts = Object.keys(read('package.json')['scripts'] as object);
     // npm would skip hooks of ours as well.
@@ -51,7 +51,7 @@ describe('the locked dependencies', () => {
     expect(namesWhere(({ resolved }) => resolved !== undefined)).toEqual([]);
   });
 
-  it('have a licence that is known to be free', () => {
+  it('have a known free licence', () => {
     expect(namesWhere(({ license }) => !LICENCES.test(license ?? ''))).toEqual([]);
   });
 });

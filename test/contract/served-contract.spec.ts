@@ -32,7 +32,7 @@ describe('the served contract', () => {
     expect(yaml).not.toContain('127.0.0.1:3000');
   });
 
-  it('comes compressed to those who accept gzip', async () => {
+  it('is compressed for clients that accept gzip', async () => {
     const answer = await packedAnswer(`${app.url}/openapi.json`, { 'accept-encoding': 'gzip' });
     expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
     expect(gunzipSync(answer.bytes).toString()).toBe(minified);

@@ -38,7 +38,7 @@ describe('resealing the audit trail', () => {
     return row!.audit_id;
   };
 
-  it('keeps an accepted trail accepted after the key of the acceptance is gone', async () => {
+  it('keeps an accepted trail accepted after the removal of the key of the acceptance', async () => {
     const writer = harness.replica([old]);
     const putBack = await harness.keepState();
     await record(writer, 1);
@@ -54,7 +54,7 @@ describe('resealing the audit trail', () => {
     expect(await alone.verify()).toMatchObject({ valid: true });
   });
 
-  it('verifies everything with the newest key alone, after each rotation', async () => {
+  it('verifies the whole trail with the newest key alone, after each rotation', async () => {
     // Written under the old key, and not sealed yet.
     await record(harness.replica([old]), 2);
     await record(harness.replica([next, old]), 5);

@@ -21,13 +21,13 @@ describe('the audit trail', () => {
     replica = harness.replica([newKey()]);
   });
 
-  describe('takes a record, which', () => {
+  describe('with a record', () => {
     const actors = async (): Promise<string[]> =>
       (await harness.rows<{ actor: string }>('select actor from audit_log order by id')).map(
         ({ actor }) => actor,
       );
 
-    it('is part of the transaction of the change', async () => {
+    it('writes it in the transaction of the change', async () => {
       await harness.transactions.run((tx) =>
         replica.log.record(tx, someEntry({ actor: 'committed' })),
       );
@@ -39,7 +39,7 @@ describe('the audit trail', () => {
       expect(await actors()).toEqual(['committed']);
     });
 
-    it('is written with other records in one statement, and no records need no statement', async () => {
+    it('writes several records in one statement, and needs no statement without records', async () => {
       await harness.transactions.run(async (tx) => {
         await replica.log.record(tx);
         const entries = ['many-1', 'many-2'].map((actor) => someEntry({ actor }));
@@ -48,7 +48,7 @@ describe('the audit trail', () => {
       expect(await actors()).toEqual(expect.arrayContaining(['many-1', 'many-2']));
     });
 
-    it('is written in the statement of a change', async () => {
+    it('can write it in the statement of the change', async () => {
       await harness.rows('create table changed (name text)');
       const many = {
         name: 'many',
@@ -62,7 +62,7 @@ describe('the audit trail', () => {
       expect(await harness.rows('select name from changed order by 1')).toHaveLength(2);
     });
 
-    it('stores any input of an attacker, and is valid afterwards', async () => {
+    it('stores any input of an attacker, and stays valid', async () => {
       const nasty = 'a\0b\ud800c"\\\'\u2028😀';
       const entry = someEntry({
         actor: nasty,
@@ -87,7 +87,7 @@ describe('the audit trail', () => {
     });
   });
 
-  describe('has append-only tables, which', () => {
+  describe('with append-only tables', () => {
     beforeAll(async () => {
       await harness.clear();
       replica = harness.replica([newKey()]);
@@ -110,14 +110,14 @@ describe('the audit trail', () => {
       ['truncate audit_seals', 'audit_seals is append-only: TRUNCATE'],
       ['delete from audit_chain', 'audit_chain is append-only: DELETE'],
       ['truncate audit_chain', 'audit_chain is append-only: TRUNCATE'],
-    ])('refuse even for their owner: %s', async (statement, message) => {
+    ])('rejects even for the owner: %s', async (statement, message) => {
       await harness.asOwner(async (owner) => {
         await expect(owner.query(statement)).rejects.toThrow(message);
       });
       await harness.expectEverythingSealedOnce(1);
     });
 
-    it('allow no second head', async () => {
+    it('allows no second head', async () => {
       await harness.asOwner(async (owner) => {
         await expect(
           owner.query(`insert into audit_chain (only_row, seq, hash, cluster, key_id, mac)
@@ -127,7 +127,7 @@ describe('the audit trail', () => {
     });
   });
 
-  describe('has a list, which', () => {
+  describe('with a list of entries', () => {
     beforeAll(async () => {
       await harness.clear();
       replica = harness.replica([newKey()], { clock });

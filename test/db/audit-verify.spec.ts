@@ -30,7 +30,7 @@ describe('the verification of the audit trail', () => {
       ...statements.map((text) => text.replace(/\$(\d)/g, (_, n) => `'${ids[Number(n) - 1]}'`)),
     );
 
-  it('accepts an untouched trail, sealed or not, and an empty one', async () => {
+  it('accepts an unchanged trail, sealed or unsealed, and an empty trail', async () => {
     expect(await replica.verify()).toEqual({ valid: true, checked: ROWS, unsealed: 0 });
     await harness.record(replica);
     expect(await replica.verify()).toEqual({ valid: true, checked: ROWS, unsealed: 1 });
@@ -141,7 +141,7 @@ describe('the verification of the audit trail', () => {
     expect(await replica.verify()).toMatchObject(found);
   });
 
-  describe('of a chain whose end was removed', () => {
+  describe('with a chain whose end was removed', () => {
     const cut = [
       'delete from audit_log where id = (select audit_id from audit_seals where seq = 6)',
       'delete from audit_seals where seq = 6',

@@ -164,7 +164,7 @@ describe('the witness of the audit trail outside its database', () => {
       expect(next.witness.fault).toBeUndefined();
     });
 
-    it('is rejected under an unknown key, and accepted under an old one', async () => {
+    it('is rejected under an unknown key, and accepted under an old key', async () => {
       await replica.witness.save();
       const stranger = await restarted([newKey()]);
       await stranger.witness.save();
@@ -237,7 +237,7 @@ describe('the witness of the audit trail outside its database', () => {
       expect(replica.witness.fault).toBeUndefined();
     });
 
-    it('is taken from a process that has seen more, and never set back', async () => {
+    it('is updated by the process with the newest head, and never rolled back', async () => {
       const other = harness.replica([key], { anchorFile });
       await other.sealAll();
       await write(2);

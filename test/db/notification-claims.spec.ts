@@ -69,7 +69,7 @@ describe('claims of notifications', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('take a lapsed delivery again, and the first worker can no longer end it', async () => {
+  it('take a delivery with an expired lease again, and the first worker can no longer end it', async () => {
     await channel();
     await events(newId());
     const [first] = await claim();
@@ -198,7 +198,7 @@ describe('claims of notifications', () => {
     ]);
   });
 
-  it('take one delivery at a time of a narrow channel, and none of a paused or disabled channel', async () => {
+  it('take one delivery at a time of a narrow channel, and no delivery of a paused or disabled channel', async () => {
     const slow = await channel();
     const paused = await channel();
     const disabled = await channel();

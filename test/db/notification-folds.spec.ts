@@ -94,7 +94,7 @@ describe('folds of notifications', () => {
     );
   };
 
-  it('hold new incidents of a group longer after each message, and critical ones for 3 seconds', async () => {
+  it('hold new incidents of a group longer after each message, and critical incidents for 3 seconds', async () => {
     await channel();
     await notify(1);
     await release();
@@ -162,7 +162,7 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 7 });
   });
 
-  it('keep the members of a message whose first attempt was given back, because it may have been sent', async () => {
+  it('keep the members of a message whose first attempt was released, because the message may have been sent', async () => {
     await channel();
     await notify(3);
     await release();
@@ -218,7 +218,7 @@ describe('folds of notifications', () => {
     expect((await claim()).map(({ delivery }) => delivery.id)).toEqual([id]);
   });
 
-  it('take nothing after their claim was lost', async () => {
+  it('take no delivery after their claim was lost', async () => {
     await channel();
     await notify(2);
     await release();
@@ -299,7 +299,7 @@ describe('folds of notifications', () => {
     expect(await claim()).toMatchObject([{ delivery: { type: 'triage.failed' } }]);
   });
 
-  it('make one message of the approvals that one playbook requests, but not of those that people request', async () => {
+  it('combine the approvals of one playbook in one message, but not the approvals of people', async () => {
     await channel();
     for (let n = 0; n < 3; n += 1) await approval('playbook:malware-containment');
     await approval('playbook:phishing-response');
@@ -370,7 +370,7 @@ describe('folds of notifications', () => {
     expect(await claim()).toHaveLength(1);
   });
 
-  it('make one message of all approvals of a wave, for all actions and incidents', async () => {
+  it('combine all approvals of a wave in one message, for all actions and incidents', async () => {
     await channel();
     const both = async (incident: string) => {
       await approval('playbook:malware-containment', { incident_id: incident });
@@ -398,7 +398,7 @@ describe('folds of notifications', () => {
     expect(rounds).toEqual([[0, 1], [1]]);
   });
 
-  it('find the approvals of a PagerDuty alert by a later event of one of them', async () => {
+  it('find the approvals of a PagerDuty alert by a later event of any of these approvals', async () => {
     await channel('pagerduty');
     await query(
       `update notification_channels set events = '{action.pending_approval,action.completed}'`,

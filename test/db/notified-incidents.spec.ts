@@ -30,7 +30,7 @@ describe('deliveries of an incident', () => {
     return row.n as number;
   };
 
-  it('go to channels whose minimum severity it has, or that were notified of it before', async () => {
+  it('go to channels whose minimum severity the incident reaches, and to channels with an earlier delivery about it', async () => {
     const high = await channel(NOTIFIED_EVENTS, 'high');
     const [known, unknown] = [newId(), newId()];
     expect(await notify('incident.created', unknown, 'low')).toBe(0);

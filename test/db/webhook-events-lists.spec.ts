@@ -75,7 +75,7 @@ describe('the list of webhook events', () => {
     }
   });
 
-  it('adds one delta per statement, source and status, and none for unchanged statuses', async () => {
+  it('adds one delta per statement, source and status, and no delta for unchanged statuses', async () => {
     await insertEvents(dataSource, 50, () => ({ source: 'edr', status: 'processed' }));
     await dataSource.query(`update webhook_events set attempts = 2`);
     const deltas = await dataSource.query(
@@ -84,7 +84,7 @@ describe('the list of webhook events', () => {
     expect(deltas).toEqual([{ source: 'edr', status: 'processed', n: '50' }]);
   });
 
-  it('reads at most a page of each index range, and nothing for a page past the end', async () => {
+  it('reads at most a page of each index range, and no row for a page past the end', async () => {
     // A frequent status and a frequent source have no event among the newest half.
     await insertEvents(dataSource, 10_000, (index) => {
       if (index % 1_000 === 3) return { source: 'rare', status: 'failed' };

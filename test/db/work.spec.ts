@@ -581,7 +581,7 @@ describe('the worker', () => {
     expect(most).toBe(4);
   });
 
-  it('does nothing in a paused lane, and leaves out kinds with their own gauges from the states', async () => {
+  it('claims nothing in a paused lane, and omits kinds with their own gauges from the states', async () => {
     const replica = await open();
     const done: string[] = [];
     const gate = async () => ({ passed: true });
@@ -766,7 +766,7 @@ describe('the worker', () => {
     expect(await count(two[0]!, `kind = 'every.slow'`)).toBe(1);
   });
 
-  it('claims nothing behind a closed gate, but settles lapsed claims', async () => {
+  it('claims nothing behind a closed gate, but settles expired claims', async () => {
     const replica = await open();
     let isOpen = false;
     const done: { permit: unknown; lapsed: boolean }[] = [];
@@ -947,7 +947,7 @@ describe('the worker', () => {
     expect(begun).toBe(1);
   });
 
-  it('leaves claimed work of a killed process to others', async () => {
+  it('leaves claimed work of a killed process to other workers', async () => {
     const replica = await open();
     await replica.transactions.run((tx) =>
       replica.get(WorkRepository).addClaimed(tx, OTHER, KIND, 1, numbers(1)),

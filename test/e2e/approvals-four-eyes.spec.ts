@@ -47,7 +47,7 @@ describe('the rule of four eyes', () => {
     expect((await post(world.clients.senior, other, 'approve')).body.data.status).toBe('completed');
   });
 
-  it("requires another person to roll back one's own action", async () => {
+  it('requires another person for the rollback of an own action', async () => {
     const incidentId = await world.incident();
     const { client: analyst, name } = await colleague('analyst');
     const { client: other, name: otherName } = await colleague('analyst');
@@ -85,7 +85,7 @@ describe('the rule of four eyes', () => {
     );
   });
 
-  it('lets the requester of a rollback reject it and request it again', async () => {
+  it('lets the requester reject a requested rollback and request it again', async () => {
     const { client: analyst } = await colleague('analyst');
     const original = await request('block_sender', { client: analyst });
     const first = (await rollBack(analyst, original)).body.data.rollback_action_id;

@@ -128,11 +128,11 @@ describe('an approval', () => {
     });
   });
 
-  describe('that comes too late', () => {
+  describe('after the deadline', () => {
     it.each([
       ['refused after the deadline', '1440 minutes', -HOUR, 409],
       ['accepted before the deadline', '1430 minutes', HOUR, 200],
-    ])('is %s, whatever the clock of a replica says', async (_, waited, offset, status) => {
+    ])('is %s, independently of the clock of a replica', async (_, waited, offset, status) => {
       const clock = jest.spyOn(world.app.nest.get(Clock), 'now');
       try {
         const id = await wait('isolate_host');

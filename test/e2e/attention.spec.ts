@@ -21,7 +21,7 @@ interface Item {
 
 const ALERT = { event_type: 'malware', timestamp: '2026-01-31T09:30:00Z', source: 'siem-a' };
 
-describe('what needs attention', () => {
+describe('the list of attention items', () => {
   const world = useStarted(() =>
     PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules', REOPEN_ON_UPDATE: 'false' }),
   );
@@ -129,7 +129,7 @@ describe('what needs attention', () => {
     expect(await items('approval_expired')).toEqual([]);
   });
 
-  it('lists triage that failed, until a person gives the verdict', async () => {
+  it('lists failed triage until a person sets the verdict', async () => {
     const incident = await world.incident();
     await failTriage(incident);
     expect(await items('triage_failed')).toMatchObject([
@@ -194,7 +194,7 @@ describe('what needs attention', () => {
     expect(await items('webhook_source_silent')).toHaveLength(1);
   });
 
-  it('shows only administrators connectors and channels that do not work', async () => {
+  it('shows broken connectors and channels to administrators only', async () => {
     const [channel] = await query(
       `insert into notification_channels (id, name, type, audience, enabled, events, min_severity, config, created_by,
          failures, failing_since, last_error, unhealthy_since)

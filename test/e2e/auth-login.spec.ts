@@ -160,7 +160,7 @@ describe('Login', () => {
     if (status === 403) expect(answer.body.error.code).toBe('forbidden');
   });
 
-  it('begins a new session with each login, and ends the previous one of the browser', async () => {
+  it('begins a new session with each login, and ends the previous session of the browser', async () => {
     const login = (headers = {}) => app.post('/login', right(), headers);
     const cookieOf = (answer: Awaited<ReturnType<typeof login>>) =>
       answer.headers['set-cookie']![0]!.split(';')[0]!;
@@ -182,7 +182,7 @@ describe('Login', () => {
     expect(page.text).toContain('<form method="post" action="/logout">');
   });
 
-  it('logs out, and gives the same answer the second time', async () => {
+  it('logs out, and returns the same response to a repeated logout', async () => {
     const cookie = await logIn(app, user);
     const cross = { cookie, 'sec-fetch-site': 'cross-site' };
     expect((await app.post('/logout', undefined, cross)).status).toBe(403);
@@ -232,7 +232,7 @@ describe('the cookie of a session', () => {
     expect((await app.post('/login', { username, password }, headers)).status).toBe(403);
   });
 
-  it('has a fixed name for each kind of connection, so that a neighbouring host cannot set one', async () => {
+  it('has a fixed name for each kind of connection, so that a neighbouring host cannot set the cookie', async () => {
     const secure = tokenIn((await cookiesOf(HTTPS))[0]!);
     const plain = tokenIn((await cookiesOf({}))[0]!);
     expect(await statusWith({ ...HTTPS, cookie: `its_session=${plain}` })).toBe(401);

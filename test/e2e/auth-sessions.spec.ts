@@ -175,7 +175,7 @@ describe('the sessions', () => {
     expect((await me(app, cookie)).status).toBe(401);
   });
 
-  it('end, except the current one, when the user changes the own password', async () => {
+  it('end, except the current session, when the user changes the own password', async () => {
     const user = await makeUser(app, 'viewer');
     const other = await logIn(replica, user);
     const mine = await inSession(app, user);

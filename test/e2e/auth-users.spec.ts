@@ -62,7 +62,7 @@ describe('the users API', () => {
       ['demoted', (client, id) => client.put(`/api/users/${id}`, { role: 'manager' })],
       ['disabled', (client, id) => client.put(`/api/users/${id}`, { enabled: false })],
       ['deleted', (client, id) => client.delete(`/api/users/${id}`)],
-    ])('leaves one admin when all are %s at once on two replicas', async (_, remove) => {
+    ])('keeps one admin if all are %s on two replicas', async (_, remove) => {
       const other = await as(replica, 'admin');
       for (let round = 0; round < 2; round += 1) {
         await query(`update users set role = 'viewer' where role = 'admin'`);

@@ -112,7 +112,7 @@ describe('a machine whose clock is wrong by an hour', () => {
   }
 
   it.each([HOUR, -HOUR])(
-    'takes the time of the database for records and signatures when it is %d ms ahead',
+    'uses the time of the database for records and signatures if its clock is %d ms ahead',
     async (ms) => {
       await startAhead(ms);
       const id = await doSomething();

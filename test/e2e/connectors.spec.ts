@@ -203,7 +203,7 @@ describe('/api/connectors', () => {
     log.mockRestore();
   });
 
-  it('reports the recovery of an enabled connector, also after a change, but not of a disabled one', async () => {
+  it('reports the recovery of an enabled connector, also after a change, but not of a disabled connector', async () => {
     const { id } = (await create(http())).body.data;
     const checks = app.nest.get(ConnectorsService);
     const record = jest.spyOn(app.nest.get(DomainEvents), 'record');

@@ -95,7 +95,7 @@ describe('request bodies', () => {
         expect(await codeOf('/test-only/form', form, FORM)).toEqual([400, 'bad_request']);
     });
 
-    it('leaves raw bytes as they are, whatever their type', async () => {
+    it('leaves raw bytes unchanged for any media type', async () => {
       const bytes = Buffer.from([0xff, 0x00, 0x0d, 0x0a]);
       for (const type of ['application/json', 'nonsense', undefined]) {
         const answer = await post('/test-only/raw', bytes, { 'content-type': type });

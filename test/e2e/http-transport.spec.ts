@@ -225,7 +225,7 @@ describe('null in a body', () => {
   describe.each(RESOURCES)('$update', (resource) => {
     const { update, change } = resource;
 
-    it('leaves every field that is null as it is, and changes the others', async () => {
+    it('leaves every field that is null unchanged, and changes the other fields', async () => {
       const address = await created(resource);
       const before = await read(address);
       expect((await put(address, { ...nulls(update), ...change })).status).toBe(200);

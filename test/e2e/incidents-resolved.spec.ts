@@ -74,7 +74,7 @@ describe('incidents that are resolved', () => {
     expect(again.resolved_by).not.toBe(aliceName);
   });
 
-  it('name the colleague who changes the resolution, and keep the earlier one in the timeline', async () => {
+  it('name the colleague who changes the resolution, and keep the earlier resolution in the timeline', async () => {
     const { id } = await create();
     await put(id!, { status: 'resolved', resolution: 'Blocked.' });
     const second = (await put(id!, { resolution: 'False alarm.' }, bob)).body.data;

@@ -11,7 +11,7 @@ const app = useStarted(() => startTestApp());
 /** Sources are registered later; which routes answer what, only the errors of the server are known of. */
 const LATER = ['webhook_received_total'];
 
-describe('Counters of a service that has counted nothing', () => {
+describe('Counters of a new service', () => {
   let text: string;
   let samples: Sample[];
   beforeAll(async () => {

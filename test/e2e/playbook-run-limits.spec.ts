@@ -178,7 +178,7 @@ describe('the hourly limit of automatic playbook runs', () => {
     });
   });
 
-  it('gives the turn of a run that was cancelled before it began to the next run', async () => {
+  it('gives the turn of a run that was cancelled before its start to the next run', async () => {
     const playbook = await forType('spam');
     await Promise.all(Array.from({ length: LIMIT * 2 }, () => triaged('spam')));
     const waiting = (await runs(playbook, LIMIT * 2)).filter(({ starts_at }) => starts_at);

@@ -21,7 +21,7 @@ describe('a playbook step whose action was requested before', () => {
   };
   const paths = () => world.actions.calls.map(({ path }) => path);
 
-  it('takes the action if it completed', async () => {
+  it('takes the result of a completed action', async () => {
     const host = aHost();
     const incident_id = await world.incident();
     const first = await request(host, incident_id);
@@ -123,7 +123,7 @@ describe('a playbook step whose action was requested before', () => {
     expect(await undone()).toEqual([]);
   });
 
-  it('requests its own action when the one that it waited for was rejected for another incident', async () => {
+  it('requests its own action if the awaited action was rejected for another incident', async () => {
     const host = aHost();
     const first = await request(host);
     const playbook = await world.playbook([isolate(host)]);

@@ -119,7 +119,7 @@ describe('concurrent changes of a playbook run', () => {
     expect((await world.actions.get(steps[0]!.action_id!)).status).toBe('rejected');
   });
 
-  it('continue the run once, however often the event of the ended action comes', async () => {
+  it('continue the run once for repeated events of the ended action', async () => {
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
       step('block', 'block_sender', { parameters: { sender: 'a@example.net' } }),

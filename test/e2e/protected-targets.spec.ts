@@ -23,7 +23,7 @@ describe('protected targets', () => {
     ['isolate_host', { host_id: 'dc-0?' }],
     ['block_ip', { ip: '::ffff:10.1.2.3' }],
     ['block_sender', { sender: 'ceo@eu.mail.example.com' }],
-  ] as const)('makes %s of %j wait for a manager', async (type, parameters) => {
+  ] as const)('holds %s of %j until a manager approves', async (type, parameters) => {
     const { body } = await world.execute(type, { parameters });
     expect(body.data).toMatchObject({ status: 'pending_approval', approval_level: 'manager' });
     const path = `/api/actions/${body.data.action_id}/approve`;

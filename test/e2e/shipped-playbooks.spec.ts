@@ -11,7 +11,7 @@ describe('The shipped playbooks', () => {
   const bootAll = () =>
     Promise.all(replicas.map(({ nest }) => nest.get(PlaybooksService).onApplicationBootstrap()));
 
-  it('are created once at the first start, do not run automatically, and can be sent as they are shown', async () => {
+  it('are created once at the first start, do not run automatically, and are valid as input', async () => {
     const names = SHIPPED_PLAYBOOKS.map(({ name }) => name);
     const playbooks = await listed();
     expect(playbooks.map(({ name }: { name: string }) => name)).toEqual(names.toSorted());

@@ -57,7 +57,7 @@ describe('a triage run in the background', () => {
     await world.until(id, 'completed');
   });
 
-  it('is created once for each event that wants triage', async () => {
+  it('is created once for each event that requests triage', async () => {
     const id = await world.incident();
     await world.wantTriage(id);
     const run = await world.until(id, 'completed');
@@ -145,7 +145,7 @@ describe('a triage run in the background', () => {
     return id;
   };
 
-  it('starts at once when a person requests it, with the options of the person', async () => {
+  it('starts immediately when a person requests it, with the options of the person', async () => {
     const id = await resting();
     const [waiting] = await world.runs(id);
     script(world.app, async () => judgement());
@@ -176,7 +176,7 @@ describe('a triage run in the background', () => {
     expect((await world.triage(id, request)).status).toBe(200);
   });
 
-  it('starts at once when a person requests it without waiting for it', async () => {
+  it('starts immediately when a person requests it with respond-async', async () => {
     const id = await resting();
     script(world.app, async () => judgement());
     expect((await world.later(id)).status).toBe(202);

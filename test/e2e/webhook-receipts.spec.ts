@@ -149,7 +149,7 @@ describe('webhook receipts', () => {
     expect((await receive(other)).body).toBe(other);
   });
 
-  it('answers 202 and creates nothing when a poller has nothing new', async () => {
+  it('returns 202 and creates no incident for an empty list of a poller', async () => {
     await registerSource(admin, { source: 'poller', preset: 'proofpoint' });
     const poller = new WebhookSender(app.client, 'poller');
     const lists = { clicksPermitted: [], messagesDelivered: [], messagesBlocked: [] };
@@ -346,7 +346,7 @@ describe('webhook receipts under load', () => {
       ({ status }) => status !== 'queued',
     );
 
-  it('stores the event, answers 202, and makes its incident afterwards', async () => {
+  it('stores the event, returns 202, and creates its incident afterwards', async () => {
     const sent = event();
     const answer = await siem.send(sent);
     expect(answer.status).toBe(202);

@@ -299,7 +299,7 @@ describe('A webhook receipt', () => {
     expect((await send('body', {}, forged())).status).toBe(401);
   });
 
-  it('leaves a record of each refusal, without what was sent', async () => {
+  it('leaves a record of each refusal, without the body', async () => {
     const body = Buffer.from('{"password":"hunter2"}');
     for (let sent = 0; sent < 5; sent += 1) await send('body', body, forged());
     await send('timestamped', body, signed(body, 1));

@@ -52,7 +52,7 @@ describe('actions and the kill switch', () => {
     expect((await switchState()).held.actions).toBe(0);
   });
 
-  it('rejects held actions on request, and fails those that may have been sent', async () => {
+  it('rejects held actions on request, and fails held actions that may have been sent', async () => {
     vendor.repeatable = true;
     await world.turnOn();
     const [id, sent] = [await heldAction(), await heldAction({ sent_to: SCRIPTED })];

@@ -94,7 +94,7 @@ describe('the first start', () => {
     }
   });
 
-  it('changes nothing at later starts, whatever the settings say', async () => {
+  it('changes nothing at later starts, with any settings', async () => {
     const { key } = createKey();
     const first = await start({ BOOTSTRAP_ADMIN_API_KEY: key, BOOTSTRAP_ADMIN_PASSWORD: PASSWORD });
     const other = createKey().key;

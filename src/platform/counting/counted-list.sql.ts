@@ -160,7 +160,6 @@ export interface WithTotal {
   readonly total: string;
 }
 
-/** Converts the rows of a list statement to a page. */
 export function pageOf<Row extends { readonly id: string }, Item>(
   rows: readonly (Row & WithTotal)[],
   itemOf: (row: Row) => Item,

@@ -36,7 +36,6 @@ type FilterSql = (value: never, values: StatementValues) => string;
 
 interface CountedList<Counted extends string, Other extends string, Field extends string> {
   readonly table: string;
-  /** Columns of a row. */
   readonly columns: string;
   /** Columns that only `sorts` uses. They are read only if the request sorts by them. */
   readonly sortColumns?: readonly string[];

@@ -99,6 +99,5 @@ export class KnownRoutes {
   }
 }
 
-/** Returns the pattern of a route such as `/api/incidents/:id`. */
 const patternOf = (url: string): RegExp =>
   new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`);

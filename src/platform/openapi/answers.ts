@@ -46,7 +46,6 @@ interface AnswerOptions {
   readonly headers?: Record<string, { description: string; schema: SchemaObject }>;
 }
 
-/** Describes an operation: its id in generated clients, its title and its description. */
 export const Operation = (
   operationId: string,
   summary: string,
@@ -121,11 +120,9 @@ export const ApiErrorPages = (): HandlerDecorator => ApiExtension(ERROR_PAGES_EX
 export const ApiSchemas = (schemas: Readonly<Record<string, SchemaObject>>): MethodDecorator =>
   ApiExtension(SCHEMAS_EXTENSION, schemas);
 
-/** Sets an example of the whole class. */
 export const ApiExample = (example: object): ClassDecorator =>
   ApiExtension(EXAMPLE_EXTENSION, example);
 
-/** Response to the deletion of a resource with a UUID. */
 export class DeletedResourceDto {
   @Text({ format: 'uuid', example: ID_EXAMPLE })
   readonly id: string;

@@ -346,7 +346,6 @@ export function isIsoTime(value: unknown): value is string {
   return typeof value === 'string' && MOMENT.test(value) && isIso8601(value);
 }
 
-/** A JSON string, number or boolean. */
 export const Scalar = (options: FieldOptions) =>
   Field(
     options,

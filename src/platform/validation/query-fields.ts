@@ -41,7 +41,6 @@ const MOST_WORDS = 20;
 
 const MANY_VALUES = Symbol('many values');
 
-/** True if the query parameter takes several values. */
 export function takesManyValues(query: new () => object, name: string): boolean {
   return Reflect.getMetadata(MANY_VALUES, query.prototype as object, name) === true;
 }
@@ -78,7 +77,6 @@ interface WordRule {
   readonly subject?: (word: string) => string;
 }
 
-/** One or several words that fit the rule. */
 export function WordChoice(
   items: object,
   rule: WordRule,

@@ -229,7 +229,6 @@ export class Work
     return removed.map(({ ref }) => ref);
   }
 
-  /** Removes work that is not claimed. Returns the refs of the removed rows. */
   async cancelWaiting(
     tx: Tx,
     kind: Pick<Kind, 'name'>,

@@ -15,14 +15,14 @@ export interface OpenWithKeys {
   readonly keys: SecretKeys;
 }
 
-/** Opens the database for the service and every command, only with the keys that it was used with. */
+/** Opens the database for the service and every command. Fails if a key is missing that the database still needs. */
 export async function openWithKeys(
   settings: Settings,
   log: (line: string) => void,
   giveUp?: AbortSignal,
   options?: OpenOptions,
 ): Promise<OpenWithKeys> {
-  // First, so that invalid keys change nothing.
+  // Rejects invalid keys before the database is opened and migrated.
   givenSecretKeys(settings);
   const database = await openDatabase(settings, schema, log, giveUp, options);
   try {

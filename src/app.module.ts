@@ -78,7 +78,7 @@ export class AppModule {
         ...alongside,
       ],
       providers: [
-        // The order of the guards is the order in which a caller learns of faults.
+        // The order of the guards defines which error a caller gets first.
         { provide: APP_GUARD, useClass: AuthenticationGuard },
         { provide: APP_GUARD, useClass: HmacGuard },
         { provide: APP_GUARD, useClass: SameOriginGuard },

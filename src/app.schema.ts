@@ -15,8 +15,8 @@ export const schema: Schema = {
 };
 
 /**
- * All columns with values that SecretBox sealed. A key rotation seals only these columns again; others would become
- * unreadable.
+ * All columns with values that SecretBox sealed. A key rotation encrypts only these columns again: the values of a
+ * missing column would become unreadable.
  */
 export const sealedColumns: readonly SealedColumn[] = [
   CONNECTOR_SECRETS,

@@ -18,10 +18,10 @@ import { ServiceLogger } from './platform/logging/logger.js';
 import { HttpMetrics } from './platform/metrics/metrics.js';
 import { OKTA_CHALLENGE_CONSTRAINT } from './webhooks/signatures/okta-verification.js';
 
-/** Maximum length of a path parameter: as long as a request line. Handlers reject longer ids. */
+/** Maximum length of a path parameter, for the longest request line. Handlers reject ids that are too long. */
 const LONGEST_PARAMETER = 16_384;
 
-/** Time for a request to arrive: a slow body holds a connection and memory. */
+/** Timeout for the arrival of a request: a slow body occupies a connection and memory. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
@@ -40,9 +40,9 @@ function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
     },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
-      // The service writes its own response: see installHooks.
+      // installHooks rejects a missing Host header with a response of the service.
       requireHostHeader: false,
-      // Bytes of an unread body after which its sender must wait. Tiny chunks cost far more than their bytes.
+      // Maximum unread bytes of a body before its sender must wait. Tiny chunks cost far more than their bytes.
       highWaterMark: 8_192,
     },
   };

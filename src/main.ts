@@ -65,8 +65,8 @@ interface Service {
 }
 
 /**
- * Starts the service, and ends the process after a stop signal, even during the start: started parts are stopped in
- * order. Rejects if the start fails.
+ * Starts the service. A stop signal, even during the start, stops the started parts in order and ends the process.
+ * Rejects if the start fails.
  */
 async function runUntilStopped(
   settings: Settings,
@@ -86,15 +86,15 @@ async function runUntilStopped(
 }
 
 /**
- * Readiness fails at once. Requests are accepted for the delay that a load balancer needs, then running work may finish
- * within the grace period. The database closes last.
+ * Readiness fails immediately. Requests are accepted for the delay that a load balancer needs, then running work may
+ * finish within the grace period. The database closes last.
  */
 async function stop(service: Service, settings: Settings, logger: Logger): Promise<void> {
   const { app, database, endTracing } = service;
   app.get(Draining).begin();
   await sleep(settings.shutdownDelayMs);
   const server: Server = app.getHttpServer();
-  // Accepts no more connections. Ends after the last response; idle connections are closed at once.
+  // Stops accepting connections, closes idle connections, and resolves after the last response.
   const listenerClosed = new Promise((resolve) => server.close(resolve));
   app.get(OpenConnections).closeUnused();
   const finished = Promise.all([listenerClosed, app.close()]).then(
@@ -115,7 +115,7 @@ async function stop(service: Service, settings: Settings, logger: Logger): Promi
 }
 
 main().catch((error: unknown) => {
-  // One line for the operator, without the stack.
+  // Prints one line for the operator, without the stack.
   const reason = error instanceof Error ? error.message : String(error);
   process.stderr.write(`Not started: ${reason}\n`);
   process.exit(1);

@@ -11,25 +11,25 @@ interface Measured {
   readonly monotonic: number;
 }
 
-/** A jump of this size means that somebody set the clock; NTP adjusts it in smaller steps. */
+/** Minimum jump that shows that the machine clock was set. NTP adjusts the clock in smaller steps. */
 const SET_MS = 1_000;
 
-/** One per process, like the machine clock: ids and pure functions also need the time. */
+/** Shared by the whole process, like the machine clock, because ids and pure functions also need the time. */
 let last: Measured | undefined;
 
-/** Milliseconds since 1970 by the clock of the database; before the first measurement, of the machine. */
+/** Returns the Unix time in ms of the database clock, or of the machine clock before the first measurement. */
 export function presentTime(): number {
   const wall = Date.now();
   if (!last) return wall;
   const passed = performance.now() - last.monotonic;
-  // After somebody set the clock, the monotonic clock counts until the next measurement.
+  // If the machine clock was set, the monotonic clock is used until the next measurement.
   const wasSet = Math.abs(wall - last.wall - passed) >= SET_MS;
   return Math.floor(wasSet ? last.wall + passed : wall) - last.aheadMs;
 }
 
-/** Keeps the known difference while the new measurement allows it, or 0 if that fits; otherwise takes the middle. */
+/** Keeps the known difference if the measurement allows it, else 0 if allowed, else the middle of the allowed range. */
 export function learnTime({ asked, told, answered }: TimeReading): void {
-  // The machine clock shows whole milliseconds, so it may be up to 1 ms later.
+  // The machine clock shows whole milliseconds, so the true time may be up to 1 ms later.
   const [least, most] = [asked - told, answered + 1 - told];
   const fits = (aheadMs: number) => least <= aheadMs && aheadMs <= most;
   const aheadMs = [last?.aheadMs ?? 0, 0].find(fits) ?? Math.round((least + most) / 2);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { chmod, rename, rm, writeFile } from 'node:fs/promises';
 
-/** Writes the file atomically, so that readers and starts after a power failure never see a partial file. */
+/** Writes the file atomically. Readers never see a partial file, even after a power failure. */
 export async function writeWhole(path: string, content: string, mode: number): Promise<void> {
   const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
   try {

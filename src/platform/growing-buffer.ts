@@ -1,11 +1,11 @@
 const FIRST_BYTES = 4_096;
 
-/** One buffer that doubles when full: chunks of one byte would take 500 bytes each. */
+/** Buffer that doubles its size when full. Separate chunks of one byte would take 500 bytes each. */
 export class GrowingBuffer {
   private bytes = Buffer.alloc(0);
   private used = 0;
 
-  /** @param reserve called before an allocation with the total size; returns false if there is no memory for it */
+  /** @param reserve called with the total size before an allocation; returns false if there is not enough memory */
   constructor(
     private readonly most: number,
     private readonly reserve: (bytes: number) => boolean,
@@ -19,7 +19,7 @@ export class GrowingBuffer {
     return this.used;
   }
 
-  /** Returns false if there is no memory for the chunk. */
+  /** Returns false if there is not enough memory for the chunk. */
   append(chunk: Buffer): boolean {
     const length = this.used + chunk.length;
     if (length > this.bytes.length) {

@@ -35,7 +35,7 @@ export class HealthComponents {
     this.checks.set(name, check);
   }
 
-  /** Adds details from another module. They are omitted if they cannot be read. */
+  /** Adds details from another module. Details that cannot be read are omitted. */
   addDetails(name: ComponentName, details: Details): void {
     this.details.set(name, [...(this.details.get(name) ?? []), details]);
   }

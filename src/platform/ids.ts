@@ -10,9 +10,9 @@ const MOST_COUNTED = 0xfff;
 let latest = -1;
 let count = 0;
 
-/** UUID of version 7: ordered by time, so that rows go to the end of their index. Ids within a millisecond are counted up. */
+/** Creates a UUID of version 7, ordered by time, so that rows go to the end of an index. A counter orders ids of one ms. */
 export function newId(now = presentTime()): string {
-  // Also counts on for a time before the latest, because an id with another time may come in between.
+  // Also counts for an earlier time, because ids with other times may have been created in between.
   if (now > latest || count === MOST_COUNTED) {
     latest = now;
     count = 0;
@@ -47,7 +47,7 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-/* Ids begin with their time, so time bounds become id bounds. The times are ISO 8601 and may be finer than a millisecond. */
+/* Converts time bounds to id bounds, because ids begin with their time. Times are ISO 8601, maybe finer than 1 ms. */
 
 const FRACTION = /\.(\d+)/;
 
@@ -55,12 +55,12 @@ export function firstIdAfter(time: string): string {
   return firstIdAt(wholeMs(time) + 1);
 }
 
-/** Ids with a time before the given one are below this id. */
+/** Returns an id above all ids with a time before `time`. */
 export function endIdBefore(time: string): string {
   return firstIdAt(endMs(time));
 }
 
-/** The first millisecond at or after the given time. */
+/** Returns the first millisecond at or after the time. */
 export function endMs(time: string): number {
   const digits = FRACTION.exec(time)?.[1] ?? '';
   const finer = /[1-9]/.test(digits.slice(3));

@@ -1,4 +1,4 @@
-/** The steps of a JSON pointer (RFC 6901); `undefined` if the text is not a pointer. Empty text selects the whole value. */
+/** Parses a JSON pointer (RFC 6901). Returns `undefined` if the text is invalid. Empty text selects the whole value. */
 export function parsePointer(text: string): string[] | undefined {
   if (text === '') return [];
   if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
@@ -9,7 +9,7 @@ export function pointerTo(pointer: string, step: string | number): string {
   return `${pointer}/${escaped(String(step))}`;
 }
 
-/** The value at these steps, or `undefined`. Only own members count, and not the inside of a number kept as digits. */
+/** Returns the value at these steps, or `undefined`. Ignores inherited members and the content of a raw JSON number. */
 export function resolveSteps(value: unknown, steps: readonly string[]): unknown {
   let at: unknown = value;
   for (const step of steps) {
@@ -33,7 +33,7 @@ function escaped(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** No leading zeros, and not `-`, which means the item after the last one. */
+/** Rejects leading zeros, and `-`, which means the position after the last item. */
 const INDEX = /^(?:0|[1-9]\d{0,9})$/;
 
 function next(value: unknown, step: string): unknown {

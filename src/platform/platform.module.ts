@@ -31,7 +31,7 @@ import { ApiMetricsController, MetricsController } from './metrics/metrics.contr
 import { METRICS, HttpMetrics } from './metrics/metrics.js';
 import { PoolGauge, ScrapedGauges } from './metrics/scraped-gauges.js';
 
-/** Takes what no other handler under /api takes, so that the guards judge these requests too and a stranger learns nothing. */
+/** Receives requests under /api without another handler, so that the guards check them and strangers learn nothing. */
 @ApiExcludeController()
 @Controller(['api', 'api/*'])
 @Requires('viewer')
@@ -42,7 +42,7 @@ export class UnknownAddressController {
   }
 }
 
-/** Bodies of the largest size that may arrive at the same time. */
+/** Number of bodies of the maximum size that may arrive at the same time. */
 const BODIES = 16;
 const SMALLEST_LIMIT = 65_536;
 

@@ -9,7 +9,7 @@ export function shownName(name: string): string {
   return shownStart(name, LONGEST_NAME);
 }
 
-/** The storable beginning of a text from a request, also if the cut splits a character. */
+/** Returns the storable beginning of a text from a request, even if the cut splits a character. */
 export function shownStart(text: string, length: number): string {
   return storable(text.slice(0, length));
 }
@@ -18,7 +18,7 @@ export function shownStart(text: string, length: number): string {
 const UNSEEN =
   /(?![\t\n]|\r\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\u200b\u2060\ufeff\u{e0000}-\u{e007f}]/gu;
 
-/** Like `shownStart`, with invisible characters replaced by marks such as `⟦U+202E⟧`: they could change how the rest looks. */
+/** Like `shownStart`, but shows invisible characters, which could change the look of the text, as `⟦U+202E⟧`. */
 export function visibleStart(text: string, length: number): string {
   const visible = shownStart(text, length).replace(
     UNSEEN,
@@ -29,11 +29,11 @@ export function visibleStart(text: string, length: number): string {
 
 /** Combining marks, and the two half-width signs that NFKC converts to marks. */
 const MARK = String.raw`[\p{M}\uff9e\uff9f]`;
-/** No script uses more marks on one letter. */
+/** Maximum marks on one letter. No script uses more. */
 const MOST_MARKS = 8;
 const TOO_MANY_MARKS = new RegExp(`(${MARK}{${MOST_MARKS}})${MARK}+`, 'gu');
 
-/** NFKC. It sorts the marks of each letter in quadratic time, so only the first marks are kept. */
+/** Normalizes to NFKC. Keeps only the first marks of a letter, because NFKC sorts the marks in quadratic time. */
 export function nfkc(text: string): string {
   return text.replace(TOO_MANY_MARKS, '$1').normalize('NFKC');
 }

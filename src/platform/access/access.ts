@@ -25,7 +25,7 @@ export const Public = () => Allow('public');
 
 export const Page = () => Allow('page');
 
-/** The declared access of a handler or its controller. A handler without a declaration refuses everybody. */
+/** Returns the access that the handler or its controller declares. Without a declaration, everybody is rejected. */
 export function accessOf(context: ExecutionContext): Access | undefined {
   const [own, common] = [context.getHandler(), context.getClass()].map(
     (target) => Reflect.getMetadata(ACCESS, target) as Access | undefined,

@@ -2,7 +2,7 @@
 export const ROLES = ['viewer', 'analyst', 'senior', 'manager', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Approval levels in ascending order: what a principal may approve, and what an action requires. */
+/** Approval levels in ascending order. A principal has a level, and an action requires a level. */
 export const APPROVAL_LEVELS = ['none', 'analyst', 'senior', 'manager'] as const;
 export type ApprovalLevel = (typeof APPROVAL_LEVELS)[number];
 
@@ -19,12 +19,12 @@ export function levelReaches(level: ApprovalLevel, required: ApprovalLevel): boo
   return APPROVAL_LEVELS.indexOf(level) >= APPROVAL_LEVELS.indexOf(required);
 }
 
-/** The lowest role that satisfies all of `required`; the lowest role of all if nothing is required. */
+/** Returns the lowest role that satisfies all of `required`, or the lowest role if nothing is required. */
 export function highestRole(required: readonly (Role | undefined)[]): Role {
   return ROLES.findLast((role) => required.includes(role)) ?? ROLES[0];
 }
 
-/* The same order in SQL. Arguments are SQL expressions: a column, a parameter or a subquery in parentheses. */
+/* SQL form of the role order. Arguments are SQL expressions: a column, a parameter or a subquery in parentheses. */
 
 const ORDER = `array[${ROLES.map((role) => `'${role}'`).join()}]`;
 const rankSql = (role: string): string => `array_position(${ORDER}, ${role})`;
@@ -33,7 +33,7 @@ export function roleReachesSql(role: string, required: string): string {
   return `${rankSql(role)} >= ${rankSql(required)}`;
 }
 
-/** The lower of two roles; if one of them is null, the other one. */
+/** SQL expression for the lower of two roles. Ignores a role that is null. */
 export function lowerRoleSql(one: string, other: string): string {
   return `(${ORDER})[least(${rankSql(one)}, ${rankSql(other)})]`;
 }

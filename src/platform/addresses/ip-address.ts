@@ -12,7 +12,7 @@ export interface IpRange extends IpAddress {
   readonly bits: number;
 }
 
-/** IPv6 ranges that embed an IPv4 address, and the index of its first byte. */
+/** IPv6 ranges that embed an IPv4 address, and the index of the first byte of the IPv4 address. */
 const CARRIERS = [
   // NAT64 (RFC 6052)
   { range: ipaddr.IPv6.parseCIDR('64:ff9b::/96'), firstByte: 12 },
@@ -55,7 +55,7 @@ function ipv4(text: string): IpAddress {
   return { family: 'ipv4', text };
 }
 
-/** ipaddr.js confuses `::10.0.0.1` with `::ffff:10.0.0.1`. The URL parser converts the address to hexadecimal first. */
+/** Converts the address to hexadecimal first, because ipaddr.js confuses `::10.0.0.1` with `::ffff:10.0.0.1`. */
 function parseIpv6(text: string): ipaddr.IPv6 {
   return ipaddr.IPv6.parse(new URL(`http://[${text}]`).hostname.slice(1, -1));
 }

@@ -20,7 +20,7 @@ export function bareAddress(written: string): string {
   return readIpAddress(bare)?.address.text ?? UNKNOWN;
 }
 
-/** The network that an address is counted for. One IPv6 client usually has a whole /64. */
+/** Returns the network whose limit applies to an address. One IPv6 client usually has a whole /64. */
 export function networkOf(address: string): string {
   const bare = bareAddress(address);
   return bare.startsWith(LOOPBACK) ? `${LOOPBACK}0.0.1` : normalizeIp(bare, 64);
@@ -35,7 +35,7 @@ interface CountedNetwork {
   readonly share: number;
 }
 
-/** The networks that an address is counted for, narrowest first: for IPv6 its /64 and the surrounding /48. */
+/** Returns the networks whose limits apply to an address, narrowest first: for IPv6 the /64 and the /48 around it. */
 export function countedNetworks(address: string): readonly [CountedNetwork, ...CountedNetwork[]] {
   const own = { name: networkOf(address), share: 1 };
   if (!own.name.endsWith('/64')) return [own];

@@ -66,10 +66,10 @@ export function targetRules(allowed: readonly string[]): TargetRules {
 const PRIVATE_NAME =
   /^[^.]+\.?$|\.(localhost|local|internal|intranet|private|corp|home|lan|home\.arpa|svc|test)\.?$/i;
 
-/** Without the exceptions of a site: a private network counts as private even if the site allows it. */
+/** Rules without the exceptions of a site: a private network is private even if the site allows requests to it. */
 const rulesWithoutExceptions = targetRules([]);
 
-/** By its address, or by a name that public DNS does not resolve. `host` as for Targets. */
+/** True for an address that is not public, or a name that public DNS does not resolve. `host` as for Targets. */
 export function isPrivateHost(host: string): boolean {
   const literal = literalIn(host);
   return literal ? rulesWithoutExceptions(literal) !== undefined : PRIVATE_NAME.test(host);

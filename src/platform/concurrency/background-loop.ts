@@ -7,14 +7,14 @@ export interface LoopOptions {
   readonly task: string;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly pauseMs: number;
-  /** Pause after each call even if woken, and at least as long as the call, to process more together. */
+  /** Minimum pause after each call, even if woken. A longer call has a longer pause, to batch more items. */
   readonly restMs?: number;
 }
 
 const LONGEST_REST_MS = 100;
 const REST_AFTER_FAILURE_MS = 100;
 
-/** Calls `work` after each pause and when woken, never twice at a time. */
+/** Calls `work` after each pause and after each wake-up, but never concurrently. */
 export class BackgroundLoop {
   private timer: NodeJS.Timeout | undefined;
   private underWay: Promise<void> | undefined;
@@ -77,7 +77,7 @@ export class BackgroundLoop {
   }
 }
 
-/** Logs a failure of background work. An unavailable database is not a fault of the work, so this is a warning. */
+/** Logs a failure of background work. An unavailable database is only a warning: it is not a fault of the work. */
 export function reportFailure(log: LoopOptions['log'], task: string, error: unknown): void {
   if (isDatabaseUnavailable(error)) {
     log.warn(`${task} waits for the database: ${(error as Error).message}`);

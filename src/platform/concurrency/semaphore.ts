@@ -11,7 +11,7 @@ interface WaitingLimit {
   readonly error: () => Error;
 }
 
-/** Limits concurrent tasks. Preferred tasks start first. If too many wait, the last one is rejected. */
+/** Limits concurrent tasks. Preferred tasks start first. If too many tasks wait, the last task is rejected. */
 export class Semaphore {
   private taken = 0;
   private readonly waiting: Waiter[] = [];

@@ -1,4 +1,4 @@
-/** The result of `work`, or of `late` after `ms`; `late` may throw. Late work is not stopped. */
+/** Returns the result of `work`, or of `late` after `ms`. `late` may throw. Late work is not stopped. */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
   const timeIsUp = new Promise<typeof TIME_IS_UP>((resolve) => {
@@ -15,7 +15,7 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 
 const TIME_IS_UP = Symbol('time is up');
 
-/** The result of `work`, or throws the reason of the signal. Work that ignores the signal is not awaited. */
+/** Returns the result of `work`. If the signal aborts first, throws its reason and does not wait for `work`. */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const over = Promise.withResolvers<never>();
   const end = () => over.reject(signal.reason as Error);
@@ -28,7 +28,7 @@ export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): P
   }
 }
 
-/** The signal aborts with the given one or after `ms`. AbortSignal.timeout would stay in memory. */
+/** Calls `work` with a signal that aborts with `signal` or after `ms`. AbortSignal.timeout would stay in memory. */
 export async function withDeadline<T>(
   ms: number,
   signal: AbortSignal,

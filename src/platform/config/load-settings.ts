@@ -47,7 +47,7 @@ function read(variable: string, given: string, parse: (text: string) => unknown)
   }
 }
 
-/** Warns an operator whose service other machines can reach but whose settings name no proxy. */
+/** Returns a warning if other machines can reach the service but the settings name no proxy. */
 export function exposureWarning({
   host,
   trustProxy,

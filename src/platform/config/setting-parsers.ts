@@ -65,7 +65,7 @@ const isProtectedList = (word: string): word is ProtectedList =>
 const isPattern = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '';
 
-/** Rejects a pattern that matches nothing: it would protect nothing, and nobody would notice. */
+/** Rejects a pattern that can match nothing: the pattern would protect nothing, and nobody would notice. */
 function requireUseful(list: ProtectedList, pattern: string): void {
   const problem = patternProblem(list, pattern);
   if (problem === undefined) return;
@@ -89,7 +89,7 @@ function jsonObject(text: string): Record<string, unknown> {
 export const TRIAGE_PROVIDERS = ['anthropic', 'rules', 'none'] as const;
 export type TriageProvider = (typeof TRIAGE_PROVIDERS)[number];
 
-/** An API key selects the model. Otherwise a trial uses the rules, and a site must choose. */
+/** Returns the configured provider. Default: `anthropic` with an API key, else `rules` in a trial, else `none`. */
 export function chosenProvider(settings: {
   readonly triageProvider: TriageProvider | undefined;
   readonly anthropicApiKey: string | undefined;
@@ -100,7 +100,7 @@ export function chosenProvider(settings: {
   return settings.databaseUrl === undefined ? 'rules' : 'none';
 }
 
-/** The service appends a path. The key and incidents must not cross the internet unencrypted. */
+/** The service appends a path. Requests contain the key and incidents, so http is rejected for public hosts. */
 export const modelAddress = (fallback: string): Parser<string> => ({
   fallback,
   example: fallback,

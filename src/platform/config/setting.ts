@@ -6,7 +6,7 @@ export interface Parser<T> {
   /** Value if the variable is unset or empty; `undefined` for an optional variable. */
   readonly fallback: T;
   readonly example: string;
-  /** Refuses a value of spaces only, which otherwise counts as unset. */
+  /** Rejects a value that has only spaces. By default, such a value counts as unset. */
   readonly refusesBlank?: boolean;
 }
 
@@ -43,7 +43,7 @@ export function integer(fallback: number, min: number, max: number): Parser<numb
   };
 }
 
-/** Accepts only four words, so that a typo does not mean false. */
+/** Rejects other words, so that a typo does not count as false. */
 export function flag(fallback: boolean): Parser<boolean> {
   return {
     fallback,

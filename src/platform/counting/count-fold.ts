@@ -4,10 +4,10 @@ import { type Statement, Statements } from '../database/statements.js';
 import { Transactions, type Tx } from '../database/transactions.js';
 
 const DELTAS_PER_FOLD = 10_000;
-/** A fold after a bulk import reads far more rows than a request may. */
+/** Longer than for a request, because a fold after a bulk import reads far more rows. */
 const FOLD_TIMEOUT_MS = 3_600_000;
 
-/** `<name>_counts` has the sums, by the columns of its primary key, and `<name>_count_deltas` the deltas. */
+/** `<name>_counts` has the sums for each value of its primary key, and `<name>_count_deltas` has the deltas. */
 interface Counted {
   readonly name: string;
   readonly columns: string;
@@ -35,7 +35,7 @@ export class CountFold {
     private readonly transactions: Transactions,
   ) {}
 
-  /** Adds the existing deltas to the sums, in portions. */
+  /** Adds the existing deltas to the sums, in batches. */
   async foldPending(): Promise<void> {
     for (const counted of await this.statements.rows<Counted>(COUNTED)) {
       const fold = foldStatement(counted);
@@ -50,7 +50,7 @@ export class CountFold {
   }
 }
 
-/** Takes the oldest deltas, at most $1, deletes them, and returns their number. */
+/** Statement that adds the oldest deltas, at most $1, to the sums, deletes these deltas, and returns their number. */
 function foldStatement({ name, columns }: Counted): Statement {
   const [sums, deltas] = [`${name}_counts`, `${name}_count_deltas`];
   return {

@@ -1,8 +1,8 @@
 import type { Page, Sort } from '../paging/page.js';
 
 /**
- * Parts of the statement of a list with an exact total. One statement means one snapshot, so page and total belong to
- * the same moment. Each list writes the query of its page itself, because that depends on its indexes.
+ * Parts of a statement that reads a page of a list and the exact total in one snapshot. Each list writes the query of
+ * its page, because the query depends on the indexes of the list.
  */
 
 export type Direction = 'asc' | 'desc';
@@ -11,7 +11,7 @@ export type Direction = 'asc' | 'desc';
 export class StatementValues {
   readonly all: unknown[] = [];
 
-  /** Returns the parameter of the value. */
+  /** Returns the SQL parameter for the value. */
   add(value: unknown, type: string): string {
     return `$${this.all.push(value)}::${type}`;
   }
@@ -24,7 +24,7 @@ export interface Choice {
   readonly array?: string;
 }
 
-/** Returns `undefined` if the filter names no value, or all of them. */
+/** Returns `undefined` if the filter names no value or all values. */
 export function choiceOf(
   chosen: readonly string[] | undefined,
   type: string,
@@ -55,9 +55,9 @@ export function countOf(counts: string, conditions: readonly string[]): string {
 }
 
 /**
- * Ids in order, as a merge of index ranges that are already ordered: PostgreSQL reads each range only as far as the
- * page needs. Each range has its own `order by`; otherwise PostgreSQL does not merge. `bound` is a literal because the
- * planner expects a tenth of the table for a parameter, and would sort.
+ * Selects ids in order by merging ordered index ranges. PostgreSQL reads each range only as far as the page needs, and
+ * merges only if each range has its own `order by`. `bound` is a literal: for a parameter, the planner expects a tenth
+ * of the table and sorts.
  */
 export function idsInOrder(
   table: string,
@@ -70,7 +70,7 @@ export function idsInOrder(
   return `select id from (${selects.join(' union all ')}) as range ${order} limit ${bound}`;
 }
 
-/** The column of a field of `sort`. */
+/** Column for a field of `sort`. */
 export interface SortColumn {
   readonly column: string;
   readonly unique?: true;
@@ -83,14 +83,14 @@ export interface OrderTerm extends SortColumn {
   readonly direction: Direction;
 }
 
-/** The columns of an order. The last column is unique, so that the order is total. */
+/** Columns of a sort order. The last column is unique, so that no two rows have the same position. */
 export type Order = readonly [OrderTerm, ...OrderTerm[]];
 
 export const byId = (direction: Direction): Order => [{ ...BY_ID, direction }];
 
 /**
- * The order for the fields of `sort`. Rows with equal values are ordered by id, in the direction of the last field.
- * Fields after a unique column have no effect and are omitted.
+ * Returns the order for the fields of `sort`. Rows with equal values are ordered by id, in the direction of the last
+ * field. Omits fields after a unique column, because they have no effect.
  */
 export function orderOf<Field extends string>(
   sort: readonly Sort<Field>[],
@@ -107,7 +107,7 @@ export function orderOf<Field extends string>(
   return unique < 0 ? [first, ...others, last] : [first, ...others];
 }
 
-/** The columns that an order reads, and the id. */
+/** Returns the columns of an order, and the id. */
 export const columnsOf = (order: readonly OrderTerm[]): string =>
   [...new Set([...order.map(({ column }) => column), BY_ID.column])].join(', ');
 
@@ -128,7 +128,7 @@ interface ListStatement {
   readonly total: string;
   /** Query for the ids of the page. It may use the table `total`. */
   readonly ids: string;
-  /** `ids` has all columns. */
+  /** True if `ids` returns all columns of the rows. */
   readonly isWhole?: boolean;
   /** Columns of each row, including those in `order`. */
   readonly columns: string;
@@ -136,7 +136,7 @@ interface ListStatement {
   readonly order: Order;
 }
 
-/** Returns each row of the page with the total. A page past the end is one row without an id. */
+/** Statement that returns each row of the page with the total. A page past the end is one row without an id. */
 export function listStatement(list: ListStatement): string {
   const { ctes = [], total, ids, isWhole, columns, table, order } = list;
   const parts = [
@@ -160,7 +160,6 @@ export interface WithTotal {
   readonly total: string;
 }
 
-/** Converts the rows of a list statement to a page. */
 export function pageOf<Row extends { readonly id: string }, Item>(
   rows: readonly (Row & WithTotal)[],
   itemOf: (row: Row) => Item,

@@ -27,7 +27,7 @@ interface CountedColumn<Filter> {
   readonly filter: Filter;
   /** PostgreSQL type of the values. */
   readonly type: string;
-  /** All values, if they are known. */
+  /** All possible values, if they are known. */
   readonly all?: readonly string[];
 }
 
@@ -36,18 +36,17 @@ type FilterSql = (value: never, values: StatementValues) => string;
 
 interface CountedList<Counted extends string, Other extends string, Field extends string> {
   readonly table: string;
-  /** Columns of a row. */
   readonly columns: string;
-  /** Columns of `sorts` that are not in `columns`. They are read only for their sort. */
+  /** Columns that only `sorts` uses. They are read only if the request sorts by them. */
   readonly sortColumns?: readonly string[];
   /** Condition of every list, such as `deleted_at is null`. */
   readonly where?: string;
   /** `<counts>_counts` and `<counts>_count_deltas` have the counted columns: see CountFold. */
   readonly counts: string;
   readonly counted: Readonly<Record<string, CountedColumn<Counted>>>;
-  /** Counted columns at the start of an index that ends with the id. The first suitable index is used. */
+  /** Lists of counted columns. Each list begins an index that ends with the id. The first suitable index is used. */
   readonly indexes: readonly (readonly string[])[];
-  /** Filters by other columns. Their matches are counted in each request. */
+  /** Filters on columns without counts. Each request counts the matching rows. */
   readonly filters: Readonly<Record<Other, FilterSql>>;
   readonly sorts: Readonly<Record<Field, SortColumn>>;
 }
@@ -71,7 +70,7 @@ export const anyOf =
   (value: readonly string[], values) =>
     `${column} = any(${values.add(value, `${type}[]`)})`;
 
-/** Strictly after an ISO 8601 time. */
+/** Selects times strictly after an ISO 8601 time. */
 export const after =
   (column: string): FilterSql =>
   (time: string, values) =>
@@ -88,16 +87,16 @@ export const createdAfter: FilterSql = (time: string, values) =>
 export const createdBefore: FilterSql = (time: string, values) =>
   `id < ${values.add(endIdBefore(time), 'uuid')}`;
 
-/** Sorting is cheaper than merging more ranges. */
+/** Maximum number of merged ranges. Sorting is cheaper than merging more ranges. */
 const MOST_RANGES = 36;
-/** The first pages share one statement. */
+/** Minimum bound, so that the first pages share one statement. */
 const FIRST_BOUND = 256;
 const USUAL_SIZES = new Set([10, 20, 25, 50, 100]);
 const USUAL_CHOICES = 2;
-/** Every connection keeps the plans of all named statements. */
+/** Maximum number of named statements. Every connection keeps the plans of all of them. */
 const MOST_NAMES = 200;
 
-/** The next power of four, so that a few statements serve all pages. A literal, because the planner needs it. */
+/** Returns the next power of four, so that a few statements serve all pages. The planner needs a literal. */
 function boundFor(rows: number): number {
   let bound = FIRST_BOUND;
   while (bound < rows) bound *= 4;
@@ -106,7 +105,7 @@ function boundFor(rows: number): number {
 
 type Chosen = ReadonlyMap<string, Choice>;
 
-/** A page past the end reads nothing, because the total is known. */
+/** False for a page past the end, so that such a page reads no rows. */
 const beforeEndOf = (skip: string) => `(select total from total) > ${skip}`;
 
 const conditionsOf = (chosen: Chosen): string[] =>
@@ -212,7 +211,7 @@ export function countedList<Counted extends string, Other extends string, Field 
     };
   }
 
-  /** Early page of the unfiltered list: reads its rows at once, instead of ids first. */
+  /** Query for an early page of the unfiltered list. Reads whole rows directly, instead of ids first. */
   function wholePage(
     direction: Direction,
     columns: string,
@@ -228,7 +227,7 @@ export function countedList<Counted extends string, Other extends string, Field 
     };
   }
 
-  /** The first ids, as a merge of index ranges; `undefined` if there would be too many. */
+  /** Query that merges index ranges for the first ids, or `undefined` if there are too many ranges. */
   function idsOf(
     chosen: Chosen,
     others: readonly string[],
@@ -241,10 +240,10 @@ export function countedList<Counted extends string, Other extends string, Field 
     return idsInOrder(table, conditions, direction, bound);
   }
 
-  /** One range of an index for each combination of its values. The other columns are filtered. */
+  /** Returns one index range for each combination of values. Conditions on other columns are filters. */
   function rangesOf(chosen: Chosen): string[][] {
     if (chosen.size === 0) return [[]];
-    // An index without a chosen column that has few values would be read in vain.
+    // The index must contain each chosen column with few values; otherwise most entries read do not match.
     const known = [...chosen.keys()].filter((column) => counted[column]!.all);
     const index = list.indexes.find(
       ([first, ...more]) =>
@@ -268,8 +267,8 @@ export function countedList<Counted extends string, Other extends string, Field 
   }
 
   /**
-   * Page sorted by a nullable time such as triaged_at, with nulls last. Reads both parts in the order of an index, and
-   * the second part only if the first does not fill the page.
+   * Query for a page sorted by a nullable time such as triaged_at, with nulls last. Reads the rows with a time, then
+   * the rows without a time if the page is not full, each part in the order of an index.
    */
   function datedPage(
     [dated, ...others]: Order,
@@ -295,8 +294,8 @@ export function countedList<Counted extends string, Other extends string, Field 
   }
 
   /**
-   * Page sorted by counted columns first: one combination of values after the other, each in the order of the remaining
-   * terms. The counts determine the combinations of the page, so that earlier combinations are not read.
+   * Query for a page sorted by counted columns first. Reads one combination of values after another, each in the order
+   * of the other columns. The counts show which combinations are on the page, so earlier combinations are skipped.
    */
   function groupedPage(
     order: Order,
@@ -331,7 +330,7 @@ export function countedList<Counted extends string, Other extends string, Field 
     };
   }
 
-  /** The first ids of the visited combination, in the order of the remaining terms. */
+  /** Query for the first ids of the visited combination, in the order of the other columns. */
   function idsOfGroup(
     groupedBy: readonly OrderTerm[],
     rest: readonly OrderTerm[],
@@ -363,7 +362,7 @@ interface PageSql extends PageIds {
 interface PageWindow {
   /** Parameter of the offset. */
   readonly skip: string;
-  /** A literal number, like `bound`: the planner must know it. */
+  /** A literal, like `bound`, because the planner must know the value. */
   readonly take: number;
   /** At least the number of rows up to the end of the page. */
   readonly bound: number;

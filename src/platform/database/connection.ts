@@ -4,7 +4,7 @@ import { codeOf, type Span, beginSpan, presentSpan } from '../tracing/tracing.js
 import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 import { createHash } from 'node:crypto';
 
-/** A hanging server does not end statements in time, so the client gives up this much later. */
+/** Time after the statement timeout at which the client aborts: a hanging server does not enforce the timeout. */
 const READ_GRACE_MS = 1_000;
 
 export function connectionOptions(url: string, settings: Settings): PoolConfig {
@@ -26,7 +26,7 @@ export function connectionOptions(url: string, settings: Settings): PoolConfig {
   };
 }
 
-/** For migrations: few connections and no time limit, because migrating a large table may take long. */
+/** Options for migrations: few connections and no time limit, because migrating a large table may take long. */
 export function patientConnectionOptions(url: string): PoolConfig {
   return {
     connectionString: withLibpqMeaning(url),
@@ -35,7 +35,7 @@ export function patientConnectionOptions(url: string): PoolConfig {
   };
 }
 
-/** For operator commands: no time limit, and a separate name in pg_stat_activity. */
+/** Options for operator commands: no time limit, and a separate name in pg_stat_activity. */
 export function commandConnection(url: string): PoolConfig {
   return { ...patientConnectionOptions(url), application_name: 'incident-triage-command' };
 }
@@ -48,14 +48,14 @@ function withLibpqMeaning(url: string): string {
 }
 
 interface ServiceClientConfig extends PoolConfig {
-  /** Called before the pool learns of the outcome of a connection attempt. */
+  /** Called with the outcome of a connection attempt, before the pool gets the outcome. */
   readonly attempted?: (error: unknown) => void;
 }
 
 /** Message of node-pg after `query_timeout`. */
 const HUNG = 'Query read timeout';
 
-/** Closes itself if its server hangs (node-pg ends only the query) or became a read-only standby in a failover. */
+/** Closes its connection if the server hangs (node-pg ends only the query) or became a read-only standby. */
 export class ServiceClient extends Client {
   private readonly attempted: ServiceClientConfig['attempted'];
   private latest: Promise<unknown> = Promise.resolve();
@@ -64,7 +64,7 @@ export class ServiceClient extends Client {
   constructor(config?: ServiceClientConfig) {
     super(config);
     this.attempted = config?.attempted;
-    // A connection that ends just when the pool hands it out has no other listener; the event would end the process.
+    // A connection that breaks while the pool hands it out has no other listener, and the event would end the process.
     this.on('error', () => undefined);
   }
 
@@ -129,7 +129,7 @@ const OFTEN = 20;
 const MOST_NAMED = 200;
 const MOST_COUNTED = 2_000;
 
-/** Plans that do not depend on values: writes, and reads of few rows. `returning *` would break with a new column. */
+/** Statements whose plans do not depend on values: writes, and reads of few rows. A new column breaks `returning *`. */
 const WORTH_A_NAME =
   /^(?!.*(?:\border by\b|returning \*|select \*|\.\*))\s*(?:insert|update|delete|select)\b/is;
 const LONGEST_TEXT = 8_000;
@@ -137,7 +137,7 @@ const LONGEST_TEXT = 8_000;
 const names = new Map<string, string>();
 const counts = new Map<string, number>();
 
-/** The name of a frequent statement without one, such as those of TypeORM: PostgreSQL then plans it once per connection. */
+/** Returns a name for a frequent unnamed statement, such as of TypeORM, which PostgreSQL then plans once per connection. */
 export function nameFor(text: string): string | undefined {
   const known = names.get(text);
   if (known || names.size >= MOST_NAMED || text.length > LONGEST_TEXT) return known;
@@ -151,14 +151,14 @@ export function nameFor(text: string): string | undefined {
   return name;
 }
 
-/** With the span of the caller: a statement that waits for a connection is sent by the caller that releases it. */
+/** Query with the span of its caller: the caller that releases a connection sends the query that waits for it. */
 export interface TracedQuery extends QueryConfig<unknown[]> {
   readonly span?: Span | undefined;
 }
 
 const FIRST_WORD = /^\s*([a-z]{1,20})\b/i;
 
-/** Begins a span for a statement of a request or job, without its values. Background loops, which poll, make none. */
+/** Begins a span for a statement of a request or job, without the values. Polling loops get no spans. */
 function beginStatement(given: string | TracedQuery): Span | undefined {
   const { text, name, span }: TracedQuery = typeof given === 'string' ? { text: given } : given;
   const parent = span ?? presentSpan();

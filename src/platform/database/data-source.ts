@@ -41,7 +41,7 @@ type Callback = (
   done: PoolClient['release'],
 ) => void;
 
-/** Survives "too many connections": callers wait for one of the existing connections. Without any, they get the error. */
+/** Tolerates "too many connections": callers wait for an existing connection. If there is none, they get the error. */
 export class ServicePool extends Pool {
   private readonly most: number;
   private fullUntil = 0;
@@ -49,7 +49,7 @@ export class ServicePool extends Pool {
   constructor(config: PoolConfig) {
     super(config);
     this.most = this.options.max;
-    // The pool must know the limit before it tries again for the next caller.
+    // Called before the pool connects for the next caller, so that the pool already has the lower limit.
     Object.assign(this.options, { attempted: (error: unknown) => this.attempted(error) });
   }
 

@@ -14,13 +14,13 @@ const CLOSE_MS = 2_000;
 export interface OpenDatabase {
   readonly dataSource: DataSource;
   readonly url: string;
-  /** Where the data is, for people. Never contains a password. */
+  /** Describes where the data is, for people. Never contains a password. */
   readonly place: string;
   close(): Promise<void>;
 }
 
 export interface OpenOptions {
-  /** Uses the embedded server of a running service instead of failing because of it. */
+  /** Joins the embedded server of a running service. By default, a running service is an error. */
   readonly join?: boolean;
 }
 
@@ -35,7 +35,7 @@ export async function openDatabase(
   const { url } = server;
   const dataSource = createDataSource(schema, connectionOptions(url, settings));
   const close = async (): Promise<void> => {
-    // The pool waits for all connections, and a connection to a hanging server never returns.
+    // Limits the wait: the pool waits for all connections, and a connection to a hanging server never ends.
     const closed = dataSource.isInitialized ? dataSource.destroy() : undefined;
     await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
     await server.stop();
@@ -73,7 +73,7 @@ export async function reachServer(
     const ownerUrl = migrationDatabaseUrl ?? databaseUrl;
     return { url: databaseUrl, ownerUrl, place: placeOf(databaseUrl), stop: async () => undefined };
   }
-  // Loaded on demand: with an external database the embedded binaries are not touched.
+  // Loaded on demand, because an external database does not need the embedded binaries.
   const { startEmbeddedPostgres, startOrJoin } = await import('./embedded/embedded-postgres.js');
   const server = await (join ? startOrJoin : startEmbeddedPostgres)({ dataDir, log });
   return {
@@ -128,11 +128,11 @@ async function untilAvailable(
 
 const TIME = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as told`;
 
-/** Measures the difference between the clocks of this machine and the database, which the process then uses. */
+/** Measures the clock difference between this machine and the database, so that the process uses the database time. */
 export async function followDatabaseTime(dataSource: DataSource): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {
-    // The wait for a connection must not count.
+    // The measured time must not include the wait for a connection.
     await runner.connect();
     const [asked, begin] = [Date.now(), performance.now()];
     const [row] = await runner.manager.query<{ told: number }[]>(TIME);

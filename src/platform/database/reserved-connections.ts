@@ -14,8 +14,8 @@ const CONNECTIONS = 3;
 const FULL_FOR_MS = 1_000;
 
 /**
- * Connections for two tasks that must never wait behind other work: switching the kill switch and authenticating that
- * request. If the server refuses them, the shared pool is used, so that a ready replica can be used.
+ * Connections for two tasks that must never wait for other work: changing the kill switch and authenticating that
+ * request. If the server refuses these connections, the shared pool is used, so that a ready replica stays usable.
  */
 @Injectable()
 export class ReservedConnections implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -59,7 +59,7 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
     }
   }
 
-  /** The entities and the driver of the shared data source, with a pool of its own. */
+  /** Creates a data source with the entities and the driver of the shared data source, but a separate pool. */
   private open() {
     if (this.opened) return this.opened;
     const { options, driver } = this.shared;

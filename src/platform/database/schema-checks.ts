@@ -47,7 +47,7 @@ interface Found {
   readonly may_create_tables: boolean;
 }
 
-/** Rejects a role without grants. */
+/** Rejects a database role that may not read the tables. */
 export async function requireReadable(dataSource: DataSource): Promise<void> {
   const [found] = await dataSource.query<{ readable: boolean | null; role: string }[]>(
     `select has_table_privilege(to_regclass($1)::oid, 'select') as readable, current_user as role`,
@@ -70,7 +70,7 @@ export async function readAppliedMigrations(ask: Ask): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The last applied migration that this release does not have: the database then belongs to a newer release. */
+/** Returns the last applied migration that this release does not know: the database belongs to a newer release. */
 export function lastUnknown(
   applied: readonly string[],
   { migrations }: Schema,

@@ -49,7 +49,7 @@ export function isLostRace(error: unknown): boolean {
   return code === SQLSTATE.serializationFailure || code === SQLSTATE.deadlockDetected;
 }
 
-/** The connection broke between two statements of a transaction, which is lost. */
+/** The connection broke between two statements of a transaction, so the transaction is lost. */
 export class ConnectionLostError extends Error {}
 
 const CONNECTION_CODES = new Set([
@@ -71,7 +71,7 @@ const CONNECTION_MESSAGES =
 /** Connection exceptions, a server that starts or stops, session timeouts, and a read-only standby. */
 const CONNECTION_STATES = /^(08|57P|25P0[34]|25006)/;
 
-/** Whether the server is gone, hangs, starts, stops, or became read-only. The outcome of a COMMIT is then unknown. */
+/** True if the server is gone, hangs, starts, stops, or became read-only. The outcome of a COMMIT is then unknown. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionLostError) return true;
   const { code, message } = failure(error);
@@ -81,7 +81,7 @@ export function isConnectionLost(error: unknown): boolean {
   return typeof message === 'string' && CONNECTION_MESSAGES.test(message);
 }
 
-/** Whether the caller should retry later, because the request itself is valid. */
+/** True if the caller should retry later, because the request itself is valid. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = sqlStateOf(error);
   return (

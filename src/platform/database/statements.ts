@@ -30,7 +30,7 @@ export class Statements {
   ): Promise<R[]> {
     if (!tx) return await this.rows(statement, values);
     if (!tx.queryRunner) throw new Error('A transaction has a query runner.');
-    // The transaction has ended, and its connection may already serve another one.
+    // The transaction has ended, and its connection may already serve another transaction.
     if (tx.queryRunner.isReleased) throw new QueryRunnerAlreadyReleasedError();
     const connection = (await tx.queryRunner.connect()) as import('pg').PoolClient;
     const result = await connection.query<R>({ ...statement, values });
@@ -38,7 +38,7 @@ export class Statements {
   }
 }
 
-/** Inserts any number of rows of an entity, with one array parameter per column. Text is stored as it is, also as JSON. */
+/** Inserts any number of rows of an entity, with one array parameter per column. Text stays unchanged, also as JSON. */
 export class RowInsert<Row extends object, Name extends keyof Row & string> {
   private readonly table: string;
   private readonly types: readonly string[];
@@ -60,7 +60,7 @@ export class RowInsert<Row extends object, Name extends keyof Row & string> {
     return this.names.length;
   }
 
-  /** Text of a statement, or of a CTE that saves a round trip. An appended condition (` where …`) may use the columns. */
+  /** Returns the text of a statement or a CTE. A condition appended to the text (` where …`) may use the columns. */
   text(firstParameter = 1): string {
     const arrays = this.types.map((type, index) => `$${firstParameter + index}::${type}[]`);
     const names = this.names.join(', ');

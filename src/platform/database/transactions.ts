@@ -10,7 +10,7 @@ import { ConnectionLostError, isLostRace } from './sqlstate.js';
 
 declare const inTransaction: unique symbol;
 
-/** Only Transactions creates one and every write requires one, so a write outside a transaction does not compile. */
+/** Only Transactions creates a Tx and every write requires a Tx, so a write outside a transaction does not compile. */
 export type Tx = EntityManager & { readonly [inTransaction]: true };
 
 /** Joins a transaction: `begin` may reject the work, `finish` may add rows. */
@@ -19,14 +19,14 @@ export interface Participant<T = unknown> {
   finish?(tx: Tx, result: T): Promise<void>;
 }
 
-/** Whether the participant does anything. Without participants, work may share its transaction with other work. */
+/** True if the participant has work to do. Without participants, work may share its transaction with other work. */
 export function takesPart<T>(participant: Participant<T>): boolean {
   return participant.begin !== undefined || participant.finish !== undefined;
 }
 
 const ATTEMPTS = 4;
 
-/** Work at the end of each transaction. Shared by all instances of Transactions. */
+/** Actions at the end of each transaction. Shared by all instances of Transactions. */
 const endings = new WeakMap<EntityManager, Ending>();
 
 interface Ending {
@@ -43,7 +43,7 @@ export function afterCommit(tx: Tx, action: () => void): void {
 export class Transactions {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Runs `work` in one transaction. Repeats it after a lost race, so it may only have effects in `tx`. */
+  /** Runs `work` in one transaction. Retries after a lost race, so `work` may have effects only in `tx`. */
   async run<T>(
     work: (tx: Tx) => Promise<T>,
     ...participants: readonly Participant<NoInfer<T>>[]
@@ -106,13 +106,13 @@ async function abandon(runner: QueryRunner): Promise<void> {
   try {
     if (runner.isTransactionActive) await runner.rollbackTransaction();
   } catch {
-    // The connection is gone. The caller gets the first error.
+    // The connection is closed. The caller gets the original error.
   } finally {
     await runner.release();
   }
 }
 
-/** Collects rows that a transaction only adds, and inserts them before the commit, so that locks are held briefly. */
+/** Collects new rows during a transaction, and inserts them just before the commit, so that locks are held briefly. */
 export class RowsAtCommit<Row> {
   private readonly waiting = new WeakMap<Tx, Row[]>();
 

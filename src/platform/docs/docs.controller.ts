@@ -19,7 +19,7 @@ import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-l
 import { ApiAnswer, Operation } from '../openapi/answers.js';
 import { Text } from '../validation/fields.js';
 
-/** Folders of the files of the page and of the guides, with the names that are served. */
+/** Folders of the page and of the guides, each with a pattern of the file names that are served. */
 const FOLDERS: readonly (readonly [folder: string, names: RegExp])[] = [
   [dirname(require.resolve('swagger-ui-dist/package.json')), /^swagger-ui(-bundle\.js|\.css)$/],
   [join(__dirname, 'browser'), /./],
@@ -29,13 +29,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
-  // Browsers show it, and save Markdown.
+  // Browsers show plain text, but download Markdown.
   '.md': 'text/plain; charset=utf-8',
 };
 
 let files: ReadonlyMap<string, StaticFile> | undefined;
 
-/** Read at the first request, because most processes never show the page. */
+/** Reads the files at the first request, because most processes never show the page. */
 function pageFiles(): ReadonlyMap<string, StaticFile> {
   const read = (folder: string, name: string) =>
     new StaticFile(TYPES[extname(name)]!, readFileSync(join(folder, name)));
@@ -99,13 +99,13 @@ function levelsOf(role: Role): string {
 export class DocsController {
   @Get()
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    // The query says what to show, for links in messages.
+    // Keeps the query, by which links in messages select the content of the page.
     const query = encodeURIComponent(new URL(request.url, 'http://this.host').search);
     if (!request.caller) void reply.redirect(`/login?next=/docs${query}`, 303);
     else void reply.type('text/html; charset=utf-8').send(docsPage(request.caller));
   }
 
-  /** `/docs/` with a slash, as people type it. Nest takes one slash off the end of a path. */
+  /** Redirects `/docs/`, which people type. Nest removes one slash from the end of a path. */
   @Get('//')
   pageWithSlash(@Res() reply: FastifyReply): void {
     void reply.redirect('/docs', 303);
@@ -134,11 +134,11 @@ function send(name: string, next: string, { caller }: FastifyRequest, reply: Fas
   if (!caller) return void reply.redirect(`/login?next=${next}`, 303);
   const file = pageFiles().get(name);
   if (!file) throw new NotFoundError('Page');
-  // Revalidated each time, because a new release may change the files.
+  // Browsers revalidate each time, because a new release may change the files.
   sendFile(reply, file, 'private, no-cache');
 }
 
-/** Browsers ask for the icon of a host on every page, whatever the page says. */
+/** Serves the icon of the host, which browsers request on every page. */
 @ApiExcludeController()
 @Controller('favicon.ico')
 export class FaviconController {
@@ -176,7 +176,7 @@ const VARY = {
   Vary: { description: 'Always `Accept`.', schema: { type: 'string' as const, example: 'Accept' } },
 };
 
-/** Answers at the root of the host. */
+/** Serves the root of the host. */
 @ApiTags('System')
 @Controller()
 @Public()
@@ -213,7 +213,7 @@ export class ServiceIndexController {
   }
 }
 
-/** Whether the caller is a browser that opens a page: it asks for HTML, and not for JSON. */
+/** True if a browser opens a page: the request accepts HTML but not JSON. */
 export function prefersHtml(accept = ''): boolean {
   return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept);
 }

@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '../database/sqlstate.js';
 
 export interface ErrorExtras {
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Fields of the error object itself, beside `code`; only where the specification says so. */
+  /** More fields of the error object, next to `code`. Only where the specification requires them. */
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
@@ -38,7 +38,7 @@ export function unknownField(field: string, kind: 'field' | 'query parameter'): 
   return { field, code: 'unknown_field', message: `${field} is not a known ${kind}.` };
 }
 
-/** Enough to correct a request. More would amplify a hostile request. */
+/** Maximum reported errors. More errors would let a hostile request cause a much larger response. */
 export const MOST_ERRORS = 100;
 const LONGEST_FIELD = 500;
 const LONGEST_MESSAGE = 1_000;
@@ -56,7 +56,7 @@ export class ValidationError extends AppError {
     return new ValidationError([{ field, code, message }]);
   }
 
-  /** A partial update without any field. */
+  /** Error for a partial update without any field. */
   static nothingGiven(): ValidationError {
     return ValidationError.of('', 'not_empty', 'At least one field must be given.');
   }
@@ -91,21 +91,21 @@ export class UnavailableError extends AppError {
   }
 }
 
-/** The code of an error that the framework itself throws: the first with its status. */
+/** Returns the first code with the status of an error that the framework throws. */
 function codeOf(status: number): ErrorCode | undefined {
   if (status === 414 || status === 431) return 'bad_request';
   const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
   return codes.find((code) => statusOf(code) === status);
 }
 
-/** Converts anything thrown to an error that a caller may see. Unexpected errors reveal nothing. */
+/** Converts any thrown value to an error for the caller. Unexpected errors reveal no details. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (isDatabaseUnavailable(thrown))
     return new UnavailableError('The database is not available.', thrown);
   const code = codeOf(frameworkStatus(thrown) ?? 500) ?? 'internal_error';
   const isUnexpected = code === 'internal_error';
-  // Not the message of the framework, which repeats the whole address.
+  // Omits the message of the framework, which repeats the whole URL.
   const message = isUnexpected ? 'An unexpected error occurred.' : meaningOf(code);
   return new AppError(code, message, { cause: thrown });
 }

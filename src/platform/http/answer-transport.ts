@@ -10,12 +10,12 @@ const SMALLEST_COMPRESSED_BYTES = 1024;
 type Done = (error: Error | null, payload?: unknown) => void;
 
 /**
- * Completes an answer on its way out: 304 for a caller that has the answer already, Location of what a POST created, and
- * compression.
+ * Completes a response before it is sent: 304 if the caller has the content, Location of a resource that a POST created,
+ * and compression.
  *
- * Only answers to GET are compressed. Keys, secrets and tokens are only in answers to POST and PUT, so an attacker who
- * observes the length of compressed answers (BREACH) learns nothing about them. Streams are sent as they are: a stream is
- * flushed as it is written. Answers with a strong ETag are sent as they are, too: a strong tag names the exact bytes.
+ * Only responses to GET are compressed. Keys, secrets and tokens are only in responses to POST and PUT, so an attacker
+ * who observes the length of compressed responses (BREACH) learns nothing about them. Streams are not compressed: they
+ * are flushed as they are written. Nor are responses with a strong ETag, which identifies the exact bytes.
  */
 export function sendCompletely(
   request: FastifyRequest,
@@ -34,11 +34,11 @@ export function sendCompletely(
   const etag = reply.getHeader('etag');
   if (typeof etag === 'string' && hasAlready(headers['if-none-match'], etag)) {
     reply.removeHeader('content-type').removeHeader('content-length').status(304);
-    // Fastify drops the body of an answer to HEAD itself, and keeps its Content-Length.
+    // For HEAD, Fastify itself removes the body and keeps Content-Length.
     return done(null, method === 'HEAD' ? payload : null);
   }
   if (!isCompressible(payload, etag)) return done(null, payload);
-  // Also if this caller accepts no encoding, so that caches distinguish the encodings.
+  // Set even if this caller accepts no encoding, so that caches distinguish the encodings.
   void reply.header('vary', 'accept-encoding');
   if (!acceptsGzip(headers['accept-encoding'])) return done(null, payload);
   void reply.header('content-encoding', 'gzip').removeHeader('content-length');
@@ -59,7 +59,7 @@ export function compressed(bytes: Buffer | string): Promise<Buffer> {
   return file ? (file.packed ??= compress(file.bytes, { level: 9 })) : compress(bytes);
 }
 
-/** Names the address that reads the new resource. The id of a webhook source is its name. */
+/** Sets Location to the URL of the new resource. The id of a webhook source is its name. */
 function setLocation(
   { server, routeOptions: { url } }: FastifyRequest,
   reply: FastifyReply,
@@ -71,7 +71,7 @@ function setLocation(
   if (typeof id === 'string') void reply.header('location', `${url}/${encodeURIComponent(id)}`);
 }
 
-/** If-None-Match compares weakly: proxies that compress make weak tags of strong ones. */
+/** Compares If-None-Match weakly: compressing proxies convert strong tags to weak tags. */
 export function hasAlready(ifNoneMatch: string | undefined, etag: string): boolean {
   const plain = (tag: string) => tag.trim().replace(/^W\//, '');
   return (ifNoneMatch ?? '')
@@ -82,7 +82,7 @@ export function hasAlready(ifNoneMatch: string | undefined, etag: string): boole
 const GZIP = /(?:^|,)\s*gzip\s*(?:;\s*q=([\d.]+)\s*)?(?:,|$)/i;
 const ANY = /(?:^|,)\s*\*\s*(?:;\s*q=([\d.]+)\s*)?(?:,|$)/;
 
-/** Whether Accept-Encoding allows gzip, by name or by `*`. A quality of 0 refuses it. */
+/** True if Accept-Encoding allows gzip, by name or by `*`. A quality of 0 forbids gzip. */
 export function acceptsGzip(acceptEncoding: string | string[] = ''): boolean {
   const offers = String(acceptEncoding);
   const offer = GZIP.exec(offers) ?? ANY.exec(offers);
@@ -93,7 +93,7 @@ const files = new WeakMap<Buffer, StaticFile>();
 
 /** A file that is the same for all callers until the next release. */
 export class StaticFile {
-  /** A weak tag: it names the content, compressed or not. */
+  /** Weak tag of the content, the same with and without compression. */
   readonly etag: string;
   /** Compressed at the first request. */
   packed?: Promise<Buffer>;

@@ -24,7 +24,7 @@ declare module 'fastify' {
   }
 }
 
-/** Answers with the object that the handler returns, without the envelope. */
+/** Sends the object that the handler returns without the envelope. */
 export const RawAnswer = (): MethodDecorator => RouteConfig({ rawAnswer: true });
 
 /** Ends a request or its transaction with the stored response of an earlier request with the same Idempotency-Key. */
@@ -37,23 +37,23 @@ export class AnsweredBefore extends Error {
 type Send = FastifyAdapter['reply'];
 
 /**
- * Puts an object that a handler returns into `{data}`, and a page into `{data, meta}`; text goes out as it is. Elsewhere
- * interceptors do this, which cost a read a quarter of its processor time: docs/adr/0016.
+ * Wraps an object that a handler returns in `{data}`, and a page in `{data, meta}`. Text is sent unchanged. Interceptors
+ * would take a quarter of the CPU time of a read: docs/adr/0016.
  */
 export class AnsweringAdapter extends FastifyAdapter {
   override reply(...[response, returned, status]: Parameters<Send>): ReturnType<Send> {
     const reply = response as FastifyReply;
     const { request } = reply;
-    // For the log: the address of a creation has no id yet.
+    // For the log, because the path of a creation contains no id.
     const id = (returned as { readonly id?: unknown } | null | undefined)?.id;
     if (request && typeof id === 'string') request.answeredId = id;
     const answer = answerOf(reply, returned);
     const settle = request?.completeAnswer;
     if (!settle) return super.reply(response, answer, status);
-    // A handler that writes its JSON itself returns text.
+    // A handler that serializes its JSON itself returns text.
     const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
     const settled = settle({ status: status ?? reply.statusCode, body });
-    // Nest waits for the promise, and treats a failure like one of the handler.
+    // Nest waits for the promise, and handles a rejection like an error of the handler.
     return settled.then((final) =>
       reply.status(final.status).type(JSON_UTF8).send(final.body),
     ) as unknown as ReturnType<Send>;
@@ -98,7 +98,7 @@ function errorBody(error: AppError, request_id: string): object {
   return { error: { code, message, request_id, ...extras.fields, details: extras.details } };
 }
 
-/** Answers errors of Fastify before any hook. */
+/** Sends errors that Fastify throws before any hook. */
 export function answerFrameworkError(
   error: FastifyError,
   request: FastifyRequest,
@@ -112,7 +112,7 @@ const CLIENT_FAULTS: Readonly<Record<string, readonly [status: number, message: 
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
 };
 
-/** Answers and logs what Node rejects before it is a request, without any of its content. */
+/** Answers and logs malformed input that Node rejects before it is a request. Omits its content. */
 export function answerClientError(
   { code = '' }: Error & { code?: string },
   socket: Socket,

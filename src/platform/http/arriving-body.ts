@@ -5,7 +5,7 @@ import { GrowingBuffer } from '../growing-buffer.js';
 /** Largest body that counts as small: a login, an approval, the kill switch, most events of a webhook. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
-/** The rest of a rejected body is discarded first: a client that is still sending may never read the response. */
+/** Limits for discarding the rest of a rejected body: a client that is still sending may never read the response. */
 const DISCARD_BYTES = 8 * 1024 * 1024;
 const DISCARD_MS = 1_000;
 
@@ -17,8 +17,8 @@ class Pool {
   constructor(private readonly bytes: number) {}
 
   /**
-   * Changes what `body` holds. Until there is room, the oldest incomplete body is rejected, so that slow senders do not
-   * block fast ones.
+   * Changes the reserved bytes of `body`. Rejects the oldest incomplete bodies until there is enough memory, so that
+   * slow senders do not block fast senders.
    */
   resize(from: number, to: number, body: ArrivingBody): boolean {
     this.taken -= from;
@@ -47,8 +47,8 @@ export class BodyMemory {
 }
 
 /**
- * The body of one request. Nothing is read until somebody asks for it, so TCP makes the sender wait until the caller is
- * authenticated. Node ends a request that does not arrive in time (`requestTimeout`).
+ * Body of one request. Nothing is read before `read` is called, so TCP makes the sender wait until the caller is
+ * authenticated. Node aborts a request that does not arrive in time (`requestTimeout`).
  */
 export class ArrivingBody {
   private readonly announced: number;
@@ -106,7 +106,7 @@ export class ArrivingBody {
     this.release();
   }
 
-  /** Discards what was not read, and tells whether all of it arrived: otherwise the connection cannot be used again. */
+  /** Discards the unread rest. Calls `then` with true if the whole body arrived, so that the connection is reusable. */
   discard(then: (isAll: boolean) => void): void {
     const { raw } = this;
     if (raw.complete || raw.destroyed || this.announced > DISCARD_BYTES) return then(raw.complete);
@@ -124,7 +124,7 @@ export class ArrivingBody {
     this.held = 0;
   }
 
-  /** A body that grows large moves to the memory of large bodies. */
+  /** Reserves memory. A body that is no longer small moves to the memory of large bodies. */
   private reserve(bytes: number): boolean {
     if (bytes > SMALL_BODY_BYTES && this.pool === this.memory.small) {
       this.release();

@@ -2,17 +2,17 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/app-error.js';
 
-/** Any version, or one of these entity tags. Without the header: no condition. */
+/** `*` allows any version, a list allows these entity tags, and `undefined` means no condition. */
 export type IfMatchCondition = '*' | readonly string[] | undefined;
 
 const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 const LIST = new RegExp(`^[ \\t,]*${ENTITY_TAG}(?:[ \\t]*,[ \\t,]*${ENTITY_TAG})*[ \\t,]*$`);
 const ONE = new RegExp(ENTITY_TAG, 'g');
 
-/** Version of a resource, with its id where a name, and so an address, can be given again. */
+/** Version of a resource. Includes the id if another resource can later have the same name and URL. */
 export type Revision = number | `${string}-${number}`;
 
-/** A strong tag: it changes with every change of the resource, and with nothing else. */
+/** Returns a strong tag, which changes exactly when the resource changes. */
 export const etagOf = (revision: Revision): string => `"${revision}"`;
 
 export function setEtag(reply: FastifyReply, revision: Revision): void {
@@ -31,14 +31,14 @@ export function isMatch(condition: IfMatchCondition, revision: Revision): boolea
   return condition === undefined || condition === '*' || condition.includes(etagOf(revision));
 }
 
-/** The newest version that If-Match names; undefined if no entity tag ends with a version. */
+/** Returns the newest version in If-Match, or `undefined` if no entity tag ends with a version. */
 export function knownVersion(condition: IfMatchCondition): number | undefined {
   if (condition === undefined || condition === '*') return undefined;
   const versions = condition.flatMap((tag) => /(\d{1,15})"$/.exec(tag)?.[1] ?? []).map(Number);
   return versions.length > 0 ? Math.max(...versions) : undefined;
 }
 
-/** How the resource differs from the version that the caller knows. */
+/** Difference between the resource and the version that the caller knows. */
 interface Difference {
   readonly changed_by?: string;
   readonly changed_at: string;
@@ -56,7 +56,7 @@ export class PreconditionFailedError extends AppError {
   }
 }
 
-/** Call it in the transaction of the change, after the row was locked. */
+/** Must be called in the transaction of the change, after the row was locked. */
 export function requireMatch(condition: IfMatchCondition, revision: Revision): void {
   if (!isMatch(condition, revision)) throw new PreconditionFailedError(revision);
 }

@@ -9,15 +9,15 @@ export const BODY_UP_TO = Symbol('body up to');
 export const ANY_QUERY = Symbol('any query');
 export const ANY_KEYS = Symbol('any keys');
 
-/** Type of the body. Default: JSON. `raw` leaves the bytes to the guard of the handler. */
+/** Type of the body. Default: JSON. `raw` passes the bytes to the guard of the handler. */
 export const Consumes = (kind: BodyKind) => SetMetadata(BODY_KIND, kind);
 
-/** Field of the body whose objects may have any keys, in larger number: a reported attack must not be rejected. */
+/** Names a body field whose objects may have any keys, and more keys: a reported attack must not be rejected. */
 export const AnyKeysIn = (field: string) => SetMetadata(ANY_KEYS, field);
 
 export const AnyQuery = () => SetMetadata(ANY_QUERY, true);
 
-/** Maximum size of a body where no role is required: a user name and a password, with room to spare. */
+/** Maximum size of a body if no role is required. More than enough for a user name and a password. */
 export const STRANGERS_BODY_BYTES = 16 * 1024;
 
 /** Maximum size of the body, if it differs from the default of its access. `limit` is BODY_LIMIT_BYTES. */
@@ -31,7 +31,7 @@ export const ClientLeft = createParamDecorator((_: unknown, context: ExecutionCo
   return left.signal;
 });
 
-/** Whether the caller prefers an answer before the work is done (RFC 7240). Other preferences are ignored. */
+/** True if the caller prefers a response before the work is done (RFC 7240). Ignores other preferences. */
 export function prefersAsync({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return String(headers['prefer'] ?? '')
     .split(',')
@@ -49,7 +49,7 @@ export const PREFERENCE_APPLIED_HEADER = {
   },
 };
 
-/** Documents the preference, without an example, which Swagger UI would send. */
+/** Documents the header without an example, because Swagger UI would send the example. */
 export const ApiPreferAsync = (): MethodDecorator =>
   ApiHeader({
     name: 'Prefer',

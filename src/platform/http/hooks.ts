@@ -16,7 +16,7 @@ interface Parts {
   readonly draining: Draining;
 }
 
-/** Prepares every request before its guards, and completes every answer. */
+/** Prepares every request before its guards, and completes every response. */
 export function installHooks(
   instance: FastifyInstance,
   { isBehindProxy, memory, routes, draining }: Parts,
@@ -24,7 +24,7 @@ export function installHooks(
   installRequestTraces(instance);
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  // Without a listener Node answers 417 itself, without a body.
+  // If there is no listener, Node itself answers 417 without a body.
   instance.server.on('checkExpectation', (...exchange) =>
     instance.server.emit('request', ...exchange),
   );
@@ -35,7 +35,7 @@ export function installHooks(
     done(problemOfHost(request) ?? routes.wrongMethodOutsideApi(request));
   });
   instance.addHook('onSend', (request, reply, payload, done) => {
-    // A client that used the connection again would delay the exit, or lose its next request.
+    // A client that reuses the connection would delay the exit, or lose its next request.
     if (draining.begun) reply.header('connection', 'close');
     const send = (): void => sendCompletely(request, reply, payload, done);
     if (!request.arriving) return send();
@@ -50,15 +50,15 @@ export function installHooks(
 const FORWARDED = 'x-forwarded-for';
 
 /**
- * Removes ports and brackets before `request.ip` is read. Otherwise a trusted proxy would not be recognised, and a sender
- * would have as many addresses in limits and records as it has ports.
+ * Removes ports and brackets before `request.ip` is read. Otherwise a trusted proxy would not be recognised, and limits
+ * and records would show a sender under a new address for each port.
  */
 function readForwardedAddresses({ raw: { headers } }: FastifyRequest): void {
   const given = headers[FORWARDED];
   if (typeof given === 'string') headers[FORWARDED] = given.split(',').map(bareAddress).join(', ');
 }
 
-/** For the two pages that people open. Swagger UI sets styles inline and its images are data: addresses. */
+/** Policy of the two pages for people. Swagger UI uses inline styles and `data:` images. */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -71,7 +71,7 @@ function setSecurityHeaders(request: FastifyRequest, reply: FastifyReply): void 
   if (request.protocol === 'https') reply.header('strict-transport-security', STAY_WITH_HTTPS);
 }
 
-/** Node would answer this itself, without a body. */
+/** Rejects a missing Host header. Node itself would answer without a body. */
 function problemOfHost({ raw: { httpVersion, headers } }: FastifyRequest): AppError | undefined {
   if (headers.host !== undefined || httpVersion !== '1.1') return undefined;
   return new AppError('bad_request', 'The Host header is missing.', {
@@ -79,7 +79,7 @@ function problemOfHost({ raw: { httpVersion, headers } }: FastifyRequest): AppEr
   });
 }
 
-/** Makes Fastify pass the body on. RequestGuard rejects unsupported types. */
+/** Type that Fastify accepts. RequestGuard rejects unsupported types after authentication. */
 const ANY_TYPE = 'application/octet-stream';
 const WELL_FORMED_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;.*)?$/;
 
@@ -87,7 +87,7 @@ const WELL_FORMED_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;.*)?$/
 function openBody(request: FastifyRequest, reply: FastifyReply, memory: BodyMemory): void {
   const { headers } = request;
   const type = headers['content-type'];
-  // Fastify would reject it before authentication.
+  // Fastify would reject the request before authentication.
   const isRefused = type === undefined ? request.method === 'QUERY' : !WELL_FORMED_TYPE.test(type);
   if (isRefused) headers['content-type'] = ANY_TYPE;
   const hasBody = Number(headers['content-length']) > 0 || 'transfer-encoding' in headers;
@@ -97,7 +97,7 @@ function openBody(request: FastifyRequest, reply: FastifyReply, memory: BodyMemo
   reply.raw.once('close', () => body.release());
 }
 
-/** Makes a span of each request, with all its work inside. Installs nothing if tracing is off. */
+/** Creates a span for each request, which includes all work of the request. Installs nothing if tracing is off. */
 function installRequestTraces(instance: FastifyInstance): void {
   if (!isTracing()) return;
   instance.addHook('onRequest', (request, reply, done) => {
@@ -105,7 +105,7 @@ function installRequestTraces(instance: FastifyInstance): void {
     request.span = beginSpan({
       name: method,
       kind: 'server',
-      // Node joins two of them into an invalid one.
+      // Node joins repeated headers to one invalid header.
       traceparent: [headers['traceparent']].flat()[0],
       attributes: { 'http.request.method': method, 'request.id': id },
     });
@@ -115,7 +115,7 @@ function installRequestTraces(instance: FastifyInstance): void {
   });
 }
 
-/** Records only the route template, because a path may contain anything that a stranger sends. */
+/** Records only the route template, because a path may contain any text of an unauthenticated sender. */
 function endSpan(request: FastifyRequest, reply: FastifyReply): void {
   const { span, method, failure, answeredId } = request;
   const route = routeOf(request);

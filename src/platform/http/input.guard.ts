@@ -16,14 +16,14 @@ import { ANY_QUERY } from './handler-options.js';
 
 interface DeclaredInput {
   readonly ignoresQuery: boolean;
-  /** The class of the query; undefined if the handler takes none. */
+  /** Class of the query, or `undefined` if the handler takes no query. */
   readonly query: (new () => object) | undefined;
   readonly takesBody: boolean;
 }
 
 /**
- * Rejects defects of the body, and query parameters and bodies that the handler does not declare. The validation pipe
- * checks the declared ones. A caller would rely on a filter that the service ignores.
+ * Rejects defects of the body, and undeclared query parameters and bodies: a caller must not rely on a filter that the
+ * service ignores. The validation pipe checks declared parameters and bodies.
  */
 @Injectable()
 export class InputGuard implements CanActivate {
@@ -38,7 +38,7 @@ export class InputGuard implements CanActivate {
     const query = request.query as Record<string, unknown>;
     if (declared.query) foldBrackets(query, declared.query);
     const problems = declared.ignoresQuery ? [] : problemsOfQuery(query, declared.query);
-    // A handler that takes bytes checks them itself.
+    // A handler of raw bytes checks the bytes itself.
     if (!declared.takesBody && !Buffer.isBuffer(request.body)) {
       const names = Object.keys(request.body ?? {}).slice(0, MOST_ERRORS);
       problems.push(...names.map((name) => unknownField(shownName(name), 'field')));
@@ -74,15 +74,15 @@ const metadataOf = <T>(key: string, target: object, name: string) =>
   Reflect.getMetadata(key, target, name) as T | undefined;
 
 /**
- * The kinds of parameters that a handler takes, with their index. Nest stores them as `<type>:<index>`. The decorators of
- * this service have a random name instead of the type, which may begin with a digit.
+ * Returns the kinds of parameters that a handler takes, with their index. Nest stores a parameter as `<type>:<index>`.
+ * For custom decorators, the type is a random name, which may begin with a digit.
  */
 export function argumentsOf(metadata: object): ReadonlyMap<number, number> {
   const keys = Object.keys(metadata).map((key) => key.split(':').map(Number));
   return new Map(keys as [number, number][]);
 }
 
-/** Renames `status[]`, which axios and PHP send for a repeated key, to `status` if that takes a list. */
+/** Renames `status[]`, which axios and PHP send for a repeated key, to `status` if `status` takes a list. */
 function foldBrackets(query: Record<string, unknown>, declared: new () => object): void {
   for (const written of Object.keys(query)) {
     const name = written.slice(0, -2);

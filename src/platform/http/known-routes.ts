@@ -7,7 +7,7 @@ import { newId } from '../ids.js';
 
 const SANE = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
-/** The id that the sender gave, if it is well-formed, so that the sender finds its request in our log; else a new one. */
+/** Returns the well-formed request id of the sender, which the sender can find in our log, or else a new id. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && SANE.test(given) ? given : newId();
@@ -18,9 +18,9 @@ const ESCAPES = /(?:%[0-9a-f]{2})+|%/gi;
 const UNREADABLE = '%EF%BF%BD';
 
 /**
- * Replaces percent-encoding of no text or of NUL, and an address of the API with an empty segment. The router would
- * reject the former before the authentication, and take the empty segment for an id. So they are an id or an address
- * that does not exist. A malformed query is reported later.
+ * Replaces percent-encoded NUL, invalid percent-encoding, and an API path with an empty segment. The router would
+ * reject invalid encoding before authentication, and accept an empty segment as an id. The replacement is an id or a
+ * path that does not exist. A malformed query is reported later.
  */
 export function withReadablePath(url: string): string {
   const path = url.split('?', 1)[0]!;
@@ -39,22 +39,22 @@ function readable(escapes: string): string {
   }
 }
 
-/** The addresses of UnknownAddressController, which takes every request under /api that no other handler takes. */
+/** Routes of UnknownAddressController, which receives each request under /api that has no other handler. */
 export const UNKNOWN_ADDRESSES = ['/api', '/api/*'];
 
-/** The template of the address; undefined if the address does not exist, or not with this method. */
+/** Returns the route template, or `undefined` if the path does not exist or does not support the method. */
 export function routeOf({ routeOptions: { url } }: FastifyRequest): string | undefined {
   return url === undefined || UNKNOWN_ADDRESSES.includes(url) ? undefined : url;
 }
 
-/** Knows the methods of each address, to distinguish a wrong method from a wrong address. */
+/** Knows the methods of each path, to distinguish a wrong method from a wrong path. */
 @Injectable()
 export class KnownRoutes {
   private readonly methods = new Map<string, readonly string[]>();
 
-  /** Call it before any route is added. */
+  /** Must be called before any route is added. */
   watch(instance: FastifyInstance): void {
-    // Fastify answers 404 to a method that it does not know, past the guards. Node itself ends CONNECT.
+    // Fastify answers 404 to an unknown method without calling the guards. Node itself ends CONNECT.
     const known = ['CONNECT', ...instance.supportedMethods];
     for (const method of METHODS.filter((one) => !known.includes(one))) {
       instance.addHttpMethod(method, { hasBody: true });
@@ -66,12 +66,12 @@ export class KnownRoutes {
     });
   }
 
-  /** Under /api the RequestGuard reports a wrong method, only to known callers. */
+  /** Reports a wrong method outside /api. Under /api, RequestGuard reports it, and only to authenticated callers. */
   wrongMethodOutsideApi(request: FastifyRequest): AppError | undefined {
     return /^\/api([/?;#]|$)/.test(request.url) ? undefined : this.wrongMethod(request);
   }
 
-  /** Why no handler takes this request, if none does. */
+  /** Returns the error for a request that has no handler. */
   problemOf(request: FastifyRequest): AppError | undefined {
     const wrongMethod = this.wrongMethod(request);
     if (wrongMethod || routeOf(request) !== undefined) return wrongMethod;
@@ -85,12 +85,12 @@ export class KnownRoutes {
     return new AppError('method_not_allowed', message, { headers: { allow } });
   }
 
-  /** Empty if the method is allowed, or if the address does not exist. */
+  /** Returns the methods of the path. Empty if the method is allowed, or if the path does not exist. */
   private allowedInstead(request: FastifyRequest): readonly string[] {
     const route = routeOf(request);
     if (route !== undefined && !route.includes(':')) return [];
     const path = request.url.replace(/[?;#].*$/s, '');
-    // Such as /api/actions/execute, which the router takes for an id of /api/actions/:id.
+    // For example /api/actions/execute, which the router matches to /api/actions/:id.
     const literal = this.methods.get(path);
     if (literal) return literal.includes(request.method) ? [] : literal;
     if (route !== undefined) return [];
@@ -99,6 +99,5 @@ export class KnownRoutes {
   }
 }
 
-/** The pattern of a route such as `/api/incidents/:id`. */
 const patternOf = (url: string): RegExp =>
   new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`);

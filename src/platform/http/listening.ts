@@ -6,8 +6,8 @@ import { SettingError } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
 
 /**
- * Holds the port from the first moment of a start, so that a taken port is rejected before the database is migrated and
- * work begins. Connections are closed meanwhile. Returns a function that releases the port.
+ * Holds the port from the beginning of a start, so that a port in use is reported before the database is migrated and
+ * work begins. Closes connections during this time. Returns a function that releases the port.
  */
 export async function claimPort({
   host,
@@ -25,7 +25,7 @@ export async function claimPort({
   };
 }
 
-/** Set when the service was told to stop: readiness fails from then on, while running requests finish. */
+/** Set when the service begins to stop. Readiness then fails, while running requests finish. */
 @Injectable()
 export class Draining {
   begun = false;
@@ -36,8 +36,8 @@ export class Draining {
 }
 
 /**
- * Knows the connections that never sent a request. Node closes those that wait between two requests when the server
- * closes, but not these, nor those whose response began before: they would hold the exit.
+ * Tracks the connections that never sent a request, which would delay the exit. A closing server only closes
+ * connections that wait between two requests, not unused connections or connections whose response began earlier.
  */
 @Injectable()
 export class OpenConnections {

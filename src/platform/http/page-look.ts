@@ -1,4 +1,4 @@
-/* What the pages of the service have in common. */
+/* Common design of the pages of the service. */
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -14,7 +14,7 @@ export function escapeHtml(text: string): string {
 
 export const PRODUCT = 'Incident Triage Service';
 
-/** The colours, for `<style>`. Every pair of text and ground has a contrast of at least 4.5 to 1. */
+/** Colours for `<style>`. Text and background always have a contrast of at least 4.5 to 1. */
 export const COLOURS = `
   :root { --ink: #16232d; --quiet: #4d5d69; --paper: #f3f6f8; --card: #fff; --line: #cdd6dd; --brand: #184e68; --on-brand: #fff; --bad: #9b1c1c; }
 `;
@@ -25,7 +25,7 @@ export const DARK_COLOURS = `
   }
 `;
 
-/** The sign of the service: a shield with a tick. It has no words: the name stands beside it. */
+/** Logo of the service: a shield with a tick. It has no text, because the name is next to it. */
 export const SIGN =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" width="32" height="32" aria-hidden="true">' +
   '<path fill="#2b7a9e" stroke="#fff" stroke-width="1.5" d="M16 2 4.5 6.2v9.3c0 7 4.7 12 11.5 14.5 6.8-2.5 11.5-7.5 11.5-14.5V6.2z"/>' +

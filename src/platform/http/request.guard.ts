@@ -67,7 +67,7 @@ export class RequestGuard implements CanActivate {
     const { value, problem } = isForm(request)
       ? readForm(bytes)
       : readStrictJson(bytes, this.option<string>(ANY_KEYS, handler));
-    // Generated clients send null for a body that is left out.
+    // Generated clients send null for an omitted body.
     if (value === null) request.received = NO_BYTES;
     else if (typeof value !== 'object' || Array.isArray(value)) request.contentProblem = NO_OBJECT;
     else {
@@ -105,7 +105,7 @@ function requireHeaders({ method, headers, caller }: FastifyRequest): true {
   return true;
 }
 
-/** Rejects invalid percent-encoding, which the router keeps as it is, so that a filter would match nothing. */
+/** Rejects invalid percent-encoding. The router keeps it unchanged, so a filter would match nothing. */
 function requireReadableQuery(url: string): void {
   const start = url.indexOf('?');
   if (start < 0 || !url.includes('%', start)) return;
@@ -139,7 +139,7 @@ const unsupported = (message: string) => new AppError('unsupported_media_type', 
 
 const NO_OBJECT = ValidationError.of('', 'is_object', 'The body must be a JSON object.');
 
-/** Reads an HTML form in UTF-8. As for JSON, the last field of a name counts. */
+/** Reads an HTML form in UTF-8. As in JSON, the last field with the same name wins. */
 function readForm(bytes: Buffer): ReadBody {
   const text = textOf(bytes);
   requireEncoded(text, 'The body is not a valid form.');

@@ -17,18 +17,18 @@ export const KEY_LIMIT_CLASSES = ['standard', 'integration'] as const;
 export type KeyLimitClass = (typeof KEY_LIMIT_CLASSES)[number];
 
 /**
- * The principal of a request, as far as lower floors need it. As a participant of a transaction it checks inside the transaction
- * that the key or session is still valid, so that no write relies on a cached check.
+ * Part of the principal that the platform needs. As a participant of a transaction, it checks there that the key or session is
+ * still valid, so that no write relies on a cached check.
  */
 export interface Caller extends Participant {
   /** The principal name as records show it: a user name, `key:<name>`, … Never reused for another principal. */
   readonly name: string;
-  /** Shown on pages. Guards, not this field, decide about permissions. */
+  /** For display only. Guards check the permissions. */
   readonly role: Role;
   /** Session of a person; undefined for a key. */
   readonly sessionId?: string;
   readonly limit_class?: KeyLimitClass;
-  /** Limits of this key per minute, instead of those of its class. */
+  /** Limits of this key per minute, instead of the limits of its class. */
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
   /** Required, so that a copy without it does not compile: otherwise a revoked key could still write. */
   begin(tx: Tx): Promise<void>;

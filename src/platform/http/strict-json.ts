@@ -2,14 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import { AppError, type FieldError, ValidationError } from '../errors/app-error.js';
 import { shownStart } from '../text.js';
 
-/** Maximum nesting of a body. Validation, storage and rules recurse. */
+/** Maximum nesting of a body. Validation, storage and rules are recursive. */
 export const MAX_DEPTH = 64;
 const MAX_DEFECTS = 20;
 const MAX_PATH_LENGTH = 500;
 
-/** Maximum number of keys and values of a body: more than any declared shape has. */
+/** Maximum number of keys and values of a body. No declared shape has more. */
 const FEW = { keys: 5_000, values: 20_000 };
-/** As many as fit into 256 KiB, the maximum size of the raw data of an incident. */
+/** Maximum for free-form data: as much as fits into 256 KiB, the maximum size of the raw data of an incident. */
 const MANY = { keys: 44_000, values: 180_000 };
 
 /** JSON is UTF-8 (RFC 8259). Invalid bytes would silently become other characters. */
@@ -24,12 +24,12 @@ export interface ReadBody {
   readonly problem?: ValidationError | undefined;
 }
 
-/** A number with 16 digits or an exponent. May match inside of a string, which costs only time. */
+/** Matches a number with 16 digits or an exponent. A match inside a string only costs time. */
 const LONG_NUMBER = /(?:^|[:,[\s])-?(?:\d{16}|\d+(?:\.\d*)?e)/i;
 
 /**
  * Parses a JSON body. Malformed bytes throw `bad_request`. Content that JSON.parse would silently change, or that PostgreSQL
- * cannot store, is a validation problem. Below the field `anyKeysIn` all keys are allowed, in larger number.
+ * cannot store, is a validation problem. Objects below the field `anyKeysIn` may have any keys, and more keys.
  */
 export function readStrictJson(bytes: Buffer, anyKeysIn?: string): ReadBody {
   const text = textOf(bytes);
@@ -46,7 +46,7 @@ export function readStrictJson(bytes: Buffer, anyKeysIn?: string): ReadBody {
   return { value, problem: defects.length > 0 ? new ValidationError(defects) : undefined };
 }
 
-/** Stands for a whole number that JSON.parse would change. */
+/** Placeholder for a whole number that JSON.parse would change. */
 const INEXACT = Symbol('inexact number');
 
 /** Node passes the source text of each value to the reviver. */
@@ -60,7 +60,7 @@ const withInexactNumbers = (text: string): unknown =>
     typeof value === 'number' && !isKept(source) ? INEXACT : value,
   );
 
-/** The path and the kind of each defect in a parsed value. */
+/** Returns the path and the kind of each defect in a parsed value. */
 export function jsonDefects(body: unknown, anyKeysIn?: string): FieldError[] {
   const most = anyKeysIn === undefined ? FEW : MANY;
   const found: FieldError[] = [];
@@ -115,8 +115,8 @@ export function jsonDefects(body: unknown, anyKeysIn?: string): FieldError[] {
 }
 
 /**
- * Whether the number of this JSON token is the same when it is answered. A fraction may be rounded; a whole number may
- * not, because it is an id or a count. 2^60 would be answered as 1152921504606847000.
+ * True if a response contains the same number as this JSON token. A fraction may be rounded. A whole number may not,
+ * because it is an id or a count: 2^60 would become 1152921504606847000.
  */
 export function isKept(token: string): boolean {
   const value = Number(token);
@@ -124,12 +124,12 @@ export function isKept(token: string): boolean {
   return Number.isSafeInteger(value) || isExact(token);
 }
 
-/** Whether JSON.parse and JSON.stringify keep the number of this JSON token: a double keeps 15 digits. */
+/** True if JSON.parse and JSON.stringify preserve the number of this JSON token. A double preserves 15 digits. */
 export function isExact(token: string): boolean {
   const value = Number(token);
   if (!Number.isFinite(value) || Object.is(value, -0)) return false;
   if (String(value) === token) return true;
-  // The limit keeps the patterns cheap.
+  // Limits the cost of the patterns.
   if (token.length > 40) return false;
   const digits = token.replace(/^-?[0.]*|\.|e.*$/gi, '').replace(/0+$/, '');
   return digits === '' || (digits.length <= 15 && Math.abs(value) > 1e-300);

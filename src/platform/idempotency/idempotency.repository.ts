@@ -47,7 +47,7 @@ export interface RequestIdentity {
   readonly fingerprint: Buffer;
 }
 
-/** Binds an encrypted response to its key: it cannot be decrypted in another row. */
+/** Returns the context of an encrypted response, so that the response cannot be decrypted in another row. */
 export function secretContextOf({ principal, key }: Omit<RequestIdentity, 'fingerprint'>): string {
   return `idempotency:${principal}\n${key}`;
 }
@@ -130,13 +130,13 @@ export class IdempotencyRepository {
     return row?.locked === true;
   }
 
-  /** @param tx the transaction, after `lock`, so that the read sees what the previous holder committed */
+  /** @param tx the transaction, after `lock`, so that the read sees the commit of the previous holder */
   async find({ principal, key }: RequestIdentity, tx?: Tx): Promise<RememberedAnswer | undefined> {
     return (await this.statements.rowsIn<RememberedAnswer>(tx, FIND, [principal, key]))[0];
   }
 
   /**
-   * Stores a response, or replaces one of the same owner. Returns false if the row belongs to another owner.
+   * Stores a response, or replaces a response of the same owner. Returns false if the row belongs to another owner.
    * @param provisionalForMs null if the response is final
    */
   async remember(

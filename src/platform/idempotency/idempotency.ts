@@ -21,8 +21,8 @@ import {
 
 /**
  * Parameter of a POST handler (`@Idempotent() idempotency: Idempotency`) that makes its effect happen once per
- * Idempotency-Key. The service calls `this.transactions.run(work, caller, idempotency.remember(present(Dto)))`. Without
- * the header the participants do nothing.
+ * Idempotency-Key. The service calls `this.transactions.run(work, caller, idempotency.remember(present(Dto)))`. If the
+ * header is missing, the participants do nothing.
  */
 export interface Idempotency {
   /**
@@ -63,7 +63,6 @@ const IdempotencyOfRequest = createParamDecorator(
     context.switchToHttp().getRequest<FastifyRequest>().idempotency ?? NO_KEY,
 );
 
-/** Injects the Idempotency of the request. */
 export function Idempotent(): ParameterDecorator {
   const inject = IdempotencyOfRequest();
   return (target, method, index) => {
@@ -139,7 +138,7 @@ export class IdempotentRequest implements Idempotency {
     private readonly reply: Pick<FastifyReply, 'statusCode'>,
   ) {}
 
-  /** Throws the stored response of an earlier request with this key, or why the key cannot be used. */
+  /** Throws the stored response of an earlier request with this key, or an error if the key cannot be used. */
   async begin(tx?: Tx): Promise<true> {
     const earlier = await this.keys.find(this.identity, tx);
     if (earlier) throw this.judge(earlier);
@@ -172,13 +171,13 @@ export class IdempotentRequest implements Idempotency {
     };
   }
 
-  /** Takes the response of the handler, and returns the response for the client: the stored text, if it is final. */
+  /** Receives the response of the handler. Returns the response for the client: the stored response if it is final. */
   async answer(given: Answer): Promise<Answer> {
     this.answered = true;
     if (!this.stored) return given;
     if (!this.stored.provisional) return this.stored.answer;
     const row = this.rowOf(given, this.stored.secret);
-    // The effect stands even if this write fails: repetitions get "still running" until the provisional time ends.
+    // If this write fails, the effect remains. Repetitions get "still running" until the provisional time ends.
     await this.keys.complete(this.identity, row).catch(() => undefined);
     return given;
   }
@@ -187,7 +186,7 @@ export class IdempotentRequest implements Idempotency {
     const { secret = false, provisionalForMs = null } = options;
     const row = this.rowOf(answer, secret);
     const isOurs = await this.keys.remember(tx, this.identity, row, provisionalForMs);
-    // An earlier transaction of this request already had an effect, so a later one continues without storing.
+    // An earlier transaction of this request already had an effect, so a later one does not store its response.
     if (!isOurs && !this.stored) throw isRunning();
     afterCommit(tx, () => {
       this.stored = { answer, secret, provisional: provisionalForMs !== null };

@@ -23,15 +23,15 @@ export interface LimitRecord {
 const KEY_PREFIX = 'its:limit';
 /** Short, because a slow shared counter is worse than a local one. */
 const COMMAND_TIMEOUT_MS = 75;
-/** Then the connection counts as lost, and requests do not wait for it. */
+/** After this time, the connection counts as lost, and requests do not wait for it. */
 const SOCKET_TIMEOUT_MS = 500;
 const START_TIMEOUT_MS = 1_000;
 const LONGEST_RETRY_MS = 2_000;
 const PROBE_MS = 1_000;
 
 /**
- * Counts hits per name and key in fixed windows: in Redis for all replicas, or in this process without Redis and while
- * it is unavailable. Names are few and fixed.
+ * Counts hits per name and key in fixed windows: in Redis for all replicas, or in this process if Redis is not
+ * configured or unavailable. There are only a few fixed names.
  */
 @Injectable()
 export class LimitStorage implements ThrottlerStorage, OnModuleInit, OnModuleDestroy {
@@ -81,15 +81,15 @@ export class LimitStorage implements ThrottlerStorage, OnModuleInit, OnModuleDes
     return recordOf(state, state.consumedPoints > limit);
   }
 
-  /** Returns whether `increment` would block, without counting a hit. */
+  /** Returns the state without counting a hit. `isBlocked` is true if `increment` would block. */
   async peek(key: string, ttl: number, limit: number, name: string): Promise<LimitRecord> {
     const state = await this.limiterOf(name, ttl).get(key);
     return recordOf(state, (state?.consumedPoints ?? 0) >= limit);
   }
 
   /**
-   * Whether the shared counter works; `undefined` if each replica counts for itself. Writes, because a full server or a
-   * standby still answers other commands.
+   * True if the shared counter works; `undefined` if each replica counts separately. Writes a value, because a full
+   * server or a standby still answers other commands.
    */
   async sharedWorks(): Promise<boolean | undefined> {
     return await this.redis?.set(`${KEY_PREFIX}:probe`, 1, 'PX', PROBE_MS).then(

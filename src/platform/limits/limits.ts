@@ -65,8 +65,8 @@ export class LimitCounter {
   }
 
   /**
-   * Counts the repetitions of one message within a minute and rejects those over the limit: a third party may replay
-   * it. Returns true for the first.
+   * Counts the copies of one message within a minute and rejects copies over the limit, because a third party may
+   * replay the message. Returns true for the first copy.
    */
   async isFirst({ name, perMinute }: NamedLimit, message: string): Promise<boolean> {
     const state = await this.storage.increment(message, MINUTE, perMinute, MINUTE, name);
@@ -108,7 +108,7 @@ function refusal(perMinute: number, { timeToExpire }: LimitRecord): AppError {
   return new AppError('rate_limited', message, { headers: { 'retry-after': String(seconds) } });
 }
 
-/** Handlers declare their limit with `@Limited`. The look-ups of the decorators of ThrottlerGuard cost 4 µs of a read. */
+/** Disables the decorators of ThrottlerGuard, whose look-ups cost 4 µs per read. Handlers declare `@Limited`. */
 const NO_DECORATORS = { getAllAndOverride: () => undefined } as unknown as Reflector;
 
 /**
@@ -174,7 +174,7 @@ export class RateLimitGuard extends ThrottlerGuard {
     return isRaised ? Math.max(configured, INTEGRATION_LIMITS[name]) : configured;
   }
 
-  /** Without a declaration, handlers with a role are limited; health, metrics, documents and receipts are not. */
+  /** By default, handlers with a role are limited; health, metrics, documents and receipts are not. */
   private declarationOf(context: ExecutionContext): Limited | 'by method' {
     const targets = [context.getHandler(), context.getClass()];
     const known = this.declared.get(targets[0]!);
@@ -197,7 +197,7 @@ export const FAILURES_PER_MINUTE = {
 } as const;
 type FailureKind = keyof typeof FAILURES_PER_MINUTE | 'account';
 
-/** Failures of one account from unknown addresses, however many addresses there are. */
+/** Failures of one account, summed over all unknown addresses. */
 const OF_ACCOUNT = [
   { name: 'failed_account', ttl: MINUTE, most: 10 },
   { name: 'failed_account_hour', ttl: 60 * MINUTE, most: 60 },
@@ -205,13 +205,13 @@ const OF_ACCOUNT = [
 
 /**
  * Slows down guessing. Checked only after a failure (or before a password is hashed), so that a valid key, session or
- * signature is never rejected because of others at the same address.
+ * signature is never rejected because of other callers at the same address.
  */
 @Injectable()
 export class FailureLimits {
   constructor(private readonly storage: LimitStorage) {}
 
-  /** Returns the seconds until the address or account may retry; `undefined` if it may now. */
+  /** Returns the seconds until the address or account may retry; `undefined` if it may retry now. */
   async blocked(kind: FailureKind, subject: string): Promise<number | undefined> {
     for (const { name, key, ttl, most } of allowancesOf(kind, subject)) {
       const state = await this.storage.peek(key, ttl, most, name);
@@ -221,8 +221,8 @@ export class FailureLimits {
   }
 
   /**
-   * Counts a failure. Over the limit, returns the seconds to wait. The caller then answers with them instead of the
-   * error, so that parallel guesses reveal no more than sequential ones.
+   * Counts a failure. Over the limit, returns the seconds to wait. The caller then reports the wait instead of the
+   * error, so that parallel guesses reveal no more than sequential guesses.
    */
   async record(kind: FailureKind, subject: string): Promise<number | undefined> {
     for (const { name, key, ttl, most } of allowancesOf(kind, subject)) {

@@ -82,7 +82,7 @@ export function terminalLines(terminal: NodeJS.WriteStream): DestinationStream {
 /** Loggers of Nest that write about a hundred lines at each start. */
 const FRAMEWORK = /^(InstanceLoader|NestApplication|NestFactory|RouterExplorer|RoutesResolver)$/;
 
-/** Logs the framework and our classes. Ordinary lines of the framework are at debug. */
+/** Logs Nest and our classes. Ordinary lines of Nest have the level debug. */
 export class ServiceLogger extends Logger {
   constructor(root: pino.Logger) {
     const params = loggerParams(root);

@@ -14,12 +14,12 @@ const LONGEST_NAME = 64;
 /** Maximum shown length of a value that matched nothing. No serious key or password is that short. */
 const LONGEST_GUESS = 16;
 
-/** Writes one line per request with everything known of it, including the reason of a failure. */
+/** Writes one line per request, including the reason of a failure. */
 export function installRequestLog(instance: FastifyInstance, logger: Logger): void {
-  // Redaction costs six times as much as the line, which has only these fields.
+  // Skips redaction, which costs six times as much as the line. The line has only the fields below.
   const lines = logger.child({}, { redact: [] });
   logger.on('level-change', (level) => {
-    // A child also hears of its own changes.
+    // A child also receives the event of its own change.
     if (lines.level !== level) lines.level = level;
   });
   instance.addHook('onResponse', (request, reply, done) => {
@@ -55,7 +55,7 @@ function levelOf(request: FastifyRequest, status: number, route: string | undefi
   return status >= 500 ? 'warn' : 'info';
 }
 
-/** Whether the service itself rejected the request, such as for too many bodies. Strangers may cause many of these. */
+/** True if the service itself rejected the request, such as for too many bodies. Strangers may cause many of these. */
 function isDecision({ code, cause }: AppError): boolean {
   return code === 'service_unavailable' && cause === undefined;
 }
@@ -66,15 +66,15 @@ function causeOf({ failure }: FastifyRequest): { err?: Error; reason?: string } 
   return { err: failure.cause instanceof Error ? failure.cause : failure };
 }
 
-/** The id in the address, or else the id in the response. */
+/** Returns the id in the path, or else the id in the response. */
 function idOf({ params, answeredId }: FastifyRequest, status: number): string | undefined {
   const named = Object.values((params ?? {}) as Record<string, unknown>).at(-1);
   return typeof named === 'string' && named !== '' ? shownId(named, status) : answeredId;
 }
 
 /**
- * Callers may mistakenly send a key instead of an id. So only values with the form of an id, or that were found, are
- * logged whole; of others only a beginning that shows a misspelt name.
+ * Callers may send a key instead of an id by mistake. So a value is logged whole only if it has the form of an id or
+ * was found. Otherwise the log contains the beginning, which shows a misspelt name.
  */
 function shownId(named: string, status: number): string {
   const isFound = status >= 200 && status < 300;

@@ -1,5 +1,5 @@
 const MASK = '[secret]';
-/** Shorter secrets are often parts of ordinary words and numbers, so they are masked only where they stand alone. */
+/** Shorter secrets are often parts of ordinary words and numbers, so they are masked only as whole words. */
 const SHORTEST_ANYWHERE = 6;
 const WORD = /[\p{L}\p{N}]/u;
 
@@ -8,7 +8,7 @@ interface Form {
   readonly standsAlone: boolean;
 }
 
-/** Masks secrets in any case: raw, percent-encoded, JSON-escaped, in hex, and in base64 also inside a longer text. */
+/** Masks secrets in any case: raw, percent-encoded, JSON-escaped, in hex, and in base64, even inside longer base64. */
 export class SecretMask {
   /** Built on first use: most connectors never show a response. */
   private forms: readonly Form[] | undefined;
@@ -19,7 +19,7 @@ export class SecretMask {
     return this.maskStart(text, text.length);
   }
 
-  /** Returns the first `length` characters, masked. A secret that goes beyond them is masked as well. */
+  /** Returns the first `length` characters, masked. A secret that extends beyond them is masked too. */
   maskStart(text: string, length: number): string {
     this.forms ??= [
       ...new Set(this.secrets.flatMap((secret) => [secret, ...basicParts(secret)])),
@@ -45,7 +45,7 @@ export class SecretMask {
   }
 }
 
-/** User and password, if the secret is a Basic credential in base64. */
+/** Returns user and password if the secret is a Basic credential in base64. */
 function basicParts(secret: string): string[] {
   if (!/^[A-Za-z0-9+/_-]{2,}={0,2}$/.test(secret)) return [];
   const pair = Buffer.from(secret, 'base64').toString('utf8');
@@ -75,14 +75,14 @@ function formsOf(secret: string): Form[] {
   return [...forms].map((text) => ({ text, standsAlone: secret.length < SHORTEST_ANYWHERE }));
 }
 
-/** The characters of a longer base64 text that only the secret decides, if it begins at this offset of a group. */
+/** Returns the characters that depend only on the secret in a longer base64 text, for this offset in a 3-byte group. */
 function insideBase64(bytes: Buffer, offset: number): string {
   if (bytes.length < SHORTEST_ANYWHERE) return '';
   const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
   return text.slice(Math.ceil((8 * offset) / 6), Math.floor((8 * (offset + bytes.length)) / 6));
 }
 
-/** The text keeps its length. */
+/** Does not change the length of the text. */
 function lowerCased(text: string): string {
   return text.replace(/\p{Lu}+/gu, (letters) => {
     const lower = letters.toLowerCase();

@@ -34,8 +34,8 @@ export class MetricsController extends PrometheusController {
 }
 
 /**
- * A second controller, because PrometheusModule supports one path, and because under /api a key, session or token is
- * always required.
+ * Separate controller, because PrometheusModule supports only one path, and because a path under /api always requires a
+ * key, session or token.
  */
 @ApiTags(TWINS_UNDER_API)
 @Controller('api/metrics')

@@ -95,7 +95,7 @@ export function beginAtZero<Label extends string>(
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Only these begin at 0, because the alert counts them. */
+/** Statuses whose series begin at 0, because an alert counts them. */
 const SERVER_ERRORS = [...new Set(Object.values(ERROR_CATALOGUE).map(([status]) => status))]
   .filter((status) => status >= 500)
   .map(String);
@@ -110,7 +110,7 @@ export class HttpMetrics {
     @InjectMetric('http_requests_in_flight') private readonly inFlight: Gauge,
   ) {}
 
-  /** Call it before any route is added. */
+  /** Must be called before any route is added. */
   watch(instance: FastifyInstance): void {
     this.begin([...METHODS, 'other'], 'unknown');
     instance.addHook('onRoute', ({ method, url }) => {
@@ -118,13 +118,13 @@ export class HttpMetrics {
     });
     instance.addHook('onRequest', (_request, reply, done) => {
       this.inFlight.inc();
-      // Not onResponse, which is not called if the client disconnects.
+      // onResponse is not called if the client disconnects.
       reply.raw.once('close', () => this.inFlight.dec());
       done();
     });
     instance.addHook('onResponse', (request, reply, done) => {
       const method = knownOr(request.method, METHODS);
-      // Unknown addresses, and wrong methods of known ones, have no template.
+      // Unknown paths, and wrong methods of known paths, have no template.
       const route = routeOf(request) ?? 'unknown';
       this.requests.inc({ method, route, status: String(reply.statusCode) });
       this.duration.observe({ method, route }, reply.elapsedTime / 1000);

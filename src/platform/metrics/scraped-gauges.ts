@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { within } from '../concurrency/within.js';
 import { poolOf } from '../database/data-source.js';
 
-/** Maximum time of a scrape, whatever the state of the database. */
+/** Maximum time of a scrape, even if the database hangs. */
 const PATIENCE_MS = 1_000;
 /** Scrapes within this time share one read. */
 const FRESH_MS = 1_000;
@@ -26,13 +26,13 @@ export class ScrapedGauges implements OnModuleDestroy {
   private readonly logger = new Logger(ScrapedGauges.name);
   private readonly unregister: (() => void)[] = [];
 
-  /** Call it in `onModuleInit`. `name` is that of a gauge in METRICS. */
+  /** Must be called in `onModuleInit`. `name` is the name of a gauge in METRICS. */
   register(name: string, read: Read): void {
     const gauge = register.getSingleMetric(name) as Gauge;
     this.beforeScrapes(gauge, async () => show(gauge, await this.inTime(read)));
   }
 
-  /** For a counter whose labels are in the database: `begin` creates its current series. */
+  /** Registers a counter whose labels are in the database. `begin` creates the current series. */
   registerSeries(counter: Counter, begin: () => Promise<void>): void {
     this.beforeScrapes(counter, () => this.inTime(begin));
   }
@@ -72,7 +72,7 @@ function show(gauge: Gauge, values: Values): void {
   else for (const [labels, value] of values ?? []) gauge.set(labels, value);
 }
 
-/** `reset` would set a gauge without labels to 0, and `remove` needs the labels of the others. */
+/** `reset` sets a gauge without labels to 0, and `remove` needs the labels of a gauge that has labels. */
 function clear(gauge: Gauge & { readonly labelNames?: readonly string[] }): void {
   if (gauge.labelNames?.length) gauge.reset();
   else gauge.remove();

@@ -1,9 +1,9 @@
-/** Nothing was sent: no address, no connection or no permission. A retry cannot have an effect twice. */
+/** Nothing was sent: no address, no connection or no permission. A retry cannot cause a second effect. */
 export class UnreachableError extends Error {
   constructor(
     message: string,
     readonly extras: {
-      /** Whether a retry may help soon. It does not if the target is not allowed. */
+      /** True if a retry may help soon. Never true if the target is not allowed. */
       readonly temporary?: boolean;
       readonly cause?: unknown;
     } = {},

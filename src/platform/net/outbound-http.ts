@@ -24,19 +24,19 @@ const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 1_048_576;
 /** Maximum number of 1xx responses. Honest vendors send one or two. */
 const MOST_INTERIM_ANSWERS = 16;
-/** How long an unread response is received to keep its connection. */
+/** Maximum time to receive an unread response, so that its connection can be reused. */
 const DROPPED_MS = 1_000;
 
-/** Many servers close a connection that is idle for 5 s. */
+/** Below 5 s, after which many servers close an idle connection. */
 const KEEPING = { keepAlive: true, timeout: 4_000 };
-/** Own agents, because the environment can make the global agents of Node use a proxy. */
+/** Own agents, because environment variables can make the global agents of Node use a proxy. */
 const AGENTS = {
   'http:': { once: new HttpAgent(), keeping: new HttpAgent(KEEPING) },
   'https:': { once: new HttpsAgent(), keeping: new HttpsAgent(KEEPING) },
 };
 
 /**
- * Sends all outgoing HTTP requests: without redirects and proxies of the environment, with verified certificates.
+ * Sends all outgoing HTTP requests: no redirects, no proxies of the environment, verified certificates.
  * UnreachableError: nothing was sent. OutcomeUnknownError: something was sent, without a complete response.
  */
 @Injectable()
@@ -73,7 +73,7 @@ export class OutboundHttp {
   }
 }
 
-/** Without path and query: for some receivers the path is the secret. */
+/** Omits path and query, because some receivers have a secret path. */
 function workOf({ method, url }: OutboundRequest): Work {
   return {
     name: `${method} ${url.hostname}`,
@@ -103,14 +103,14 @@ class Attempt {
   private readonly outgoing: ClientRequest;
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly outcome = Promise.withResolvers<OutboundAnswer>();
-  /** Whether bytes of the request may have been sent. */
+  /** True if bytes of the request may have been sent. */
   private sent = false;
-  /** The outcome is known. An error that nobody sees would cost its stack trace. */
+  /** True if the outcome is known. Avoids later errors, because each error costs a stack trace. */
   private ended = false;
   private isAnswered = false;
-  /** The response does not need the connection any more. */
+  /** True if the response no longer needs the connection. */
   private isComplete = false;
-  /** The server had closed the kept connection. */
+  /** True if the server had closed the kept connection. */
   wasStale = false;
 
   constructor(
@@ -157,7 +157,7 @@ class Attempt {
     }
   }
 
-  /** The connection is open and TLS is verified. Node sends nothing before `end`, not even headers. */
+  /** Waits until the connection is open and TLS is verified. Node sends nothing before `end`, not even headers. */
   private whenConnected(socket: Socket): void {
     if (this.outgoing.reusedSocket) return void this.leave();
     const event = this.request.url.protocol === 'https:' ? 'secureConnect' : 'connect';
@@ -189,7 +189,7 @@ class Attempt {
       this.outcome.resolve(new OutboundAnswer(statusCode, headers, content));
     };
     if (withoutBody) {
-      // Later data and errors do not matter.
+      // Ignores later data and errors.
       incoming.on('error', () => undefined);
       if (reusesConnection) {
         incoming.resume();

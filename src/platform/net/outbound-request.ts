@@ -6,14 +6,14 @@ export interface OutboundRequest {
   /** Timeout until the last byte of the response. */
   readonly timeoutMs?: number;
   readonly maxAnswerBytes?: number;
-  /** Only status and headers matter: the body is dropped. */
+  /** Discards the body of the response. */
   readonly withoutBody?: boolean;
-  /** The request must be repeatable: it is sent again if the kept connection was closed meanwhile. */
+  /** Reuses a connection. The request must be repeatable: it is sent again if the server has closed the connection. */
   readonly reusesConnection?: true;
   readonly signal?: AbortSignal;
-  /** The target is in the settings of the operator and may be in any private network, except cloud metadata. */
+  /** True if the operator configured the target, which may be in any private network, except cloud metadata. */
   readonly operatorsTarget?: boolean;
-  /** Sends the trace, which reveals how requests belong together: only for vendors that the site has connected. */
+  /** Sends the trace, which reveals related requests. Only for vendors that the site has connected. */
   readonly handsOnTrace?: boolean;
   /** Called on the open connection before the first byte. If it throws, nothing is sent. */
   readonly beforeLeaving?: () => Promise<void>;
@@ -35,7 +35,7 @@ export class OutboundAnswer {
     return this.body.toString('utf8');
   }
 
-  /** `undefined` if the body is not JSON, whatever its content type. */
+  /** Parsed body, or `undefined` if the body is not JSON. Ignores the content type. */
   get json(): unknown {
     try {
       return JSON.parse(this.text) as unknown;
@@ -53,13 +53,13 @@ export interface Departure {
   leave(): Promise<void>;
 }
 
-/** Passes every request that has an effect or looks something up, each attempt separately. */
+/** Permits each attempt of a request that has an effect or looks up data. */
 export interface Gate {
   /** Renews the permission if needed. Throws what `request` throws. */
   send<T>(request: (departure: Departure) => Promise<T>): Promise<T>;
 }
 
-/** Milliseconds to wait according to a Retry-After header (seconds or a date); `undefined` if it has neither. */
+/** Returns the wait in ms of a Retry-After header (seconds or a date), or `undefined` if it is missing or invalid. */
 export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();

@@ -11,12 +11,12 @@ import { traced } from '../tracing/tracing.js';
 const TIMEOUT_MS = 15_000;
 const READY: MailReply = { code: 220, text: '' };
 
-/** UnreachableError: no mail was transferred. OutcomeUnknownError: it may have been. */
+/** UnreachableError: no mail was transferred. OutcomeUnknownError: the mail may have been transferred. */
 @Injectable()
 export class OutboundSmtp {
   constructor(private readonly targets: Targets) {}
 
-  /** Transfers one mail. Calls the gate when the server is ready, before it learns a sender or recipient. */
+  /** Transfers one mail. Calls the gate when the server is ready, before it sends a sender or recipient. */
   async deliver(server: MailServer, mail: OutboundMail, departure: Departure): Promise<MailReply> {
     const session = new SmtpSession(server, TIMEOUT_MS, departure.signal);
     const attributes = { 'server.address': server.host, 'server.port': server.port };
@@ -40,12 +40,12 @@ export class OutboundSmtp {
 }
 
 export interface MailServer {
-  /** In the form of URL#hostname. */
+  /** Host in the form of URL#hostname. */
   readonly host: string;
   readonly port: number;
   /** TLS from the first byte; otherwise STARTTLS. */
   readonly secure: boolean;
-  /** Whether TLS is required. If false, a server without STARTTLS is accepted. */
+  /** True if TLS is required. If false, a server without STARTTLS is accepted. */
   readonly requireTls: boolean;
   readonly login?: { readonly user: string; readonly pass: string };
 }
@@ -60,9 +60,9 @@ interface OutboundMail {
 export interface MailReply {
   readonly code: number;
   readonly text: string;
-  /** Rejected recipients, if the server accepted others; `undefined` if it rejected none. */
+  /** Rejected recipients if the server accepted other recipients; `undefined` if it rejected no recipient. */
   readonly rejected?: readonly RejectedRecipient[];
-  /** Whether the server rejected the message itself, not the login, sender or recipients. */
+  /** True if the server rejected the message itself, not the login, the sender or recipients. */
   readonly isOfMessage?: boolean;
 }
 
@@ -84,16 +84,16 @@ class SmtpSession {
   private readonly failure = Promise.withResolvers<never>();
   private socket?: Socket;
   private smtp?: SMTPConnection;
-  /** Whether bytes of the message may have been sent. Before that, the server discards everything. */
+  /** True if bytes of the message may have been sent. Before that, the server discards everything. */
   private sent = false;
 
   constructor(
     private readonly server: MailServer,
-    /** From the name look-up to the last reply. */
+    /** Timeout from the name look-up to the last reply. */
     private readonly timeoutMs: number,
     private readonly signal?: AbortSignal,
   ) {
-    // It is awaited only together with a step, and may reject between two steps.
+    // The promise is awaited only during a step, but may reject between two steps.
     this.failure.promise.catch(() => undefined);
   }
 
@@ -150,7 +150,7 @@ class SmtpSession {
       connection: socket,
       secure,
       requireTLS: requireTls,
-      // Certificates are verified whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      // Certificates are verified regardless of NODE_TLS_REJECT_UNAUTHORIZED.
       tls: { rejectUnauthorized: true },
       connectionTimeout: later,
       greetingTimeout: later,

@@ -26,7 +26,7 @@ export class Resolver {
 @Injectable()
 export class Targets {
   private readonly rules: TargetRules;
-  /** At most one look-up per name: each takes one of few threads until it ends, even if its caller has given up. */
+  /** At most one look-up per name: each occupies one of a few threads until it ends, even if its caller left. */
   private readonly lookups = new Map<string, Promise<PinnedAddress[]>>();
 
   constructor(
@@ -36,7 +36,7 @@ export class Targets {
     this.rules = targetRules(settings.allowedPrivateTargets);
   }
 
-  /** Fails for an address that is not allowed. Throws for a literal one, which Node does not look up. */
+  /** Returns a look-up that rejects forbidden addresses. Throws for a forbidden literal, which needs no look-up. */
   lookupFor(host: string, isOperators = false): LookupFunction {
     const literal = literalIn(host);
     if (literal) this.requireAllowed(host, literal, isOperators);
@@ -51,7 +51,7 @@ export class Targets {
     };
   }
 
-  /** Whether a literal address is refused. A name is not: its addresses are checked for each connection. */
+  /** True if `host` is a forbidden literal address. The addresses of a name are checked for each connection. */
   refusesAddress(host: string): boolean {
     const literal = literalIn(host);
     return literal !== undefined && this.rules(literal) !== undefined;
@@ -77,7 +77,7 @@ export class Targets {
     return found;
   }
 
-  /** The same text for every refusal, so that it does not reveal which private addresses a name has. */
+  /** All refusals have the same text, so that the text does not reveal the private addresses of a name. */
   private requireAllowed(host: string, address: string, isOperators: boolean): void {
     const refusal = this.rules(address);
     if (refusal === undefined || (isOperators && refusal === 'private')) return;

@@ -33,10 +33,10 @@ interface AnswerOptions {
   readonly status: number;
   readonly description: string;
   readonly type?: Type | OneOf;
-  /** Whether the response has no envelope. */
+  /** True if the response has no envelope. */
   readonly raw?: boolean;
   readonly list?: boolean;
-  /** Whether the list has all items on one page. */
+  /** True if the list has all items on one page. */
   readonly catalogue?: boolean;
   readonly contentType?: string;
   /** Bodies of the same status with other media types, without an envelope. */
@@ -46,7 +46,6 @@ interface AnswerOptions {
   readonly headers?: Record<string, { description: string; schema: SchemaObject }>;
 }
 
-/** Describes an operation: its id in generated clients, its title and its description. */
 export const Operation = (
   operationId: string,
   summary: string,
@@ -101,7 +100,7 @@ const oneOf = ({ name, types, by }: OneOf): SchemaObject => ({
 
 type HandlerDecorator = MethodDecorator & ClassDecorator;
 
-/** Lists errors of an operation, besides those that have a meaning or that all operations of its kind share. */
+/** Lists the errors of an operation, except those with a meaning and those that all operations of its kind share. */
 export const ApiErrors = (...codes: readonly ErrorCode[]): HandlerDecorator =>
   ApiExtension(ERRORS_EXTENSION, codes);
 
@@ -121,11 +120,9 @@ export const ApiErrorPages = (): HandlerDecorator => ApiExtension(ERROR_PAGES_EX
 export const ApiSchemas = (schemas: Readonly<Record<string, SchemaObject>>): MethodDecorator =>
   ApiExtension(SCHEMAS_EXTENSION, schemas);
 
-/** Sets an example of the whole class. */
 export const ApiExample = (example: object): ClassDecorator =>
   ApiExtension(EXAMPLE_EXTENSION, example);
 
-/** Response to the deletion of a resource with a UUID. */
 export class DeletedResourceDto {
   @Text({ format: 'uuid', example: ID_EXAMPLE })
   readonly id: string;
@@ -134,7 +131,6 @@ export class DeletedResourceDto {
   readonly deleted: true;
 }
 
-/** Header of a response that states the version of the resource. */
 export const ETAG_HEADER = {
   ETag: {
     description: 'Version of the resource, for If-Match.',
@@ -144,7 +140,7 @@ export const ETAG_HEADER = {
 
 const TAG = String.raw`(W/)?"[\x21\x23-\x7e]*"`;
 
-/** Documents If-Match, without an example, which Swagger UI would send; the operation also lists `precondition_failed` among its errors. */
+/** Documents If-Match without an example, because Swagger UI would send it. The operation also lists `precondition_failed`. */
 export const ApiIfMatch = (): MethodDecorator =>
   ApiHeader({
     name: 'If-Match',

@@ -59,7 +59,7 @@ export class ContractController {
     sendFile(reply, this.documents().yaml, CACHING);
   }
 
-  /** The committed documents with the address of this service, which generated clients call. */
+  /** Returns the committed documents with the URL of this service, which generated clients call. */
   private documents(): Documents {
     if (this.known) return this.known;
     const { publicUrl, port } = this.settings;

@@ -6,7 +6,7 @@ export interface Page<T> {
   readonly total: number;
 }
 
-/** Far beyond any list, which is not an error; the offset still fits a bigint. */
+/** Maximum page number. A page past the end of a list is not an error, and the offset still fits a bigint. */
 export const LAST_PAGE = 2_147_483_647;
 export const MOST_PER_PAGE = 100;
 
@@ -40,7 +40,7 @@ export interface Sort<Field extends string> {
   readonly descending: boolean;
 }
 
-/** Each further field makes the query more expensive. */
+/** Maximum sort fields. Each further field makes the query more expensive. */
 export const MOST_SORT_FIELDS = 3;
 
 /**
@@ -70,7 +70,7 @@ export function findOrder<Entity extends ObjectLiteral, Field extends string>(
   let direction: 'ASC' | 'DESC' = 'ASC';
   for (const { field, descending } of sortsOf<Field>(sort)) {
     direction = descending ? 'DESC' : 'ASC';
-    // Two fields may have the same column; the first one counts.
+    // Two fields may have the same column: the first field wins.
     order[columns[field]] ??= direction;
   }
   order[key] ??= direction;

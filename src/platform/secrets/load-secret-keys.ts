@@ -13,7 +13,7 @@ export function keyFileOf({ dataDir }: KeySettings): string {
   return join(dataDir, 'secrets.key');
 }
 
-/** `undefined` if the database is embedded and has no key yet. Replicas must be given the same key. */
+/** Returns the configured keys; `undefined` for an embedded database without a key. All replicas need the same key. */
 export function givenSecretKeys(settings: KeySettings): SecretKeys | undefined {
   if (settings.secretsKey.length > 0) return new SecretKeys(settings.secretsKey);
   if (settings.databaseUrl !== undefined) {
@@ -25,7 +25,7 @@ export function givenSecretKeys(settings: KeySettings): SecretKeys | undefined {
   return keys && new SecretKeys(keys);
 }
 
-/** The given keys, or a new key for a new embedded database. acceptKeys admits one process at a time. */
+/** Returns the configured keys, or a new key for a new embedded database. acceptKeys admits one process at a time. */
 export function loadSecretKeys(settings: KeySettings): SecretKeys {
   const given = givenSecretKeys(settings);
   if (given) return given;
@@ -40,7 +40,7 @@ export function loadSecretKeys(settings: KeySettings): SecretKeys {
 
 const OTHERS = 0o077;
 
-/** The file has the format of SECRETS_KEY: to rotate, put a new key in front. */
+/** The file has the format of SECRETS_KEY. To rotate keys, add a new key at the beginning. */
 function readKeyFile(path: string): KeyObject[] | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) return undefined;

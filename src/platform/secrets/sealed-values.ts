@@ -15,7 +15,7 @@ export interface SealedColumn {
 
 type Row = Readonly<Record<string, string>> & { readonly sealed: string };
 
-/** Returns the number of values. Skips a value that changed meanwhile, so the run may be repeated. */
+/** Encrypts all values with the first key. Returns their number. Skips a value that changes meanwhile. */
 export async function resealAll(
   dataSource: DataSource,
   columns: readonly SealedColumn[],

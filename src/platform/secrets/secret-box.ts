@@ -16,7 +16,7 @@ export interface NamedKey {
   readonly key: KeyObject;
 }
 
-/** The keys of one purpose. The first encrypts; existing data may need any of them. */
+/** Keys of one purpose. The first key encrypts; existing data may need any of the keys. */
 export class KeyRing {
   readonly #byId: ReadonlyMap<string, NamedKey>;
 
@@ -39,7 +39,7 @@ export class KeyRing {
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
 
-/** Only derive other keys, one per purpose, so a leaked key of one purpose reveals no other. */
+/** Derives one key per purpose, so that a leaked key of one purpose reveals no other key. */
 export class SecretKeys {
   readonly #keys: readonly NamedKey[];
 
@@ -56,7 +56,7 @@ export class SecretKeys {
     return this.#keys.map(({ id }) => id);
   }
 
-  /** A stored value that identifies the key and reveals nothing else about it. */
+  /** Returns a value to store, which identifies the key and reveals nothing else about the key. */
   verifierOf(id: string): Buffer | undefined {
     const check = this.derive('key-check').find(id);
     return check && createHmac('sha256', check.key).update('the key of this database').digest();
@@ -81,7 +81,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 
-/** A sealed value is bound to its context, such as `connector:<id>`, and cannot be moved. */
+/** Binds a sealed value to its context, such as `connector:<id>`: it cannot be opened in another context. */
 @Injectable()
 export class SecretBox {
   private readonly keys: KeyRing;

@@ -28,7 +28,7 @@ export class SecretKeyEntity {
 
 export type KnownKey = Pick<SecretKeyEntity, 'id' | 'verifier' | 'retired_at'>;
 
-/** The keys that the database was used with, oldest first, including retired ones. */
+/** Returns the keys that the database was used with, oldest first, including retired keys. */
 async function listKeys(tx: Tx): Promise<SecretKeyEntity[]> {
   const order = { known_since: 'ASC', id: 'ASC' } as const;
   return await tx.getRepository(SecretKeyEntity).find({ order });
@@ -47,14 +47,14 @@ export async function addKeys(
   await tx.createQueryBuilder().insert().into(SecretKeyEntity).values(values).orIgnore().execute();
 }
 
-/** Marks the keys as retired: no process may start with one of them in front. */
+/** Marks the keys as retired: no process may start with a retired key in first place. */
 export async function retireKeys(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.getRepository(SecretKeyEntity).update({ id: In(ids) }, { retired_at: () => 'now()' });
 }
 
 /** Every start and command calls this before it writes: data written with a wrong key could never be verified or decrypted. */
 export async function acceptKeys(tx: Tx, settings: KeySettings): Promise<SecretKeys> {
-  // Processes that start together take turns: the first key of a new database is the key of all.
+  // Serializes processes that start together: all of them use the first key of a new database.
   await tx.query('lock table secret_keys in exclusive mode');
   const known = await listKeys(tx);
   requireKeysOf(known, settings, givenSecretKeys(settings));
@@ -63,7 +63,7 @@ export async function acceptKeys(tx: Tx, settings: KeySettings): Promise<SecretK
   if (known.some(({ id, retired_at }) => retired_at && id === first)) {
     throw new RetiredKeyError(sourceOf(settings), first);
   }
-  // Only the first key is recorded, because only that key is written with.
+  // Records only the first key, because only the first key encrypts new data.
   await addKeys(tx, [{ id: first, verifier: keys.verifierOf(first)! }]);
   return keys;
 }

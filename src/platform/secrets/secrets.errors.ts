@@ -6,7 +6,7 @@ export class UnknownSecretKeyError extends Error {
   }
 }
 
-/** The same error for all other reasons, so that it reveals nothing to somebody who tampers with stored values. */
+/** One error for all other reasons, so that its text reveals nothing to an attacker who changes stored values. */
 export class UnreadableSecretError extends Error {
   constructor() {
     super('A stored secret cannot be decrypted: it was altered, or it belongs to another record.');
@@ -15,12 +15,12 @@ export class UnreadableSecretError extends Error {
 }
 
 export class WrongKeyError extends Error {
-  /** @param backup the file that needs the keys; without it the database needs them */
+  /** @param backup the file that needs the keys; if undefined, the database needs the keys */
   constructor(where: string, needed: readonly string[], given: readonly string[], backup?: string) {
     const keys = `the key${needed.length > 1 ? 's' : ''} ${needed.join(' and ')}`;
     const instead = given.length > 0 ? `contains ${given.join(' and ')}` : 'does not exist';
     const isNeeded = backup ? `The backup ${backup} needs` : 'This database was used with';
-    // The key of the database stays in front.
+    // The current key of the database must stay first.
     const remedy = backup && given.length > 0 ? 'Add' : 'Restore';
     const place = remedy === 'Add' ? ', behind the current key' : '';
     super(

@@ -40,7 +40,7 @@ const LAST_EXPORT_MS = 2_000;
 /** Maximum length of an attribute. Statements are the longest ones. */
 const LONGEST_TEXT = 4_096;
 
-/** Creates spans with the OpenTelemetry SDK. Sets none of its global state. */
+/** Creates spans with the OpenTelemetry SDK. Changes no global state of the SDK. */
 export class OpenTelemetry implements Tracer {
   private readonly spans = new AsyncLocalStorage<Span | undefined>();
   private readonly provider: TracerProvider;
@@ -63,7 +63,7 @@ export class OpenTelemetry implements Tracer {
       }).merge(
         detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
       ),
-      // A caller can exclude its trace, but not raise the share.
+      // A caller can exclude its trace, but cannot raise the share.
       sampler: new ParentBasedSampler({ root: share, remoteParentSampled: share }),
       spanLimits: { attributeValueLengthLimit: LONGEST_TEXT },
       spanProcessors: [waiting],
@@ -133,7 +133,7 @@ class TelemetrySpan implements Span {
   }
 }
 
-/** The span in a W3C traceparent header; `undefined` if it is missing or malformed. */
+/** Returns the span in a W3C traceparent header; `undefined` if the header is missing or malformed. */
 function spanContextOf(traceparent: string | undefined): SpanContext | undefined {
   const context = traceparent === undefined ? undefined : parseTraceParent(traceparent);
   return context ? { ...context, isRemote: true } : undefined;
@@ -148,7 +148,7 @@ function logOutages(exporter: SpanExporter, log: TracingLog): SpanExporter {
     if (isAway === (code !== ExportResultCode.SUCCESS)) return;
     isAway = !isAway;
     if (!isAway) return log.info('The collector accepts traces again.');
-    // Only the message, because the error has the response of the collector.
+    // Logs only the message, because the error contains the response of the collector.
     const why = visibleStart(error?.message ?? 'no reason given', LONGEST_REASON);
     log.warn(`The collector does not accept traces, so they are dropped: ${why}`);
   };

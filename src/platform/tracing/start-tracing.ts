@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.js';
 import { traceWith, type TracingLog } from './tracing.js';
 
-/** Returns a function that sends the remaining spans and ends tracing. OpenTelemetry is loaded only with a collector. */
+/** Returns a function that sends the remaining spans and ends tracing. Loads OpenTelemetry only for a collector. */
 export async function startTracing(
   settings: Settings,
   log: TracingLog,

@@ -1,11 +1,11 @@
-/** Tracing as the service uses it. Without a tracer, each call costs one comparison. */
+/** Tracing interface of the service. If there is no tracer, each call costs one comparison. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 export interface Work {
   readonly name: string;
   /** `server` (incoming request) and `consumer` (work from a queue) begin a trace or continue the trace of the caller. */
   readonly kind: 'server' | 'client' | 'consumer' | 'internal';
-  /** No bodies, no secrets, no free text of callers: more people read traces than the database. */
+  /** Must not contain bodies, secrets or free text of callers: more people read traces than the database. */
   readonly attributes?: Attributes;
   /** `traceparent` header of the caller. A malformed header is ignored. */
   readonly traceparent?: string | undefined;
@@ -27,7 +27,7 @@ export interface Span {
 const TRACEPARENT =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
-/** Trace id of a caller's `traceparent` header, for the log of a site without a collector. */
+/** Returns the trace id of a caller's `traceparent` header, for the log of a site without a collector. */
 export function traceIdIn(traceparent: unknown): string | undefined {
   return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined;
 }
@@ -48,7 +48,7 @@ export function isTracing(): boolean {
   return tracer !== undefined;
 }
 
-/** `undefined` after the end of the span: work left over from a request is not part of its trace. */
+/** Returns the current span; `undefined` after its end, because later work is not part of the trace of a request. */
 export function presentSpan(): Span | undefined {
   const present = tracer?.present;
   return present?.isOver ? undefined : present;
@@ -63,12 +63,12 @@ export function inSpan<T>(span: Span | undefined, run: () => T): T {
   return tracer ? tracer.inSpan(span, run) : run();
 }
 
-/** Runs outside any trace, for loops that a request wakes but that work for all. */
+/** Runs outside any trace, for loops that a request wakes but that process work of all requests. */
 export function outsideTraces<T>(run: () => T): T {
   return inSpan(undefined, run);
 }
 
-/** `work` is a function, so that it costs nothing without a tracer. */
+/** Runs `run` in a span. `work` is a function, so that it costs nothing if there is no tracer. */
 export async function traced<T>(
   work: () => Work,
   run: (span: Span | undefined) => Promise<T>,
@@ -87,7 +87,7 @@ export async function traced<T>(
 
 const CODE = /^\w{1,64}$/;
 
-/** The code of an error, such as `not_found`, `23505` or `ECONNREFUSED`, or else its name. */
+/** Returns the code of an error, such as `not_found`, `23505` or `ECONNREFUSED`, or else its name. */
 export function codeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
   const said = [code, name].find((one) => typeof one === 'string' && CODE.test(one));

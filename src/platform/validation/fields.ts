@@ -25,10 +25,9 @@ import { LONGEST_LIST, unshielded } from './json-shield.js';
 
 /*
  * One decorator per kind of field. It validates the field of a request and describes it in the contract, so that the
- * two cannot differ. Fields of responses use the same decorators but are not validated.
+ * rules and the contract cannot differ. Fields of responses use the same decorators but are not validated.
  */
 
-/** Options of every field. */
 export interface FieldOptions {
   /** The field may be absent, but not null. */
   readonly optional?: boolean;
@@ -39,7 +38,7 @@ export interface FieldOptions {
   readonly contract?: ApiPropertyOptions;
 }
 
-/** A custom kind of field: its schema and its rules. Errors appear in the order of the rules. */
+/** Defines a kind of field by its schema and its rules. Errors appear in the order of the rules. */
 export function Field(
   { optional = false, contract, ...said }: FieldOptions,
   kind: ApiPropertyOptions,
@@ -55,7 +54,7 @@ export function Field(
   );
 }
 
-/** A rule of this service. `message` gets the name of the field and its value. */
+/** Validation rule of this service. `message` gets the name and the value of the field. */
 export const Rule = (
   name: string,
   validate: (value: unknown) => boolean,
@@ -73,7 +72,7 @@ export const Rule = (
     options,
   );
 
-/** Unlike IsOptional of class-validator, null is rejected. */
+/** Unlike IsOptional of class-validator, rejects null. */
 const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
 interface TextOptions extends FieldOptions {
@@ -117,7 +116,7 @@ export const GivenName = (options: FieldOptions = {}) =>
     max: 100,
     pattern: /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u,
     message: 'name must be text without control characters, not framed by spaces',
-    // The syntax of this pattern differs between languages.
+    // Omits the pattern, because its syntax differs between languages.
     contract: { minLength: 1, pattern: undefined },
     description: 'Unique.',
   });
@@ -208,7 +207,7 @@ export const WholeNumber = ({ min, max, ...options }: NumberOptions = {}) =>
 
 const GREATEST_INT32 = 2_147_483_647;
 
-/** Has a format, because clients in many languages choose the size of the number by it. */
+/** Sets a format, because clients in many languages derive the size of the number from the format. */
 export const integer = (minimum?: number, maximum?: number) => ({
   type: 'integer' as const,
   format: maximum !== undefined && maximum <= GREATEST_INT32 ? 'int32' : 'int64',
@@ -273,7 +272,7 @@ export const TextMap = (options: FieldOptions = {}) =>
 
 type Class = new () => object;
 
-/** Swagger treats a function as a lazy class, not as a class, if it is called `type`. */
+/** Swagger treats a function with the name `type` as a lazy reference to a class, not as a class. */
 const lazily = (shape: () => Class) => ({ type: () => shape() });
 
 export const Nested = (type: () => Class, options: FieldOptions = {}) =>
@@ -309,7 +308,7 @@ function isPlainObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The index of the first invalid item, such as `.0`. */
+/** Returns the index of the first invalid item, such as `.0`. */
 function firstWrong(list: unknown): string {
   const at = Array.isArray(list) ? list.findIndex((item) => !isPlainObject(item)) : -1;
   return at < 0 ? '' : `.${at}`;
@@ -328,30 +327,29 @@ const FORMS = [
 });
 
 /**
- * Whether the text is an ISO 8601 date on an existing day, with or without a time, as other systems send it. Times of
+ * True if the text is an ISO 8601 date on an existing day, with or without a time, as other systems send it. Times of
  * this service are stricter: see isIsoTime.
  */
 export function isIso8601(text: string): boolean {
   const [, ...parts] = FORMS.map((form) => form.exec(text)).find((match) => match) ?? [];
   const day = parts.join('-');
   const date = new Date(day).toJSON() as string | null;
-  // JavaScript takes 30 February for 2 March.
+  // JavaScript converts 30 February to 2 March.
   return day !== '' && date?.startsWith(day) === true;
 }
 
 /** The form of ISO 8601 that this service accepts: to the second, with a zone, in a year that PostgreSQL supports. */
 const MOMENT = /^(?!0000)[\d-]{10}T\d\d:\d\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/;
 
-/** Whether the value is an ISO 8601 date and time with a zone, on an existing day. */
+/** True if the value is an ISO 8601 date and time with a zone, on an existing day. */
 export function isIsoTime(value: unknown): value is string {
   return typeof value === 'string' && MOMENT.test(value) && isIso8601(value);
 }
 
-/** A JSON string, number or boolean. */
 export const Scalar = (options: FieldOptions) =>
   Field(
     options,
-    // Without a name: OpenAPI Generator warns about a named union of unnamed types.
+    // No name: OpenAPI Generator warns about a named union of unnamed types.
     { oneOf: [{ type: 'string' }, { type: 'number', format: 'double' }, { type: 'boolean' }] },
     Rule(
       'isScalar',

@@ -17,9 +17,8 @@ type ValueOf<T> = T extends Date | string | number | boolean | undefined
       : T;
 
 /**
- * Returns a function that copies the fields that a DTO declares from a row, in the order of their declaration. Other
- * fields of the row are left out, and so are fields that are null. Times become text, because JSON.stringify takes
- * twice as long for a Date.
+ * Returns a function that copies the declared fields of a DTO from a row, in the order of their declaration. Omits
+ * fields that are null. Converts times to text, because JSON.stringify takes twice as long for a Date.
  */
 export function present<Dto extends object>(type: Class<Dto>): (row: RowOf<Dto>) => Dto {
   return (row) => {
@@ -39,7 +38,7 @@ export function present<Dto extends object>(type: Class<Dto>): (row: RowOf<Dto>)
 
 type Field = readonly [name: string, nested: ((value: object) => object) | undefined];
 
-/** Reading the metadata of a class costs more than the copy of a row. */
+/** Cached, because reading the metadata of a class costs more than the copy of a row. */
 const known = new WeakMap<Class, readonly Field[]>();
 
 /** Reads the metadata that the decorators of fields.ts leave for the OpenAPI document. */
@@ -55,7 +54,7 @@ function fieldsOf(type: Class): Field[] {
   });
 }
 
-/** The class of a field of Nested or NestedList. These give a function that returns it. */
+/** Returns the class of a Nested or NestedList field. These decorators store a function that returns the class. */
 export function nestedClass({ prototype }: Class, name: string): Class | undefined {
   const field = Reflect.getMetadata('swagger/apiModelProperties', prototype as object, name) as
     { readonly type?: unknown } | undefined;

@@ -36,12 +36,11 @@ export const QueryFlag = (options: FieldOptions = {}) =>
     IsBoolean(),
   );
 
-/** Minimum of the maximum list length: a list may have at least as many words as are known, and words may repeat. */
+/** Lower bound of the maximum list length. A list may contain all known words, and words may repeat. */
 const MOST_WORDS = 20;
 
 const MANY_VALUES = Symbol('many values');
 
-/** Whether the query parameter takes several values. */
 export function takesManyValues(query: new () => object, name: string): boolean {
   return Reflect.getMetadata(MANY_VALUES, query.prototype as object, name) === true;
 }
@@ -72,13 +71,12 @@ export const WordList = (
 
 interface WordRule {
   readonly fits: (word: string) => boolean;
-  /** The rule in messages. */
+  /** Describes the rule in messages. */
   readonly what: string;
   /** The subject of a word, if each subject may occur only once. */
   readonly subject?: (word: string) => string;
 }
 
-/** One or several words that fit the rule. */
 export function WordChoice(
   items: object,
   rule: WordRule,
@@ -112,7 +110,7 @@ function problemOf(words: unknown, rule: WordRule, most: number): string | undef
   return isTwice ? 'name no field twice' : undefined;
 }
 
-/** Splits each value at commas, because generated clients write lists in either way. */
+/** Splits each value at commas: some generated clients repeat the parameter, others write one list with commas. */
 function wordsOf(value: unknown): unknown {
   const values = [value].flat();
   const areTexts = values.every((one) => typeof one === 'string');

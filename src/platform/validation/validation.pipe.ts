@@ -12,7 +12,7 @@ function fieldErrors(failures: readonly Failure[], parent = ''): FieldError[] {
   return failures.flatMap(({ property, constraints, value, children }) => {
     const field = `${parent}${property}`;
     const rules = Object.entries(constraints ?? {});
-    // Neither JSON nor a query has undefined: the field is absent.
+    // JSON and queries have no undefined, so the field is absent.
     if (rules.length > 0 && value === undefined) {
       return [{ field, code: 'required', message: `${field} is required.` }];
     }
@@ -43,7 +43,7 @@ function errorsOf(thrown: unknown): readonly FieldError[] {
 class FaithfulValidationPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const { metatype, type } = metadata;
-    // From here on every id has one spelling: in responses, the audit trail and memory.
+    // Converts ids to one spelling for responses, the audit trail and memory.
     if (type === 'param' && isUuid(value)) return value.toLowerCase();
     // Values of our own decorators, such as the principal, are not input. A copy would lose their methods.
     if (metatype === undefined || type === 'custom') return super.transform(value, metadata);

@@ -1,7 +1,7 @@
 // SQL: claims and ends of many rows in one statement.
 import type { Statement } from '../database/statements.js';
 
-/** The row is claimed by a worker. */
+/** True if a worker has claimed the row. */
 export const IS_CLAIMED = '(work.worker is not null and not work.ready)';
 
 const ROW = `
@@ -78,7 +78,7 @@ const REQUESTS = (first: number) => {
   return `unnest(${arrays}) with ordinality as request (lane, free, lease_ms, takes_lapsed, places, busy, n)`;
 };
 
-/** Free places, fewer if the row of the lane has fewer places, or is paused or narrow. */
+/** Free places of each lane, reduced if the row of the lane sets fewer places, a pause or a single place. */
 const FREE = (first: number) => `
     free as materialized (
       select request.lane, request.lease_ms, request.takes_lapsed, request.places, request.n,

@@ -1,7 +1,7 @@
 import type { Claimed, DefinedKind } from './kind.js';
 import { type ClaimedRow, type LaneRequest, LEVEL_COUNT } from './work.repository.js';
 
-/** Work that this replica does now, with the lease of its claim. */
+/** Work that this replica has claimed, with the lease of the claim. */
 export class Claim {
   readonly work: Claimed;
   readonly id: string;
@@ -33,7 +33,7 @@ export class Claim {
     return performance.now() > this.expiresAt;
   }
 
-  /** A third of the lease has passed. */
+  /** True after a third of the lease. */
   get needsRenewal(): boolean {
     return performance.now() > this.expiresAt - (2 * this.leaseMs) / 3;
   }
@@ -52,8 +52,8 @@ export class Claim {
 }
 
 /**
- * How far a look reads behind the point that the previous look reached. 2 s, because a row becomes visible after the time at which it
- * became ready. At intervals further back: for long transactions, and for a restore.
+ * Times before the previous look from which a look reads again. Usually 2 s, because a row becomes visible after the time at which it
+ * became ready. At intervals, a look reads further back: for long transactions, and after a restore.
  */
 const LOOK_BACKS = [
   { everyMs: 30_000, backMs: Infinity },
@@ -65,7 +65,7 @@ export class LookBack {
   private readonly lookedAt = LOOK_BACKS.map(() => -Infinity);
   private begun = { level: 0, at: 0 };
 
-  /** Returns how far the look that begins now reads back. */
+  /** Returns the time in ms that the look reads back. */
   begin(): number {
     const at = performance.now();
     const level = LOOK_BACKS.findIndex(({ everyMs }, n) => at - this.lookedAt[n]! >= everyMs);
@@ -73,7 +73,7 @@ export class LookBack {
     return LOOK_BACKS[level]!.backMs;
   }
 
-  /** The look has succeeded, which includes those that read less far back. */
+  /** Records a successful look, which includes all looks that read less far back. */
   end(): void {
     this.lookedAt.fill(this.begun.at, this.begun.level);
   }
@@ -84,7 +84,7 @@ export class Lane {
   private busy = 0;
   private lapsedBusy = 0;
   private readonly lookBack = new LookBack();
-  /** For each urgency: no work that became ready earlier waits, except work that looks further back find. */
+  /** For each urgency, the time before which no ready work waits, except work that looks further back find. */
   private readonly since: Date[] = [];
 
   constructor(
@@ -98,7 +98,7 @@ export class Lane {
   }
 
   get free(): number {
-    // One set at a time: work that arrives meanwhile becomes the next set, and a lane takes at most one connection.
+    // Runs one set at a time: work that arrives meanwhile is the next set, and a lane uses at most one connection.
     return this.kind.inSet && this.busy > 0 ? 0 : this.places - this.busy;
   }
 
@@ -115,7 +115,7 @@ export class Lane {
   }
 
   /**
-   * Remembers where the next look begins. A look claims rows by urgency, then by age. Returns whether more rows may wait.
+   * Stores where the next look begins. A look claims rows by urgency, then by age. Returns true if more rows may wait.
    * @param free places that the look could use
    */
   endLook(rows: readonly ClaimedRow[], free: number, at: Date): boolean {

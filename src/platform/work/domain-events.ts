@@ -8,7 +8,7 @@ import { type Again, type Claimed, type EventFilter, requireBounded } from './ki
 import { Work } from './work.js';
 
 export interface EventSubject {
-  /** Such as `incident`. */
+  /** For example `incident`. */
   readonly type: string;
   readonly id: string;
 }
@@ -73,7 +73,7 @@ const INSERT = { name: 'domain-events-insert', text: insertEvents('$1') };
 /** Maximum number of events in one transaction of a handler. */
 const SET_SIZE = 100;
 const PLACES = 2;
-/** An event that a handler could not handle yet is repeated after this time. */
+/** Delay before an event that a handler cannot handle yet is repeated. */
 const EARLY_MS = 1_000;
 
 /** An event in the data of work. */
@@ -105,15 +105,15 @@ export class DomainEvents {
     );
   }
 
-  /** Starts the handlers. Call it after the commit of a statement that inserts event rows (see insertEvents). */
+  /** Starts the handlers. Must be called after the commit of a statement that inserts event rows (see insertEvents). */
   wake(): void {
     this.work.wake();
   }
 
   /**
-   * Registers a handler that gets each event at least once. Call it in `onModuleInit`. The name never changes, because
-   * it names the lane. If the handler throws, the event is repeated with growing pauses; finally it is dead and kept for
-   * an operator.
+   * Registers a handler that gets each event at least once. Must be called in `onModuleInit`. The name never changes,
+   * because it names the lane. If the handler throws, the event is retried with increasing pauses. After the last
+   * attempt, the event is dead and kept for an operator.
    */
   on(filter: EventFilter, name: string, handler: (event: DomainEvent) => Promise<void>): void {
     this.work.define<StoredEvent, void>({

@@ -7,7 +7,7 @@ export interface NewWork<D = unknown> {
   readonly data?: D;
   /** Default: the lane with the name of the kind. Required for kinds with `hasLanes`. */
   readonly lane?: string;
-  /** Rows of a line are done one after another, in the order in which they were added. */
+  /** Rows of a line are processed one after another, in the order in which they were added. */
   readonly line?: string;
   /** From 0, the most urgent, to 4. Default: 2. */
   readonly urgency?: number;
@@ -30,7 +30,7 @@ export interface Claimed<D = unknown> {
   readonly state: unknown;
   /** 1 in the first attempt. */
   readonly attempt: number;
-  /** The worker of the previous attempt stored no outcome, for example because its process was killed. */
+  /** True if the worker of the previous attempt stored no outcome, for example because its process was killed. */
   readonly lapsed: boolean;
   /** Result of the gate of the kind. */
   readonly permit: unknown;
@@ -60,17 +60,17 @@ export interface Again {
  * must be idempotent. `inSet`, `write` and `gaveUp` run in the transaction that ends the claim, so their changes happen exactly once.
  */
 export interface Kind<D = unknown, R = unknown> {
-  /** Stored in the rows, and the name of the lane, so it never changes. */
+  /** Stored in the rows, and the name of the lane, so it must never change. */
   readonly name: string;
   /** Each row names its lane: a row of `work_lanes` with its own places and pauses. */
   readonly hasLanes?: true;
-  /** The general gauges of queues leave out this kind. */
+  /** Excludes this kind from the general gauges of queues. */
   readonly hasOwnGauges?: true;
   /** Rows done at the same time on each replica, or the size of a set. A row of `work_lanes` overrides it. */
   readonly places?: number;
   /** Domain events that become work of this kind: see DomainEvents. */
   readonly events?: EventFilter;
-  /** If a process is killed, another replica takes over its work after this time. Running work renews its lease. */
+  /** Time after which another replica claims the work of a killed process. Running work renews its lease. */
   readonly leaseMs?: number;
   /** Longer attempts are aborted and count as failed. */
   readonly timeLimitMs?: number;
@@ -88,7 +88,7 @@ export interface Kind<D = unknown, R = unknown> {
   one?(row: Claimed<D>): Promise<R | AgainOutcome<R>>;
   /** Stores the results of `one`, only of claims that this replica still has. */
   write?(tx: Tx, ended: readonly Ended<D, R>[]): Promise<void>;
-  /** Stores that the work is given up, after its last attempt. */
+  /** Stores the failure of the work after its last attempt. */
   gaveUp?(tx: Tx, row: Claimed<D>, error: string): Promise<void>;
 }
 
@@ -101,7 +101,6 @@ export const DEFAULTS = {
   backoffMs: (attempt: number) => Math.min(300_000, 1_000 * 2 ** (attempt - 1)),
 } as const;
 
-/** A kind with defaults. */
 export type DefinedKind = Kind & Required<Pick<Kind, keyof typeof DEFAULTS>>;
 
 export interface Ended<D = unknown, R = unknown> {
@@ -130,7 +129,7 @@ export interface EventFilter {
   readonly where?: string;
 }
 
-/** Rejects a value that is too large when it is written, not when it is read. */
+/** Rejects a value that is too large before it is written. */
 export function requireBounded(what: string, value: unknown, maxBytes: number): void {
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
   if (bytes > maxBytes) {

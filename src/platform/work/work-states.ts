@@ -31,7 +31,7 @@ export interface DeadJobsQuery extends PageRequest {
   readonly sort?: SortWord<'created_at'>;
 }
 
-/** Without timers, and without kinds that have their own gauges. */
+/** Omits timers, and kinds that have their own gauges. */
 const STATES: Statement = {
   name: 'work_states',
   text: `
@@ -101,8 +101,8 @@ export class WorkStates {
   }
 
   /**
-   * Makes dead work ready again, with all its attempts. Throws NotFoundError, and `invalid_state` if the kind has stored the failure
-   * (see gaveUp).
+   * Makes dead work ready again, and resets its attempts. Throws NotFoundError, and `invalid_state` if the kind has stored the
+   * failure (see gaveUp).
    */
   async requeue(tx: Tx, id: string): Promise<void> {
     const rows = isUuid(id)

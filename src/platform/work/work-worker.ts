@@ -19,16 +19,16 @@ import type {
   WorkRepository,
 } from './work.repository.js';
 
-/** Finds work of other replicas, and work that becomes due. Work of this replica starts at its commit. */
+/** Poll interval for work of other replicas, and work that becomes due. Work of this replica starts at its commit. */
 const POLL_MS = 500;
 /** Work that arrives within this time becomes one set. */
 const REST_MS = 5;
 const RENEW_MS = 1_000;
 const RETRY_MS = 500;
-/** Longest wait for a lock. Work that waits longer is attempted later, so that it delays no other work. */
+/** Maximum wait for a lock. Work that waits longer is retried later, so that it delays no other work. */
 const LOCK_WAIT_MS = 1_000;
 const MAX_ERROR = 2_000;
-/** Longest time for aborted work. Afterwards it is left to the end of its lease. */
+/** Maximum time for aborted work to end. Afterwards its lease must expire. */
 const ABORT_MS = 300;
 
 interface Note {
@@ -42,7 +42,7 @@ interface Finished {
   readonly ending: Omit<Ending, 'row'>;
 }
 
-/** Does the work of all lanes on this replica: claims as many rows as places are free, renews the claims, and ends them in sets. */
+/** Processes the work of all lanes on this replica: claims rows for the free places, renews the claims, and ends them in sets. */
 export class WorkWorker {
   private readonly log = new Logger('Work');
   private readonly id = newId();
@@ -115,7 +115,7 @@ export class WorkWorker {
     for (const row of rows) {
       const { promise, resolve } = Promise.withResolvers<void>();
       ends.set(row.ref, promise);
-      // Made before the commit, because its lease has begun.
+      // Created before the commit, because the lease has begun.
       const claim = this.claimOf(row, kind, permit);
       afterCommit(tx, () => {
         const lane = this.lanes.get(row.lane) ?? new Lane(row.lane, kind);
@@ -125,13 +125,13 @@ export class WorkWorker {
     return ends;
   }
 
-  /** Claims no more work. */
+  /** Stops claiming work. */
   async pause(): Promise<void> {
     this.isStopping = true;
     await this.looking.stop();
   }
 
-  /** Waits for running work. Then aborts it and gives it back, or leaves it to the end of its lease. */
+  /** Waits for running work, then aborts it. Releases aborted work, or lets its lease expire. */
   async stop(graceMs: number): Promise<void> {
     await this.pause();
     const ended = async () => {
@@ -175,7 +175,7 @@ export class WorkWorker {
     if (look.made_ready || mayHaveMore || hasChanged) this.wake();
   }
 
-  /** Returns whether a lane is new or has another number of places. */
+  /** Returns true if a lane is new or its number of places changed. */
   private updateLanes(lanes: readonly LimitedLane[]): boolean {
     let hasChanged = false;
     for (const { lane: name, kind, places } of lanes) {
@@ -200,7 +200,7 @@ export class WorkWorker {
     }
   }
 
-  /** Starts the claimed work. Returns whether a lane with free places may have more. */
+  /** Starts the claimed work. Returns true if a lane with free places may have more work. */
   private startClaimed(
     requests: readonly LaneRequest[],
     { claimed, free, at }: ClaimLook,
@@ -245,7 +245,7 @@ export class WorkWorker {
     }
   }
 
-  /** Does the work of a set and ends it in one transaction. If that fails, each row gets its own transaction. */
+  /** Processes a set and ends its claims in one transaction. If that fails, each row gets its own transaction. */
   private async runSet(claims: readonly Claim[]): Promise<void> {
     const open = claims.filter((claim) => !claim.isExpired && !claim.isAborted);
     const [first, ...others] = open;
@@ -291,7 +291,7 @@ export class WorkWorker {
     else await this.end(claim, outcome, {});
   }
 
-  /** Stores the end. Repeats this while the database is unreachable, so that the work is not done again. */
+  /** Stores the end. Retries while the database is unreachable, so that the work is not repeated. */
   private async end(
     claim: Claim,
     result: unknown,

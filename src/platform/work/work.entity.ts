@@ -53,7 +53,7 @@ export class WorkEntity {
   @Column({ type: 'integer', default: 0 })
   readonly attempts: number;
 
-  /** Added again while it was claimed, so it is done again afterwards. */
+  /** True if the work was added again while it was claimed, so that it is repeated afterwards. */
   @Column({ type: 'boolean', default: false })
   readonly woken: boolean;
 
@@ -113,7 +113,7 @@ export class WorkLaneEntity {
   @Column({ type: 'jsonb', nullable: true })
   readonly reason: object | null;
 
-  /** Only one place is used until then. */
+  /** Only one place is used before this time. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly narrow_until: Date | null;
 }

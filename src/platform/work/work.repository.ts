@@ -21,12 +21,9 @@ export interface LaneRequest {
   readonly places: number;
   readonly busy: number;
   readonly leaseMs: number;
-  /** Lapsed claims are taken one at a time: work that ends the process then fails alone. */
+  /** True if the lane may claim a lapsed claim. Only one at a time, so that work that kills the process fails alone. */
   readonly takesLapsed: boolean;
-  /**
-   * For each urgency: no work that became ready earlier waits. The scan of the index begins here, because it would read the removed
-   * rows before.
-   */
+  /** For each urgency, the time before which no ready work waits. The index scan begins at this time, to skip removed rows. */
   readonly since: readonly (Date | undefined)[];
 }
 
@@ -39,7 +36,7 @@ export interface ClaimedRow extends Omit<Claimed, 'permit' | 'signal' | 'note'> 
 
 export interface ClaimLook {
   readonly claimed: readonly ClaimedRow[];
-  /** For each request: the places that its lane gave. */
+  /** For each request, the number of places that the lane allowed. */
   readonly free: readonly number[];
   readonly at: Date;
 }
@@ -47,14 +44,14 @@ export interface ClaimLook {
 /** A row of `work_lanes` that the requests do not know yet, that is paused, or that is limited to one place. */
 export interface LimitedLane {
   readonly lane: string;
-  /** Null: the lane has the name of its kind. */
+  /** Null if the lane has the name of its kind. */
   readonly kind: string | null;
-  /** Null: the places of the kind. */
+  /** Null if the kind defines the number of places. */
   readonly places: number | null;
 }
 
 export interface Look extends ClaimLook {
-  /** Whether due rows became ready, which the next look can claim. */
+  /** True if due rows became ready. The next look can claim these rows. */
   readonly made_ready: boolean;
   readonly lanes: readonly LimitedLane[];
   /** Gated lanes with work that `claimIn` can claim. */
@@ -81,7 +78,7 @@ export const NORMAL = 2;
 export class WorkRepository {
   constructor(private readonly statements: Statements) {}
 
-  /** Returns the claimed rows, without the rows that were claimed before. */
+  /** Adds and claims rows. Returns the claimed rows, without rows that were already claimed. */
   async addClaimed(
     tx: Tx,
     worker: string,
@@ -96,7 +93,7 @@ export class WorkRepository {
     return await this.statements.rowsIn(tx, ADD_CLAIMED, values);
   }
 
-  /** @param lapsedLanes lanes of lapsed claims, by kind; @param dueSince no work was due earlier; @param gated see `ready` */
+  /** @param lapsedLanes lanes of lapsed claims, by kind; @param dueSince minimum due time; @param gated see `ready` */
   async look(
     worker: string,
     requests: readonly LaneRequest[],
@@ -136,7 +133,7 @@ export class WorkRepository {
     await this.statements.rowsIn(tx, LIMIT_LOCK_WAITS, [String(ms)]);
   }
 
-  /** The last statement of the transaction that does the work. Throws LostClaims if the worker has lost a claim. */
+  /** Ends claims, last in the transaction that does the work. Throws LostClaims if the worker has lost a claim. */
   async end(tx: Tx, worker: string, endings: readonly Ending[]): Promise<void> {
     const ended = await this.statements.rowsIn<InLine>(tx, END, [
       worker,
@@ -164,7 +161,7 @@ export class WorkRepository {
     await this.statements.rowsIn(tx, NEXT_IN_LINE, [inLine.map(({ kind }) => kind), lines]);
   }
 
-  /** Returns the ids of the claims that the worker still has. */
+  /** Renews leases. Returns the ids of the claims that the worker still has. */
   async renew(
     worker: string,
     claims: readonly (ClaimId & { readonly leaseMs: number })[],
@@ -209,7 +206,7 @@ function valuesOf(requests: readonly LaneRequest[]): unknown[] {
 const sinceOf = ({ since }: Pick<LaneRequest, 'since'>) =>
   Array.from({ length: LEVEL_COUNT }, (_, urgency) => since[urgency] ?? SINCE_EVER);
 
-/** Without the row of nulls that a look returns if it claims nothing. */
+/** Removes the row of nulls that a look returns if it claims nothing. */
 function claimedOf(rows: readonly ClaimedRow[]): ClaimedRow[] {
   return rows
     .filter(({ id }) => id !== null)

@@ -24,9 +24,9 @@ import type { WorkEntity } from './work.entity.js';
 import { NORMAL, WorkRepository } from './work.repository.js';
 
 const MAX_DATA_BYTES = 1024 * 1024;
-/** Part of the grace period that is left for the steps after the work. */
+/** Part of the grace period that is reserved for the steps after the work. */
 const GRACE_MARGIN_MS = 500;
-/** A restore may remove the rows of timers and lanes. */
+/** Interval of the registration, because a restore may remove the rows of timers and lanes. */
 const REGISTERED_FOR_MS = 60_000;
 const TIMER_LIMIT_MS = 900_000;
 export const TIMERS = 'every.';
@@ -135,8 +135,8 @@ const CANCEL: Statement = {
 };
 
 /**
- * The work engine. Work is a row in PostgreSQL: added in the transaction of the caller, claimed by one replica, done at
- * least once, attempted again with growing pauses, and finally dead and kept for an operator.
+ * The work engine. Work is a row in PostgreSQL: added in the transaction of the caller, claimed by one replica,
+ * processed at least once, and retried with increasing pauses. After the last attempt, it is dead and kept.
  */
 @Injectable()
 export class Work
@@ -157,7 +157,7 @@ export class Work
     this.worker = new WorkWorker(repository, transactions, this.kinds, () => this.register());
   }
 
-  /** Defines a kind of work. Call it before the application starts. */
+  /** Defines a kind of work. Must be called before the application starts. */
   define<D, R>(kind: Kind<D, R>): void {
     if (this.kinds.has(kind.name)) throw new Error(`${kind.name} is already defined.`);
     this.kinds.set(kind.name, { ...DEFAULTS, ...(kind as Kind) });
@@ -183,8 +183,8 @@ export class Work
   }
 
   /**
-   * Adds work in the transaction of the caller. It starts after the commit. Waiting work gets the new data, and claimed work is done
-   * again.
+   * Adds work in the transaction of the caller. The work starts after the commit. Waiting work gets the new data, and claimed work
+   * is repeated.
    */
   async add<D>(
     tx: Tx,
@@ -215,7 +215,7 @@ export class Work
     return await this.worker.addClaimed(tx, this.kinds.get(kind.name)!, added, permit);
   }
 
-  /** Removes work, also claimed work, whose end then fails. Returns the refs of the removed rows. */
+  /** Removes waiting and claimed work. The end of a removed claim fails. Returns the refs of the removed rows. */
   async cancel(
     tx: Tx,
     kind: Pick<Kind, 'name'>,
@@ -229,7 +229,6 @@ export class Work
     return removed.map(({ ref }) => ref);
   }
 
-  /** Removes work that is not claimed. Returns the refs of the removed rows. */
   async cancelWaiting(
     tx: Tx,
     kind: Pick<Kind, 'name'>,
@@ -264,7 +263,7 @@ export class Work
     return this.registeredAt > -Infinity;
   }
 
-  /** Whether `gaveUp` stores the failure of dead work, so that another attempt would do nothing. */
+  /** True if `gaveUp` stores the failure of dead work, so that another attempt would do nothing. */
   endsGivenUp(kind: string): boolean {
     return this.kinds.get(kind)?.gaveUp !== undefined;
   }
@@ -274,13 +273,13 @@ export class Work
     this.worker.wake();
   }
 
-  /** Lanes must exist before the first event. Without a database there are no events, and the worker registers them later. */
+  /** Lanes must exist before the first event. If the database is unavailable, the worker registers the lanes later. */
   async onApplicationBootstrap(): Promise<void> {
     await this.register().catch(() => undefined);
     this.worker.start();
   }
 
-  /** Requests and work end at the same time. */
+  /** Running work finishes in parallel with running requests. */
   async beforeApplicationShutdown(): Promise<void> {
     this.deadline = Date.now() + this.settings.shutdownGraceMs - GRACE_MARGIN_MS;
     await this.worker.pause();

@@ -21,7 +21,7 @@ interface Table {
   readonly columns: readonly string[];
 }
 
-/** First line of a backup, a gzip file. Then the COPY text of each table, ended by a line `\.`. */
+/** First line of a backup, which is a gzip file. The COPY text of each table follows, each ended by a line `\.`. */
 export interface Manifest {
   readonly format: number;
   readonly version: string;
@@ -37,7 +37,7 @@ export interface Backup {
   readonly rows: number;
 }
 
-/** The file cannot be used. Nothing was changed. */
+/** The backup file cannot be used. Nothing was changed. */
 export class BackupError extends Error {}
 
 interface BackupOptions {
@@ -59,7 +59,7 @@ export async function writeBackup(options: BackupOptions): Promise<Backup> {
   }
   const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
   const client = new Client(commandConnection(url));
-  // A broken connection rejects the current query.
+  // Needs no handling here: a broken connection also rejects the current query.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -140,7 +140,7 @@ export async function verifyBackup(file: string): Promise<Backup> {
   }
 }
 
-/** @param receive must read the rows to their end */
+/** @param receive must read all rows */
 export async function readBackup(
   file: string,
   receive: (table: Table, rows: AsyncIterable<Buffer>) => Promise<void>,
@@ -185,17 +185,17 @@ export async function readBackup(
 const LF = 10;
 const END_OF_TABLE = Buffer.from('\\.\n');
 
-/** COPY writes a backslash in a value as two, so only the end of a table is a line `\.`. */
+/** Finds the line `\.`. No row contains this line, because COPY doubles each backslash in a value. */
 function endOfTable(lines: Buffer): number {
   if (lines.subarray(0, END_OF_TABLE.length).equals(END_OF_TABLE)) return 0;
   const before = lines.indexOf(`\n${END_OF_TABLE.toString()}`);
   return before < 0 ? -1 : before + 1;
 }
 
-/** Yields the unpacked file in parts that end with a line. */
+/** Yields the unpacked file in chunks of whole lines. */
 async function* linesOf(file: string): AsyncGenerator<Buffer, undefined> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // The reader of the lines gets the error.
+  // The loop below throws the error.
   connect(createReadStream(file), gunzip, () => undefined);
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of gunzip as AsyncIterable<Buffer>) {
@@ -210,7 +210,7 @@ async function* linesOf(file: string): AsyncGenerator<Buffer, undefined> {
 /** All relations of the service are in one schema and have the owner of the migrations table. */
 const OWNER = `(select relowner from pg_class where oid = to_regclass('${MIGRATIONS_TABLE}'))`;
 
-/** The tables with their stored columns. Referenced tables come first. */
+/** Returns the tables with their stored columns. Referenced tables come first. */
 export async function listTables(client: ClientBase): Promise<Table[]> {
   const { rows } = await client.query<Table & { references: string[] }>(`
     select c.relname as name,
@@ -236,7 +236,7 @@ export async function listTables(client: ClientBase): Promise<Table[]> {
   return placed;
 }
 
-/** The last value of each sequence, or the first if none was given. That of the migrations table is not included. */
+/** Last value of each sequence, or the start value if unused. Omits the sequence of the migrations table. */
 export const SEQUENCES = `
   select sequencename::text as name, coalesce(last_value, start_value)::text as last
     from pg_sequences

@@ -22,9 +22,9 @@ import {
 } from './backup-file.js';
 
 export interface RestorePlan {
-  /** Whether every process that uses the current database has the keys of the backup. */
+  /** True if every process that uses the current database has the keys of the backup. */
   readableToAll(tx: Tx): Promise<boolean>;
-  /** Saves the parts of the current database that must outlast the restore. `inUse`: the service keeps running. */
+  /** Saves the parts of the current database that must survive the restore. `inUse`: the service keeps running. */
   remember(tx: Tx, inUse: boolean): Promise<void>;
   /** Writes the saved parts back and recomputes derived rows, in the same transaction. */
   rebuild(tx: Tx): Promise<void>;
@@ -56,7 +56,7 @@ async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions):
   const { plan, schema, force } = options;
   const client = (await tx.queryRunner!.connect()) as ClientBase;
   await requireOwner(client);
-  // A service that starts meanwhile waits here.
+  // A service that starts now waits for this lock.
   await client.query(`select pg_advisory_xact_lock(${AdvisoryLock.Migration})`);
   const applied = await appliedMigrations(client);
   const newer = lastUnknown(applied, schema);
@@ -98,7 +98,7 @@ async function requireOwner(client: ClientBase): Promise<void> {
   );
 }
 
-/** Every change leaves an audit record, so a database without one was never used. */
+/** Every change writes an audit record, so a database without audit records was never used. */
 async function isUsed(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ exists: boolean }>(
     `select to_regclass('audit_log') is not null as exists`,
@@ -120,7 +120,7 @@ function refuse(why: string): never {
   );
 }
 
-/** Rows fit only into the tables that they were read from. */
+/** Rejects a backup of another schema, because its rows do not fit into the tables. */
 function requireSameSchema({ migrations, version }: Manifest, { migrations: own }: Schema): void {
   const names = own.map((migration) => new migration().name);
   if (migrations.length === names.length && migrations.every((name) => names.includes(name)))
@@ -130,14 +130,14 @@ function requireSameSchema({ migrations, version }: Manifest, { migrations: own 
   );
 }
 
-/** Copies the rows unchanged: while the triggers are off, none of them counts, stamps or rejects a row. */
+/** Copies the rows unchanged. The triggers are off, because they would count, timestamp or reject rows. */
 async function load(
   client: ClientBase,
   { file, backup }: RestoreOptions,
   tables: readonly string[],
 ): Promise<void> {
   const triggers = await switchTriggersOff(client, tables);
-  // Delete instead of truncate: transactions that started reading keep their snapshot.
+  // `delete` instead of `truncate`: transactions that started reading keep their snapshot.
   for (const name of tables.toReversed()) {
     await client.query(`delete from ${client.escapeIdentifier(name)}`);
   }
@@ -147,7 +147,7 @@ async function load(
   if (JSON.stringify(loaded) !== JSON.stringify(backup)) {
     throw new BackupError(`${file} changed during the restore. The database was not changed.`);
   }
-  // No number is given twice.
+  // Prevents a sequence from returning a number again.
   await client.query(
     `select setval(format('%I', name)::regclass, greatest(now.last::bigint, saved.last))
        from (${SEQUENCES}) as now join json_to_recordset($1) as saved (name text, last bigint) using (name)`,
@@ -169,12 +169,12 @@ async function switchTriggersOff(client: ClientBase, tables: readonly string[]):
   return rows.map(({ on }) => on);
 }
 
-/** Less than the deadlock timeout of PostgreSQL (1 s), which would end another transaction. */
+/** Below the deadlock timeout of PostgreSQL (1 s), after which PostgreSQL would abort another transaction. */
 const WAIT_MS = 700;
 const PAUSE_MS = 300;
 const PATIENCE_MS = 60_000;
 
-/** A transaction may hold one table and wait for another, so each attempt is short and repeated. */
+/** A transaction may hold one table and wait for another table, so each attempt is short and is retried. */
 export async function lockTables(client: ClientBase, tables: readonly string[]): Promise<void> {
   const names = tables.map((name) => client.escapeIdentifier(name)).join(', ');
   await client.query(`set local lock_timeout = ${WAIT_MS}`);

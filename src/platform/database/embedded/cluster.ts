@@ -21,7 +21,7 @@ export interface ServerUser {
 /** The server gets neither secrets nor PG* variables of the service. */
 export const SERVER_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' };
 
-/** Runs a program as the server user to its end. A failure is an outcome, not an error. */
+/** Runs a program as the server user and waits for its end. Returns a failure instead of throwing an error. */
 export function run(
   user: ServerUser,
   file: string,
@@ -33,7 +33,7 @@ export function run(
   return { ok: status === 0, stdout: stdout ?? '', stderr: stderr || (error?.message ?? '') };
 }
 
-/** The owner of an existing cluster; for a new cluster this user, or an unprivileged user if this process is root. */
+/** Returns the owner of an existing cluster. A new cluster gets this user, or an unprivileged user instead of root. */
 export function serverUserOf(cluster: string): ServerUser {
   const owner = statSync(cluster, { throwIfNoEntry: false });
   const uid = process.getuid?.();
@@ -56,7 +56,7 @@ function unprivilegedUser(): ServerUser {
   );
 }
 
-/** Root's server user may be unable to pass through the folders above the cluster, but can reach its working directory. */
+/** Under root, the server user may lack access to the folders above the cluster, but can open its working directory. */
 export function pathFor(user: ServerUser, cluster: string): string {
   return user.uid !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : cluster;
 }
@@ -69,7 +69,7 @@ export interface Programs {
   readonly major: string;
 }
 
-/** The programs of the package, or a copy if the server user cannot reach the package or links are missing. */
+/** Returns the programs of the package, or a copy if the server user cannot read the package or links are missing. */
 export async function preparePrograms(user: ServerUser, dataDir: string): Promise<Programs> {
   const installed = locateNative();
   const isLinked = await linkLibraries(installed);
@@ -117,7 +117,7 @@ export async function linkLibraries(native: string): Promise<boolean> {
   return (await Promise.all(links)).every(Boolean);
 }
 
-/** Static libraries are not needed. The modes of a checkout under umask 077 would lock out the server user. */
+/** Omits static libraries, and sets modes: with umask 077, a checkout would be unreadable to the server user. */
 const COPY = 'cp -R "$1/." "$2" && rm -f "$2"/lib/*.a && chmod -R a+rX,go-w "$2"';
 
 export async function copyPrograms(native: string, folder: string): Promise<string> {
@@ -157,7 +157,7 @@ export async function prepareCluster(options: ClusterOptions): Promise<void> {
   );
 }
 
-/** Creates a draft and renames it when complete. An initdb of a killed process may still write to its own draft. */
+/** Creates a draft and renames it when complete. An initdb of a killed process may still write to another draft. */
 async function createCluster({ cluster, user, programs, durable }: ClusterOptions): Promise<void> {
   const dataDir = dirname(cluster);
   const prefix = `${basename(cluster)}.new-`;
@@ -169,7 +169,7 @@ async function createCluster({ cluster, user, programs, durable }: ClusterOption
 
   // Compare text by code point, and map case by Unicode, independent of the locales of the machine.
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  // Only the server user and root can open the directory of the socket, so there is no password.
+  // Only the server user and root can open the directory of the socket, so no password is needed.
   const access = ['--username=postgres', '--auth-local=trust', '--auth-host=reject'];
   const other = ['--encoding=UTF8', '--no-instructions', ...(durable ? [] : ['--no-sync'])];
   const path = pathFor(user, draft);
@@ -197,7 +197,7 @@ async function createCluster({ cluster, user, programs, durable }: ClusterOption
 
 const SEVERITY = /^.*?(?:FATAL|PANIC|ERROR|fatal|error): +/;
 
-/** The last error message without its hints; if no line has a severity, the last line. */
+/** Returns the last error message without hints, or the last line if no line has a severity. */
 export function lastComplaint(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   const grave = lines.filter((line) => SEVERITY.test(line)).at(-1);

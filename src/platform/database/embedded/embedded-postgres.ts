@@ -57,7 +57,7 @@ export async function startEmbeddedPostgres(
 
 const JOIN_MS = 30_000;
 
-/** For commands: joins the server of a running service, or starts one. `stop` does not stop a joined server. */
+/** Joins the server of a running service, or starts a server, for commands. `stop` does not stop a joined server. */
 export async function startOrJoin(
   options: EmbeddedPostgresOptions,
 ): Promise<Omit<EmbeddedPostgres, 'pid'>> {
@@ -124,10 +124,10 @@ async function start(
 }
 
 const PREFIX = 'incident-triage-';
-/** Socket paths may have at least 103 bytes on every supported system. */
+/** Every supported system allows socket paths of 103 bytes. */
 const LONGEST_ROOT = 103 - `/${PREFIX}XXXXXX/.s.PGSQL.5432`.length;
 
-/** The socket needs a short path that the server user can reach; DATA_DIR guarantees neither. */
+/** The socket needs a short path that the server user can access. DATA_DIR guarantees neither. */
 function makeSocketDir(user: ServerUser): string {
   for (const root of [tmpdir(), '/tmp', '/var/tmp']) {
     if (Buffer.byteLength(root) > LONGEST_ROOT || !existsSync(root)) continue;
@@ -143,7 +143,7 @@ function makeSocketDir(user: ServerUser): string {
 
 const LONGEST_LOG = 1024 * 1024;
 
-/** Keeps one older file. */
+/** Opens the log, and keeps one older file. */
 function openLog(path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LONGEST_LOG) renameSync(path, `${path}.1`);
@@ -155,8 +155,8 @@ const SQLITE_BUSY = 5;
 class DataDirInUseError extends EmbeddedPostgresError {}
 
 /**
- * Locks by an exclusive SQLite transaction, because Node has no flock. The kernel releases the lock when the process
- * ends, also between containers. Never open the file in another way: closing any handle of it would drop the lock.
+ * Locks DATA_DIR with an exclusive SQLite transaction, because Node has no flock. The kernel releases the lock when the
+ * process ends, also between containers. Never open the file in another way: closing any handle releases the lock.
  */
 function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'postgres.lock');

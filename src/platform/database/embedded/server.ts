@@ -39,7 +39,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Process ids are reused, so a live process serves this cluster only if it works in its directory. */
+/** True if the process works in the directory of the cluster. Process ids are reused, so a live process is no proof. */
 export function servesCluster(pid: number, cluster: string): boolean {
   if (process.platform !== 'linux') {
     const { stdout } = run({}, 'ps', ['-ww', '-o', 'command=', '-p', String(pid)]);
@@ -53,14 +53,14 @@ export function servesCluster(pid: number, cluster: string): boolean {
 }
 
 const POLL_MS = 10;
-/** Fast shutdown, then stronger signals. Data is safe after each of them. */
+/** Signals of a shutdown with their timeouts in ms. Data is safe after each signal. */
 const SHUTDOWN: readonly (readonly [NodeJS.Signals, number])[] = [
   ['SIGINT', 10_000],
   ['SIGQUIT', 5_000],
   ['SIGKILL', 5_000],
 ];
 
-/** Stops the server of a killed service. The caller holds the lock, so no live service uses it. */
+/** Stops the server of a killed service. The caller holds the lock, so no live service uses the server. */
 export async function endPredecessor(
   cluster: string,
   user: ServerUser,
@@ -92,7 +92,7 @@ async function endProcess(pid: number, cluster: string): Promise<void> {
   );
 }
 
-/** As the server user, who may have changed the path. */
+/** Runs as the server user, because that user may have changed the path. */
 export function removeSocketDir(directory: string, user: ServerUser): void {
   run(user, '/bin/sh', ['-c', 'rm -f "$1"/.s.PGSQL.*; rmdir "$1"', 'sh', directory]);
 }
@@ -103,15 +103,15 @@ export interface ServerCommand {
   readonly socketDir: string;
   readonly user: ServerUser;
   readonly logFile: string;
-  /** Open for appending. A pipe would have to be read all the time, even by a dying process. */
+  /** Open for appending. A pipe would need a reader at all times, even while this process ends. */
   readonly logDescriptor: number;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 /**
- * The shell starts an orphan guard and becomes postgres. When node ends in any way, the kernel closes the pipe, and the
- * guard asks postgres for a fast shutdown. A line on the pipe dismisses the guard. It is forked twice, because postgres
- * minds unknown children.
+ * The shell starts an orphan guard and becomes postgres. When node ends for any reason, the kernel closes the pipe, and
+ * the guard requests a fast shutdown of postgres. A line on the pipe ends the guard. The guard is forked twice, because
+ * postgres must not have unknown child processes.
  */
 const GUARDED = `
 socket_dir=$1; shift
@@ -139,7 +139,7 @@ class ServerProcess {
       ...user,
       cwd: cluster,
       env: SERVER_ENVIRONMENT,
-      // Own process group: Ctrl-C must reach only the service, which needs the server while it drains.
+      // Own process group: Ctrl-C must reach only the service, which needs the server during its shutdown.
       detached: true,
       stdio: ['ignore', logDescriptor, logDescriptor, 'pipe'],
     });
@@ -190,7 +190,7 @@ class ServerProcess {
   }
 }
 
-/** Errors that pass while processes of a killed server end. */
+/** Temporary errors while the processes of a killed server end. */
 const PASSING = /shared memory block|lock file/;
 const PATIENCE_MS = 10_000;
 const SHORTEST_PAUSE_MS = 50;

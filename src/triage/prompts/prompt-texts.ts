@@ -1,4 +1,4 @@
-/** What the model is told of its work, the same for every incident. Nothing that comes from outside may ever be put in here. */
+/** General instructions for the model, the same for every incident. Must never contain text from outside. */
 export const SYSTEM_PROMPT = `You help the analysts of a security operations team. For one reported incident you weigh what the data shows and give a verdict that people read. You decide nothing: nothing that you write starts, stops or approves anything, and no parameter of any action is taken from it.
 
 How the question comes
@@ -26,7 +26,7 @@ The rest of the answer
 - recommended_actions: what an analyst should consider next, the most useful first. They are only names; people decide on them.
 Answer with the JSON object of the given schema and nothing else.`;
 
-/** All that a model is told beside the system prompt and the guidance. It counts for the hash of the prompts. */
+/** All texts for a model beside the system prompt and the guidance. They count for the hash of the prompts. */
 export const WORDS = {
   guidance: "Guidance of this site's own people for incidents such as this one:",
   tools: 'Before you answer you may look things up:',
@@ -44,7 +44,7 @@ export const WORDS = {
     'That was no JSON of the schema. Give the verdict once more, as JSON of the schema and nothing else.',
 } as const;
 
-/** For every other kind of incident. */
+/** For all other incident types. */
 export const GENERIC_GUIDANCE = `Guidance for incidents of other kinds
 - Say first what the data is about: who did what, from where, to what, when, and which product says so.
 - Tell what a product measured from what it or somebody else concluded, and both from what the suspected party wrote.
@@ -90,10 +90,10 @@ const BY_TYPE: ReadonlyMap<string, string> = new Map([
   ['account_takeover', SUSPICIOUS_LOGIN_GUIDANCE],
 ]);
 
-/** For the hash of the prompts: which type is told what, and what all others are told. */
+/** Guidance of all types, for the hash of the prompts. */
 export const GUIDANCE_BY_TYPE: readonly unknown[] = [...BY_TYPE, GENERIC_GUIDANCE];
 
-/** What this service tells a model about incidents of that type. */
+/** Returns the guidance for incidents of a type. */
 export function guidanceFor(incidentType: string): string {
   return BY_TYPE.get(incidentType) ?? GENERIC_GUIDANCE;
 }

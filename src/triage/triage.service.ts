@@ -160,7 +160,7 @@ export class TriageService implements OnModuleInit {
     const { run: after, cause } = await ended();
     if (cause instanceof ModelUnavailableError) throw unavailable(cause);
     if (cause) throw cause as Error;
-    // Without an outcome, another replica has taken over the run.
+    // If there is no outcome, another replica has taken over the run.
     return after ?? (await this.runs.find(run.incident_id, run.id)) ?? run;
   }
 

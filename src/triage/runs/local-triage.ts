@@ -48,7 +48,7 @@ export class LocalTriage implements OnModuleInit {
     if (this.model.asksOutside) return;
     this.work.define({
       ...TRIAGE,
-      // Without a provider, runs wait for a replica that has one.
+      // If there is no provider, runs wait for a replica with a provider.
       places: this.isUsed ? MOST_IN_SET : 0,
       inSet: (tx, rows) => this.end(tx, rows),
       gaveUp: (tx, row) => this.endings.gaveUp(tx, row),

@@ -77,7 +77,7 @@ export class ProviderState implements OnModuleInit {
 
   private async health(): Promise<ComponentHealth> {
     const { provider, configuredModel: model } = this.model;
-    // Without the database the number is unknown. The health component of the database reports the cause.
+    // The number is unknown while the database is down. The health component of the database reports the cause.
     const waiting = await this.runs.countOpen().catch(() => undefined);
     const shortage = await this.shortage().catch(() => undefined);
     const { isSilent, last } = this;

@@ -28,7 +28,7 @@ export interface Fact {
   readonly value: Scalar;
   /** For a fact that a rule found: the part of the value that matched. */
   readonly words?: string;
-  /** True for a note in words. A note is one record, whatever its length. */
+  /** True for a note in words. A note of any length is one record. */
   readonly remark?: true;
 }
 

@@ -268,7 +268,7 @@ export const scannerKnown: Look = (facts) =>
   );
 /** SHA-256 of the 68 bytes of the antivirus test file. No other file has this hash. */
 const EICAR = /^275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f$/i;
-/** True if every file digest is the digest of the test file. */
+/** Holds if every file digest is the digest of the test file. */
 export const onlyTestFiles: Look = (facts) => {
   const digests = facts
     .ofTools('sha256', 'filesha256', 'sha256string', 'hash', 'filehash')

@@ -9,7 +9,7 @@ const MAIL_KEYS =
     ' ',
   );
 
-/** True if the event contains a mail. This is no sign, so it quotes no words. */
+/** Holds if the event contains a mail. This is no sign, so it quotes no words. */
 export const isMail: Look = (facts) => [
   ...facts.named(...MAIL_KEYS).filter(({ value }) => /\S/.test(String(value))),
   ...facts.authentication.pointers.flatMap((pointer) => facts.at(pointer) ?? []),

@@ -132,7 +132,7 @@ function categoryOf(
   return strongest === 'phishing' && isSignIn(facts) ? 'account_takeover' : strongest;
 }
 
-/** Without a machine, a program or a file, the event is about an account and not about malware. */
+/** An event with no machine, program or file is about an account and not about malware. */
 const isOfAccount = ({ fields }: Facts, incidentType: string): boolean =>
   /account|login|brute_force/.test(incidentType) &&
   [fields.host, fields.process, fields.file, fields.hash].every((value) => value === undefined);

@@ -38,7 +38,7 @@ export const SCALE = {
     /** Odd circumstances alone are suspicious. A sign of an act may be an attack or harmless. */
     suspicious: { circumstances: 0.55, signs: 0.38 },
     benign: { least: 0.88, most: 0.92, perPoint: 0.005 },
-    /** Without any finding there is too little to judge. With a calming fact, an analyst often knows more. */
+    /** An event with no finding has too little data for a verdict. If a fact calms, an analyst often knows more. */
     inconclusive: { nothing: 0.4, signs: 0.3, calmed: 0.13 },
   },
 } as const;
@@ -65,8 +65,8 @@ export interface Sums {
 }
 
 /**
- * More points against an event never improve the verdict, because each step is a threshold. Habits and claims can lower an event to inconclusive. Benign requires
- * proof or confirmed habits, and no sign that they do not explain.
+ * More points against an event never improve the verdict, because each step is a threshold. Habits and claims can lower an event to
+ * inconclusive. Benign requires proof or confirmed habits, and no sign that they do not explain.
  */
 export function classify(sums: Sums): Classification {
   const { left, acts, unexplained, proven, borneOut, kinds } = sums;
@@ -187,8 +187,8 @@ const DECIDING = new Set<string>(
 );
 
 /**
- * Counts the kinds of habits. Habits of senders, devices and places do not show the purpose of an event, because an intruder in a mailbox or session also has these
- * habits. They count only if they explain the signs of the event, or beside a decision on record.
+ * Counts the kinds of habits. Habits of senders, devices and places do not show the purpose of an event, because an intruder in a mailbox
+ * or session also has these habits. They count only if they explain the signs of the event, or beside a decision on record.
  */
 function kindsOf(signs: readonly Rule[], habits: readonly Rule[]): number {
   const kinds = new Set(habits.flatMap(({ kind }) => kind ?? []));
@@ -201,8 +201,8 @@ function kindsOf(signs: readonly Rule[], habits: readonly Rule[]): number {
 }
 
 /**
- * Lowers each doubt by the facts that calm it, at most to 0. The rest of a calming fact lowers no other doubt. If only the tool's rating is left, all calming facts
- * together lower the rating.
+ * Lowers each doubt by the facts that calm it, at most to 0. The rest of a calming fact lowers no other doubt. If only the tool's rating
+ * is left, all calming facts together lower the rating.
  */
 function leftOf(signs: readonly Rule[], calming: readonly Rule[]): number {
   const sumOf = (doubt: Doubt | undefined) => totalOf(signs.filter((sign) => sign.doubt === doubt));

@@ -2,7 +2,7 @@ import type { AuditAction, AuditSubject } from '../audit/audit-entry.js';
 import { AppError, type ErrorExtras } from '../platform/errors/app-error.js';
 import type { Caller } from '../platform/http/request.js';
 
-/** The same error for every reason, so that an attacker does not learn which part of a guess was right. */
+/** Gives no reason, so that an attacker does not learn which part of a guess was right. */
 export class UnauthorizedError extends AppError {
   constructor(message = 'A valid API key or session is required.') {
     super('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } });
@@ -20,9 +20,8 @@ export class TooManyFailuresError extends AppError {
 /** Audit record of an unknown caller. RefusalFilter adds the network. */
 export interface StrangerRefusal {
   readonly action: AuditAction;
-  /** Target of the attempt if the number of targets is limited; otherwise the subject is the network. */
+  /** Known target of the attempt. Without a known target, the subject of the record is the network. */
   readonly subject?: AuditSubject;
-  /** Refusals with different reasons are counted separately. */
   readonly details?: { readonly reason: string };
 }
 
@@ -36,7 +35,7 @@ export class StrangerRefusedError extends AppError {
   }
 }
 
-/** @param why the end of a sentence that begins with the field name */
+/** @param why end of the message, which begins with the field name */
 export class WeakPasswordError extends AppError {
   constructor(field: string, why: string) {
     const message = `${field} ${why}.`;

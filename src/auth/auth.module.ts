@@ -29,7 +29,7 @@ import { UsersService } from './users/users.service.js';
     UsersRepository,
     UsersService,
   ],
-  // The global guards use these, and modules that compare persons.
+  // For the global guards, and for modules that compare persons.
   exports: [Authentication, PrincipalsRepository, Refusals, WhoCanLogIn],
 })
 export class AuthModule {}

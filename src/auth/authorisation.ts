@@ -10,9 +10,9 @@ import { CallerRefusedError } from './auth.errors.js';
 import type { Principal } from './principal.js';
 
 /*
- * The permissions of a caller depend on the role only; platform/access/roles.ts has the order of roles. Guards check
- * them before a request costs anything. Transactions check them again with the role at that time. RefusalFilter records
- * each refusal in the audit trail.
+ * The permissions of a caller depend on the role only; platform/access/roles.ts defines the order of roles. Guards
+ * check permissions before a request costs anything. Transactions check them again with the role at that time.
+ * RefusalFilter records each refusal in the audit trail.
  */
 
 type Caller = Pick<Principal, 'name' | 'role'>;

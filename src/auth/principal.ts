@@ -11,20 +11,19 @@ export interface Principal extends Caller {
   /** Role required by the handler; `undefined` if every role is allowed. */
   readonly requiredRole: Role | undefined;
   /**
-   * Name of the user behind the principal. For a key: the user who created it, directly or through another key. A key
-   * without such a user stands for itself.
+   * Name of the user behind the principal. For a key: the user who created the key, directly or through another key;
+   * without such a user, the key itself.
    */
   readonly person: string;
-  /** Id of that user; `undefined` for a key without a user. */
+  /** Id of that user. `undefined` for a key without a user. */
   readonly personId?: string;
   /**
-   * Rejects if the key or session has ended since, at most 1 s ago. For requests that wait: their credential was checked when
-   * they arrived.
+   * Rejects if the key or session has ended since the request arrived. An end takes effect within 1 s. For requests that
+   * wait, because their credential was checked on arrival.
    */
   requireStillValid(): Promise<void>;
 }
 
-/** Name and permissions of a key, or of the user of a session. */
 type Identity = Pick<
   Principal,
   'kind' | 'id' | 'name' | 'person' | 'personId' | 'sessionId' | 'role' | 'limit_class' | 'limits'
@@ -33,13 +32,13 @@ type Identity = Pick<
 /** A key or session, as last read from the database. */
 export interface VerifiedCredential {
   readonly identity: Identity;
-  /** Hash of a key. A session is found by its hash. */
+  /** Hash of a key. A session has no hash here, because a session is found by its hash. */
   readonly secretHash?: Buffer;
   readonly endsAt: Date | null;
   readonly usedAt: Date | null;
 }
 
-/** Principal of the request. Guards ensure that it exists if a role is required. */
+/** Injects the principal of the request. Guards ensure that the principal exists if a role is required. */
 export const CurrentPrincipal = createParamDecorator(
   (_: unknown, context: ExecutionContext): Principal => {
     const { caller } = context.switchToHttp().getRequest<FastifyRequest>();

@@ -9,13 +9,13 @@ import { IDLE_HOURS, SessionEntity } from './sessions/session.entity.js';
 import { ApiKeyEntity } from './keys/api-key.entity.js';
 import type { Principal, VerifiedCredential } from './principal.js';
 
-/** A key is invalid while its owner is disabled. A key that was kept when its owner was deleted is valid. */
+/** A key is invalid while its owner is disabled. A key that was kept when its owner was deleted stays valid. */
 const KEY_IS_VALID = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
   and not exists (select 1 from users o where o.id = k.owner_id and not o.enabled and o.deleted_at is null)`;
 const SESSION_IS_VALID = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_HOURS} hours'
   and u.enabled and u.deleted_at is null`;
 
-/** The lower of the roles of the key and its owner. For a deleted owner, the last role counts. */
+/** Lower role of the key and its owner. A deleted owner counts with the last role. */
 const EFFECTIVE_KEY_ROLE = lowerRoleSql(
   'k.role',
   '(select o.role from users o where o.id = k.owner_id)',
@@ -52,9 +52,10 @@ const SESSION_ROLE: Statement = {
 };
 
 /*
- * Whether the first name and one of the others belong to one person. The line of a name is the name, the principal that
- * created it, the creator of that principal, and so on. Two names belong to one person if one is in the line of the other,
- * or if a user is in both lines. A key in both lines is not enough: a key of the first start creates keys for many people.
+ * Tests if the first name and any of the other names belong to one person. The line of a name is the name, the
+ * principal that created it, the creator of that principal, and so on. Two names belong to one person if the line of
+ * either name contains the other, or if both lines contain the same user. The same key in both lines is not enough: a
+ * key of the first start creates keys for many people.
  */
 const IS_AMONG: Statement = {
   name: 'auth_is_among',
@@ -72,7 +73,6 @@ const IS_AMONG: Statement = {
     ) as found`,
 };
 
-/** Reads credentials, and the persons behind principal names. */
 @Injectable()
 export class PrincipalsRepository {
   constructor(
@@ -81,7 +81,7 @@ export class PrincipalsRepository {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** Valid keys by prefix, or valid sessions by the hexadecimal hash of their token. */
+  /** Finds valid keys by prefix, or valid sessions by the hexadecimal hash of their token. */
   async find(
     kind: 'keys' | 'sessions',
     lookups: readonly string[],
@@ -93,7 +93,7 @@ export class PrincipalsRepository {
     return new Map(rows.map((row) => [row.lookup, row]));
   }
 
-  /** Current role of the credential; `undefined` if it is no longer valid. */
+  /** Returns the current role of the credential, or `undefined` if the credential is no longer valid. */
   async findRole(
     tx: Tx,
     { id, sessionId }: Pick<Principal, 'id' | 'sessionId'>,
@@ -104,8 +104,8 @@ export class PrincipalsRepository {
   }
 
   /**
-   * Whether one of the names belongs to the person of the caller: the same name, a user and one of their keys, or two keys
-   * that one user created. Names are never reused, so this also holds for old records.
+   * True if any of the names belongs to the person of the caller: the same name, a user and a key of that user, or
+   * two keys of one user. Names are never reused, so this also holds for old records.
    */
   async isAmong(
     tx: Tx,
@@ -118,7 +118,7 @@ export class PrincipalsRepository {
     return row!.found;
   }
 
-  /** The time condition is for the other replicas, which store the use of the same keys and sessions. */
+  /** The time condition avoids a second write of the same use by other replicas. */
   async noteUsed(kind: 'keys' | 'sessions', ids: readonly string[]): Promise<void> {
     const [entity, column] =
       kind === 'keys' ? [ApiKeyEntity, 'last_used_at'] : [SessionEntity, 'last_seen_at'];
@@ -133,8 +133,8 @@ export class PrincipalsRepository {
 }
 
 /**
- * Condition for a statement that writes for several callers: the credentials of all of them are valid and give the
- * required role. `Principal.begin` checks one caller; after `false`, call it for each caller to find the invalid one.
+ * SQL condition for a statement that writes for several callers: all credentials are valid and give the required
+ * role. If the condition is false, call `Principal.begin` for each caller to find the invalid credential.
  */
 export function credentialsStillValid(firstParameter = 1): string {
   const [keys, sessions, role] = [0, 1, 2].map((at) => `$${firstParameter + at}`);
@@ -147,7 +147,7 @@ export function credentialsStillValid(firstParameter = 1): string {
       where s.id = any (${sessions}::uuid[]) and ${roleReachesSql('u.role', required)} and ${SESSION_IS_VALID}) = cardinality(${sessions}::uuid[]))`;
 }
 
-/** Values of the parameters of `credentialsStillValid`. */
+/** Parameter values for `credentialsStillValid`. */
 export function credentialsStillValidValues(callers: readonly Principal[]): unknown[] {
   const keys = new Set<string>();
   const sessions = new Set<string>();

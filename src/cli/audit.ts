@@ -33,7 +33,7 @@ async function verify(file: string): Promise<void> {
   process.exitCode = findings.valid ? 0 : 1;
 }
 
-/** Only a line feed ends a line, because texts of people may contain other separators. */
+/** Splits only at line feeds, because texts of people may contain other separators. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
@@ -45,7 +45,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
-/** The database is irrelevant, so the key file is used even if DATABASE_URL is set. Never generates a key. */
+/** Uses the key file even if DATABASE_URL is set, because the command reads no database. Never generates a key. */
 function loadKeys(): AuditKeys {
   const { secretsKey, dataDir } = loadSettings();
   const settings = { secretsKey, dataDir, databaseUrl: undefined };

@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Opening a missing embedded database would create it, and the backup would be empty. */
+/** Opening a missing embedded database would create an empty database and back it up. */
 async function refuseNoDatabase(dataDir: string): Promise<void> {
   const { hasCluster } = await import('../platform/database/embedded/embedded-postgres.js');
   if (hasCluster(dataDir)) return;

@@ -16,7 +16,7 @@ export function withLongStatements(settings: Settings): Settings {
   return { ...settings, databaseStatementTimeoutMs: 3_600_000 };
 }
 
-/** If the service runs with the embedded database, the command uses its PostgreSQL server. */
+/** Joins the running PostgreSQL server of the service if the database is embedded. */
 export async function withDatabase<T>(
   settings: Settings,
   work: (open: OpenWithKeys) => Promise<T>,

@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   say('All users must log in again.');
 }
 
-/** Checked before any change: without its key the backup is useless. */
+/** Checked before any change, because without its key the backup is useless. */
 function requireKeys(settings: Settings, needed: readonly string[], file: string): void {
   const inFile = settings.secretsKey.length === 0 && settings.databaseUrl === undefined;
   const given = givenSecretKeys(settings)?.ids ?? [];

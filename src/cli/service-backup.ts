@@ -33,7 +33,7 @@ import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
 /** Ended sessions must not become valid again. */
 export const EXCLUDED_TABLES = ['sessions'] as const;
 
-/** Ids of the keys that a backup needs. Throws if they are missing, unless the backup may be made without them. */
+/** Returns the ids of the keys that a backup needs. Throws if keys are missing, unless `withoutKey`. */
 export async function keysOfBackup(
   client: ClientBase,
   settings: Settings,
@@ -54,7 +54,7 @@ interface RestoreChoices {
 
 const MOST_NAMED = 50;
 
-/** Carries over what a restore must not undo, unless `asItWas`, and ends what was in progress. */
+/** Preserves the changes that a restore must not undo, unless `asItWas`, and ends the work in progress. */
 export class ServiceRestorePlan implements RestorePlan {
   summary: readonly string[] = [];
   private switchBefore: ActiveSwitch | undefined;
@@ -66,7 +66,7 @@ export class ServiceRestorePlan implements RestorePlan {
     private readonly choices: RestoreChoices,
   ) {}
 
-  /** Each running process has all keys that the current database needs. */
+  /** True if each running process has all keys of the backup. */
   async readableToAll(tx: Tx): Promise<boolean> {
     const needed = (await neededKeys(tx)).map(({ id }) => id);
     return (
@@ -91,7 +91,7 @@ export class ServiceRestorePlan implements RestorePlan {
     const { failed, lost } = await carryActionsOverRestore(tx);
     const unsent = await endDeliveriesOfBackup(tx);
     const disabled = quiet ? await disableChannels(tx) : 0;
-    // Needed even if the backup is older than these keys: new values are sealed with them.
+    // Needed even if the backup is older than these keys: they seal new values.
     if (!withoutKey) await addKeys(tx, this.keysInUse);
     const log = withoutKey
       ? undefined
@@ -151,7 +151,7 @@ export class ServiceRestorePlan implements RestorePlan {
         playbook_runs_cancelled: countedIds(runs.map(({ id }) => id)),
       },
     });
-    // The restored trail ends earlier than the last known end, which would count as tampering.
+    // The restored trail ends before the last known entry, which would count as tampering.
     await recordAcceptance(tx, log, `restored the backup of ${created_at}`);
   }
 }
@@ -166,7 +166,7 @@ const COMPARED = { api_keys: 'id, revoked_at', users: 'id, enabled, deleted_at' 
 const change = (table: keyof typeof COMPARED, set: string, where: string) =>
   `update ${table} now set ${set} from pg_temp.${table}_before_restore before where before.id = now.id and ${where}`;
 
-/** Statements in the order in which they run, by their name in the record `database.restored`. */
+/** Statements in the order of execution. Each key is the name of the count in the record `database.restored`. */
 const CHANGES = {
   api_keys_kept_revoked: change(
     'api_keys',
@@ -193,7 +193,7 @@ export async function noteAccessBeforeRestore(tx: Tx): Promise<void> {
   }
 }
 
-/** Takes away again what was taken away before the restore. Returns the number of changes by name, without zeros. */
+/** Revokes access again that was revoked before the restore. Returns the number of changes by name, without zeros. */
 export async function carryAccessOverRestore(tx: Tx): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const [name, statement] of Object.entries(CHANGES)) {

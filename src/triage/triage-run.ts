@@ -36,12 +36,12 @@ export interface RunError {
 export const NOT_APPLIED = ['verdict_by_person', 'incident_resolved'] as const;
 export type NotApplied = (typeof NOT_APPLIED)[number];
 
-/** Evidence from a later report names it as `report/<id>`; its pointer begins at `raw_data` of that report. */
+/** Prefix of evidence from a later report, `report/<id>`. The pointer begins at `raw_data` of the report. */
 export const REPORT = 'report/';
 
 const OPEN = `status = 'queued'`;
 
-/** While a run is `queued`, its row of `work` tells whether an attempt is in progress, and when the next attempt begins. */
+/** While a run is `queued`, its work row shows if an attempt is in progress, and when the next attempt begins. */
 @Entity('triage_runs')
 @Check('ck_triage_runs_status', `status in ('queued', 'completed', 'failed')`)
 @Check('ck_triage_runs_ended', `(completed_at is null) = (${OPEN})`)
@@ -61,18 +61,18 @@ export class TriageRunEntity {
   @Column({ type: 'text', collation: 'C' })
   readonly status: Exclude<RunStatus, 'running'>;
 
-  /** The principal who requested the run: a person, or a webhook source with `auto_triage`. */
+  /** Principal who requested the run: a person, or a webhook source with `auto_triage`. */
   @Column({ type: 'text' })
   readonly requested_by: string;
 
-  /** The run may replace a verdict that a person gave, and the verdict of a resolved incident. */
+  /** True if the run may replace the verdict of a person, and the verdict of a resolved incident. */
   @Column({ type: 'boolean', default: false })
   readonly force: boolean;
 
   @Column({ type: 'text', nullable: true })
   readonly playbook: string | null;
 
-  /** Facts for readers, such as that its playbook was missing. */
+  /** Notes for readers, for example that the playbook was missing. */
   @Column({ type: 'text', array: true, default: [] })
   readonly notes: readonly string[];
 
@@ -109,7 +109,7 @@ export class TriageRunEntity {
   @Column({ type: 'text', nullable: true })
   readonly not_applied: NotApplied | null;
 
-  /** Large, like the calls, so lists leave out both. */
+  /** Large, like `tool_calls`, so lists omit both. */
   @Column({ type: 'jsonb', nullable: true, select: false })
   readonly points: readonly ScoredPoint[] | null;
 
@@ -148,17 +148,17 @@ export const LISTED_COLUMNS = columns
   .filter(({ options }) => options.select !== false)
   .map(({ propertyName }) => propertyName);
 
-/** A run as readers see it. `points` and `tool_calls` are absent where a read left them out. */
+/** A run for readers. A list omits `points` and `tool_calls`. */
 export type TriageRun = Omit<TriageRunEntity, 'status' | 'points' | 'tool_calls'> &
   Partial<Pick<TriageRunEntity, 'points' | 'tool_calls'>> & {
     readonly status: RunStatus;
-    /** Only of a run that waits because of an `error`. */
+    /** Only for a run that waits because of an `error`. */
     readonly next_attempt_at?: Date | null;
   };
 
 export const SYSTEM = 'system';
 
-/** Whether no person waits for the answer, because a webhook source wants its incidents triaged. */
+/** True if no person waits for the verdict, because a webhook source requested the triage. */
 export function noPersonAsked({ requested_by }: Pick<TriageRun, 'requested_by'>): boolean {
   return requested_by === SYSTEM || requested_by.startsWith('webhook:');
 }

@@ -72,7 +72,7 @@ export class TriageEvidenceDto {
   readonly value: string | number | boolean;
 }
 
-/** Verdict of a run, whether or not it became the verdict of the incident. */
+/** Verdict of a run, even if it did not become the verdict of the incident. */
 export class TriageVerdictDto {
   @Choice('Classification', CLASSIFICATIONS)
   readonly classification: Classification;
@@ -209,7 +209,7 @@ export class TriageToolCallDto {
       description: 'Answer to the model: any JSON.',
     },
     {
-      // Some generators do not understand a list of types, which would mean the same.
+      // Has the same meaning as a list of types, which some generators do not understand.
       allOf: [{ $ref: '#/components/schemas/AnyJson' }],
     },
   )

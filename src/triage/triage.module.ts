@@ -20,7 +20,7 @@ import { TriageJudging } from './runs/triage-judging.js';
 import { TriageTools } from './tools/triage-tools.js';
 import { TriageService } from './triage.service.js';
 
-/** The SDK of a provider is loaded only if it is used. */
+/** Loads the SDK of a provider only if it is used. */
 async function modelOf(settings: Settings, http: OutboundHttp): Promise<TriageModel> {
   const provider = chosenProvider(settings);
   if (provider === 'none') return new NoModel();
@@ -30,8 +30,8 @@ async function modelOf(settings: Settings, http: OutboundHttp): Promise<TriageMo
 }
 
 /**
- * `model` asks a provider, with `prompts` and `tools`. `evidence` checks its answer against the data. `runs` executes and ends
- * runs. `records` has their rows.
+ * `model` asks a provider, with `prompts` and `tools`. `evidence` checks the response against the data. `runs` executes and
+ * ends runs. `records` stores runs.
  */
 @Module({
   imports: [

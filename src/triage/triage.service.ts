@@ -41,7 +41,7 @@ const GRACE_MS = 5_000;
 const HANDLER = 'auto-triage';
 const LONGEST_PLAYBOOK = 200;
 
-/** Creates runs, or gives a waiting run to the person who asks for it. */
+/** Creates triage runs. A person who requests triage takes over the waiting run. */
 @Injectable()
 export class TriageService implements OnModuleInit {
   constructor(
@@ -67,16 +67,15 @@ export class TriageService implements OnModuleInit {
     );
   }
 
-  /** Maximum time until a response: longer than a run may take. */
+  /** Maximum time until a response: longer than the maximum time of a run. */
   get answeredWithinMs(): number {
     return this.settings.triageTimeoutMs + GRACE_MS;
   }
 
   /**
-   * Triages an incident. Returns the last completed run unless `force` is set. The returned run is completed, or it waits because
-   * the caller does not, or because the service stopped during the attempt.
-   *
-   * @param later whether the caller does not wait for the verdict
+   * Triages an incident. Returns the last completed run unless `force` is set. The returned run is completed, or queued because
+   * the caller does not wait, or because the service stopped during the attempt.
+   * @param later true if the caller does not wait for the verdict
    */
   async triage(
     caller: Principal,
@@ -116,7 +115,7 @@ export class TriageService implements OnModuleInit {
     return this.withProvider(run);
   }
 
-  /** A waiting run will ask the present provider, independently of earlier settings. */
+  /** Shows the provider that is configured now, because a waiting run uses it. */
   private withProvider(run: TriageRun): TriageRun {
     if (run.status !== 'queued') return run;
     const { provider, unusable } = this.model;
@@ -161,11 +160,11 @@ export class TriageService implements OnModuleInit {
     const { run: after, cause } = await ended();
     if (cause instanceof ModelUnavailableError) throw unavailable(cause);
     if (cause) throw cause as Error;
-    // Without an outcome, another replica has taken the run over.
+    // If there is no outcome, another replica has taken over the run.
     return after ?? (await this.runs.find(run.incident_id, run.id)) ?? run;
   }
 
-  /** The incident is locked, so that simultaneous requests take turns. */
+  /** Locks the incident, so that simultaneous requests run one after the other. */
   private async createOrTakeOver(
     tx: Tx,
     wanted: NewRun,
@@ -193,8 +192,8 @@ export class TriageService implements OnModuleInit {
   }
 
   /**
-   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Without a model outside, they end in
-   * the same transaction. Returns the events that came too early: the attempt in progress does not know the latest report.
+   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Without an external model, runs end in
+   * the same transaction. Returns the events to retry, because the attempt in progress does not know the latest report.
    */
   private async triageWanted(tx: Tx, events: readonly DomainEvent[]): Promise<DomainEvent[]> {
     const wanted = [...Map.groupBy(events, ({ subject }) => subject.id)].map(([id, ofIncident]) => {

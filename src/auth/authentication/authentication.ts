@@ -31,8 +31,8 @@ interface Credential {
 const BEARER = /^bearer +([\x21-\x7e]{1,256})$/i;
 
 /**
- * The session cookie is ignored if there is an Authorization header, whatever the header contains. Several headers are
- * malformed, because a proxy in front of the service may have checked another one than the first.
+ * Ignores the session cookie if the request has any Authorization header. Several Authorization headers are
+ * malformed, because a proxy in front of the service may have checked another header than this service would.
  */
 function credentialOf(request: FastifyRequest): Credential | undefined {
   const headers = request.raw.headersDistinct.authorization;
@@ -46,7 +46,6 @@ function sessionCredentialOf(request: FastifyRequest): Credential | undefined {
   return token ? { kind: 'session', token } : undefined;
 }
 
-/** Authenticates requests. */
 @Injectable()
 export class Authentication {
   private readonly metricsHash: Buffer | undefined;
@@ -60,7 +59,6 @@ export class Authentication {
     this.metricsHash = metricsToken === undefined ? undefined : hashOf(metricsToken);
   }
 
-  /** Returns the principal of a request that requires one. */
   async requirePrincipal(request: FastifyRequest, required: Role | undefined): Promise<Principal> {
     const credential = credentialOf(request);
     if (!credential) throw new UnauthorizedError();
@@ -80,7 +78,7 @@ export class Authentication {
     return this.principalOf(credential, verified, required);
   }
 
-  /** Returns the user of the session for public handlers. A session that cannot be verified counts as no session. */
+  /** Returns the user of the session, for public handlers. An invalid session counts as no session. */
   async findSessionUser(request: FastifyRequest): Promise<Principal | undefined> {
     const credential = sessionCredentialOf(request);
     if (!credential) return undefined;
@@ -89,8 +87,8 @@ export class Authentication {
   }
 
   /**
-   * METRICS_TOKEN gives access to metrics and health even while the database is down. Compares hashes in constant time,
-   * so that the response time reveals neither content nor length of the token.
+   * True if the token is METRICS_TOKEN, which works even while the database is down. Compares hashes in constant
+   * time, so that the response time reveals neither content nor length of the token.
    */
   hasMetricsToken(request: FastifyRequest): boolean {
     const credential = credentialOf(request);
@@ -116,7 +114,7 @@ export class Authentication {
       : this.verification.verifySession(token);
   }
 
-  /** The credential was read up to 1 s ago. Each writing transaction of the principal reads it again. */
+  /** The credential was read up to 1 s ago. Each writing transaction of the principal reads the credential again. */
   private principalOf(
     credential: Credential,
     { identity }: VerifiedCredential,
@@ -146,7 +144,7 @@ export class Authentication {
   }
 }
 
-/** First guard: an unknown caller learns nothing and costs little. A handler without a declaration is closed. */
+/** First guard: an unknown caller learns nothing and costs little. Handlers without an access rule are closed. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
   constructor(private readonly authentication: Authentication) {}
@@ -168,7 +166,7 @@ export class AuthenticationGuard implements CanActivate {
 }
 
 /**
- * Comes after the guards that check the request itself, so that an invalid request is rejected before a missing
+ * Runs after the guards that check the request itself, so that an invalid request is rejected before a missing
  * permission.
  */
 @Injectable()
@@ -185,7 +183,6 @@ export class RoleGuard implements CanActivate {
   }
 }
 
-/** The key or token does not exist. */
 function unknownKey(told: AppError): StrangerRefusedError {
   return new StrangerRefusedError({ action: 'auth.key_refused' }, told);
 }
@@ -196,12 +193,11 @@ const SESSION_COOKIE = 'its_session';
  */
 const SECURE_SESSION_COOKIE = `__Host-${SESSION_COOKIE}`;
 
-/** Session token of the request. The name of the cookie depends on https. */
 export function sessionTokenOf(request: FastifyRequest): string | undefined {
   return request.cookies[cookieName(request)];
 }
 
-/** The cookie has no expiry: the browser deletes it when it closes. The server ends the session independently. */
+/** The cookie lasts until the browser closes. The server ends the session independently. */
 export function setSessionCookie(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -43,13 +43,13 @@ export class CredentialCache<V> {
     return found.value;
   }
 
-  /** The next use reads the credential again. The result of a read in progress is not cached. */
+  /** Removes the credential, so that the next use reads it again. The result of a read in progress is not cached. */
   forget(key: string): void {
     this.known.delete(key);
     this.underWay.delete(key);
   }
 
-  /** Forgets all matching credentials. Results of reads in progress are not cached, because they might match. */
+  /** Removes all matching credentials. Results of reads in progress are not cached, because they might match. */
   forgetWhere(matches: (value: V) => boolean): void {
     for (const [key, { value }] of this.known) {
       if (value !== undefined && matches(value)) this.known.delete(key);

@@ -8,12 +8,12 @@ import { sessionHashOf } from '../sessions/session.entity.js';
 import { CredentialCache } from './credential-cache.js';
 
 const MINUTE = 60_000;
-/** Uses within this time are written in one statement. */
+/** Uses within this time are written by one statement. */
 const GATHER_MS = 1_000;
 
 /**
- * Verifies credentials without a database read per request: see docs/adr/0007. Stores the last use of each at most once per
- * minute, without delaying requests.
+ * Verifies credentials without a database read per request: see docs/adr/0007. Stores the last use of each credential
+ * at most once per minute, without delaying requests.
  */
 @Injectable()
 export class CredentialVerification implements OnApplicationShutdown {
@@ -46,7 +46,7 @@ export class CredentialVerification implements OnApplicationShutdown {
     return known && this.inTime(known);
   }
 
-  /** Takes effect at once on this replica, and within 1 s on the others. */
+  /** Takes effect immediately on this replica, and within 1 s on the other replicas. */
   forgetKey(prefix: string): void {
     this.keys.forget(prefix);
   }
@@ -59,7 +59,6 @@ export class CredentialVerification implements OnApplicationShutdown {
     this.sessions.forgetWhere(({ identity }) => identity.sessionId === id);
   }
 
-  /** Forgets the sessions of the user and the keys that the user owns. */
   forgetUser(id: string): void {
     this.sessions.forgetWhere(({ identity }) => identity.id === id);
     this.keys.forgetWhere(({ identity }) => identity.personId === id);
@@ -88,7 +87,7 @@ export class CredentialVerification implements OnApplicationShutdown {
         if (ids.length > 0) await this.repository.noteUsed(kind, ids);
       }
     } catch (error) {
-      // The times are only shown to people. The next use is stored again.
+      // The times are only displayed. The next use is stored again.
       this.logger.warn({ err: error }, 'The last use of keys and sessions could not be written.');
     }
   }

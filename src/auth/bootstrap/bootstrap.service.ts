@@ -49,7 +49,7 @@ export class Bootstrap implements OnModuleInit {
     const { bootstrapAdminApiKey, bootstrapAdminPassword, dataDir } = this.settings;
     if (!this.embedded && !bootstrapAdminApiKey && !bootstrapAdminPassword) return;
     await this.transactions.run(async (tx) => {
-      // Replicas that start at the same time wait here. The later ones find the user and key of the first.
+      // Replicas that start at the same time wait here. Later replicas find the user and key of the first replica.
       await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`);
       const password = await this.makeUser(tx);
       const api_key = await this.makeKey(tx);
@@ -66,10 +66,10 @@ export class Bootstrap implements OnModuleInit {
   private async makeUser(tx: Tx): Promise<string | undefined> {
     const given = this.settings.bootstrapAdminPassword;
     if (!given && !this.embedded) return undefined;
-    // Deleted users count, too.
+    // Deleted users also count.
     const taken = given ? { username: BOOTSTRAP_USER } : {};
     if (await tx.getRepository(UserEntity).existsBy(taken)) return undefined;
-    // Only now: later the setting is unused, so a weak password in it does no harm.
+    // Checked only if the password is used: a weak password in an unused setting does no harm.
     const weakness = given && (await weaknessOf(given, BOOTSTRAP_USER));
     if (weakness) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
     const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
@@ -115,8 +115,8 @@ const OWNER_ONLY = 0o600;
 const credentialsFileIn = (dataDir: string): string => join(dataDir, 'bootstrap-credentials.json');
 
 /**
- * Reports who can log in, and reminds people to change the generated password of the first start, because it is stored
- * in a file. `/health` shows it and stays healthy.
+ * Reports who can log in, and reminds people to change the generated password of the first start, because that
+ * password is stored in a file. `/health` shows the reminder and stays healthy.
  */
 @Injectable()
 export class WhoCanLogIn implements OnModuleInit {
@@ -157,8 +157,8 @@ export class WhoCanLogIn implements OnModuleInit {
 }
 
 /**
- * For an operator who cannot log in: creates an admin, or makes an existing user an enabled admin again. `undefined` if
- * the name belonged to a deleted user, because names are never reused.
+ * Creates an admin, or makes an existing user an enabled admin, for an operator who cannot log in. Returns
+ * `undefined` if the name belonged to a deleted user, because names are never reused.
  */
 export async function ensureAdmin(
   dataSource: DataSource,

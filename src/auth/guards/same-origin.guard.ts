@@ -9,7 +9,6 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** `unknown` if the request has neither header, as requests of programs. */
 type OriginVerdict = 'same' | 'other' | 'unknown';
 
-/** Whether the method of the request may change something. */
 export function isUnsafeMethod({ method }: FastifyRequest): boolean {
   return !SAFE_METHODS.has(method);
 }
@@ -37,15 +36,15 @@ const DEMAND = Symbol('same origin');
 
 type Demand = 'not-another-site' | 'this-site';
 
-/** For login and logout: rejects requests from another site, accepts requests without origin headers. */
+/** Rejects requests from another site, and accepts requests without origin headers. For login and logout. */
 export const RefusesOtherSites = (): MethodDecorator => SetMetadata(DEMAND, 'not-another-site');
 
-/** For forms outside /api: a request with a session must prove that it comes from this site. */
+/** Requires proof that a request with a session comes from this site. For forms outside /api. */
 export const RequiresThisSite = (): MethodDecorator => SetMetadata(DEMAND, 'this-site');
 
 /**
- * Programs send no origin and have no cookies that another site could misuse. The guard runs before the rate limits, so
- * that a page of another site cannot use up the limit of its visitors.
+ * Programs send no origin and have no cookies that another site could misuse. The guard runs before the rate limits,
+ * so that a page of another site cannot use up the rate limit of a visitor.
  */
 @Injectable()
 export class SameOriginGuard implements CanActivate {

@@ -46,7 +46,7 @@ export class ApiKeyEntity {
   @Column({ type: 'text', default: 'standard' })
   readonly limit_class: KeyLimitClass;
 
-  /** Limits of the key that replace those of its class. */
+  /** Limits of the key. They replace the limits of the class. */
   @Column({ type: 'jsonb', nullable: true })
   readonly limits: KeyLimits | null;
 
@@ -66,8 +66,8 @@ export class ApiKeyEntity {
   readonly revoked_at: Date | null;
 
   /**
-   * User who owns the key, directly or through another key; null for keys of the first start and the keys created with
-   * them.
+   * User who owns the key, directly or through another key. Null for keys of the first start and for keys that those
+   * keys created.
    */
   @Column({ type: 'uuid', nullable: true })
   readonly owner_id: string | null;
@@ -77,7 +77,6 @@ export class ApiKeyEntity {
   readonly owner?: UserEntity | null;
 }
 
-/** A key without the hash of its secret. Queries do not select the hash by default. */
 export type ApiKey = Omit<ApiKeyEntity, 'secret_hash' | 'owner'> & {
   /** User name of the owner. */
   readonly owner: string | null;
@@ -91,5 +90,5 @@ export type NewApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix' | '
   readonly expiresInDays?: number;
 };
 
-/** Result of creating a key. The secret is never available again. */
+/** The secret is never available again. */
 export type CreatedKey = ApiKey & { readonly key: string };

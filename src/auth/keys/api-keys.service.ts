@@ -21,7 +21,7 @@ import { createKey } from './key-format.js';
 
 const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 
-/** A join would read a page in two statements, of which one sorts all keys. */
+/** A join would read a page with two statements, one of which sorts all keys. */
 const WITH_OWNER = { relations: { owner: true }, relationLoadStrategy: 'query' } as const;
 
 @Injectable()
@@ -67,7 +67,7 @@ export class ApiKeysService {
     );
   }
 
-  /** `undefined` if the name or the prefix is in use, or was used before. */
+  /** Returns `undefined` if the name or the prefix is or was in use. */
   async insertIfNew(tx: Tx, key: NewApiKey): Promise<ApiKey | undefined> {
     const { limits = {}, expiresInDays, ...columns } = key;
     const result = await tx
@@ -107,7 +107,7 @@ export class ApiKeysService {
     }, caller);
   }
 
-  /** Revokes the keys that the user owns, directly or through other keys. Returns how many. */
+  /** Revokes the keys that the user owns, directly or through other keys. Returns the number of revoked keys. */
   async revokeAllOf(tx: Tx, caller: Principal, owner: User): Promise<number> {
     const reason = `${owner.username} was deleted`;
     return await this.revokeWhere(tx, caller, { owner_id: owner.id }, { reason });
@@ -138,8 +138,8 @@ export class ApiKeysService {
   }
 
   /**
-   * The user who owns the caller may be deleted concurrently. Either the deletion waits and then finds the new key, or
-   * the caller waits here and then finds its credentials invalid.
+   * Locks the owner, because the owner may be deleted concurrently. Either the deletion waits and then finds the new
+   * key, or the caller waits here and then finds its credentials invalid.
    */
   private async lockOwner(tx: Tx, caller: Principal): Promise<void> {
     if (caller.personId === undefined) return;

@@ -21,7 +21,7 @@ export function createKey(): NewKey {
   return readKey(`its_${prefix}_${randomBytes(SECRET_BYTES).toString('base64url')}`)!;
 }
 
-/** Parses a key. A plain hash is enough to store: a secret of 256 bits cannot be found by guessing. */
+/** Parses a key. A plain hash is safe to store, because a secret of 256 bits cannot be guessed. */
 export function readKey(key: string): NewKey | undefined {
   const prefix = KEY_PATTERN.exec(key)?.[1];
   return prefix === undefined ? undefined : { key, prefix, hash: hashOf(key) };

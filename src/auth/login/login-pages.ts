@@ -5,12 +5,11 @@ import { ErrorFilter } from '../../platform/http/answer.js';
 import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../../platform/http/page-look.js';
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-requirements.js';
 
-/** Whether an HTML form sent the request, so that a person reads the response. */
+/** True if an HTML form sent the request, so that a person reads the response. */
 export function isForm(request: FastifyRequest): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
 }
 
-/** Text of one field of a body or a query. */
 function textField(fields: unknown, name: string): string | undefined {
   if (typeof fields !== 'object' || fields === null) return undefined;
   const value: unknown = (fields as Record<string, unknown>)[name];
@@ -37,8 +36,8 @@ const STYLE = `${COLOURS}${DARK_COLOURS}
 `;
 
 /**
- * A page with a form. It needs no script, and screen readers can read all of it. The error comes first in title and page,
- * so that they announce it. `before` and `after` are escaped HTML.
+ * Returns a page with a form. The page needs no script. The error comes first in title and page, so that screen
+ * readers announce the error. `before` and `after` are escaped HTML.
  */
 function framedPage(title: string, error: string | undefined, before: string, after: string) {
   const alert = error && `    <p id="error" role="alert">${escapeHtml(error)}</p>\n`;
@@ -64,14 +63,14 @@ ${before}${alert ?? ''}${after}
 const DEFAULT_NEXT = '/docs';
 const LONGEST = 1_024;
 /**
- * Path on this host, with query and fragment. The path has no percent signs, no backslashes and no empty or dotted parts,
- * so that browsers and proxies read it in only one way.
+ * Path on this host, with query and fragment. The path has no percent signs, no backslashes and no empty or dotted
+ * segments, so that browsers and proxies read the path in only one way.
  */
 const LOCAL_PATH = /^\/(?:[\w~@:-][\w.~@:-]*(?:\/[\w~@:-][\w.~@:-]*)*\/?)?(?:[?#][\x21-\x7e]*)?$/;
 
 /**
- * Redirect target of a form: its field `next`, else the query, so that a link to /login?next=… still works after a
- * failed attempt.
+ * Returns the redirect target of a form: its field `next`, otherwise the query, so that a link to /login?next=… still
+ * works after a failed attempt.
  */
 export function nextOf(request: FastifyRequest): string {
   return safeNext(textField(request.body, 'next') ?? textField(request.query, 'next'));
@@ -82,7 +81,7 @@ export function safeNext(next = ''): string {
   return next.length <= LONGEST && LOCAL_PATH.test(next) ? next : DEFAULT_NEXT;
 }
 
-/** Hidden field that sends `next` back. */
+/** Hidden field that sends `next` with the form. */
 function nextField(next: string): string {
   return next === DEFAULT_NEXT
     ? ''
@@ -96,7 +95,7 @@ interface Page {
   readonly principal?: string;
 }
 
-/** `username` is the user name of the previous attempt. */
+/** @param username user name of the previous attempt */
 export function loginPage({
   next,
   error,
@@ -104,7 +103,7 @@ export function loginPage({
   username = '',
 }: Page & { readonly username?: string }): string {
   const described = error === undefined ? '' : ' aria-describedby="error"';
-  // Focuses the first field to fill in.
+  // Focuses the first empty field.
   const [first, second] = username === '' ? [' autofocus', ''] : ['', ' autofocus'];
   const session =
     principal === undefined
@@ -123,14 +122,14 @@ ${WHOSE_ACCOUNT}`;
   return framedPage('Log in', error, session, form);
 }
 
-/** Help for people without an account, and after a fresh installation. */
+/** Help for people without an account, and after a new installation. */
 const WHOSE_ACCOUNT = `    <p class="hint">No account, or the password forgotten? An admin of this service makes one, or sets a new password.</p>
     <details>
       <summary>You have just installed it?</summary>
       <p>The first start made the user <code>admin</code>. Its password is in the file <code>bootstrap-credentials.json</code> in the folder of the service's data, or is what <code>BOOTSTRAP_ADMIN_PASSWORD</code> was set to. On the machine itself, <code>npm run create-admin</code> makes another admin.</p>
     </details>`;
 
-/** `madeUp`: the current password is the one generated at the first start. Then the login redirects here. */
+/** @param madeUp true for the generated password of the first start, with which the login redirects here */
 export function passwordPage(
   principal: string,
   { next, error, madeUp }: Page & { readonly madeUp: boolean },
@@ -182,12 +181,12 @@ export function loginErrorPage(request: FastifyRequest, { code, message }: AppEr
   return loginPage({ next: nextOf(request), error, username });
 }
 
-/** Shows the login page if the session has ended. The login returns here. */
+/** Shows the login page if the session has ended. A new login returns to the password page. */
 export function passwordErrorPage(request: FastifyRequest, error: AppError): string {
   const principal = request.caller?.name;
   if (!principal) return loginPage({ next: '/login/password', error: error.message });
   const messages = error instanceof ValidationError ? error.errors : [error];
-  // Replaces the names of fields by their labels in the form.
+  // Replaces field names by their labels in the form.
   const words = messages.map((one) => one.message.replace(/^(\w+?)_password\b/, 'The $1 password'));
   return passwordPage(principal, { next: nextOf(request), madeUp: false, error: words.join(' ') });
 }

@@ -5,7 +5,7 @@ import { AlwaysTrue, Field, Instant, Nested, Text } from '../../platform/validat
 import { PasswordChangeDto, LONGEST_GUESS, PrincipalDto } from '../me/me.dto.js';
 import { STRANGERS_PER_MINUTE, FAILURES_PER_MINUTE } from '../../platform/limits/limits.js';
 
-/** A name or password of a login attempt. It may be longer than a valid one. */
+/** Name or password of a login attempt. A guess may be longer than a valid value. */
 const Guess = (format?: 'password') =>
   Field(
     {},
@@ -65,7 +65,7 @@ export const ApiNextQuery = () =>
     schema: { type: 'string' },
   });
 
-/** The contract shows only JSON: browsers send the form, and some generators do not support a body of two types. */
+/** The contract shows only JSON, because some generators do not support a body of two types. */
 export const ApiJsonOrForm = (type: Type) =>
   applyDecorators(
     ApiExtraModels(type),
@@ -86,7 +86,7 @@ export const BEGUN_SESSION = setCookie(
 );
 export const ENDED_SESSION = setCookie('Removes the session.', 'its_session=; Max-Age=0');
 
-/** A form is redirected, so the response has no body. */
+/** Redirects a form, so the response has no body. */
 export const ApiSeeOther = (description: string, session?: ReturnType<typeof setCookie>) =>
   ApiResponse({
     status: 303,

@@ -15,10 +15,7 @@ import { PageQueryDto, sortWords, SortWords } from '../../platform/paging/page.j
 
 const PRINCIPAL_KINDS = ['key', 'user'] as const;
 
-/**
- * Longer than any valid name or password, so that a typing error gets the error of a wrong password instead of an
- * invalid request.
- */
+/** Longer than any valid name or password, so that a typing error is a wrong password instead of an invalid request. */
 export const LONGEST_GUESS = 1_024;
 
 export class PrincipalDto {

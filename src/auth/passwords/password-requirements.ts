@@ -1,40 +1,37 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { ValidateBy } from 'class-validator';
 
-/*
- * Rules for new passwords: length, and resistance to guessing. Passwords that are tried at a login are not checked.
- */
+/* Rules for new passwords: length, and resistance to guessing. Passwords of login attempts are not checked. */
 
 export const SHORTEST_PASSWORD = 12;
 export const LONGEST_PASSWORD = 256;
 
-/** zxcvbn calls this score "safely unguessable": it takes more than 10^8 guesses. */
+/** zxcvbn calls this score "safely unguessable": guessing takes more than 10^8 attempts. */
 const GOOD_SCORE = 3;
-/** Judging long passwords is slow, and a password whose beginning is good is good. */
+/** Checking long passwords is slow, and a password with a strong beginning is strong. */
 const JUDGED_CHARACTERS = 48;
 const MOST_SUBSTITUTIONS = 16;
 const SHORTEST_NAME_PART = 3;
-/** The first words that people choose for a password of this service. */
+/** First words that people choose for a password of this service. */
 const SITE_WORDS = ['incident', 'triage', 'service', 'security', 'soc', 'response', 'alert'];
-/** Minimum number of characters that do not belong to the user name or these words. */
+/** Minimum number of characters outside the user name and these words. */
 const LEAST_BESIDE_WORDS = 8;
 
 /**
- * Keyboards and systems encode the same password differently, for example with composed letters or full-width digits.
- * NFKC unifies them before the length is counted and the password is hashed.
+ * Unifies a password by NFKC, before its length is counted and the password is hashed: keyboards and systems encode
+ * the same password differently, for example with composed letters or full-width digits.
  */
 export function normalisePassword(password: string): string {
   return password.normalize('NFKC');
 }
 
-/** Counts characters as people see them, not UTF-16 units. */
+/** Counts visible characters, not UTF-16 units. */
 export function hasPermittedLength(password: unknown): password is string {
   if (typeof password !== 'string' || password.length > 4 * LONGEST_PASSWORD) return false;
   const length = [...normalisePassword(password)].length;
   return length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD;
 }
 
-/** Validates a field that sets a password. */
 export const IsPassword = (): PropertyDecorator =>
   ValidateBy({
     name: 'password',
@@ -69,7 +66,7 @@ function besideWords(text: string, words: readonly string[]): string {
   return words.reduce((rest, word) => rest.replaceAll(word, ''), text.toLowerCase());
 }
 
-/** Loaded when the first password is set: the dictionary takes about 25 MB, which most replicas never need. */
+/** Loads the dictionary at its first use: it takes about 25 MB, and most replicas never need it. */
 async function load(): Promise<ZxcvbnFactory> {
   const [{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }] = await Promise.all([
     import('@zxcvbn-ts/core'),

@@ -18,7 +18,7 @@ interface Cost {
   readonly p: number;
 }
 
-/** OWASP recommendation for Argon2id; about 60 ms on one core of 2026. */
+/** OWASP recommendation for Argon2id. Takes about 60 ms on one core of 2026. */
 const COST: Cost = { m: 19_456, t: 2, p: 1 };
 
 const PREFIX = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}`;
@@ -62,25 +62,25 @@ function bare(bytes: Buffer): string {
 
 /** Each check takes 19 MiB and one of the few threads that Node.js also uses for files and DNS. */
 const AT_A_TIME = 2;
-/** About 10 s of work, which is the longest acceptable wait for a login. */
+/** About 10 s of work: the longest acceptable wait for a login. */
 const MOST_WAITING_CHECKS = 300;
 
-/** Compared for unknown users: it has the current cost, and no password matches it. */
+/** Compared for unknown users: this hash has the current cost, and no password matches it. */
 const HASH_OF_NOBODY = `${PREFIX}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 interface PasswordGuess {
   readonly address: string;
-  /** Name under which failures from unknown networks are counted, even if the user does not exist. */
+  /** Counts failures from unknown networks, even if no user has this name. */
   readonly account: string;
   readonly password: string;
-  /** `undefined` if the user does not exist: the check takes the same time. */
+  /** `undefined` if the user does not exist. The check then takes the same time. */
   readonly user: LoginUser | undefined;
 }
 
 /**
- * Hashes and verifies passwords, two at a time. Failures are limited per address, and per account for networks from
- * which its user has not logged in. So guessing is slow from any number of addresses, and the owner can still log in.
- * See docs/adr/0008.
+ * Hashes and verifies passwords, two at a time. Limits failures per address. Also limits failures per account, from
+ * networks where the user has never logged in. So guessing is slow from any number of addresses, and the owner can
+ * still log in. See docs/adr/0008.
  */
 @Injectable()
 export class Passwords {
@@ -94,12 +94,12 @@ export class Passwords {
     private readonly refusals: Refusals,
   ) {}
 
-  /** Passwords are set by logged-in users or by the service, so strangers must not delay them. */
+  /** Takes priority over login checks, so that strangers cannot delay logged-in users and the service. */
   hash(password: string): Promise<string> {
     return this.places.run(() => hashPassword(password), { isPreferred: true });
   }
 
-  /** Hashes a chosen password. Rejects a weak one. `field` is the field of the request that contains it. */
+  /** Hashes a chosen password. Rejects a weak password. `field` is the request field with the password. */
   async hashChosen(username: string, password: string, field = 'password'): Promise<string> {
     const weakness = await weaknessOf(password, username);
     if (weakness !== undefined) throw new WeakPasswordError(field, weakness);
@@ -110,7 +110,7 @@ export class Passwords {
   async verify(guess: PasswordGuess): Promise<boolean> {
     await this.requireUnblocked(guess);
     const check = async (): Promise<boolean> => {
-      // Checked again: concurrent guesses all pass the first check before one of them fails.
+      // Checked again: concurrent guesses all pass the first check before any of them fails.
       await this.requireUnblocked(guess);
       const stored = guess.user?.password_hash;
       const matches = await passwordMatches(guess.password, stored ?? HASH_OF_NOBODY);
@@ -125,7 +125,7 @@ export class Passwords {
     return await this.places.run(check, { isPreferred: isTrustedAddress(guess) });
   }
 
-  /** With `isFailure`, counts a failure first. */
+  /** @param isFailure true to count a failure before the check */
   private async requireUnblocked(guess: PasswordGuess, isFailure = false): Promise<void> {
     const { address, account, user } = guess;
     const check = isFailure ? 'record' : 'blocked';
@@ -146,7 +146,7 @@ export class Passwords {
   }
 }
 
-/** The loopback address counts as known, so that an owner can log in from the machine itself before any other login. */
+/** The loopback address is trusted, so that an owner can log in from the machine before any other login. */
 function isTrustedAddress({ user, address }: PasswordGuess): boolean {
   return user?.known === true || isLoopback(address);
 }

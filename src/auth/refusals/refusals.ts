@@ -24,8 +24,8 @@ import { Transactions } from '../../platform/database/transactions.js';
 
 const MINUTE = 60_000;
 /**
- * Maximum rows per minute and replica. Each principal and each user has its own share, because their number is limited.
- * Strangers share one limit, because their number is not.
+ * Maximum rows per minute and replica. Each principal and each user has a separate share, because their number is
+ * limited. Strangers share one limit, because the number of strangers is unlimited.
  */
 const MOST_OF_ONE = { principal: 20, account: 20, stranger: 20 } as const;
 const MOST_OF_STRANGERS = 300;
@@ -33,7 +33,7 @@ const MOST_OF_STRANGERS = 300;
 export interface Refusal {
   readonly entry: AuditEntry;
   /**
-   * Whose share of rows is used: of a principal without permission, of the user whose account was tried, or of
+   * Selects the share of rows: of a principal without permission, of the user whose account was tried, or of
    * strangers.
    */
   readonly by: 'principal' | 'account' | 'stranger';
@@ -43,7 +43,7 @@ export interface Refusal {
 
 const SUBJECTS = { principal: 'principal', account: 'user', stranger: 'address' } as const;
 
-/** Number of refusals of a kind that were not written, with first and last time. */
+/** Refusals of the same kind that were not written: their number, first time and last time. */
 interface Unwritten {
   readonly refusals: AuditEntry['action'];
   readonly subject: AuditEntry['subject'];
@@ -52,12 +52,12 @@ interface Unwritten {
   readonly to: string;
 }
 
-/** Actor of unknown callers in the audit trail. User names have no colon, so there is no conflict. */
+/** Actor of unknown callers in the audit trail. User names contain no colon, so no user has this name. */
 const actorAt = (address: string): string => `address:${address}`;
 
 /**
- * Writes refusals into the audit trail without flooding it. Refusals beyond the limits, or during a database outage, are
- * counted, and the number is written at the end of the minute.
+ * Writes refusals into the audit trail without flooding it. Counts refusals beyond the limits or during a database
+ * outage, and writes the count at the end of the minute.
  */
 @Injectable()
 export class Refusals implements OnModuleInit, OnApplicationShutdown {
@@ -84,14 +84,14 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     await this.closeMinute();
   }
 
-  /** Known caller without permission. */
+  /** Records a known caller without permission. */
   async ofCaller({ action, actor, details }: CallerRefusal, request: FastifyRequest) {
     const subject = { type: 'route', id: `${request.method} ${routeOf(request) ?? 'unknown'}` };
     const entry = { actor, action, subject, details: { ...details, address: request.ip } };
     await this.write({ entry, by: 'principal', name: actor });
   }
 
-  /** Unknown caller: nothing of the request is stored. The response does not wait for the record. */
+  /** Records an unknown caller without any content of the request. The response does not wait for the record. */
   ofStranger({ subject, ...refusal }: StrangerRefusal, address: string): void {
     const network = networkOf(address);
     const entry = {
@@ -102,7 +102,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     void this.write({ entry, by: 'stranger', name: network });
   }
 
-  /** `username` is set only if the user exists, because people may type a password into that field. */
+  /** @param username only the name of an existing user, because people may type a password into this field */
   async login(address: string, username: string | undefined, reason: string): Promise<void> {
     const entry = {
       actor: actorAt(address),
@@ -117,7 +117,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     );
   }
 
-  /** The addresses are omitted, because each guess at the account may come from another address. */
+  /** Omits the addresses, because each guess for the account may come from another address. */
   accountLimit(username: string | undefined): void {
     const subject = { type: 'user', id: username ?? 'unknown' };
     const entry = { actor: 'system', action: 'auth.login_limited', subject } as const;
@@ -138,7 +138,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     const rowsOf = (share: string): number => this.rows.get(share) ?? 0;
     const hasRow = shares.every(([share, most]) => rowsOf(share) < most);
     if (hasRow) shares.forEach(([share]) => this.rows.set(share, rowsOf(share) + 1));
-    // Without a row of its own only the number is recorded, because the names of strangers are unlimited.
+    // If the share has no row, only the number is recorded, because the number of stranger names is unlimited.
     const subject = { type: SUBJECTS[by], id: rowsOf(own) > 0 ? name : 'several' };
     if (hasRow && (await this.insert([entry]))) return;
     const now = this.clock.now().toISOString();
@@ -162,11 +162,11 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
         ({ actor: 'system', action: 'auth.refusals_counted', subject, details }) as const,
     );
     if (entries.length === 0 || (await this.insert(entries))) return;
-    // The rows of the next minute include them.
+    // Written with the next minute.
     unwritten.forEach((one) => this.addUnwritten(one));
   }
 
-  /** `false` if the insert failed. The caller is refused in any case. */
+  /** Returns `false` if the insert failed. The caller is refused in any case. */
   private async insert(entries: readonly AuditEntry[]): Promise<boolean> {
     try {
       await this.transactions.run((tx) => this.audit.record(tx, ...entries));
@@ -182,8 +182,8 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
 }
 
 /**
- * Turns refusals of guards, services and transactions into audit records. They throw and need not know the request.
- * Passwords records failed logins, because it knows the reason.
+ * Writes audit records for refusals by guards, services and transactions, so that these need not know the request.
+ * `Passwords` records failed logins, because it knows the reason.
  */
 @Injectable()
 @Catch(CallerRefusedError, StrangerRefusedError)
@@ -193,8 +193,8 @@ export class RefusalFilter implements ExceptionFilter {
   constructor(private readonly refusals: Refusals) {}
 
   /**
-   * A known caller gets the response after the record is written, a stranger before. A record that cannot be written is
-   * logged.
+   * Responds to a known caller after the record is written, and to a stranger before. A record that cannot be written
+   * is logged.
    */
   async catch(
     error: CallerRefusedError | StrangerRefusedError,

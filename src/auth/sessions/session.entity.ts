@@ -2,12 +2,11 @@ import { hash, randomBytes } from 'node:crypto';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { UserEntity } from '../users/user.entity.js';
 
-/** Time without a request after which a session ends. */
+/** Maximum time without a request. The session then ends. */
 export const IDLE_HOURS = 8;
-/** Time after the login at which a session ends even if it is in use. */
+/** Maximum time after the login. The session then ends even if it is in use. */
 export const ABSOLUTE_HOURS = 24;
 
-/** A session without the hash of its token. Queries do not select the hash by default. */
 export type Session = Omit<SessionEntity, 'token_hash'>;
 
 const TOKEN_BYTES = 32;
@@ -17,7 +16,7 @@ export function createSessionToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** Hexadecimal hash of a token; `undefined` if the text is not a token. The token itself is not stored. */
+/** Returns the hexadecimal hash of a token, or `undefined` if the text is not a token. */
 export function sessionHashOf(token: string): string | undefined {
   return TOKEN_PATTERN.test(token) ? hash('sha256', token, 'hex') : undefined;
 }

@@ -27,15 +27,15 @@ import {
 } from './session.entity.js';
 
 const PRUNE_SECONDS = 600;
-/** Browsers send less. Longer texts are cut, because a stranger may send anything. */
+/** Browsers send shorter texts. Longer texts are cut, because a stranger may send any text. */
 const LONGEST_AGENT = 256;
-/** More networks than one user normally uses, and few enough to limit the table. */
+/** More networks than a user normally has, and few enough to keep the table small. */
 const MOST_NETWORKS = 50;
 const KEPT_DAYS = 180;
 
 /**
- * Attempts from networks of earlier logins are accepted while other networks are limited, so that guessing does not lock
- * the user out. The login has locked the user.
+ * Stores the network of a login. Attempts from stored networks are accepted while other networks are limited, so that
+ * guessing does not lock the user out. The login has already locked the user row.
  */
 const REMEMBER_NETWORK = `
   with forgotten as (
@@ -48,15 +48,15 @@ const REMEMBER_NETWORK = `
 
 const SORT_COLUMNS = { created_at: 'created_at', last_seen_at: 'last_seen_at' } as const;
 
-/** Looked up if the text cannot be a user name. No user has this name. */
+/** Name for the query if the text cannot be a user name. No user has this name. */
 const NOBODYS_NAME = '-';
 
 interface LoginOrigin {
   readonly address: string;
   readonly userAgent?: string;
   /**
-   * Session token that the browser already had. That session ends, so that an attacker cannot plant a session before
-   * the login.
+   * Previous session token of the browser. That session ends, so that an attacker cannot plant a session before the
+   * login.
    */
   readonly formerToken?: string;
 }
@@ -78,7 +78,7 @@ export class SessionsService implements OnModuleInit {
     this.work.every('auth.prune-known-networks', PRUNE_SECONDS, () => this.deleteOldNetworks());
   }
 
-  /** Unknown users, disabled users and wrong passwords have the same answer and the same response time. */
+  /** Responds to unknown users, disabled users and wrong passwords in the same way and time. */
   async logIn(username: string, password: string, origin: LoginOrigin) {
     const { address } = origin;
     // Mobile keyboards start a text with a capital letter.
@@ -91,7 +91,7 @@ export class SessionsService implements OnModuleInit {
     return { ...session, name: user.username, passwordMadeUp: user.password_made_up };
   }
 
-  /** `undefined` if the user was disabled, deleted or got another password since the check. */
+  /** Returns `undefined` if the user was disabled or deleted, or the password was changed, since the check. */
   async begin(
     user: Pick<LoginUser, 'id' | 'username' | 'password_hash'>,
     { address, userAgent, formerToken }: LoginOrigin,
@@ -123,7 +123,6 @@ export class SessionsService implements OnModuleInit {
     });
   }
 
-  /** Ends the session of the token, if there is one. */
   async end(token: string, address: string): Promise<void> {
     await this.transactions.run(async (tx) => {
       const username = await this.endByToken(tx, token);
@@ -138,7 +137,7 @@ export class SessionsService implements OnModuleInit {
     await tx.getRepository(SessionEntity).delete(wanted);
   }
 
-  /** Sessions of the caller that are still valid. An API key has none: its id is not the id of a user. */
+  /** Returns the valid sessions of the caller. An API key has none: its id is not the id of a user. */
   async listOwn(
     caller: Principal,
     { page, per_page, sort }: SessionQueryDto,
@@ -192,7 +191,7 @@ export class SessionsService implements OnModuleInit {
       .execute();
   }
 
-  /** Returns the name of the user; `undefined` if there was no such session. */
+  /** Returns the name of the user, or `undefined` if the session did not exist. */
   private async endByToken(tx: Tx, token: string): Promise<string | undefined> {
     const hash = sessionHashOf(token);
     if (hash === undefined) return undefined;

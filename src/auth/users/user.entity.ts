@@ -36,18 +36,16 @@ export class UserEntity extends RowTimes {
 
 export const USERNAME = /^[a-z0-9][a-z0-9._@-]{1,62}$/;
 
-/** Audit records name `system` as the actor if neither a user nor a key acted. */
+/** Actor in audit records without a user and without a key. */
 export const RESERVED_NAME = 'system';
 
 export function isUsername(text: string): boolean {
   return USERNAME.test(text) && text !== RESERVED_NAME;
 }
 
-/** Handling of API keys when their user is deleted. */
 export const KEYS_OF_DELETED = ['revoke', 'keep'] as const;
 export type KeysOfDeleted = (typeof KEYS_OF_DELETED)[number];
 
-/** A user without the password hash. Queries do not select the hash by default. */
 export type User = Omit<UserEntity, 'password_hash'>;
 
 export type NewUser = Pick<UserEntity, 'id' | 'username' | 'role' | 'enabled'> & {
@@ -59,7 +57,7 @@ export type UserChange = Partial<Pick<NewUser, 'role' | 'enabled' | 'password_ha
 
 /** User of a login, with the data to check the password. */
 export interface LoginUser extends UserEntity {
-  /** Whether this user has logged in from the network of this login before. */
+  /** True if this user has logged in from this network before. */
   readonly known: boolean;
 }
 

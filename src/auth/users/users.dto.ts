@@ -18,7 +18,7 @@ interface NewPasswordOptions {
   readonly description?: string;
 }
 
-/** Field for a new password. Passwords that are tried at a login have other rules. */
+/** Declares a field for a new password. Passwords of login attempts have other rules. */
 export function NewPassword({ optional, description }: NewPasswordOptions = {}): PropertyDecorator {
   return Field(
     { optional, description: description ?? GOOD_PASSWORD },

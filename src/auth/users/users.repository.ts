@@ -15,7 +15,7 @@ import {
 export class UsersRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** `undefined` if the name is in use, or was used before. */
+  /** Returns `undefined` if the name is or was in use. */
   async insertIfNew(tx: Tx, user: NewUser): Promise<User | undefined> {
     const result = await tx
       .createQueryBuilder()
@@ -42,7 +42,7 @@ export class UsersRepository {
     return users.map(({ username }) => username);
   }
 
-  /** One statement whether or not the user exists, so that its duration reveals nothing. */
+  /** Runs the same statement for existing and unknown users, so that its duration reveals nothing. */
   async findForLogin(username: string, network: string): Promise<LoginUser | undefined> {
     const { entities, raw } = await this.dataSource
       .getRepository(UserEntity)
@@ -61,8 +61,8 @@ export class UsersRepository {
   }
 
   /**
-   * Records the login and locks the user until the transaction ends, if nothing has changed since the password check. A
-   * user who was disabled, deleted or got another password meanwhile gets no session.
+   * Records the login and locks the user until the transaction ends. Returns `undefined` if the user was disabled or
+   * deleted, or the password was changed, since the password check.
    */
   async recordLogin(
     tx: Tx,
@@ -80,8 +80,8 @@ export class UsersRepository {
   }
 
   /**
-   * Locks the user and all enabled admins in the order of ids. If two concurrent changes would each leave only the
-   * admin of the other, the second waits and sees the first.
+   * Locks the user and all enabled admins in the order of ids. If two concurrent changes would each remove the other
+   * admin, the second change waits and sees the first.
    */
   async lockWithEnabledAdmins(
     tx: Tx,
@@ -99,7 +99,7 @@ export class UsersRepository {
     return { user, otherAdmins: users.length - (user ? 1 : 0) };
   }
 
-  /** Waits for a transaction that deletes or disables the user, and makes later ones wait. */
+  /** Waits for a transaction that deletes or disables the user, and blocks later such transactions. */
   async lockAgainstDeletion(tx: Tx, id: string): Promise<void> {
     await tx.getRepository(UserEntity).findOne({
       select: { id: true },
@@ -108,7 +108,7 @@ export class UsersRepository {
     });
   }
 
-  /** `undefined` if the user was deleted or no longer has the values of `before`. */
+  /** Returns `undefined` if the user was deleted or no longer has the values of `before`. */
   async update(
     tx: Tx,
     user: Partial<Pick<UserEntity, 'id' | 'username'>>,

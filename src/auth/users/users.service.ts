@@ -131,7 +131,7 @@ export class UsersService {
     const user = await this.users.findForLogin(caller.name, networkOf(address));
     const stored = user?.password_hash;
     if (!stored) throw new UnauthorizedError();
-    // Counted separately from logins, so that strangers who guess passwords there do not prevent this change.
+    // Counted separately from logins, so that strangers who guess passwords at the login do not block this change.
     const account = `${caller.name} in a session`;
     const guess = { address, account, password: current_password, user };
     if (!(await this.passwords.verify(guess))) {

@@ -12,7 +12,7 @@ interface Spotted {
 /** Remaining effort, shared by all texts of an incident, because strangers choose the texts. */
 export interface Effort {
   characters: number;
-  /** Words to read closely, at about a microsecond each. A host in other scripts counts as many words. */
+  /** Number of words to read, at about 1 µs each. A host in another script counts as many words. */
   words: number;
 }
 
@@ -25,7 +25,7 @@ const WORDS_OF_A_PIECE = 500;
 
 /**
  * Yields URLs, domains, IP addresses, e-mail addresses and hashes in the normal form of URLs (small letters, encoded labels), which
- * look-ups take. The work may be interrupted where it yields undefined.
+ * look-ups accept. Yields undefined where the caller may interrupt the work.
  */
 export function* addressesIn(text: string, effort: Effort): Generator<Spotted | undefined> {
   const read = refang(withoutHidden(text.slice(0, effort.characters)));
@@ -46,7 +46,7 @@ export function* addressesIn(text: string, effort: Effort): Generator<Spotted | 
   }
 }
 
-/** Character codes, because a regular expression takes ten times as long for a text of short words. */
+/** Uses character codes, because a regular expression takes ten times as long for a text of short words. */
 const ENDS_WORD = new Set([...'\t\n\r "\'<>`|\\^{}\u00a0\u3000'].map((end) => end.charCodeAt(0)));
 const TELLING = new Set([...'.:@'].map((sign) => sign.charCodeAt(0)));
 const SHORTEST_HASH = 32;
@@ -80,7 +80,7 @@ function* inWord(word: string, effort: Effort): Generator<Spotted> {
   yield* inUrl(withoutEnd(word.slice(scheme), '.,;:!?)\'"]*'), MOST_NESTED, effort);
 }
 
-/** The host before its normal form. Programs skip any slashes before it. */
+/** Host before its conversion to the normal form. Programs ignore slashes before the host. */
 const WRITTEN_HOST = /^[a-z]+:[/\\]*(?:[^/?#\\]*@)?([^/?#\\]*)/i;
 const LONGEST_PORT = ':65535'.length;
 
@@ -94,7 +94,7 @@ function* inUrl(text: string, nested: number, effort: Effort): Generator<Spotted
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const spotted = ipIn(host) ?? domainOf(host, effort);
   if (spotted) yield spotted;
-  // Services that rewrite links keep the original address in a parameter.
+  // Services that rewrite links keep the original URL in a parameter.
   for (const value of [...url.searchParams.values()].slice(0, nested)) {
     if (value.search(SCHEME) === 0) yield* inUrl(value, 0, effort);
   }
@@ -129,7 +129,7 @@ function* inPiece(piece: string, effort: Effort): Generator<Spotted> {
   if (domain) yield domain;
 }
 
-/** Converts an IPv4 address in an IPv6 address to IPv4, and writes IPv6 as URLs do. */
+/** Converts an IPv4 address in an IPv6 address to IPv4, and writes IPv6 in the form of URLs. */
 export function ipIn(text: string): Spotted | undefined {
   if (!hasFormat('ip', text) || text === '::') return undefined;
   const { family, text: value } = readIpAddress(text)!.address;
@@ -148,7 +148,7 @@ function domainOf(text: string, effort: Effort): Spotted | undefined {
   return hasFormat('domain', domain) ? { type: 'domain', value: domain } : undefined;
 }
 
-/** Encoding a host in other scripts takes time by the square of its length, so it has a maximum and costs effort. */
+/** Limits hosts in other scripts and charges effort for them, because encoding such a host takes quadratic time. */
 function isWorthReading(host: string, longest: number, effort: Effort): boolean {
   if (host.length > longest) return false;
   if (!OTHER_SCRIPTS.test(host)) return true;
@@ -156,7 +156,7 @@ function isWorthReading(host: string, longest: number, effort: Effort): boolean 
   return effort.words > 0;
 }
 
-/** A regular expression would take quadratic time for a long row of these characters. */
+/** Loops, because a regular expression would take quadratic time for a long row of these characters. */
 function withoutEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;

@@ -16,30 +16,29 @@ export const INDICATOR_TYPES = [
 export type IndicatorType = (typeof INDICATOR_TYPES)[number];
 
 export interface ExtractedIndicator {
-  /** Such as `i3`. Has no meaning outside of its run. */
+  /** Id such as `i3`, valid only in the run. */
   readonly id: string;
   readonly type: IndicatorType;
-  /** In normal form. */
   readonly value: string;
-  /** JSON pointers into raw_data; a pointer that begins with `fields` leads into the well-known fields. */
+  /** JSON pointers into raw_data. A pointer that begins with `fields` leads into the well-known fields. */
   readonly pointers: readonly string[];
 }
 
 type Spotted = Pick<ExtractedIndicator, 'type' | 'value'>;
 
 const MOST_INDICATORS = 200;
-/** Limit for each text, so that a mail full of addresses does not hide the other fields. */
+/** Limit per text, so that a mail full of addresses does not hide the other fields. */
 const MOST_OF_ONE_TEXT = 60;
 const MOST_POINTERS = 10;
 const MOST_CHARACTERS = 2 * 1024 * 1024;
 const MOST_WORDS = 20_000;
 const TEXTS_OF_A_PIECE = 100;
-/** Fields come before longer texts, which an attacker may have filled. */
+/** Length up to which a text is a field. Fields are read before longer texts, which an attacker may have filled. */
 const LONGEST_FIELD = 1_000;
 
 type FieldType = IndicatorType | 'address' | 'none';
 
-/** Types of well-known fields. For other fields the keys of the raw data name the type. */
+/** Types of well-known fields. For other fields, the key in the raw data determines the type. */
 const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
   domain: 'address',
   url: 'address',
@@ -129,7 +128,7 @@ const NAMES: ReadonlyMap<string, IndicatorType> = new Map(
   }).flatMap(([type, names]) => names.split(' ').map((name) => [name, type as IndicatorType])),
 );
 
-/** Keys whose meaning is the name of the object around them. */
+/** Keys whose meaning depends on the name of the surrounding object. */
 const INNER = new Set(['name', 'value', 'fullname', 'alternateid', 'path']);
 
 function namedType({ name, owner }: RawValue): IndicatorType | undefined {
@@ -158,7 +157,7 @@ function namedValue(type: IndicatorType, text: string): Spotted | undefined {
 
 const parentOf = ({ pointer }: RawText): string => pointer.slice(0, pointer.lastIndexOf('/'));
 
-/** Leaves out what a tool writes about itself, and the parts of a mail that are its text, with their digests. */
+/** Removes texts that a tool writes about itself, and body parts of a mail with their digests. */
 function withoutPlumbing(texts: readonly RawText[]): readonly RawText[] {
   const bodyParts = new Set(texts.filter(({ value }) => isBodyPart(value)).map(parentOf));
   bodyParts.delete('');
@@ -172,17 +171,17 @@ function withoutPlumbing(texts: readonly RawText[]): readonly RawText[] {
 const CONSOLE_LINK =
   /^(?:threaturl|falconhostlink|(?:alert|incident|case|event|finding|detection)(?:web)?(?:url|link)|(?:results|dashboard|console|portal|details?|alertdetails|runbook|silence|generator|panel|external|perma|html|deep|self|abxportal|xdr|help|docs?|documentation|remediation|recommendation|advisory|learnmore|support)(?:url|uri|link)|linkto\w+(?:ui|api)|dashboard|console|permalink|self)$/;
 
-/** Whether the link under this key opens the console of the tool, so it is not a link of the mail or event. */
+/** True if the link under this key opens the console of the tool. Such a link is not part of the mail or event. */
 export const isConsoleLink = (name: string): boolean => CONSOLE_LINK.test(name);
 
 const TOOL_ID =
   /(?:id|ids|idstring|guid|uuid|arn|etag|fingerprint|dthash|accounttag|cursor|nonce|(?:incident|alert|event|dedup|deduplication|aggregation|group|routing|integration|correlation|partition)key)$/;
-/** Some tools use an address as an id. */
+/** Keys of ids that may be an address in some tools. */
 const PERSON_ID = /(?:user|mail|login|sender|recipient|principal|account|alternate)id$/;
-/** `lap-7:0123456789abcdef0123456789abcdef`, as sensors list machines. */
+/** `lap-7:0123456789abcdef0123456789abcdef`: a machine in the list of a sensor. */
 const HOST_WITH_ID = /^[\w.-]{1,64}:[0-9a-f]{32}$/;
 
-/** The id of a mail has the form of an address. */
+/** True for ids of tools. The id of a mail looks like an address. */
 function isToolId({ name, value }: RawText): boolean {
   if (name === 'hosts' && HOST_WITH_ID.test(value)) return true;
   const isAddress = PERSON_ID.test(name) && /^[^\s@<]+@[^\s@]+$/.test(value);
@@ -198,7 +197,7 @@ const KIND =
 const ONE_NAME = /^#?[\w-]+(?:\.[\w-]+)+$/;
 /** `aws.guardduty` and `com.example.hook`: senders of events in clouds and buses. */
 const SENDER = /^(?:aws|azure|gcp|com|org)\./;
-/** `Microsoft.SecurityInsights/incidents`, and paths of resources with such names. */
+/** `Microsoft.SecurityInsights/incidents`, and resource paths with such names. */
 const RESOURCE =
   /^(?:\/subscriptions\/\S+|Microsoft\.[A-Z]\w+(?:\/[\w.-]+)*|microsoft\.[a-z]{6,40}(?:\/[\w.-]+)*)$/;
 const RESOURCE_KEY =
@@ -206,7 +205,7 @@ const RESOURCE_KEY =
 /** `Microsoft.KeyVault/vaults/accessPolicies/write`, under any key. */
 const OPERATION = /^Microsoft\.[A-Z]\w+(?:\/[\w.-]+)+$/;
 
-/** Whether a text names a kind of event, object or malware, such as `user.session.start`, and not a domain. */
+/** True if a text names a kind of event, object or malware, such as `user.session.start`, and not a domain. */
 function isKind({ name, owner, value }: RawText): boolean {
   const text = value.trim();
   if (OPERATION.test(text) || (RESOURCE_KEY.test(name) && RESOURCE.test(text))) return true;
@@ -217,7 +216,7 @@ function isKind({ name, owner, value }: RawText): boolean {
 const BODY_PART =
   /^(?:text|body|part|message|unnamed|untitled|mime)[-_. ]?\d{0,3}\.(?:html?|txt|plain)$/i;
 
-/** Whether a file is the text of the mail. Gateways list it beside attachments, under these names. */
+/** True if a file is the body of the mail. Gateways list the body beside attachments, under these names. */
 export const isBodyPart = (name: string): boolean =>
   name.length < 64 && BODY_PART.test(name.trim());
 
@@ -243,7 +242,7 @@ const SYSTEM_PROGRAMS = new Set(
 const SYSTEM_FOLDER =
   /^(?:(?:[a-z]:|\\device\\harddiskvolume\d+)\\windows\\(?:(?:system32|syswow64)\\(?:[\w.]+\\){0,3})?|\/(?:usr\/)?s?bin\/)?$/i;
 
-/** Whether a file is a system program in its usual folder or without a folder. It is on every machine. */
+/** True if a file is a system program in its usual folder or without a folder. Every machine has such programs. */
 function isSystemProgram(path: string): boolean {
   const from = Math.max(path.lastIndexOf('\\'), path.lastIndexOf('/')) + 1;
   const name = path

@@ -23,8 +23,8 @@ export type AuthenticationResult = (typeof RESULTS)[number];
 export interface MethodResult {
   readonly result: AuthenticationResult;
   /**
-   * `gateway`: a field of the tool. `header`: the head of the mail, or another place where strangers may write. There a
-   * result is reliable only if the gateway removes the headers of senders.
+   * `gateway`: a field of the tool. `header`: the head of the mail, or another place where strangers may write. A result there is
+   * reliable only if the gateway removes the headers of senders.
    */
   readonly said_by: 'gateway' | 'header';
   readonly pointer: string;
@@ -41,11 +41,11 @@ interface Said {
 }
 type Told = Said & MethodResult;
 
-/** Limit for hostile data, for each kind of place, so that no kind uses the room of another. */
+/** Limit per kind of place, so that hostile data of one kind does not displace results of another kind. */
 const MOST_RESULTS = 1_000;
 const LONGEST_HEADER = 16_384;
 
-/** Where a result stands: in a field of the tool, in the head of the mail, or where strangers may write. */
+/** Place of a result: a field of the tool, the head of the mail, or a place where strangers may write. */
 type Place = 'gateway' | 'head' | 'elsewhere';
 
 function placeOf({ path }: RawValue): Place {
@@ -67,10 +67,10 @@ export function mailAuthentication(rawData: unknown): MailAuthentication {
   const inHeader = (text: RawText) => resultsIn(text.value).map((one) => toldIn(text, one));
   const headers = texts.filter(({ name }) => name === 'authenticationresults');
   const isOfStranger = (header: RawText) => placeOf(header) === 'elsewhere';
-  // From the most reliable place to the least.
+  // Sorted from the most reliable place to the least reliable.
   const sources = [
     told.gateway,
-    // Each server adds its header above the others. The sender may have written any header below the topmost.
+    // Each server adds its header above the earlier headers. The sender may have written any header except the topmost.
     headers
       .filter((header) => !isOfStranger(header))
       .slice(0, 1)
@@ -98,7 +98,7 @@ export function mailAuthentication(rawData: unknown): MailAuthentication {
   };
 }
 
-/** A name with hyphens was copied from the mail. A name that the tool chose has none. */
+/** A name with hyphens was copied from the mail. Names that tools choose have no hyphens. */
 function toldIn(value: RawValue, said: Said): Told {
   const { pointer } = value;
   const isCopied = /\/authentication-results(?:\/|$)/i.test(pointer);
@@ -118,8 +118,8 @@ function inField({ name, path, value }: RawValue): Said[] {
 const hasPassed = ({ result }: Said): boolean => result === 'pass';
 
 /**
- * A stranger may have written a doubtful result, so it can only make things worse: beside other results a doubtful pass does not
- * count, and one failed signature outweighs passed ones.
+ * A stranger may have written a doubtful result, so it can only lower the trust: beside other results, a doubtful pass is ignored, and
+ * a doubtful failed signature outweighs passed signatures.
  */
 function believed(told: readonly Told[], doubtful: readonly Told[]): readonly Told[] {
   const against = doubtful.filter((one) => !hasPassed(one));
@@ -129,8 +129,8 @@ function believed(told: readonly Told[], doubtful: readonly Told[]): readonly To
 }
 
 /**
- * Of several results the worst counts, because any other may be an attacker's. Of several signatures one that passes is enough, unless
- * the tool saw none at all.
+ * Among several results the worst wins, because an attacker may have written the others. Among several signatures one pass is enough,
+ * unless the tool saw no signature.
  */
 function decisive(results: readonly [Told, ...Told[]]): Told {
   const is = (...wanted: readonly AuthenticationResult[]) =>
@@ -172,12 +172,12 @@ function resultIn(text: string): AuthenticationResult | undefined {
   return SPELLINGS.get(/^\s*([a-z]{1,16})\b/i.exec(text.slice(0, 64))?.[1]?.toLowerCase() ?? '');
 }
 
-/** The header before Authentication-Results: https://www.rfc-editor.org/rfc/rfc7208#section-9.1 */
+/** The predecessor of Authentication-Results: https://www.rfc-editor.org/rfc/rfc7208#section-9.1 */
 function receivedSpf({ value, pointer }: RawText): Told[] {
   return resultOf('spf', value).map((one) => ({ ...one, said_by: 'header', pointer }));
 }
 
-/** Microsoft's `AuthenticationDetails` is JSON in a text. Others write `SPF: fail, DKIM: none`. */
+/** Parses `AuthenticationDetails` of Microsoft, which is JSON in a text, or a text such as `SPF: fail, DKIM: none`. */
 function inSummary(text: string): Said[] {
   const written = text.trimStart().startsWith('{')
     ? Array.from(text.matchAll(/"(\w{3,8})":\s{0,9}"(\w{4,16})"/g), ([, ...pair]) => pair.join('='))
@@ -191,7 +191,7 @@ const NEXT_RESULT = /;|[\s,](?=(?:spf|dkim|dmarc|compauth)(?:\/\d)?\s{0,9}=)/i;
 /** `spf=pass smtp.mailfrom=example.com`. A version may follow the method: `dkim/1=pass`. */
 const RESULT = /^\s*([a-z]+)(?:\/\d+)?\s*=(.*)/is;
 
-/** Reads the value of an Authentication-Results header (RFC 8601), without the parts that are not readable. */
+/** Parses an Authentication-Results header (RFC 8601). Skips unreadable parts. */
 function resultsIn(header: string): Said[] {
   const segments = withoutComments(header.slice(0, LONGEST_HEADER)).split(
     NEXT_RESULT,
@@ -205,8 +205,8 @@ function resultsIn(header: string): Said[] {
 }
 
 /**
- * Removes comments, which may be nested, and separators in quoted text, so that neither looks like a further result. An
- * unclosed comment or quote ends with the header.
+ * Removes comments, which may be nested, and separators in quoted text, so that neither looks like a further result. An unclosed
+ * comment or quote extends to the end of the header.
  */
 function withoutComments(text: string): string {
   let depth = 0;
@@ -237,8 +237,8 @@ const MOST_LINES = 1_000;
 const LONGEST_HEAD = 131_072;
 
 /**
- * Reads headers from the heads of mails as if each were a field. Headers in an object or in a list of `{name, value}` are fields
- * already. A line that begins with a blank continues the header before it. The text of the mail begins after the first blank line.
+ * Splits the heads of mails into headers. Headers in an object or in a list of `{name, value}` are already fields. A line that begins
+ * with a blank continues the previous header. The body of the mail begins after the first blank line.
  */
 function writtenHeaders(texts: readonly RawText[]): readonly RawText[] {
   const heads = texts.filter(({ name }) => HEADS.has(name)).slice(0, MOST_RESULTS);

@@ -1,7 +1,7 @@
 /*
- * A fact that speaks for an event counts only where only a tool writes. A list of places of strangers would never be complete:
- * headers, parameters, cookies, variables and properties of files have any name. So these are the places whose keys tools choose,
- * with the root. Everything below any other name is a place of strangers.
+ * A fact in favour of an event counts only at places where only a tool writes. A list of the places of strangers could never be
+ * complete: headers, parameters, cookies, variables and file properties have any name. So this list has the root and the places
+ * whose keys tools choose. Everything below any other name is a place of strangers.
  */
 
 const oneOf = (names: string): string => `(?:${names.trim().split(/\s+/).join('|')})/`;
@@ -14,8 +14,8 @@ const SENDER_CHECKS = oneOf(`
   auth authentication authenticationresults authres checks spf dkim dmarc spfverdict dkimverdict dmarcverdict`);
 
 /**
- * Without `result` and `fields`, which search tools fill with each `name=value` of a log line; without `labels`, `tags` and
- * `metadata`, which come from files, machines and their owners; and without `details`, which holds anything.
+ * Excludes `result` and `fields`, which search tools fill with each `name=value` of a log line; `labels`, `tags` and `metadata`,
+ * which come from files, machines and their owners; and `details`, which may contain anything.
  */
 const OWN = oneOf(`
   process parent codesignature signature file exe dll driver package
@@ -43,14 +43,14 @@ const OWN = oneOf(`
   calendar hr travel booking purchaseorder order initiatedfrom posture`);
 
 const INVENTORIES = oneOf('asset assets srcasset sourceasset inventory cmdb');
-/** Inventories list machines by their addresses, the only names with these signs. */
+/** Inventories use addresses of machines as keys. Only these keys contain a dot or a colon. */
 const ADDRESS = '[^/.:]*[.:][^/]*/';
 
 /** Notes of a department: `accounts_payable_note`, `hr_record`, `service_desk_case`. */
 const BUSINESS_RECORD =
   '(?:accountspayable|ap|erp|crm|hr|itsm|cmdb|soc|servicedesk|helpdesk|asset|travel|calendar|finance|procurement|legal|facility|badge|mdm|vendor|supplier|change|patch|backup|scan|maintenance|engagement)(?:note|notes|record|records|entry|case|check|context|status)/';
 
-/** The service puts the newest report of an incident beside its first event. */
+/** Includes the newest report, which the service puts beside the first event of an incident. */
 const NOTED =
   '(?:\\w{0,24}(?:calendar|schedule|window|context|enrichment|inventory|cmdb|asset|record|records|lookup|hr|approval|confirmation|history|baseline|profile|directory|prevalence|knowledge|notes|checks?)|src|dst|dest|source|target|subject|caller|initiator|sourceasset|origin|destination|targetasset|site|location|relationship|sender|kibana|alert|partner|contract|\\w{0,12}feed|exception|privilege|shift|roster|engagement|redteam|simulation\\w{0,12}|\\w{0,24}register)/';
 const OUTER = `(?:latestreport/)?(?:${ENVELOPES})*`;
@@ -65,7 +65,7 @@ const known = new Map<string, boolean>();
 const MOST_KNOWN = 4_000;
 const LONGEST_KNOWN = 160;
 
-/** Whether only a tool writes at a path: names in small letters and digits, from the root to the value, joined by `/`. */
+/** True if only a tool writes at the path: names in small letters and digits, from the root to the value, joined by `/`. */
 export function isOwnPlace(path: string): boolean {
   let answer = known.get(path);
   if (answer === undefined) {
@@ -77,15 +77,15 @@ export function isOwnPlace(path: string): boolean {
 }
 
 /**
- * Whether a member has the keys of a log line in JSON, which strangers may write. Wazuh puts them into `data`, beside a decoder with
- * the name `json`. Its other decoders choose the keys themselves.
+ * True if a member has the keys of a log line in JSON, which strangers may write. Wazuh puts these keys into `data`, beside a
+ * decoder with the name `json`. The other decoders of Wazuh choose the keys.
  */
 export function isDecodedJson(key: string, parent: object): boolean {
   const { decoder } = parent as { readonly decoder?: { readonly name?: unknown } | null };
   return key === 'data' && decoder?.name === 'json';
 }
 
-/** Whether a tool says that the object around a value is a mail. */
+/** True if the tool names the object around the value as a mail. */
 export function isInMail(path: string): boolean {
   return MAIL_PLACE.test(path);
 }

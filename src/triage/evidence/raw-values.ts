@@ -5,18 +5,18 @@ export interface RawValue {
   readonly pointer: string;
   readonly value: string | number | boolean;
   /**
-   * The key in small letters and digits. An item of a list has the name of the list, and the value of
-   * `{"name": "Subject", "value": "..."}` has the name `subject`, because headers are listed so.
+   * Key in small letters and digits. An item of a list has the name of the list, and the value of `{"name":
+   * "Subject", "value": "..."}` has the name `subject`, because tools list headers in this form.
    */
   readonly name: string;
   readonly owner: string;
-  /** The keys from the root as `isOwnPlace` takes them, without the indexes of lists. */
+  /** Keys from the root, in the form of `isOwnPlace`, without list indexes. */
   readonly path: string;
 }
 
 export type RawText = RawValue & { readonly value: string };
 
-/** More than tools send. Reading twice as many would block the event loop for too long. */
+/** Tools send less. Reading twice as many values would block the event loop for too long. */
 const LIMITS = { values: 20_000, items: 20_000, levels: 64 };
 
 export const LONGEST_POINTER = 512;
@@ -95,7 +95,7 @@ function plainPath(key: string): string {
 
 const LONGEST_NAME = 64;
 
-/** `File-Name` and `file_name` are the same name. Cut first, because a key may be as long as the raw data. */
+/** Unifies `File-Name` and `file_name`. Cuts the key first, because a key may be as long as the raw data. */
 export function plainName(key: string): string {
   const start = key.slice(0, LONGEST_NAME).toLowerCase();
   return start.replace(/[^a-z0-9]/g, '');

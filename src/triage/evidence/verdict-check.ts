@@ -9,7 +9,7 @@ import { INDICATOR_TYPES } from './indicators.js';
 import { isScalar, LONGEST_POINTER, rawTexts } from './raw-values.js';
 import { LONGEST_SHOWN, visibleText, withoutHidden } from './visible-text.js';
 
-/** Data that the model saw: `raw_data` and `fields` of the incident, and each answer of a tool under the id of its call. */
+/** Data that the model saw: `raw_data` and `fields` of the incident, and each response of a tool under the id of its call. */
 export type Sources = ReadonlyMap<string, unknown>;
 
 export interface CheckedVerdict {
@@ -26,8 +26,8 @@ const CATEGORY = /^[a-z][a-z0-9_]{0,63}$/;
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Checks everything in the verdict of a model: evidence must resolve in the sources, indicators must occur there, actions must
- * exist, and techniques must be ids. The result has the bounds of the verdict of an incident.
+ * Checks the verdict of a model: evidence must resolve in the sources, indicators must occur there, actions must exist, and
+ * techniques must be ids. The result has the size limits of an incident verdict.
  */
 export function checkedVerdict(proposed: ProposedVerdict, sources: Sources): CheckedVerdict {
   const known = CLASSIFICATIONS.find((name) => name === proposed.classification);
@@ -58,13 +58,13 @@ function notesOnLost(lost: number): string[] {
   return lost === 0 ? [] : [`${pieces} It is not in the data, or was given twice.`];
 }
 
-/** Words of the service around an answer of a tool. They are the same for every incident, so they prove nothing. */
+/** Fields that the service adds to each tool response. They are the same for every incident, so they are no evidence. */
 const OWN_WORDS = /^\/(?:error|answered|simulated|connector)$/;
 
 function foundEvidence(evidence: readonly Evidence[], sources: Sources): Evidence[] {
   const found = new Map<string, Evidence>();
   for (const { source, pointer, value } of evidence.slice(0, MOST_ITEMS)) {
-    // PostgreSQL stores neither NUL nor half a surrogate pair, and a pointer without them would lead elsewhere.
+    // PostgreSQL stores neither NUL nor half a surrogate pair. Without these characters, a pointer would lead elsewhere.
     if (pointer.length > LONGEST_POINTER || pointer !== storable(pointer)) continue;
     const isOfIncident = source === 'raw_data' || source === 'fields';
     if (!isOfIncident && OWN_WORDS.test(pointer)) continue;
@@ -78,8 +78,8 @@ function foundEvidence(evidence: readonly Evidence[], sources: Sources): Evidenc
 }
 
 /**
- * Compares exactly, except for space around the value. A model may write a number as text. It saw marks in place of hidden
- * characters, and only the beginning of a long text. A text without visible characters proves nothing.
+ * Compares exactly, except for space around the value. A model may write a number as text. The model sees a marker for each
+ * hidden character, and only the beginning of a long text. A text without visible characters is no evidence.
  */
 function isQuoteOf(real: Evidence['value'], quoted: Evidence['value']): boolean {
   const plain = String(real);
@@ -89,7 +89,7 @@ function isQuoteOf(real: Evidence['value'], quoted: Evidence['value']): boolean 
   return plain.length <= LONGEST_SHOWN && visibleText(plain).trim() === said;
 }
 
-/** Cut before, because a model may write without end, and after, because defanging makes text longer. */
+/** Cuts before, because a model may write without end, and after, because defanging makes text longer. */
 function readable(reasoning: string): string {
   const start = reasoning.slice(0, 4 * LONGEST_REASONING);
   return shownStart(defang(withoutHidden(start)).trim(), LONGEST_REASONING);
@@ -97,7 +97,7 @@ function readable(reasoning: string): string {
 
 const distinct = <T>(items: readonly T[]): T[] => [...new Set(items)].slice(0, MOST_ITEMS);
 
-/** A search takes time by the length of the text times that of the value, if both repeat themselves. */
+/** If text and value are repetitive, the search time grows with text length × value length. */
 const SHORTEST_VALUE = 3;
 const LONGEST_VALUE = 2_048;
 const LONGEST_SEARCHED = 200;
@@ -109,7 +109,7 @@ interface Haystack {
   readonly text: string;
 }
 
-/** Keeps indicators that occur in a text that the model saw, in any case, defanged or not. `found_in` leads into raw data. */
+/** Keeps indicators that occur in a text that the model saw. Ignores case and defanging. `found_in` leads into raw data. */
 function foundIndicators(indicators: readonly Indicator[], sources: Sources): Indicator[] {
   if (indicators.length === 0) return [];
   const texts = searchedTexts(sources);
@@ -132,7 +132,7 @@ function isIndicator(type: string, value: string): boolean {
   return INDICATOR_TYPES.some((known) => known === type) && value === storable(value);
 }
 
-/** A long value, such as the address of a page, must be a word of its text. */
+/** A long value, such as the URL of a page, must be a whole word of the text. */
 function placeOf(texts: readonly Haystack[], value: string): Haystack | undefined {
   return value.length <= LONGEST_SEARCHED
     ? texts.find(({ text }) => text.includes(value))

@@ -1,11 +1,11 @@
 /**
- * Characters that readers do not see: control characters except lines and tabs, characters without width, direction
- * controls, tag characters (from U+E0000), private and unassigned characters, and halves of surrogate pairs.
+ * Invisible characters: control characters except line breaks and tabs, characters without width, direction controls,
+ * tag characters (from U+E0000), private and unassigned characters, and halves of surrogate pairs.
  */
 const HIDDEN =
   /(?:(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}])+/gu;
 
-/** The bracket of marks is marked itself, so that text cannot imitate a mark. */
+/** Also matches the bracket of marks, so that text cannot imitate a mark. */
 const HIDDEN_OR_MARK = new RegExp(`${HIDDEN.source}|⟦`, 'gu');
 
 /** Joiners and variants of emoji are visible, and so frequent that marks for them would hide other marks. */
@@ -26,7 +26,7 @@ export function withoutHidden(text: string): string {
   return text.replace(HIDDEN, '');
 }
 
-/** JSON for a model, with hidden characters as escapes, and without a mark such as `</evidence>`. */
+/** Returns JSON for a model. Hidden characters become escapes, and a mark such as `</evidence>` cannot occur. */
 export function plainJson(value: unknown): string {
   const escapeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replace(UNSAFE, (found) => found.replace(/[^]/g, escapeOf));
@@ -36,7 +36,7 @@ const UNSAFE = /[<\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}
 
 function isInEmoji(text: string, run: string, offset: number): boolean {
   if (run.length > 2 || offset === 0 || !/^[\ufe0f\u200d]/.test(run)) return false;
-  // The character before may be a surrogate pair.
+  // The previous character may be a surrogate pair.
   const around = text.slice(Math.max(0, offset - 2), offset + run.length);
   return around.match(IN_EMOJI)?.at(-1) === run;
 }

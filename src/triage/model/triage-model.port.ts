@@ -10,13 +10,13 @@ export interface TokenUse {
 }
 
 export interface Asked {
-  /** Name by which the provider answers; before an answer the configured name. `rules` for the scorer. */
+  /** Model name in the provider's response, or the configured name before a response. `rules` for the scorer. */
   readonly model: string;
   /** SHA-256 in hex of everything that the model reads beside the incident. */
   readonly prompt_hash: string;
 }
 
-/** Counts the tokens of an attempt while they are used, because an interrupted attempt costs tokens, too. */
+/** Counts the tokens of an attempt during the attempt, because an interrupted attempt also costs tokens. */
 export class TokenMeter {
   /** Undefined if the attempt ended before a question. */
   asked: Asked | undefined;
@@ -46,7 +46,7 @@ export const UNAVAILABLE_REASONS = [
 ] as const;
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
-/** A provider that asks for a longer pause is mistaken. */
+/** A longer pause in a response is an error of the provider. */
 export const LONGEST_RETRY_AFTER_MS = 60 * 60_000;
 
 export class ModelUnavailableError extends Error {
@@ -55,7 +55,7 @@ export class ModelUnavailableError extends Error {
     message: string,
     readonly extras: {
       readonly mayHelpLater: boolean;
-      /** Every question fails until an operator repairs a setting or an account. */
+      /** True if every question fails until an operator repairs a setting or an account. */
       readonly needsOperator?: boolean;
       readonly retryAfterMs?: number;
       readonly cause?: unknown;
@@ -65,17 +65,17 @@ export class ModelUnavailableError extends Error {
     this.name = new.target.name;
   }
 
-  /** Whether the provider works, and gave no verdict on this incident. */
+  /** True if the provider works, but gave no verdict on this incident. */
   get isAboutIncident(): boolean {
     const { mayHelpLater } = this.extras;
     return !mayHelpLater && ['refused', 'truncated', 'invalid_answer'].includes(this.reason);
   }
 }
 
-/** A tool cannot answer. The model and the readers of the run see the message. */
+/** Error of a tool that cannot answer. The model and the readers of the run see the message. */
 export class ToolError extends Error {}
 
-/** What a model judges. An attacker may have written everything except the guidance. */
+/** Data for the model. An attacker may have written everything except the guidance. */
 export interface TriageCase extends Pick<
   Incident,
   | 'id'
@@ -101,7 +101,7 @@ export interface ProposedVerdict extends RunVerdict {
 }
 
 export interface ToolCall {
-  /** Evidence names the answer by this id: `t1`, `t2` and so on. */
+  /** Id of the response for evidence: `t1`, `t2` and so on. */
   readonly id: string;
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -123,14 +123,14 @@ export interface Judgement extends Asked {
   readonly points?: readonly ScoredPoint[];
 }
 
-/** A question that a model may ask. It only reads. Throws ToolError if it has no answer. */
+/** A question that a model may ask. Only reads. Throws ToolError without an answer. */
 export interface TriageTool {
   readonly name: string;
   readonly description: string;
   ask(indicator: ExtractedIndicator): Promise<object>;
 }
 
-/** JSON schema of a question. A model names an indicator by its id, so it cannot put its own words into a question. */
+/** JSON schema of a question. A model passes an indicator id, so it cannot put its own words into a question. */
 export const QUESTION_SCHEMA = {
   type: 'object',
   properties: {
@@ -155,7 +155,7 @@ export type ProviderName = (typeof PROVIDERS)[number];
 export abstract class TriageModel {
   abstract readonly provider: ProviderName;
   abstract readonly configuredModel: string | undefined;
-  /** Whether it sends requests. The kill switch holds its runs. */
+  /** True if the model sends requests. The kill switch stops its runs. */
   abstract readonly asksOutside: boolean;
 
   get unusable(): ModelUnavailableError | undefined {

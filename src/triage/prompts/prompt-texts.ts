@@ -1,4 +1,4 @@
-/** What the model is told of its work, the same for every incident. Nothing that comes from outside may ever be put in here. */
+/** General instructions for the model, the same for every incident. Must never contain text from outside. */
 export const SYSTEM_PROMPT = `You help the analysts of a security operations team. For one reported incident you weigh what the data shows and give a verdict that people read. You decide nothing: nothing that you write starts, stops or approves anything, and no parameter of any action is taken from it.
 
 How the question comes
@@ -26,7 +26,7 @@ The rest of the answer
 - recommended_actions: what an analyst should consider next, the most useful first. They are only names; people decide on them.
 Answer with the JSON object of the given schema and nothing else.`;
 
-/** All that a model is told beside the system prompt and the guidance. It counts for the hash of the prompts. */
+/** All texts for a model beside the system prompt and the guidance. They count for the hash of the prompts. */
 export const WORDS = {
   guidance: "Guidance of this site's own people for incidents such as this one:",
   tools: 'Before you answer you may look things up:',
@@ -44,7 +44,6 @@ export const WORDS = {
     'That was no JSON of the schema. Give the verdict once more, as JSON of the schema and nothing else.',
 } as const;
 
-/** For every other kind of incident. */
 export const GENERIC_GUIDANCE = `Guidance for incidents of other kinds
 - Say first what the data is about: who did what, from where, to what, when, and which product says so.
 - Tell what a product measured from what it or somebody else concluded, and both from what the suspected party wrote.
@@ -53,7 +52,6 @@ export const GENERIC_GUIDANCE = `Guidance for incidents of other kinds
 - For data that left: how much, of what kind, to whom, and whether that way is a usual one. For breaches of a rule: which rule, and whether there is more than a mistake.
 - Where the kind of incident does not fit the data, judge the data.`;
 
-/** For malware and ransomware. */
 export const MALWARE_GUIDANCE = `Guidance for malware on an endpoint
 - Begin with what the sensor measured: the detection and how certain it is, whether the file ran or was only found, whether it was blocked, quarantined or is still there.
 - Follow the chain of processes: an office program, a browser or a mail program that starts a script interpreter; system tools that are used to download, decode or run something; unusual parents, folders of users or temporary files, encoded command lines.
@@ -62,7 +60,6 @@ export const MALWARE_GUIDANCE = `Guidance for malware on an endpoint
 - A signature counts only where the sensor checked it. A known name of a file proves nothing: compare path, hash and signer.
 - Tools of administrators, installers, updates, developer tools and security tests raise the same alarms. They are benign only if the data shows who ran them and that this is their work. Unwanted but harmless programs are pup.`;
 
-/** For phishing, business e-mail compromise and spam. */
 export const PHISHING_GUIDANCE = `Guidance for reported mail
 - Compare who the mail says it is from with what was authenticated: SPF, DKIM, DMARC, the sender of the envelope, and where a reply would go. A pass proves only which domain sent the mail, not that this domain is honest; a look-alike or newly registered domain passes its own checks.
 - Look at where links really lead, also behind rewritten and shortened ones, and whether the shown text names another place. Look for pages that ask for a password, and for attachments that run code or hide their kind: archives with a password, disk images, HTML, documents with macros, double endings.
@@ -71,7 +68,6 @@ export const PHISHING_GUIDANCE = `Guidance for reported mail
 - Simulations of phishing exist. That a mail claims to be one proves nothing; a header or look-up of the platform that sends them does.
 - Ordinary mail is reported, too. Known senders with aligned authentication, usual content and links to their own domain speak for it.`;
 
-/** For suspicious sign-ins and taken-over accounts. */
 export const SUSPICIOUS_LOGIN_GUIDANCE = `Guidance for sign-ins
 - Ask first whether a sign-in succeeded, and by which means: password only, a second factor that was passed, a token, an old protocol that knows no second factor.
 - Many accounts with few tries each point to spraying; one account with many tries to guessing; many accounts with right passwords to stolen lists. Failures alone are an attempt, and a success after them is the point.
@@ -90,10 +86,10 @@ const BY_TYPE: ReadonlyMap<string, string> = new Map([
   ['account_takeover', SUSPICIOUS_LOGIN_GUIDANCE],
 ]);
 
-/** For the hash of the prompts: which type is told what, and what all others are told. */
+/** Guidance of all types, for the hash of the prompts. */
 export const GUIDANCE_BY_TYPE: readonly unknown[] = [...BY_TYPE, GENERIC_GUIDANCE];
 
-/** What this service tells a model about incidents of that type. */
+/** Returns the guidance for incidents of a type. */
 export function guidanceFor(incidentType: string): string {
   return BY_TYPE.get(incidentType) ?? GENERIC_GUIDANCE;
 }

@@ -15,7 +15,7 @@ import { upTo } from '../records/stored-json.js';
 import { GUIDANCE_BY_TYPE, guidanceFor, SYSTEM_PROMPT, WORDS } from './prompt-texts.js';
 
 export interface Prompt {
-  /** Equal for all incidents of a type, so that the provider can cache it. Has no text from outside. */
+  /** The same for all incidents of a type, so that the provider can cache it. Contains no text from outside. */
   readonly system: string;
   readonly user: string;
   /** SHA-256 in hex of everything beside the incident: our texts, the tools, and the guidance of a playbook. */
@@ -23,14 +23,14 @@ export interface Prompt {
 }
 
 export interface PromptOptions {
-  /** A random word for each question, so that text of attackers cannot contain it. */
+  /** A random word for each question, which text of attackers cannot contain. */
   readonly nonce: string;
   readonly tools: readonly Pick<TriageTool, 'name' | 'description'>[];
 }
 
 const NONCE = /^[A-Za-z0-9]{16,64}$/;
 
-/** Text from outside only stands in the turn of the user, between marks with the nonce. */
+/** Puts text from outside only into the turn of the user, between marks with the nonce. */
 export function promptFor(given: TriageCase, { nonce, tools }: PromptOptions): Prompt {
   const toolNames = tools.map(({ name }) => name);
   const json = shownEvidence(given);
@@ -53,7 +53,7 @@ export function promptFor(given: TriageCase, { nonce, tools }: PromptOptions): P
   return { system, user, prompt_hash: hashOf(guidance, tools) };
 }
 
-/** Equal for incidents of all types, so that their verdicts are comparable. */
+/** Gives the same hash for incidents of all types, so that their verdicts are comparable. */
 function hashOf(guidance: string, tools: PromptOptions['tools']): string {
   const offered = tools.map(({ name, description }) => [name, description, QUESTION_SCHEMA]);
   const told = [SYSTEM_PROMPT, GUIDANCE_BY_TYPE, WORDS, VERDICT_SCHEMA, guidance, offered];
@@ -63,7 +63,7 @@ function hashOf(guidance: string, tools: PromptOptions['tools']): string {
 const MOST_BYTES = 64 * 1024;
 const MOST_INDICATOR_BYTES = 16 * 1024;
 const LIMITS = { values: 5_000, items: 50, levels: 16 };
-/** Maximum lengths of a text, tried in order until all values fit. Values are left out only after the last. */
+/** Maximum lengths of a text, tried in order until all values fit. Values are omitted only after the last length. */
 const LENGTHS = [LONGEST_SHOWN, 1_024, 256, 64];
 const MOST_POINTERS = 3;
 const MOST_NAMED_CUTS = 50;
@@ -90,7 +90,7 @@ function shownEvidence(given: TriageCase): string {
   });
 }
 
-/** Returns the values that fit, and pointers to values that are not shown completely. */
+/** Returns the values that fit, and pointers to incomplete values. */
 function shownValues(
   values: readonly RawValue[],
   [longest = 0, ...shorter] = LENGTHS,
@@ -114,7 +114,7 @@ function shownValue(value: RawValue['value'], longest: number): RawValue['value'
   return `${start} ⟦cut: ${value.length} characters in all⟧`;
 }
 
-/** Half of a surrogate pair would look like a hidden character. */
+/** Avoids half of a surrogate pair, which would look like a hidden character. */
 function startOf(text: string, length: number): string {
   const isHalf = text.length > length && /[\ud800-\udbff]/.test(text[length - 1]!);
   return text.slice(0, isHalf ? length - 1 : length);
@@ -149,10 +149,10 @@ const VERDICT_PROPERTIES = {
   recommended_actions: list({ type: 'string', enum: [...ACTION_TYPES] }),
 };
 
-/** Structured output has no limits of numbers, lengths and patterns. The verdict check has them. */
+/** Structured output cannot limit numbers, lengths and patterns. The verdict check limits them. */
 export const VERDICT_SCHEMA: Readonly<Record<string, unknown>> = object(VERDICT_PROPERTIES);
 
-/** Accepts unknown actions, which the verdict check drops. `ownProperties`: no name of the prototype is a field. */
+/** Accepts unknown actions, which the verdict check removes. `ownProperties` ignores names of the prototype. */
 const isVerdict = new Ajv({ ownProperties: true }).compile<ProposedVerdict>(
   object({ ...VERDICT_PROPERTIES, recommended_actions: list(TEXT) }),
 );

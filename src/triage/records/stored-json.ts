@@ -4,7 +4,7 @@ const LONGEST_TEXT = 4_000;
 const MOST_ITEMS = 100;
 const MOST_LEVELS = 14;
 
-/** Limits the characters of a value of a model or a vendor, and replaces characters that PostgreSQL does not store. */
+/** Limits the length of a value from a model or a vendor, and replaces characters that PostgreSQL cannot store. */
 export function storedJson<T>(value: T, characters: number): T {
   let left = characters;
   const text = (given: string) => {
@@ -26,7 +26,7 @@ export function storedJson<T>(value: T, characters: number): T {
   return cut(value, 0) as T;
 }
 
-/** The first items that have at most so many bytes of JSON together. */
+/** Returns the first items whose JSON together has at most this number of bytes. */
 export function upTo<T>(bytes: number, items: readonly T[]): T[] {
   let left = bytes;
   const end = items.findIndex((one) => (left -= Buffer.byteLength(JSON.stringify(one))) < 0);

@@ -41,7 +41,7 @@ const NO_TOKENS: Required<TokenUse> = { input: 0, output: 0, cached_input: 0 };
 export interface RunChange {
   readonly id: string;
   readonly tokens?: Required<TokenUse>;
-  /** Other columns keep their values. A run with another status has ended. */
+  /** New values; other columns keep their values. A run with another status has ended. */
   readonly columns: Partial<TriageRunEntity>;
 }
 
@@ -60,7 +60,7 @@ const names = (columns: readonly string[]) => columns.map((name) => `run.${name}
 const LISTED = names(LISTED_COLUMNS);
 
 const IS_RUNNING = '(work.worker is not null and not work.ready)';
-/** A lane with a reason is paused, or one run checks whether the reason is over. */
+/** A lane with a reason is paused, or one run checks if the reason still exists. */
 const FROM = `
   triage_runs run
   left join work on run.status = 'queued' and work.kind = '${TRIAGE.name}' and work.ref = run.id
@@ -148,7 +148,7 @@ const COUNT_OPEN: Statement = {
       from work where kind = '${TRIAGE.name}' and died_at is null`,
 };
 
-/** Counted back from the newest use: the budget is free when the use that reaches it is an hour old. */
+/** Sums from the newest use backwards. The budget is free when the use that reaches the budget is an hour old. */
 const BUDGET_FREE_AT: Statement = {
   name: 'triage_runs_budget_free_at',
   text: `
@@ -160,11 +160,11 @@ const BUDGET_FREE_AT: Statement = {
 
 type Named = Pick<ExtractedIndicator, 'type' | 'value'>;
 
-/** A hash has one length, however long the value is. */
+/** Hashes the value, because a hash has a fixed length. */
 const KEY = (type: string, value: string) =>
   `substr(sha256(convert_to(${type} || ' ' || ${value}, 'UTF8')), 1, 16)`;
 
-/** Ordered, so that two runs with the same indicators do not wait for each other in a circle. */
+/** Inserts in order, so that two runs with the same indicators do not deadlock. */
 const ADD_INDICATORS: Statement = {
   name: 'incident_indicators_add',
   text: `
@@ -186,7 +186,7 @@ const INCIDENTS_WITH: Statement = {
 export class TriageRunsRepository {
   constructor(private readonly statements: Statements) {}
 
-  /** Violates uq_triage_runs_open if a run of the incident is open. Returns the runs in the given order. */
+  /** Returns the runs in the given order. Violates uq_triage_runs_open if a run of the incident is open. */
   async insert(tx: Tx, runs: readonly NewRun[]): Promise<TriageRun[]> {
     const rows = await this.statements.rowsIn<TriageRun>(tx, INSERT, [JSON.stringify(runs)]);
     const inserted = new Map(rows.map((row) => [row.id, row]));
@@ -207,7 +207,7 @@ export class TriageRunsRepository {
     return await this.statements.rowsIn<TriageRun>(tx, QUEUED, [ids]);
   }
 
-  /** Changes open runs. Returns them by id, without those that have ended. */
+  /** Changes open runs. Returns the changed runs by id, without runs that have ended. */
   async change(
     tx: Tx | undefined,
     changes: readonly RunChange[],
@@ -257,7 +257,7 @@ export class TriageRunsRepository {
     return rows.map(({ incident_id }) => incident_id);
   }
 
-  /** Time at which the use of the last hour falls below the budget; undefined if it is below now. */
+  /** Returns the time at which the use of the last hour falls below the budget, or undefined if it is below now. */
   async budgetFreeAt(budget: number): Promise<Date | undefined> {
     const [row] = await this.statements.rows<{ free_at: Date | null }>(BUDGET_FREE_AT, [budget]);
     return row?.free_at ?? undefined;

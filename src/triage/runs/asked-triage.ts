@@ -36,14 +36,14 @@ import {
 import { ProviderState } from './provider-state.js';
 import { type Found, TriageJudging } from './triage-judging.js';
 
-/** Joins the transaction that ends the attempt for which a request waits. */
+/** Joins the transaction that ends the attempt, for the waiting request. */
 export interface Waiting {
   readonly completed: Participant<TriageRun>;
   readonly failed: Participant<TriageRun>;
 }
 
 interface Waiter extends Waiting {
-  /** The run waited before the request, so it is retried after a failure of the provider. */
+  /** True if the run waited before the request. Such a run is retried after a failure of the provider. */
   readonly hasWaited: boolean;
   ended?: Promise<void>;
   run?: TriageRun;
@@ -52,14 +52,14 @@ interface Waiter extends Waiting {
 
 const MOST_AT_ONCE = 4;
 const AGAIN_SOON_MS = 1_000;
-/** Part of the grace period of a shutdown for awaited runs. The work engine only stops after the server has ended all requests. */
+/** Part of the shutdown grace period for awaited runs. The work engine stops only after the server has ended all requests. */
 const PART_OF_GRACE = 0.5;
 
 class ShutdownError extends Error {}
 
 /**
- * Executes runs with a model outside, one run per place, behind the kill switch. The lane is paused while an operator must repair
- * something or the tokens of the hour are used up, so that runs wait without a request.
+ * Executes runs with an external model, one run per place, behind the kill switch. The lane is paused while an operator must
+ * repair a setting, or while the tokens of the hour are used up, so that runs wait without requests.
  */
 @Injectable()
 export class AskedTriage
@@ -95,7 +95,7 @@ export class AskedTriage
     });
   }
 
-  /** Settings may have changed, so waiting runs do not wait any longer. */
+  /** Resumes waiting runs, because settings may have changed. */
   async onApplicationBootstrap(): Promise<void> {
     if (this.model.unusable) return;
     const resumed = this.transactions.run(async (tx) => {
@@ -157,14 +157,14 @@ export class AskedTriage
     }
   }
 
-  /** Throws why there is no verdict. A model that ignores the signal is not awaited. */
+  /** Throws the reason for a missing verdict. Does not wait for a model that ignores the signal. */
   private async judge(run: TriageRun, row: Claimed, meter: TokenMeter): Promise<Found> {
     const { triageTimeoutMs } = this.settings;
     const timeout = AbortSignal.timeout(triageTimeoutMs);
     const stop = this.waiters.has(run.id) ? [this.stop.signal] : [];
     const signal = AbortSignal.any([row.signal, timeout, ...stop]);
     const permit = row.permit as Permit | undefined;
-    // The note confirms the claim in the transaction of the permit.
+    // Confirms the claim in the transaction of the permit.
     const gate = new PermitGate(this.killSwitch, permit, signal, {
       reclaim: (tx) => row.note({}, tx),
     });
@@ -210,7 +210,7 @@ export class AskedTriage
     const ended = { ...attempt, unavailable, error: runErrorOf(unavailable) };
     const mayGoOn = !waiter || waiter.hasWaited;
     if (!mayGoOn || !isTriedAgain(run, unavailable, this.clock.now())) return ended;
-    // The pause of the lane is the pause of the run.
+    // A paused lane also pauses the run.
     const pauseMs = retryPauseMs(run.failures, unavailable, Math.random());
     return again(unavailable.extras.needsOperator ? 0 : pauseMs, ended);
   }
@@ -255,7 +255,7 @@ export class AskedTriage
   }
 }
 
-/** Returns to the lane behind the gate, also after a lapsed claim. */
+/** Returns the run to the lane behind the gate, also after an expired claim. */
 function again(inMs: number, attempt: Outcome): AgainOutcome<Outcome> {
   const result = { ...attempt, isWaiting: true };
   return new AgainOutcome({ inMs, lane: TRIAGE.name, countsAsAttempt: false }, result);

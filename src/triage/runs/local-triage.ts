@@ -25,7 +25,7 @@ export interface LockedJudgements {
   outcomeOf(run: TriageRun): Outcome;
 }
 
-/** Executes runs without a model outside, such as by rules, in sets with one transaction each. */
+/** Executes runs without an external model, such as by rules. Ends a set of runs in one transaction. */
 @Injectable()
 export class LocalTriage implements OnModuleInit {
   private readonly log = new Logger('Triage');
@@ -48,7 +48,7 @@ export class LocalTriage implements OnModuleInit {
     if (this.model.asksOutside) return;
     this.work.define({
       ...TRIAGE,
-      // Without a provider, runs wait for a replica that has one.
+      // If there is no provider, runs wait for a replica with a provider.
       places: this.isUsed ? MOST_IN_SET : 0,
       inSet: (tx, rows) => this.end(tx, rows),
       gaveUp: (tx, row) => this.endings.gaveUp(tx, row),
@@ -56,8 +56,8 @@ export class LocalTriage implements OnModuleInit {
   }
 
   /**
-   * Judges incidents without locks, then locks them. An incident that changed meanwhile is judged again under its lock, so
-   * that each verdict is about the locked version.
+   * Judges incidents without locks, then locks them. If an incident changed meanwhile, repeats the judgement under the
+   * lock, so that each verdict is about the locked version.
    */
   async judgeAndLock(tx: Tx, runs: readonly JudgedRun[]): Promise<LockedJudgements> {
     const startedAt = this.clock.now();

@@ -14,8 +14,8 @@ import { runErrorOf } from './run-rules.js';
 const NO_VERDICTS = 'The provider gives no verdicts';
 
 /**
- * The provider as this replica has seen it, in health, metrics and log; and the token budget of all replicas. Attempts in progress
- * do not count yet, so they can exceed the budget.
+ * Reports the state of the provider on this replica in health, metrics and log, and the token budget of all replicas. Attempts in
+ * progress do not count yet, so they can exceed the budget.
  */
 @Injectable()
 export class ProviderState implements OnModuleInit {
@@ -77,7 +77,7 @@ export class ProviderState implements OnModuleInit {
 
   private async health(): Promise<ComponentHealth> {
     const { provider, configuredModel: model } = this.model;
-    // Without the database the number is unknown. The component of the database says why.
+    // The number is unknown while the database is down. The health component of the database reports the cause.
     const waiting = await this.runs.countOpen().catch(() => undefined);
     const shortage = await this.shortage().catch(() => undefined);
     const { isSilent, last } = this;

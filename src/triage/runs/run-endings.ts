@@ -41,7 +41,7 @@ import {
 } from './run-rules.js';
 import type { Found } from './triage-judging.js';
 
-/** End of an attempt, with `found` or an `error`. A run with `isWaiting` gets another attempt. */
+/** Result of an attempt: `found` or an `error`. A run with `isWaiting` gets another attempt. */
 export interface Outcome {
   readonly run: TriageRun;
   readonly found?: Found;
@@ -93,8 +93,7 @@ export class RunEndings implements OnModuleInit {
   }
 
   /**
-   * Returns the runs by id as they are afterwards, without those that had ended before.
-   *
+   * Returns the changed runs by id, without runs that had already ended.
    * @param locked the incidents, if the caller has locked them
    */
   async write(
@@ -155,7 +154,7 @@ export class RunEndings implements OnModuleInit {
     return failed.length;
   }
 
-  /** Without a provider, runs wait for a replica with a provider, but not for longer than a day. */
+  /** Fails runs that waited for a day. Without a provider, runs wait for a replica with a provider. */
   private async failOverdue(): Promise<void> {
     const { unusable } = this.model;
     if (!unusable) return;
@@ -164,7 +163,7 @@ export class RunEndings implements OnModuleInit {
     await this.transactions.run((tx) => this.failWaiting(tx, error, { before }));
   }
 
-  /** @param isAwaited whether a request waits for the run, so that the timeline only has its end */
+  /** @param isAwaited true if a request waits for the run; the timeline then shows only the end */
   async requested(tx: Tx, runs: readonly TriageRun[], isAwaited = false): Promise<void> {
     for (const run of runs) {
       const details = { force: run.force, playbook: run.playbook ?? undefined };
@@ -172,7 +171,7 @@ export class RunEndings implements OnModuleInit {
     }
   }
 
-  /** @param isProposed whether the verdict stands beside that of a person, which is older than the report */
+  /** @param isProposed true if the incident keeps the verdict of a person, which is older than the report */
   private async completed(tx: Tx, run: TriageRun, isProposed: boolean): Promise<void> {
     const { verdict, provider, model, not_applied, recommended_actions, prompt_hash } = run;
     const details = {
@@ -192,7 +191,7 @@ export class RunEndings implements OnModuleInit {
     for (const run of runs) {
       const { reason, message } = run.error!;
       const incident = incidents.get(run.incident_id);
-      // A person decided before the run began. No person has to act, so there is no event.
+      // A person decided before the run began. Nobody must act, so there is no event.
       const isNeeded = reason !== 'not_needed';
       const summary = isNeeded ? `Triage failed: ${message}` : `Not triaged: ${message}`;
       await this.record(tx, 'failed', run, { reason, message }, incident && summary);
@@ -293,7 +292,7 @@ function requestInWords({ playbook, force }: TriageRun): string {
   return `Triage was asked for${guided}${force ? ', whatever was decided before' : ''}.`;
 }
 
-/** Addresses are defanged, because attackers may have written them. */
+/** Defangs addresses, because attackers may have written them. */
 function completionInWords(run: TriageRun, isProposed: boolean): string {
   const { classification, category, confidence, reasoning, evidence } = run.verdict!;
   const shown = evidence.slice(0, MOST_EVIDENCE).map(({ source, pointer, value }) => {

@@ -9,7 +9,7 @@ const OPERATORS_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
-/** Why the verdict is only kept in the run; undefined if it becomes the verdict of the incident. */
+/** Returns the reason for keeping the verdict only in the run; undefined if the incident gets the verdict. */
 export function whyNotApplied(
   { status, verdict_by_person }: Pick<Incident, 'status' | 'verdict_by_person'>,
   { force }: Pick<TriageRun, 'force'>,
@@ -30,14 +30,14 @@ export function isVerdictOutdated(
 }
 
 /**
- * Whether a completed run is the response to a request without `force`. If its verdict was not applied because the
- * incident was resolved, it is not, once the incident is open again.
+ * True if a completed run is the response to a request without `force`. A run whose verdict was not applied to a
+ * resolved incident no longer counts when the incident is open again.
  */
 export function stillAnswers(run: Pick<TriageRun, 'not_applied'>, status: Incident['status']) {
   return run.not_applied !== 'incident_resolved' || status === 'resolved';
 }
 
-/** Whether a run in the background is retried. A verdict after a day comes too late. */
+/** True if a background run is retried. A verdict after a day is too late. */
 export function isTriedAgain(
   { created_at }: Pick<TriageRun, 'created_at'>,
   { extras }: ModelUnavailableError,
@@ -47,8 +47,8 @@ export function isTriedAgain(
 }
 
 /**
- * Pause before the next attempt: longer after each failure, and at least as long as the provider asks for.
- *
+ * Returns the pause before the next attempt: longer after each failure, and at least the pause that the provider
+ * requests.
  * @param chance from 0 to 1, so that runs that failed together do not retry together
  */
 export function retryPauseMs(
@@ -65,7 +65,7 @@ export function retryPauseMs(
 
 const LONGEST_MESSAGE = 500;
 
-/** The message may contain text of a provider, so its length is limited. */
+/** Limits the message, because it may contain text of a provider. */
 export function runErrorOf({ reason, message }: ModelUnavailableError): RunError {
   return { reason, message: shownStart(message, LONGEST_MESSAGE) };
 }

@@ -106,7 +106,7 @@ export class TriageJudging {
     const guidance = playbook?.definition.instructions;
     const given = { ...incident, rawData, indicators, guidance };
     const judgement = await this.model.judge(given, { ...asking, tools });
-    // Evidence is checked against the kept part of an answer, so that readers find it there.
+    // Checks evidence against the stored part of a response, so that readers find the evidence there.
     const toolCalls = storedRecords(judgement.toolCalls);
     const answers = toolCalls.filter(isEvidence).map(({ id, output }) => [id, output] as const);
     const ofIncident = Object.entries({ raw_data: rawData, fields: incident.fields });
@@ -136,7 +136,7 @@ function storedRecords<T>(records: readonly T[]): T[] {
   );
 }
 
-/** The error of a failed question comes from the service, and a sandbox invents its answers. */
+/** Excludes failed questions, whose error comes from the service, and sandboxes, which invent their responses. */
 function isEvidence({ id, failed, output }: ToolCall): boolean {
   return /^t\d{1,2}$/.test(id) && !failed && valueAt(output, 'simulated') !== true;
 }
@@ -146,7 +146,7 @@ const EARLIER = 'earlier_reports';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** Combines the first event with its reports. The newest report replaces values of the first event, unless that was worse. */
+/** Combines the first event with its reports. The newest report replaces values of the first event, unless the first is worse. */
 function* withReports(
   { raw_data, severity }: Pick<Incident, 'raw_data' | 'severity'>,
   reports: readonly JudgedReport[],
@@ -158,7 +158,7 @@ function* withReports(
   }
   const [first, latest, ...earlier] = events;
   if (!latest) return first!;
-  // The severity of the incident is that of the worst event: where no report has it, the first event has.
+  // The incident has the severity of its worst event. If no report has this severity, the first event has it.
   const isFirstWorst = reports.every((one) => severityRises(one.severity, severity));
   return {
     ...(isFirstWorst ? first : withoutOutdated(first!, latest)),
@@ -169,7 +169,7 @@ function* withReports(
 
 const IN_REPORT = new RegExp(`^/(?:${LATEST}|${EARLIER}/(\\d+))(/.*)`, 's');
 
-/** Readers find a later report by its id, not in `raw_data`. */
+/** Names a later report by its id, because it is not in `raw_data`. */
 function withEvidenceOf(verdict: RunVerdict, reports: readonly JudgedReport[]): RunVerdict {
   const evidence = verdict.evidence.map((one) => {
     const [, n = -1, pointer] = IN_REPORT.exec(one.pointer) ?? [];

@@ -56,14 +56,14 @@ export class TriageTools {
     return { incidents: ids.flatMap((one) => found.get(one) ?? []).map(shown) };
   }
 
-  /** Without sandboxes, whose answers are invented. */
+  /** Ignores sandboxes, because they invent responses. */
   private async connectorOf(type: IndicatorType): Promise<Connector | undefined> {
     if (!LOOKED_UP.includes(type)) return undefined;
     const connector = await this.registry.providerOf(lookUpOf(type));
     return connector?.simulates ? undefined : connector;
   }
 
-  /** Never looks up a protected target, or anything that needs an approval. */
+  /** Looks up a target, unless the target is protected or the look-up needs an approval. */
   private async lookUp(
     { runId, incident, gate }: Question,
     { id, type: indicatorType, value }: ExtractedIndicator,

@@ -11,21 +11,21 @@ export type WebhookEventStatus = (typeof WEBHOOK_EVENT_STATUSES)[number];
 
 export const UNSETTLED = ['queued', 'failed'] as const satisfies readonly WebhookEventStatus[];
 
-/** Progress of a large body that is settled in parts. The transaction of each part stores it. */
+/** Progress of a large body that is settled in parts. Stored by the transaction of each part. */
 export interface SettlingProgress {
   /** Number of settled events, counted from the start of the body. */
   readonly done: number;
   /** Size of the next part. It is halved after a failure, until one event is left. */
   readonly most: number;
   readonly outcomes: readonly ('created' | 'duplicate' | 'updated')[];
-  /** The earlier receipt that the first part repeats: with the same bytes, otherwise the first receipt of its first event. */
+  /** Earlier receipt that the first part repeats: it has the same bytes, or it is the first receipt of the first event. */
   readonly repeats?: { readonly id: string; readonly hasBytes: boolean };
-  /** Positions of the first events that could not be stored, from 1. */
+  /** Positions, counted from 1, of the first events that could not be stored. */
   readonly failed: readonly number[];
   readonly failures: number;
 }
 
-/** One receipt. The body is left out of reads that do not ask for it. */
+/** One receipt. Queries must select the body explicitly. */
 @Entity('webhook_events')
 @Check(
   'ck_webhook_events_status',
@@ -86,7 +86,7 @@ export interface ListedEvent extends Omit<WebhookEventEntity, (typeof NOT_LISTED
   readonly incident_count?: number;
 }
 
-/** Key and contents of a received event. They identify repetitions. */
+/** Key and contents of a received event, to identify repetitions. */
 @Entity('webhook_seen_events')
 export class WebhookSeenEventEntity {
   @PrimaryColumn({
@@ -96,11 +96,11 @@ export class WebhookSeenEventEntity {
   })
   readonly source: string;
 
-  /** SHA-256 of the sender's id of the event. */
+  /** SHA-256 of the event id of the sender. */
   @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'pk_webhook_seen_events' })
   readonly event_key: Buffer;
 
-  /** SHA-256 of each content of the event, the first content first. */
+  /** SHA-256 of each content of the event, beginning with the first content. */
   @Column({ type: 'bytea', array: true })
   readonly content_hashes: readonly Buffer[];
 

@@ -44,8 +44,8 @@ const COLUMNS = [
 ].join(', ');
 
 /**
- * One statement for a page and the exact total: see listStatement. Ids begin with the time of receipt. A page past the end reads no events,
- * because the total is known.
+ * One statement for a page and the exact total: see listStatement. Ids begin with the time of receipt. For a page past the end, the
+ * statement reads no events, because it knows the total.
  */
 export function listQuery({ page, per_page, sort, ...filter }: WebhookEventQueryDto) {
   const values = new StatementValues();
@@ -76,15 +76,15 @@ export function listQuery({ page, per_page, sort, ...filter }: WebhookEventQuery
   return { text, values: values.all };
 }
 
-/** A part of an index in which each column has one value, so that it is in the order of ids. */
+/** Section of an index in which each column has one value, so that the section is ordered by id. */
 type Range = readonly (readonly [column: 'source' | 'status', value: string])[];
 
 const EACH_STATUS = WEBHOOK_EVENT_STATUSES.map((status) => `'${status}'`);
 
 /**
- * The beginning of a range. The order names the whole index, and the condition is `between`, so that PostgreSQL cannot leave these columns
- * out and walk along the primary key instead, in search of events that it believes to be frequent. `bound` is a literal, because the planner
- * must know that few rows are wanted.
+ * Selects the first ids of a range. `order by` names all columns of the index, and the condition is `between`, so that PostgreSQL cannot
+ * omit these columns and scan the primary key for events that it estimates to be frequent. `bound` is a literal, because the planner must
+ * know that few rows are wanted.
  */
 function firstIdsOf(range: Range, direction: Direction, bound: number): string {
   const conditions = range.map(([column, value]) => `${column} between ${value} and ${value}`);
@@ -121,7 +121,7 @@ export class WebhookEvents {
     return event;
   }
 
-  /** Reads the stored sums, so that the cost does not depend on the number of events. */
+  /** Reads stored sums, so that the cost does not depend on the number of events. */
   async countUnsettled(): Promise<UnsettledCounts> {
     return (await this.statements.rows<UnsettledCounts>(COUNT_UNSETTLED))[0]!;
   }

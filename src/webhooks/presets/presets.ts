@@ -2,7 +2,7 @@ import { yamlFiles } from '../reading/formats.js';
 import { readingProblems } from '../reading/reading-problems.js';
 import type { Preset } from '../sources/webhook-source.entity.js';
 
-/** Each YAML file of this folder is a preset with the name of the file. */
+/** Each YAML file of this folder is a preset. The file name is the name of the preset. */
 export const PRESETS: readonly Preset[] = yamlFiles<Omit<Preset, 'name'>>(__dirname).map(
   ([name, content]) => {
     const { mapping, severity_mapping, type_mapping } = content;

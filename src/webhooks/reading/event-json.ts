@@ -2,13 +2,12 @@ import { MOST_RAW_DATA_LEVELS } from '../../incidents/raw-data-rules.js';
 import { AppError } from '../../platform/errors/app-error.js';
 import { isExact } from '../../platform/http/strict-json.js';
 
-/** JSON as event-json.ts reads it. A number that JavaScript would change keeps its digits. */
+/** JSON value. A number that JavaScript would change keeps its digits. */
 export type Json = string | number | boolean | null | ExactNumber | JsonObject | readonly Json[];
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** Result of JSON.rawJSON. JSON.stringify writes the digits. */
 export interface ExactNumber {
   readonly rawJSON: string;
 }
@@ -32,24 +31,24 @@ export function saysSomething(member: Json): boolean {
   return typeof member !== 'object' || (member !== null && Object.keys(member).length > 0);
 }
 
-/** Text that is not blank, or the digits of a number. */
+/** Returns text that is not blank, or the digits of a number. */
 export function textOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value.trim() || undefined;
   if (typeof value === 'number') return String(value);
   return isExactNumber(value) ? value.rawJSON : undefined;
 }
 
-/** One level is for the object around an event that is not an object. */
+/** Reserves one level for the object around an event that is not an object. */
 const MOST_LEVELS = MOST_RAW_DATA_LEVELS - 1;
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * Reads a signed body as a value that can be stored and shown. Only text that is not JSON is rejected, because the exact bytes are kept:
+ * Reads a signed body as a value that can be stored and shown. Rejects only text that is not JSON, because the exact bytes are kept:
  * - A byte order mark is skipped. Invalid UTF-8 becomes U+FFFD.
  * - A number that JavaScript would change keeps its digits (ExactNumber).
  * - NUL and lone surrogates in strings and keys become visible text, such as `\u0000`.
- * - Lists and objects that nest too deep become strings with their JSON.
- * - The last of duplicate keys counts. `__proto__` is a key like any other.
+ * - Lists and objects below the last level become strings with their JSON.
+ * - The last of duplicate keys wins. `__proto__` is an ordinary key.
  */
 export function readEventJson(bytes: Buffer): Json {
   try {
@@ -63,7 +62,7 @@ function invalid(cause: unknown): AppError {
   return new AppError('bad_request', 'The body is not valid JSON.', { cause });
 }
 
-/** `application/x-ndjson`, and the name without `x-`. */
+/** Matches `application/x-ndjson`, and the name without `x-`. */
 const LINES = /^application\/(?:x-)?ndjson\s*(?:;|$)/i;
 
 export function isLines(contentType: string | undefined): boolean {
@@ -74,7 +73,7 @@ const LINES_PER_TURN = 50;
 
 /**
  * Reads lines of JSON as a list. A line that is not JSON becomes text, so that it does not block other lines. A body that is JSON as a
- * whole is read as such, because stored bodies have no content type.
+ * whole is read as JSON, because stored bodies have no content type.
  */
 export function* readEventLines(bytes: Buffer): Generator<void, Json> {
   const text = decoded(bytes);
@@ -106,8 +105,8 @@ function decoded(bytes: Buffer): string {
 }
 
 /**
- * An escaped NUL or half of a surrogate pair, and numbers that may change: 16 digits, an exponent, or a negative zero. May match inside of
- * a string, which costs only time.
+ * Matches an escaped NUL or half of a surrogate pair, and numbers that may change: 16 digits, an exponent, or a negative zero. A match in
+ * a string only costs time.
  */
 const SUSPICIOUS = /\\u(?:0000|d[89a-f])|(?:^|[:,[\s])-?(?:[\d.]{16}|[\d.]+e|(?<=-)0)/i;
 
@@ -129,7 +128,7 @@ function readText(text: string): Json {
   });
 }
 
-/** NUL, or a surrogate without its other half. */
+/** NUL, or half of a surrogate pair. */
 const UNSTORABLE = /[\0\p{Cs}]/gu;
 
 function isStorable(text: string): boolean {
@@ -147,7 +146,6 @@ function storable(text: string): string {
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [OPENS_LIST, CLOSES_LIST, OPENS_OBJECT, CLOSES_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Replaces lists and objects below the last level by strings with their JSON. */
 function withoutDeepLevels(text: string): string {
   let cut = '';
   let [levels, copied, start] = [0, 0, 0];
@@ -167,7 +165,7 @@ function withoutDeepLevels(text: string): string {
   return copied === 0 ? text : cut + text.slice(copied);
 }
 
-/** Position of the closing quote of the string that opens at `start`. */
+/** Returns the position of the closing quote of the string that opens at `start`. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end)) {
@@ -176,7 +174,7 @@ function endOfString(text: string, start: number): number {
   return end;
 }
 
-/** An odd number of backslashes escapes the quote. */
+/** True if an odd number of backslashes precedes the quote. */
 function isEscaped(text: string, quote: number): boolean {
   let first = quote;
   while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;

@@ -12,33 +12,33 @@ import { type Json, textOf } from './event-json.js';
 import { alertReader, resolve, textsAt, waysOf } from './mapping.js';
 import { type Alert, numberIn, type Translations } from './words.js';
 
-/** Holds if one of the pointers leads to a value, with one of these texts in small letters. */
+/** True if any of the pointers leads to a value. With `is`, the value in small letters must be in the list. */
 interface Condition {
   readonly at: JoinedPointers;
   readonly is?: readonly string[];
 }
 
-/** A shape of events that several tools send, from a YAML file in src/webhooks/formats. */
+/** Event format that several tools send, from a YAML file in src/webhooks/formats. */
 interface Format {
-  /** All of them hold for an event of the format. */
+  /** Conditions that all hold for an event of the format. */
   readonly marks: readonly Condition[];
-  /** Objects of the event that the pointers start from. A pointer with `^` starts from the event. */
+  /** Objects of the event at which the pointers start. A pointer with `^` starts at the event. */
   readonly within?: readonly string[];
   readonly mapping: Mapping;
-  /** Words of the tool for types, as normalWord writes them. */
+  /** Type words of the tool, as normalWord writes them. */
   readonly types?: Readonly<Record<string, string>>;
   readonly usual: readonly (Partial<Condition> & { readonly type: string })[];
-  /** Place of the severity as a number, and the meaning of the number. */
+  /** Pointer to the severity as a number, and the meaning of the number. */
   readonly number?: string;
   readonly scale?: SeverityMapping;
   readonly hash?: string;
 }
 
-/** Reads an event. Returns `undefined` if it lacks a mark of the format. */
+/** Reads an event. Returns `undefined` if the event lacks a mark of the format. */
 type EventReader = (event: Json) => Alert | undefined;
 export type FormatName = Exclude<EventFormatName, 'auto' | 'mapping'>;
 
-/** Contents of the YAML files of a folder, by the names of the files. */
+/** Reads the YAML files of a folder. Each name is a file name without its ending. */
 export function yamlFiles<Content>(folder: string): (readonly [name: string, content: Content])[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.yaml'))
@@ -56,7 +56,7 @@ export const FORMATS = Object.fromEntries(
   ]),
 ) as Readonly<Record<FormatName, EventReader>>;
 
-/** Reads the event. Returns `undefined` if it does not fit, or for `auto`, if it fits no format or several. */
+/** Reads the event. Returns `undefined` if the event fits no format or, for `auto`, several formats. */
 export function readAs(format: FormatName | 'auto', event: Json): Alert | undefined {
   const readers = format === 'auto' ? Object.values(FORMATS) : [FORMATS[format]];
   const [alert, ...others] = readers.flatMap((read) => read(event) ?? []);
@@ -77,7 +77,7 @@ function readerOf({ within, mapping, scale, ...format }: Format): EventReader {
     const suffix = hashed.map(([place]) => `:${sha256(resolve(event, place!.steps))}`).join('');
     return {
       ...alert,
-      // A word such as `disk_full` reads better with spaces.
+      // `disk_full` is more readable with spaces.
       title: title?.replace(/^\w+$/, (word) => word.replaceAll('_', ' ')),
       eventId: eventId && eventId + suffix,
       severity: severity && { ...severity, number, scale },

@@ -14,12 +14,12 @@ import {
 } from './event-json.js';
 import type { Alert } from './words.js';
 
-/** `[userAccount]` or `[threatType=url]`: the first item of a list that has the key, with this value in any case. */
+/** Step `[userAccount]` or `[threatType=url]`: the first item of a list with this key, and with this value in any case. */
 const MEMBER = /^\[([^\]=]+)(?:=([^\]]*))?\]$/;
 
 /**
- * Returns the value at the steps, or `undefined`. Beyond RFC 6901, a step may select an item of a list, because tools put evidence of many
- * kinds into one list, in any order.
+ * Returns the value at the steps, or `undefined`. Beyond RFC 6901, a step may select an item of a list, because tools put many kinds of
+ * evidence into one list, in any order.
  */
 export function resolve(value: Json, steps: readonly string[]): Json | undefined {
   let at: Json | undefined = value;
@@ -47,7 +47,7 @@ interface Place {
 /** Places in order of priority. The values of an inner list are joined. */
 type Ways = readonly (readonly Place[])[];
 
-/** Pointers start from the objects of `within`. Texts that are not pointers are left out. */
+/** Pointers start at the objects of `within`. Texts that are not pointers are omitted. */
 export function waysOf(pointers: JoinedPointers = [], within: readonly string[] = ['']): Ways {
   return [pointers].flat().flatMap((joined) =>
     within.flatMap((root) => {
@@ -63,7 +63,7 @@ function placeOf(pointer: string, root: string): Place | undefined {
   return steps && { fromBody, steps };
 }
 
-/** An event, and the body where `^` starts. */
+/** An event, and the body at which `^` starts. */
 export interface Found {
   readonly event: Json;
   readonly body: Json;
@@ -72,10 +72,10 @@ export interface Found {
 const at = ({ event, body }: Found, { fromBody, steps }: Place): Json | undefined =>
   resolve(fromBody ? body : event, steps);
 
-/** A value that a pointer can find. Text has no spaces at its ends. */
+/** Value at a pointer. Text has no spaces at its ends. */
 type Scalar = string | number | boolean | ExactNumber;
 
-/** Of a list, the first item counts. */
+/** Returns the value at the place. For a list, returns its first item. */
 function scalarAt(found: Found, place: Place): Scalar | undefined {
   const value = at(found, place);
   const one = isList(value) ? value[0] : value;
@@ -84,7 +84,7 @@ function scalarAt(found: Found, place: Place): Scalar | undefined {
     : textOf(one);
 }
 
-/** Texts of the first way whose places have texts of at most this length. */
+/** Returns the texts of the first way whose places all have texts of at most this length. */
 export function textsAt(found: Found, ways: Ways, longest = Infinity): string[] | undefined {
   for (const places of ways) {
     const texts = places.map((place) => textOf(scalarAt(found, place)));
@@ -95,14 +95,14 @@ export function textsAt(found: Found, ways: Ways, longest = Infinity): string[] 
   return undefined;
 }
 
-/** A longer text is not an id, a severity or a type, because two of them may begin alike. A title is cut. */
+/** A longer text is not an id, a severity or a type, because two long texts may begin alike. A longer title is cut. */
 const LONGEST_TEXT = 1_000;
-/** A longer lifted text is cut. The event has all of it. */
+/** A longer lifted text is cut. The event keeps the whole text. */
 const LONGEST_LIFTED = 2_000;
-/** All events of a body share this bound. */
+/** Limit for the lifted texts of all events of a body together. */
 const ALL_LIFTED = 4 * 1024 * 1024;
 
-/** Compiles the pointers of a mapping. `events` is the number of events to read. */
+/** @param events number of events to read */
 export function alertReader(
   mapping: Mapping,
   events: number,
@@ -125,12 +125,12 @@ export function alertReader(
     for (const [key, ways] of lifts) {
       const value = liftedAt(found, key, ways);
       if (value !== undefined) lift[key] = cut(value, longest);
-      // A mail has several recipients, each with a copy in the mailbox.
+      // A mail may have several recipients, each with a copy in the mailbox.
       const all = key === 'recipient' && addressList(listAt(found, ways));
       if (all) lift['recipients'] ??= cut(all, longest);
     }
     const id = textsAt(found, eventId, LONGEST_TEXT);
-    // A joined id is JSON, so that "a b" with "c" differs from "a" with "b c". People do not read JSON.
+    // A joined id is JSON, so that "a b" with "c" differs from "a" with "b c". The lifted id is plain text for people.
     if (id && id.length > 1) lift['event_id'] ??= cut(id.join(' '), longest);
     const said = textsAt(found, severity, LONGEST_TEXT)?.[0];
     const words = type.flatMap((way) => textsAt(found, [way], LONGEST_TEXT) ?? []);
@@ -163,26 +163,26 @@ function cut(value: Scalar, longest: number): Scalar {
   return text === undefined || text.length <= longest ? value : shownStart(text, longest);
 }
 
-/** Quotes the subject, because the sender of the mail wrote it and could imitate text of the tool. */
+/** Quotes the subject, because the sender of the mail wrote the subject and could imitate text of the tool. */
 function titleOf(texts: readonly string[] | undefined, subject?: Scalar): string | undefined {
   return texts
     ?.map((text) => (text === subject ? inQuotes(text) : shownStart(text, LONGEST_TEXT)))
     .join(' - ');
 }
 
-/** Whether the event has a value of the mapping that identifies it. */
+/** True if the event has a title, a severity, an id or a type. */
 export function isTold({ title, severity, eventId, words }: Alert): boolean {
   return [title, severity, eventId, words].some((part) => part !== undefined);
 }
 
-/** Whether the mapping reads the title, the severity, the id or the type below a member of this name. */
+/** True if the mapping reads the title, the severity, the id or the type below a member of this name. */
 export function readsIn(mapping: Mapping, name: string): boolean {
   const { title, severity, event_id, type } = mapping;
   const places = [title, severity, event_id, type].flatMap((pointers) => waysOf(pointers).flat());
   return places.some(({ fromBody, steps }) => !fromBody && steps.slice(0, -1).includes(name));
 }
 
-/** Whether the list of events exists, and no list of the body has an item, like a page of a poller without news. */
+/** True if the list of events exists and no list of the body has an item, as in an empty page of a poller. */
 export function isEmptyByMapping({ items }: Mapping, body: Json): boolean {
   const bodies = isList(body) ? body.filter(saysSomething) : [body];
   const leadsToList = (one: Json) =>
@@ -190,7 +190,7 @@ export function isEmptyByMapping({ items }: Mapping, body: Json): boolean {
   return bodies.every(leadsToList) && listsIn(body).every(isHollow);
 }
 
-/** An item that has lists, such as a page of results, counts by its lists. */
+/** True if the list has no item. An item with lists, such as a page of results, counts by its lists. */
 function isHollow(list: readonly Json[]): boolean {
   return list.filter(saysSomething).every((item) => {
     const inner = listsIn(item);

@@ -1,27 +1,27 @@
 import { isExactNumber, isList, isObject, type Json } from './event-json.js';
 
-/** The whole text is a time. A log line only begins with a time. */
+/** Matches a text that is only a time. A log line begins with a time and continues. */
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.,]{5,20} ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
-/** Numbers with a fraction and percentages, such as `93.4` and `93 %`, and no part of an address or a version. */
+/** Numbers with a fraction and percentages, such as `93.4` and `93 %`, but no part of an address or a version. */
 const MEASURED = /(?<![\w.])\d+(?:\.\d+(?![\w.]*\d)|(?= ?%))/g;
 const STATE_KEY = /(?:status|state)$/i;
-/** Members that hold the state of the alert, not of a connection or a request. */
+/** Members that hold the state of the alert, not the state of a connection or a request. */
 const ALERT =
   /^(?:|data|essentials|details?|alert|incident|case|event|issue|problem|detection|finding|workflow|threat(?:info)?)$/i;
-/** Members that hold the alert in many envelopes. In others they hold a log line, which a stranger may have written. */
+/** Members that hold the alert in many envelopes. In other envelopes they hold a log line, which a stranger may have written. */
 const PAYLOAD = /^(?:data|details?)$/i;
 const OVER_WORDS = 'resolved|recovered|closed|dismissed|fixed|archived|suppressed';
 const OVER = new RegExp(`^(?:${OVER_WORDS})$`, 'i');
 const OPEN =
   /^(?:(?:re-?)?open(?:ed)?|new|active|firing|alert(?:ing)?|triggered|in[ _-]?progress|acknowledged|assigned|pending|unresolved|ongoing|failing)$/i;
-/** Most events have no such word, so they are not searched. */
+/** Excludes most events from the search, because they contain no such word. */
 const MAYBE_OVER = new RegExp(`"(?:${OVER_WORDS})"`, 'i');
 /** Keys of the alert, such as `status`, `incidentStatus`, `monitorCondition` and `alert_transition`. */
 const OVER_KEY =
   /^(?:(?:alert|case|detection|event|finding|incident|issue|monitor|problem|threat|workflow)[_ .-]?)?(?:status|state|condition|transition)$/i;
 
-/** Handling of the alert by people in the tool: assignment, comments, progress. */
+/** Keys for the handling of the alert by people in the tool: assignment, comments, progress. */
 const HANDLING_KEY = /^(?:assign(?:ed|ee)\w*|comments?|notes?)$/i;
 const HANDLED = /^(?:new|open|in[ _-]?progress|acknowledged|assigned|triaged|pending)$/i;
 
@@ -30,10 +30,10 @@ const MOST_VALUES = 25_000;
 
 /**
  * Compares later events of an incident with the first event and the newest report. A new text or boolean at a path is news. Numbers, times
- * and the handling are not, because they differ with each poll. An event with too many values is always news.
+ * and the handling are not news, because they differ with each poll. An event with too many values is always news.
  */
 export class KnownSayings {
-  /** Numbers for paths, because a key may be as long as the event. */
+  /** Maps each path to a number, because a key may be as long as the event. */
   private readonly paths = new Map<string, number>();
   private readonly first: ReadonlySet<string> | undefined;
   private newest: ReadonlySet<string> | undefined;
@@ -43,7 +43,7 @@ export class KnownSayings {
     this.newest = newest === first ? this.first : this.read(newest);
   }
 
-  /** Returns whether the event is news. It becomes the newest report. */
+  /** Makes the event the newest report. Returns true if the event is news. */
   add(event: Json): boolean {
     const [first, before] = [this.first, this.newest];
     this.newest = this.read(event);
@@ -51,7 +51,7 @@ export class KnownSayings {
     return [...this.newest].some((saying) => !first.has(saying) && !before.has(saying));
   }
 
-  /** Texts and booleans of an event, each with its path. `undefined` if the event has more than MOST_VALUES. */
+  /** Returns the texts and booleans of an event, each with its path. Returns `undefined` for more than MOST_VALUES values. */
   private read(event: Json): ReadonlySet<string> | undefined {
     const said = new Set<string>();
     let left = MOST_VALUES;
@@ -88,8 +88,8 @@ function saysSomethingAt(key: string, value: Json): value is string | boolean {
 }
 
 /**
- * Returns the word of the tool for the end of the alert, such as `resolved` of Alertmanager. `text` is the event as JSON. `holdsAlert`
- * tells whether a member such as `data` holds the alert.
+ * Returns the word of the tool for the end of the alert, such as `resolved` of Alertmanager.
+ * @param text the event as JSON; @param holdsAlert true if a member such as `data` holds the alert
  */
 export function overWordOf(
   event: Json,
@@ -100,7 +100,7 @@ export function overWordOf(
   return stateWordIn(event, OVER, '', { left: MOST_VALUES, holdsAlert });
 }
 
-/** Whether the event has a state, and the state is open. */
+/** True if the event has a state and the state is open. */
 export function saysOpen(event: Json): boolean {
   return stateWordIn(event, OPEN, '', { left: MOST_VALUES }) !== undefined;
 }
@@ -116,7 +116,7 @@ function stateWordIn(
   if (!ALERT.test(key)) return undefined;
   if (looks.holdsAlert && PAYLOAD.test(key) && !looks.holdsAlert(key)) return undefined;
   const members = value as Readonly<Record<string, Json>>;
-  // No list of keys, because an event may have 50 000.
+  // Avoids a list of keys, because an event may have 50 000 keys.
   for (const name in members) {
     if ((looks.left -= 1) < 0) return undefined;
     const inner = members[name]!;

@@ -19,7 +19,7 @@ import { alertReader, eventsOf, type Found, isEmptyByMapping, isTold, readsIn } 
 import { overWordOf } from './news.js';
 import { type Alert, knownType, severityOf, typeOf } from './words.js';
 
-/** Number of events that are read and settled together. A body with more is settled in parts. */
+/** Number of events that are read and settled together. A larger body is settled in parts. */
 export const MOST_EVENTS = 1_000;
 
 export interface Part {
@@ -30,25 +30,25 @@ export interface Part {
 
 const FIRST_PART: Part = { done: 0, most: MOST_EVENTS };
 
-/** An event of a body, with the incident that it creates if it is new. */
+/** An event of a body, with the incident that the event creates if it is new. */
 export interface ReadEvent {
   readonly incident: NewIncident;
-  /** SHA-256 of the id of the event at the sender, or of the content if there is no id. */
+  /** SHA-256 of the event id of the sender, or of the content if the event has no id. */
   readonly key: Buffer;
   readonly contentHash: Buffer;
   readonly eventId?: string;
   readonly minSeverity?: Severity;
   readonly overWord?: string;
-  /** Word of the sender for the severity, if its meaning is unknown. */
+  /** Severity word of the sender, if its meaning is unknown. */
   readonly unknownSeverity?: string;
 }
 
-/** A body whose events were found once for all of its parts. */
+/** A body whose events were found once, for all parts. */
 export interface OpenBody {
-  /** The body has lists for events and none in them, like a page of a poller without news. */
+  /** True if the body has lists for events, and the lists are empty, as in an empty page of a poller. */
   readonly isEmpty: boolean;
   readonly count: number;
-  /** Returns the events of the part, or the reason why the body has none. The default is the first part. */
+  /** Returns the events of the part, or the reason why the body has no events. The default is the first part. */
   read(part?: Part): ReadEvent[] | string;
 }
 
@@ -68,7 +68,7 @@ export function* openBody(rules: ReadingRules, body: Json): Generator<void, Open
         ? alertReader(mapping, found.length)
         : ({ event }: Found) => readAs(format, event) ?? { event, usualType: 'other' };
     const alerts = found.map(read);
-    // The first part decides for all parts whether the body fits. An event that does not fit beside others may be important.
+    // Only the first part decides if the body fits. Beside events that fit, an event that does not fit may be important.
     const decides = part.done === 0 && part.most >= MOST_EVENTS;
     return !decides || alerts.some(isTold) ? alerts : undefined;
   };
@@ -84,7 +84,7 @@ export function* openBody(rules: ReadingRules, body: Json): Generator<void, Open
   };
 }
 
-/** Reads JSON or, by default, also lines of JSON: stored bodies have no content type. */
+/** Reads JSON and, by default, lines of JSON, because stored bodies have no content type. */
 export function* openBytes(
   rules: ReadingRules,
   bytes: Buffer,
@@ -98,13 +98,13 @@ export function readEvents(rules: ReadingRules, body: Json, part?: Part): ReadEv
   return atOnce(openBody(rules, body)).read(part);
 }
 
-/** Returns the incident that the event creates. An alert that is over has the minimum severity of the source. */
+/** Returns the incident that the event creates. An alert that has ended gets the minimum severity of the source. */
 export function incidentOf({ incident, overWord, minSeverity = 'low' }: ReadEvent): NewIncident {
   if (overWord === undefined) return incident;
   return { ...incident, severity: minSeverity, source_status: 'resolved' };
 }
 
-/** Whether the result is the reason why a body has no event, for the sender and the inbox. */
+/** True if the body has no events. The result is then the reason, for the sender and the inbox. */
 export function isUnfit(read: readonly ReadEvent[] | string): read is string {
   return typeof read === 'string';
 }
@@ -129,13 +129,13 @@ function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
   );
   const told = { ...withoutMapped(rawData, rules), ...fields };
   const title =
-    // A title such as `malware` says nothing beyond the type.
+    // A title such as `malware` adds nothing to the type.
     knownType(alert.title) === incident_type
       ? incidentTitle(incident_type, fields, source)
       : ((alert.title && titleOfTool(incident_type, alert.title, told)) ??
         incidentTitle(incident_type, told, source));
   const json = JSON.stringify(event);
-  // The severity may be in a part of the body that the events share.
+  // The severity may be in a part of the body that several events share.
   const content = alert.severity ? `${json} ${alert.severity.said}` : json;
   // A member that the mapping does not read may contain text of strangers.
   const holdsAlert =
@@ -159,10 +159,10 @@ function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
   };
 }
 
-/** Leaves out keys with the name of a lifted field, such as a bounce address in `sender`: they mean something else. */
+/** Removes keys with the name of a lifted field, such as a bounce address in `sender`, because they have another meaning. */
 function withoutMapped(rawData: JsonObject, { mapping }: ReadingRules): JsonObject {
   const lift = mapping?.lift ?? {};
-  // An event may have 40 000 keys, so it is copied only if necessary.
+  // Copies the event only if necessary, because an event may have 40 000 keys.
   if (!Object.keys(lift).some((key) => Object.hasOwn(rawData, key))) return rawData;
   return Object.fromEntries(Object.entries(rawData).filter(([key]) => !Object.hasOwn(lift, key)));
 }

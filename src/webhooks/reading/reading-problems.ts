@@ -14,7 +14,7 @@ const POINTER = {
 };
 const oneOrMany = (items: object, description?: string) => ({
   description,
-  // Some generators create code that does not compile from a oneOf with a list.
+  // From a oneOf with a list, some generators create code that does not compile.
   'x-alternatives': [POINTER, { type: 'array', items, minItems: 1, maxItems: MOST_POINTERS }],
 });
 const FIRST_COUNTS =
@@ -63,7 +63,7 @@ const PROBLEMS: Readonly<Record<string, Problem>> = {
 };
 const wrong = (text: string): { problem: Problem } => ({ problem: ['matches', `must be ${text}`] });
 
-/** Numbers with signs between them are neither a word nor a range. */
+/** Matches numbers with signs between them, which are neither a word nor a range. */
 const LIKE_A_RANGE = String.raw`^[\s\d.,<>=–…+-]*\d[\s\d.,<>=–…+-]*$`;
 const RANGE_KEY = { pattern: RANGE.source, ...wrong('a word, a number, or a range such as 0-39') };
 
@@ -105,14 +105,14 @@ const validate = ajv.compile({
   },
 });
 
-/** Problems of the settings by which the events of a source are read. `null` is absent. */
+/** Returns the problems of the reading settings of a source. `null` means absent. */
 export function readingProblems(rules: Partial<ReadingRules>): FieldError[] {
   const given = Object.entries(rules).filter(([, value]) => value !== null && value !== undefined);
   validate(Object.fromEntries(given));
   return (validate.errors ?? []).flatMap(problemOf);
 }
 
-/** Errors of other keywords repeat an error of a part of the schema. */
+/** Errors of other keywords repeat an error of a subschema. */
 function problemOf({ keyword, instancePath, propertyName, params, parentSchema }: ErrorObject) {
   const { problem } = parentSchema as { readonly problem?: Problem };
   const known = PROBLEMS[keyword];

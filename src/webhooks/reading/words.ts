@@ -7,14 +7,14 @@ import type {
 } from '../sources/webhook-source.entity.js';
 import type { Json } from './event-json.js';
 
-/** An event as a format or a mapping reads it. */
+/** An event, as read by a format or a mapping. */
 export interface Alert {
   readonly event: Json;
   readonly eventId?: string;
   readonly title?: string;
   /** Category, tactic and rule of the tool. */
   readonly words?: readonly string[];
-  /** Words that the format knows. Other words then have no usual meaning. */
+  /** Type words of the format. Other words then have no usual meaning. */
   readonly types?: Translations;
   readonly usualType: string;
   readonly severity?: SaidSeverity;
@@ -24,9 +24,9 @@ export interface Alert {
 /** Severity in the words of the event, such as `High` or `72`. */
 export interface SaidSeverity {
   readonly said: string;
-  /** Number beside the word. Ranges of severity_mapping apply to it. */
+  /** Number beside the word. The ranges of severity_mapping apply to this number. */
   readonly number?: number;
-  /** Meaning of the number in the format, if neither severity_mapping nor the word has one. */
+  /** Meaning of the number in the format, if neither severity_mapping nor the word has a meaning. */
   readonly scale?: SeverityMapping;
 }
 
@@ -41,7 +41,7 @@ const WORDS: ReadonlyMap<string, Severity> = new Map([
   ['severe', 'critical'],
 ]);
 
-/** The mapping of the source has priority over the usual words, and these over the scale of the format. */
+/** Tries the mapping of the source, then the usual words, then the scale of the format. */
 export function severityOf(
   said: SaidSeverity | undefined,
   mapping: SeverityMapping = {},
@@ -73,17 +73,17 @@ function mappedSeverity(
   return rangeWith(number) ?? rangeWith(Math.floor(number));
 }
 
-/** The number that a text is. */
+/** Returns the number if the whole text is a number. */
 export function numberIn(text = ''): number | undefined {
   return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** From words of a vendor, as normalWord writes them, to incident types. */
+/** Maps words of a vendor, as normalWord writes them, to incident types. */
 export type Translations = ReadonlyMap<string, string>;
 
 const KNOWN: Translations = new Map(KNOWN_INCIDENT_TYPES.map((type) => [normalWord(type), type]));
 
-/** Returns the type that the word names. Case, spaces, hyphens and underscores do not matter. */
+/** Returns the type with this name. Ignores case, spaces, hyphens and underscores. */
 export function knownType(
   word: string | undefined,
   translations?: Translations,
@@ -97,8 +97,8 @@ function normalWord(word: string): string {
 }
 
 /**
- * Types of the words that tools use for categories, tactics and rules. The first match counts: a ransomware that spreads by phishing is
- * ransomware. A space stands for a space, a hyphen, a change of case or nothing: see spacedWord.
+ * Incident types for the words of tools about categories, tactics and rules. The first match wins: ransomware that spreads by phishing is
+ * ransomware. A space matches a space, a hyphen, a change of case or nothing: see spacedWord.
  */
 const VOCABULARY = Object.entries({
   ransomware: String.raw`ransom|data encrypted for impact|inhibit system recovery|shadow cop`,
@@ -115,7 +115,7 @@ const VOCABULARY = Object.entries({
     'software and configuration checks|compliance|polic|configuration|can be read by',
 }).map(([type, words]) => [type, new RegExp(words.replaceAll(' ', '-?'))] as const);
 
-/** Bounds the time per word. Names of rules are shorter. */
+/** Limits the time per word. Rule names are shorter. */
 const LOOKED_AT = 200;
 
 /** Returns the type of the first entry of type_mapping that occurs in a word. */
@@ -131,7 +131,7 @@ function vocabularyType(words: readonly string[]): string | undefined {
   return VOCABULARY.find(([, pattern]) => pattern.test(all))?.[0];
 }
 
-/** Small letters, with hyphens between words: `SSHBruteForce` is `ssh-brute-force`. */
+/** Converts a word to small letters with hyphens between its parts: `SSHBruteForce` becomes `ssh-brute-force`. */
 function spacedWord(word: string): string {
   return word
     .replace(/([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$3-$2')
@@ -141,8 +141,8 @@ function spacedWord(word: string): string {
 }
 
 /**
- * Type of the incident: type_mapping of the source, a word that is a type, the vocabulary, the type of the source, the usual type. If the
- * source fixes its type, no word counts.
+ * Returns the incident type by type_mapping of the source, a word that is a type, the vocabulary, the type of the source, or the usual
+ * type, in this order. If the source fixes its type, words are ignored.
  */
 export function typeOf(
   { words = [], types, usualType }: Omit<Alert, 'event'>,
@@ -164,7 +164,7 @@ export function typeOf(
 const NUMBER = String.raw`\d{1,20}(?:\.\d{1,20})?`;
 export const RANGE = new RegExp(`^(${NUMBER})(?:\\s*(-)\\s*(${NUMBER})?)?$`);
 
-/** Reads `0-39`, `1.5-2`, `80-` (no upper end) or `7` (that number alone). Both ends belong to the range. */
+/** Parses `0-39`, `1.5-2`, `80-` (no upper end) or `7` (only this number). Both ends belong to the range. */
 export function numberRange(text: string): { from: number; to: number } | undefined {
   const match = RANGE.exec(text.trim());
   if (!match) return undefined;

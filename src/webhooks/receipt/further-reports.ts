@@ -20,14 +20,14 @@ import { incidentOf, type ReadEvent } from '../reading/read-events.js';
 import { KnownSayings, saysOpen } from '../reading/news.js';
 import { type Arrival, principalOf } from './receipt.js';
 
-/** Timeline event of an update. Its subject is the receipt. */
+/** Timeline event of an update. The subject is the receipt. */
 export const EVENT_UPDATED = 'event_updated';
 
 const LEFT_RESOLVED = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
 
 const SYSTEM = 'system';
 
-/** Keeps later events of an incident as reports, and applies them to the incident in the caller's transaction. */
+/** Stores later events of an incident as reports, and applies them to the incident in the caller's transaction. */
 @Injectable()
 export class FurtherReports {
   private readonly turns = new LoopTurns();
@@ -51,7 +51,7 @@ export class FurtherReports {
     let incident = await this.incidents.lockForUpdate(tx, incidentId);
     if (!incident) return;
     const [newest] = (await this.reports.toJudge([incidentId], tx)).get(incidentId) ?? [];
-    // Each text may be megabytes long, so it has its own turn of the event loop.
+    // Each text may be megabytes long, so each text is parsed in a separate turn of the event loop.
     const parse = (text: string) => this.turns.run(() => JSON.parse(text) as Json);
     const first = await parse(incident.raw_data);
     const latest = newest && (await parse(newest.raw_data));
@@ -115,9 +115,9 @@ export class FurtherReports {
       entries.push(note('update_of_judged', `${source} reports more than ${judge} knew. ${stays}`));
     }
     await this.timeline.add(tx, ...entries);
-    // News without a new field also changes the incident, so that `updated_at` and `incident.updated` announce it.
+    // News without a new field also changes the incident, so that `updated_at` and `incident.updated` report the news.
     if (!news && adds.length === 0 && !source_status) return before;
-    // One change, so that people get one message about the reopening and the severity.
+    // Makes one change, so that people get one message about the reopening and the severity.
     const wanted = {
       reopen: reopens || undefined,
       severity: rises ? severity : undefined,
@@ -130,7 +130,7 @@ export class FurtherReports {
     return await this.changes.change(tx, before, wanted, origin);
   }
 
-  /** `undefined` if a person wrote the title of the incident, or that of the report says nothing more. */
+  /** Returns `undefined` if a person wrote the title of the incident, or if the title of the report has no details. */
   private async titleOf(tx: Tx, { incident }: ReadEvent, id: string): Promise<string | undefined> {
     const { incident_type, source, title } = incident;
     if (title === titleWithoutDetails(incident_type, source)) return undefined;
@@ -140,7 +140,7 @@ export class FurtherReports {
 
 type News = 'reopens' | 'tells' | undefined;
 
-/** A higher severity is always news. An alert that its tool has closed reopens no incident. */
+/** A higher severity is always news. An alert that its tool has closed does not reopen an incident. */
 function newsOf(
   { status, severity: before }: Incident,
   { incident: { severity }, overWord }: ReadEvent,
@@ -151,7 +151,7 @@ function newsOf(
   return status === 'resolved' && (rises || overWord === undefined) ? 'reopens' : 'tells';
 }
 
-/** A person has found the incident less than malicious. */
+/** True if a person gave the verdict, and the verdict is not malicious. */
 function isCalmByPerson({ verdict, verdict_by_person }: Incident): boolean {
   return verdict_by_person && verdict?.classification !== 'malicious';
 }
@@ -177,7 +177,7 @@ export function entriesOfNew(
   return [...entries, entry];
 }
 
-/** Status of the alert after a later event. `undefined` if the status does not change, or the event says nothing about it. */
+/** Returns the status of the alert after a later event, or `undefined` if the event does not change the status. */
 function statusAfter(
   { source_status }: Pick<Incident, 'source_status'>,
   { incident, overWord }: ReadEvent,

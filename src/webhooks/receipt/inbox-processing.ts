@@ -35,7 +35,7 @@ interface Queue {
 
 export const QUEUED_EVENTS = { name: 'webhook-events' } as Pick<Kind<Queue>, 'name'>;
 
-/** One row of work for each source: its events are settled in the order of their receipt. */
+/** One work row per source, so that the events of a source are settled in the order of receipt. */
 export function workOn(sources: readonly string[]): NewWork<Queue>[] {
   return [...new Set(sources)]
     .sort()
@@ -79,7 +79,7 @@ export class InboxProcessing implements OnModuleInit {
     });
   }
 
-  /** Retries a failed event and answers with the outcome, which may be another failure. A large body is queued. */
+  /** Retries a failed event and returns the outcome, which may be another failure. Queues a large body. */
   async replay(
     caller: Principal,
     id: string,
@@ -101,7 +101,7 @@ export class InboxProcessing implements OnModuleInit {
     }
   }
 
-  /** If `canSettle` is false, a worker settles the events one by one, because one of them cannot be stored. */
+  /** @param canSettle false if an event cannot be stored; a worker then settles the events separately */
   private async replayIn(
     tx: Tx,
     caller: Principal,
@@ -141,8 +141,8 @@ export class InboxProcessing implements OnModuleInit {
   }
 
   /**
-   * Settles the bodies of a source in the order of their receipt, because their events may be about one incident. Waits for another
-   * worker that has locked the first body. Returns undefined if none is queued.
+   * Settles the bodies of a source in the order of receipt, because their events may be about the same incident. Waits for another
+   * worker that has locked the first body. Returns `undefined` if no body is queued.
    */
   private async processNext(source: string, most: number): Promise<readonly Failure[] | undefined> {
     let taken: readonly UnsettledEvent[] = [];
@@ -160,7 +160,7 @@ export class InboxProcessing implements OnModuleInit {
       });
     } catch (error) {
       const [first, ...others] = taken;
-      // The work is tried again.
+      // The work engine retries the work.
       if (!first || isDatabaseUnavailable(error) || isLostRace(error)) throw error;
       if (others.length > 0) return await this.processNext(source, 1);
       this.log.error({ err: error, event: first.id }, 'A webhook event was not stored');
@@ -170,7 +170,7 @@ export class InboxProcessing implements OnModuleInit {
     }
   }
 
-  /** Reports the failure in metrics and log, because the sender was answered 202. */
+  /** Reports the failure in metrics and log, because the sender has already received 202. */
   private tell({ event, source, code, why }: Failure): void {
     this.errors.inc({ source, code });
     this.log.warn({ event, source, code }, `A queued webhook event failed: ${why}`);
@@ -182,7 +182,7 @@ export class InboxProcessing implements OnModuleInit {
     event: UnsettledEvent,
   ): Promise<Failure | 'unfinished' | undefined> {
     const body = await this.openIn(tx, event);
-    // The name of an unregistered source would stay a label of the metrics.
+    // The name of an unregistered source would remain as a label of the metrics.
     if (!body) return await this.fail(tx, event, NO_SOURCE, 'unknown_source', 'other');
     if (body.isEmpty) return await this.goOn(tx, event, NOTHING_DONE, 0);
     const before = event.progress ?? NOTHING_DONE;
@@ -210,7 +210,7 @@ export class InboxProcessing implements OnModuleInit {
     return undefined;
   }
 
-  /** Returns false if a single event failed and is left out. */
+  /** Returns false if a single event failed and is skipped. */
   private async continueAfterFailure(tx: Tx, id: string): Promise<boolean> {
     const event = await this.inbox.lock(tx, id);
     if (event?.status !== 'queued') return true;
@@ -223,8 +223,8 @@ export class InboxProcessing implements OnModuleInit {
   }
 
   /**
-   * `undefined` if the source is no longer registered. Reads on the connection of the transaction, because a small pool has no second
-   * connection.
+   * Returns `undefined` if the source is no longer registered. Reads on the connection of the transaction, because a small pool has
+   * no second connection.
    */
   private async openIn(tx: Tx, event: UnsettledEvent): Promise<OpenBody | undefined> {
     const source = await tx.getRepository(WebhookSourceEntity).findOneBy({ source: event.source });
@@ -243,7 +243,7 @@ export class InboxProcessing implements OnModuleInit {
     return { event: event.id, source, code, why };
   }
 
-  /** An analyst who replays a failed event sees the outcome in the response, so only a queued event is notified. */
+  /** Notifies only for a queued event, because an analyst who replays a failed event sees the outcome in the response. */
   private async end(
     tx: Tx,
     event: UnsettledEvent,

@@ -36,7 +36,7 @@ const LOCK_SEEN: Statement = {
      where source = $1 and event_key = any($2::bytea[]) order by event_key for no key update`,
 };
 
-/** Maximum number of contents remembered per event. A sender that increments a counter would add one with each event. */
+/** Maximum number of contents per event. A sender that increments a counter would add a content with each event. */
 const MOST_CONTENTS = 100;
 
 const ADD_CONTENT: Statement = {
@@ -47,12 +47,12 @@ const ADD_CONTENT: Statement = {
      where source = $1 and event_key = $2`,
 };
 
-/** After this time without a failure of the source the next failure is notified. A wrong mapping fails every event. */
+/** Time without a failure of the source, after which the next failure is notified. A wrong mapping fails every event. */
 const QUIET = `interval '15 minutes'`;
 
 /**
- * Queues a body. A body that failed keeps its row. A body that is queued already is only read, because the worker that settles it
- * may hold its lock for long.
+ * Queues a body. A body that failed keeps its row. A body that is already queued is only read, because the worker that settles
+ * the body may hold the row lock for long.
  */
 const QUEUE: Statement = {
   name: 'webhook_events_queue',
@@ -81,7 +81,7 @@ const HAS_QUEUED: Statement = {
   text: `select from webhook_events where source = $1 and status = 'queued' limit 1`,
 };
 
-/** A body that is queued stays queued: its sender was answered 202. */
+/** A queued body stays queued, because its sender has received 202. */
 const FAIL: Statement = {
   name: 'webhook_events_fail',
   text: `
@@ -94,12 +94,12 @@ const FAIL: Statement = {
     returning id`,
 };
 
-/** `origin` is the receipt that has the bytes. */
+/** `origin` is the receipt with the bytes. */
 export const SETTLED_COLUMNS = `source, body_hash, incident_ids, received_at, case when body is null then duplicate_of else id end as origin`;
 
 /**
- * Makes failed receipts duplicates of settled receipts with the same bytes. `settled` names a table expression with
- * SETTLED_COLUMNS. A failed receipt that is locked is being replayed.
+ * Makes failed receipts duplicates of settled receipts with the same bytes, except locked failed receipts, which are being replayed.
+ * @param settled name of a table expression with SETTLED_COLUMNS
  */
 export const endFailed = (settled: string): string => `
       update webhook_events
@@ -157,7 +157,7 @@ export class InboxRepository {
     await this.statements.rowsIn(tx, ADD_CONTENT, [source, key, contentHash]);
   }
 
-  /** The first of these other receipts that has the same bytes as the arrival. */
+  /** Returns the first of these receipts with the same bytes as the arrival, other than the arrival. */
   async findSameBytes(
     tx: Tx,
     { id, body_hash }: Arrival,
@@ -194,7 +194,7 @@ export class InboxRepository {
     return arrivals.map((arrival) => ids.get(nameOf(arrival))!);
   }
 
-  /** Keeps a body that failed. Returns the id of its row. */
+  /** Stores a body that failed. Returns the id of the row. */
   async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<string> {
     const { id, source, body, body_hash, received_at } = arrival;
     const values = [id, source, body, body_hash, received_at.toISOString(), error];

@@ -22,9 +22,9 @@ const OWN_PARAMETERS = 9;
 const IF_NEW = (id: string) => `where ${id} in (select incident_id from fresh)`;
 
 /**
- * The receipt that first inserts the id of an event creates the incident and the rows that belong to it. Ids are inserted in order, so that
- * two replicas with the same ids do not deadlock. An event with an id is not inserted while bodies of its source are queued, because they
- * may have an earlier state of the event.
+ * The receipt that first inserts an event id creates the incident and its rows. Ids are inserted in order, so that two replicas with the
+ * same ids do not deadlock. An event with an id is not inserted while bodies of its source are queued, because these bodies may have an
+ * earlier state of the event.
  */
 const INSERT_NEW: Statement = {
   name: 'webhook_receipts_insert_new',
@@ -90,7 +90,7 @@ export class ReceiptBatches {
     private readonly timeline: IncidentTimeline,
   ) {}
 
-  /** `undefined` if the event is neither new nor an exact repetition, or has to wait. */
+  /** Returns `undefined` if the event is neither new nor an exact repetition, or must wait. */
   async settle(single: SingleReceipt): Promise<SettledEvent | undefined> {
     return (await this.newOnes.submit(single)) ?? (await this.repeatedOnes.submit(single));
   }

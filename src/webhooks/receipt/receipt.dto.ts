@@ -71,7 +71,7 @@ export class QueuedReceiptDto {
   @Text({ example: 'The event is stored; its incident follows.' })
   readonly message: string;
 
-  /** Also the response to a body without events, because the accepted response has an incident. */
+  /** Also for a body without events, because AcceptedReceiptDto needs an incident. */
   static of(this: void, { status, id }: Extract<Receipt, { id: string }>): QueuedReceiptDto {
     const message =
       status === 'empty'
@@ -93,7 +93,7 @@ export class WebhookVerificationDto {
 const header = (name: string, description: string, example: string) =>
   ApiHeader({ name, required: false, description, schema: { type: 'string' }, example });
 
-/** No example, because Swagger UI would send it with each read of a source. */
+/** Has no example, because Swagger UI would send the example with each read of a source. */
 export const ApiOktaChallenge = (): MethodDecorator =>
   ApiHeader({
     name: OKTA_CHALLENGE,

@@ -19,7 +19,7 @@ export const RECEIPT_REFUSALS = [
 
 export const NOT_STORED = 'It could not be stored. The log has the cause.';
 
-/** A verified body on its way into the inbox. */
+/** A verified body before it is stored. */
 export type Arrival = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash' | 'received_at'> & {
   readonly body: Buffer;
 };
@@ -30,11 +30,11 @@ export interface SettledEvent {
   readonly incident_number: string;
 }
 
-/** Events of a body that are settled together: all of them, or none. */
+/** Events of a body that are settled together: all events, or none. */
 export interface SettledReceipt {
   readonly arrival: Arrival;
   readonly events: readonly SettledEvent[];
-  /** The earlier receipt, if the body has nothing new. */
+  /** The earlier receipt, if the body contains nothing new. */
   readonly repeats?: SettlingProgress['repeats'];
 }
 
@@ -80,7 +80,7 @@ export function afterPart(
   };
 }
 
-/** Halves a part that failed. An event that fails alone is left out, so that it does not block the other events. */
+/** Halves a part that failed. An event that fails alone is skipped, so that it does not block the other events. */
 export function afterFailure(before: SettlingProgress, size: number): SettlingProgress {
   if (size > 1) return { ...before, most: Math.ceil(size / 2) };
   const failed = [...before.failed, before.done + 1].slice(0, MOST_NAMED);
@@ -88,7 +88,7 @@ export function afterFailure(before: SettlingProgress, size: number): SettlingPr
   return { ...before, done: before.done + 1, most: MOST_EVENTS, failed, failures };
 }
 
-/** Columns of the receipt after its last part. `body` is null if another receipt has the same bytes: equal events may arrive in different bodies. */
+/** Returns the columns of the receipt after its last part. `body` is null if another receipt has the same bytes. */
 export function ending({ outcomes, repeats, failed, failures }: SettlingProgress, total: number) {
   if (failures === 0) {
     const status = statusOf(outcomes);

@@ -36,7 +36,7 @@ export class ReceiptsController {
     private readonly okta: OktaVerification,
   ) {}
 
-  /** The contract describes it at getWebhookSource, which has the same address and method. */
+  /** The contract describes this route at getWebhookSource, which has the same path and method. */
   @Get(':source')
   @WithOktaChallenge()
   @Public()

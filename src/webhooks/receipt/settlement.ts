@@ -16,7 +16,7 @@ import {
   principalOf,
 } from './receipt.js';
 
-/** Maximum number of update receipts whose bytes are compared with those of a repetition. */
+/** Maximum number of update receipts whose bytes are compared with a repetition. */
 const UPDATES_COMPARED = 1_000;
 
 type Settled = Omit<SettledEvent, 'incident_number'>;
@@ -57,7 +57,7 @@ export class Settlement {
       fresh.map(({ event, row }) => [event, { outcome: 'created', incident_id: row.id }]),
     );
     const byIncident = Map.groupBy(repeated, ({ key }) => seen.get(nameOf(key))!.incident_id);
-    // Locking incidents in the order of their ids prevents deadlocks between two bodies.
+    // Locks incidents in the order of ids, so that two bodies do not deadlock.
     for (const [incident_id, again] of [...byIncident].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       const updates = await this.updatesIn(tx, arrival, again, seen);
       for (const event of again) {
@@ -80,8 +80,8 @@ export class Settlement {
   }
 
   /**
-   * Finds the receipt with the same bytes: usually the first receipt of an event, otherwise a receipt that updated it. Without one, the
-   * first other receipt of an event: some events of a replayed body may be its own.
+   * Finds the receipt with the same bytes: usually the first receipt of an event, otherwise a receipt that updated the event. If no
+   * receipt has the same bytes, finds the first receipt of an event, except the arrival.
    */
   private async repeatedBy(
     tx: Tx,
@@ -128,7 +128,7 @@ export class Settlement {
     return id;
   }
 
-  /** Notifies the first failure of the source in the quiet period. */
+  /** Notifies the first failure of the source after the quiet period. */
   async notifyFailure(tx: Tx, event: Failed, error: string): Promise<void> {
     if (!(await this.inbox.hasRecentFailure(tx, event.source)))
       await this.recordFailure(tx, event, error);

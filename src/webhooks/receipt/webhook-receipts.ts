@@ -24,20 +24,20 @@ export type Receipt =
   | { readonly status: 'accepted'; readonly events: readonly SettledEvent[] }
   | { readonly status: 'queued' | 'empty'; readonly id: string };
 
-/** Bodies with more events share two places for settling, because they take longer. */
+/** Bodies with more events take longer, so they share two places for settling. */
 const FEW = 10;
 /** Bodies of this size or more may take several milliseconds to read. */
 const LARGE_BYTES = 4_096;
 
 /**
- * Stores bodies with a valid signature. The answer follows the commit of the body with its incidents. When more receipts are in
- * progress than WEBHOOK_SYNC_LIMIT allows, only the body is committed, and a worker creates the incidents.
+ * Stores bodies with a valid signature. Responds after the commit of the body with its incidents. If more receipts are in progress
+ * than WEBHOOK_SYNC_LIMIT allows, commits only the body, and a worker creates the incidents.
  */
 @Injectable()
 export class WebhookReceipts {
   private readonly log = new Logger('Webhooks');
   private readonly queue = new Batcher((arrivals: readonly Arrival[]) => this.queueAll(arrivals));
-  /** A body of many events holds a database connection for long. This leaves connections to other requests. */
+  /** Limits bodies with many events, which hold a database connection for long, so that other requests get connections. */
   private readonly manyEvents = new Semaphore(2);
   private readonly turns = new LoopTurns();
   private underWay = 0;
@@ -94,7 +94,7 @@ export class WebhookReceipts {
     return { status: 'queued', id: await this.queue.submit(arrival) };
   }
 
-  /** `undefined` if a worker must settle the body, for example because one of several events cannot be read or stored. */
+  /** Returns `undefined` if a worker must settle the body, for example because an event among several cannot be read or stored. */
   private async settle(
     arrival: Arrival,
     body: OpenBody,
@@ -106,7 +106,7 @@ export class WebhookReceipts {
       unfit = events;
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
-      // The sender may never retry, so the body is kept.
+      // The body is kept, because the sender may never retry.
       this.log.error({ err: error, event: arrival.id }, 'A webhook event was not stored');
       if (body.count > 1) return undefined;
       await this.keepFailed(arrival, NOT_STORED);
@@ -118,7 +118,7 @@ export class WebhookReceipts {
     throw new AppError('validation_error', unfit, { details: { errors, event_id } });
   }
 
-  /** `undefined` if bodies of the source are queued. They may have earlier states of the same events, so this body is queued, too. */
+  /** Returns `undefined` if bodies of the source are queued, because these may have earlier states of the same events. */
   private async settleEvents(read: ReadReceipt): Promise<readonly SettledEvent[] | undefined> {
     const { arrival, events } = read;
     const single =

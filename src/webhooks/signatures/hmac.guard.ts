@@ -29,7 +29,7 @@ import {
 
 type ReceiptProblem = SignatureProblem | 'unknown_source';
 
-/** A receipt without a valid signature. Its message reveals nothing beyond the code. */
+/** Refusal of a receipt without a valid signature. The message reveals nothing beyond the code. */
 export class RefusedReceiptError extends StrangerRefusedError {
   constructor(problem: ReceiptProblem, source: string | undefined, retryAfterSeconds?: number) {
     super(
@@ -45,19 +45,19 @@ export class RefusedReceiptError extends StrangerRefusedError {
   }
 }
 
-/** Stands in for an unknown source, so that its refusal takes the same time. */
+/** Replaces an unknown source, so that its refusal takes the same time. */
 const NOBODY: Pick<ReceivingSource, 'source' | 'signature' | 'secrets'> = {
   source: '',
   signature: 'timestamped',
   secrets: [{ value: randomBytes(32).toString('base64url') }],
 };
 
-/** Limit of repetitions of one message: more than any sender retries within a minute. */
+/** Limit for repetitions of a message. No sender retries a message so often within a minute. */
 const REPETITIONS = { name: 'webhook_repetition', perMinute: 60 };
 
 /**
- * Authenticates handlers with `@Allow('signature')`. Errors have this order: 404, 413, 401, 429, 400. Nothing is parsed before the
- * signature is verified.
+ * Authenticates requests to handlers with `@Allow('signature')`. Errors have this order: 404, 413, 401, 429, 400. Parses nothing
+ * before the signature is verified.
  */
 @Injectable()
 export class HmacGuard implements CanActivate {
@@ -83,12 +83,12 @@ export class HmacGuard implements CanActivate {
       const reading = this.bodyOf(request);
       const bytes = source ? await reading : await reading.catch(() => Buffer.alloc(0));
       const headers = signatureHeaders(request.raw.rawHeaders);
-      // An unknown source takes as long as a wrong signature, so that the time does not reveal which sources exist.
+      // Verifies even for an unknown source, so that the response time does not reveal which sources exist.
       const { signature, secrets, source: name } = source ?? NOBODY;
       const message = { source: name, headers, body: bytes };
       const problem = signatureProblem(signature, secrets, message, this.clock.now());
       if (!source || problem) {
-        // Counts for the address only, so that a stranger cannot use up the limit of a source.
+        // Counts only for the address, so that a stranger cannot use up the limit of a source.
         const wait = await this.failures.record('webhook', request.ip);
         throw new RefusedReceiptError(source ? problem! : 'unknown_source', source?.source, wait);
       }
@@ -117,7 +117,7 @@ export class HmacGuard implements CanActivate {
     { secrets: _, ...source }: ReceivingSource,
     message: SignedMessage,
   ): Promise<void> {
-    // A captured message that is replayed must not use up the limit of its source, so repetitions have an account of their own.
+    // Counts repetitions separately, so that a replay of a captured message cannot use up the limit of its source.
     const { source: name, signature } = source;
     const repeated = messageName(signature, message);
     const isFirst =
@@ -145,7 +145,7 @@ function requireUncompressed({ headers }: FastifyRequest): void {
 export interface VerifiedReceipt {
   readonly source: WebhookSource;
   readonly bytes: Buffer;
-  /** Account of webhookLimit that its events count for. */
+  /** Account of webhookLimit for the events of this receipt. */
   readonly account: string;
   readonly isLines: boolean;
 }
@@ -165,7 +165,7 @@ export const Verified = createParamDecorator(
   },
 );
 
-/** Rate limit of the events of a source. The guard charges one event before it parses the body. */
+/** Returns the rate limit for events of a source. The guard charges one event before it parses the body. */
 export function webhookLimit({ rateLimitWebhook }: Settings): NamedLimit {
   return { name: 'webhook', perMinute: rateLimitWebhook };
 }

@@ -10,7 +10,7 @@ import { RefusedReceiptError } from './hmac.guard.js';
 
 export const OKTA_CHALLENGE = 'x-okta-verification-challenge';
 
-/** A separate media type in the contract. Parsers of JSON ignore the parameter. */
+/** Separate media type in the contract. JSON parsers ignore the parameter. */
 export const OKTA_VERIFICATION_TYPE = 'application/json; profile="okta-verification"';
 
 /** Excludes markup, because the response may be displayed. */
@@ -18,7 +18,7 @@ export const CHALLENGE = /^[\w.~+/=-]{1,256}$/;
 
 const CONSTRAINT = 'oktaChallenge';
 
-/** Routes only requests with Okta's header. Another handler serves the same address without it. */
+/** Routes only requests with the header of Okta. Requests without the header have another handler for the same path. */
 export const WithOktaChallenge = (): MethodDecorator =>
   RouteConstraints({ [CONSTRAINT]: 'present' });
 
@@ -42,12 +42,12 @@ export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
   },
 };
 
-/** Okta's event hooks can send a fixed header and cannot sign. */
+/** Schemes for event hooks of Okta, which send a fixed header and cannot sign. */
 const SCHEMES_OF_OKTA: readonly SignatureScheme[] = ['token', 'basic'];
 
 /**
- * Answers the one-time verification of an Okta event hook. The request has no credential, so it counts for the address like a
- * refused receipt, and not for the source.
+ * Responds to the one-time verification of an Okta event hook. The request has no credential, so it counts for the address,
+ * like a refused receipt, and not for the source.
  */
 @Injectable()
 export class OktaVerification {

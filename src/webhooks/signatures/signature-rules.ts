@@ -4,8 +4,8 @@ import type { ReceivingSecret, SignatureScheme } from '../sources/webhook-source
 type SignatureHeaders = ReadonlyMap<string, string>;
 
 /**
- * Reads the headers as sent. A header that occurs twice becomes empty, which is invalid in each scheme: Node would join both or take the
- * first, and a proxy may have checked the other.
+ * Reads the headers as sent. A duplicate header becomes empty, which is invalid in each scheme: Node would join both values or take the
+ * first, and a proxy may have checked the other value.
  */
 export function signatureHeaders(rawHeaders: readonly string[]): SignatureHeaders {
   const headers = new Map<string, string>();
@@ -19,19 +19,19 @@ export function signatureHeaders(rawHeaders: readonly string[]): SignatureHeader
 /** The only header in which Cloudflare can send the secret. */
 const CLOUDFLARE_TOKEN = 'cf-webhook-auth';
 
-/** In both directions. A captured message can be replayed during this time. */
+/** Tolerance in both directions. A captured message can be replayed during this time. */
 export const TOLERANCE_SECONDS = 300;
 
 export type SignatureProblem = 'invalid_signature' | 'timestamp_expired';
 
 export interface SignedMessage {
-  /** Name of the source, which is the user name of Basic authentication. */
+  /** Name of the source, and user name of Basic authentication. */
   readonly source: string;
   readonly headers: SignatureHeaders;
   readonly body: Buffer;
 }
 
-/** A signature is valid if one of the sent values equals one of the values that belong to a secret. */
+/** A signature is valid if any sent value equals any value that is expected for a secret. */
 interface Scheme {
   readonly timestampHeader?: string;
   readonly sent: (message: SignedMessage) => readonly Buffer[];
@@ -39,8 +39,8 @@ interface Scheme {
 }
 
 /**
- * Returns the problem of the signature, or `undefined` if it is valid. The time is checked last, so that only a sender that knows the
- * secret learns that its clock is wrong.
+ * Returns the problem of the signature, or `undefined` for a valid signature. Checks the time last, so that only a sender with the secret
+ * learns that its clock is wrong.
  */
 export function signatureProblem(
   scheme: SignatureScheme,
@@ -62,8 +62,8 @@ export function signatureProblem(
 }
 
 /**
- * Identifies a message that may have been captured and is replayed, by time and content. `undefined` for schemes that do not sign the time,
- * because their senders may repeat messages.
+ * Identifies a message by time and content, to detect the replay of a captured message. Returns `undefined` for schemes that do not sign
+ * the time, because their senders may repeat messages.
  */
 export function messageName(scheme: SignatureScheme, message: SignedMessage): string | undefined {
   const { timestampHeader } = SCHEMES[scheme];
@@ -75,7 +75,7 @@ export function messageName(scheme: SignatureScheme, message: SignedMessage): st
 const TIMESTAMP = /^\d{1,15}$/;
 const HEX_SIGNATURE = /^(?:sha256=)?([0-9a-f]{64})$/i;
 const STANDARD_ID = /^[\x21-\x7e]{1,256}$/;
-/** Each digest has one spelling: the last letter ends with zero bits. */
+/** Accepts only one spelling per digest: the last letter ends with zero bits. */
 const STANDARD_SIGNATURE = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/;
 const STANDARD_SECRET = /^whsec_/;
 export const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
@@ -127,7 +127,7 @@ const SCHEMES: Readonly<Record<SignatureScheme, Scheme>> = {
     expected: (secret) => [sha256(Buffer.from(secret))],
   },
 
-  /** https://www.rfc-editor.org/rfc/rfc7617. The encoded form is compared, because it is unique. */
+  /** https://www.rfc-editor.org/rfc/rfc7617. Compares the encoded form, because it is unique. */
   basic: {
     sent: ({ headers }) => hashes(BASIC.exec(headers.get('authorization') ?? '')?.[1]),
     expected: (secret, { source }) => [
@@ -136,7 +136,7 @@ const SCHEMES: Readonly<Record<SignatureScheme, Scheme>> = {
   },
 };
 
-/** Node reads each byte of a header as one character. Hashes have equal lengths, so the time of the comparison reveals nothing. */
+/** Node reads each byte of a header as one character. Hashes have equal lengths, so the comparison time reveals nothing. */
 const hashes = (text: string | undefined): Buffer[] =>
   text === undefined ? [] : [sha256(Buffer.from(text, 'latin1'))];
 
@@ -159,13 +159,13 @@ function hexSignature(headers: SignatureHeaders): Buffer[] {
   return hex === undefined ? [] : [Buffer.from(hex, 'hex')];
 }
 
-/** `v1,<base64>`, several separated by spaces. Other versions are ignored. */
+/** Parses `v1,<base64>`, or several such signatures with spaces between them. Ignores other versions. */
 function standardSignatures(header: string): Buffer[] {
   const encoded = header.split(' ').flatMap((one) => STANDARD_SIGNATURE.exec(one)?.[1] ?? []);
   return encoded.map((text) => Buffer.from(text, 'base64'));
 }
 
-/** After the prefix, base64 of the key. Without the prefix, some senders use the text and others the decoded bytes. */
+/** After the prefix, the secret is base64 of the key. Without the prefix, some senders use the text and others the decoded bytes. */
 function standardKeys(secret: string): Buffer[] {
   const encoded = secret.replace(STANDARD_SECRET, '');
   const keys = encoded !== '' && BASE64.test(encoded) ? [Buffer.from(encoded, 'base64')] : [];

@@ -24,7 +24,7 @@ export const NO_SECRETS: StoredSecrets = { secret: null, ...NO_PREVIOUS };
 export class SealedSecrets {
   constructor(private readonly box: SecretBox) {}
 
-  /** `undefined` if there is no secret, or if it cannot be decrypted because its key is lost or it was altered. */
+  /** Returns `undefined` if there is no secret, or the secret cannot be decrypted. */
   open(source: string, sealed: string | null): string | undefined {
     try {
       return sealed === null ? undefined : this.box.open(sealed, contextOf(source));
@@ -40,7 +40,7 @@ export class SealedSecrets {
     now: Date,
   ): StoredSecrets {
     const current = this.open(before.source, before.secret);
-    // The time of the comparison reveals nothing, because the caller may set the secret.
+    // The comparison may take variable time, because the caller may set the secret.
     const isNew = secret !== undefined && secret !== current;
     const until = new Date(now.getTime() + OVERLAP_MS);
     const { previous_secret, previous_secret_until } =

@@ -20,7 +20,7 @@ const ALL = {
   text: `select ${columnsOf(WebhookSourceEntity, []).join(', ')} from webhook_sources`,
 };
 
-/** All sources with their secrets, so that receipts do not read them. One read runs at a time. */
+/** Caches all sources with their secrets, so that receipts need no query. At most one read runs at a time. */
 @Injectable()
 export class SourceDirectory {
   private readonly log = new Logger(SourceDirectory.name);
@@ -38,7 +38,7 @@ export class SourceDirectory {
     private readonly secrets: SealedSecrets,
   ) {}
 
-  /** Returns the source, also if it is disabled. Throws if the database does not answer. */
+  /** Returns the source, even if it is disabled. Throws if the database does not respond. */
   async find(name: string): Promise<ReceivingSource | undefined> {
     return SOURCE_NAME.test(name) ? (await this.valid()).get(name) : undefined;
   }
@@ -48,12 +48,12 @@ export class SourceDirectory {
     return [...sources.values()].filter(({ enabled }) => enabled).map(({ source }) => source);
   }
 
-  /** This process changed a source, so only reads that start later count. */
+  /** Invalidates reads that started before this call, because this process changed a source. */
   forget(): void {
     this.changedAt = performance.now();
   }
 
-  /** The current read may have started too early. */
+  /** Repeats the read if the current read started too early. */
   private async valid(): Promise<ReadonlyMap<string, ReceivingSource>> {
     const oldest = Math.max(performance.now() - VALID_MS, this.changedAt);
     while (this.readAt <= oldest) {
@@ -92,7 +92,7 @@ export class SourceDirectory {
   }
 }
 
-/** Leaves out the secrets, and the end of a previous secret that has expired. */
+/** Removes the secrets, and the end of a previous secret that has expired. */
 export function withoutSecrets(
   { secret: _, previous_secret: __, ...source }: WebhookSourceEntity,
   now: Date,

@@ -36,7 +36,7 @@ export function settingsProblems(change: SettingsChange): FieldError[] {
   return [...problems, { field: 'format', code: 'is_in', message }];
 }
 
-/** Returns the settings after a valid request. A preset replaces all reading rules that the request does not have. */
+/** Returns the settings after a valid request. A preset replaces all reading rules that are not in the request. */
 export function settingsAfter(before: SourceSettings, change: SettingsChange): SourceSettings {
   const preset = change.preset ? presetNamed(change.preset) : undefined;
   const { mapping, severity_mapping, type_mapping, incident_type } = DEFAULT_SETTINGS;
@@ -62,15 +62,15 @@ function given(change: SettingsChange): SettingsChange {
 export const SHORTEST_SECRET = 16;
 export const LONGEST_SECRET = 512;
 
-/** No white space at the ends, because many senders trim pasted text. */
+/** Excludes white space at the ends, because many senders trim pasted text. */
 export const SECRET = /^\S(?:[^]*\S)?$/;
 
-/** In Standard Webhooks, base64 of the bytes of the secret follows. */
+/** In Standard Webhooks, the prefix precedes base64 of the secret. */
 const STANDARD = /^whsec_([^]*)$/;
 
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
-/** Senders encode other characters of a password differently. */
+/** Senders encode other characters of a password in different ways. */
 const ASCII = /^[\x20-\x7e]+$/;
 
 export function secretProblem(secret: string, signature: SignatureScheme): string | undefined {

@@ -6,7 +6,7 @@ export const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 export const SIGNATURE_SCHEMES = ['timestamped', 'body', 'standard', 'token', 'basic'] as const;
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 
-/** `auto` detects the format of each event. `mapping` reads events by the mapping of the source. */
+/** `auto` detects the format of each event. `mapping` uses the mapping of the source. */
 export const EVENT_FORMATS = [
   'auto',
   'generic',
@@ -18,31 +18,31 @@ export const EVENT_FORMATS = [
 ] as const;
 export type EventFormatName = (typeof EVENT_FORMATS)[number];
 
-/** From a word of the sender, or a range of numbers such as `0-39`, to a severity. */
+/** Maps a word of the sender, or a range of numbers such as `0-39`, to a severity. */
 export type SeverityMapping = Readonly<Record<string, Severity>>;
 
-/** From a word of the sender, or a part of a word, to an incident type. */
+/** Maps a word of the sender, or a part of a word, to an incident type. */
 export type TypeMapping = Readonly<Record<string, string>>;
 
 /**
- * A JSON pointer (RFC 6901), or several. The first pointer counts that leads to text that is not blank, a number, or a list that begins
- * with either. A pointer starts from the event, or with a leading `^` from the body that the events share: `^/commonLabels/severity`.
+ * A JSON pointer (RFC 6901), or several. The first pointer wins that leads to text that is not blank, a number, or a list that begins
+ * with such a value. A pointer starts at the event, or with a leading `^` at the body that the events share: `^/commonLabels/severity`.
  */
 export type Pointers = string | readonly string[];
 
 /**
- * Pointers, or lists of pointers. The values of a list are joined, and the list counts if each of its pointers leads to a value:
- * `[["/rule", "/host"], "/rule"]` is "rule - host" if the event names a host.
+ * Pointers, or lists of pointers. The values of a list are joined, and a list needs a value for each of its pointers: `[["/rule",
+ * "/host"], "/rule"]` is "rule - host" if the event names a host.
  */
 export type JoinedPointers = string | readonly Pointers[];
 
 /** Pointers to the parts of an incident in an event. At least one of title, severity, event_id and type is required. */
 export interface Mapping {
-  /** Pointers to lists of events, whose members all count. Without members, the first object is the only event. */
+  /** Pointers to lists of events. All members of all lists are events. Without members, the first object is the only event. */
   readonly items?: Pointers;
   readonly title?: JoinedPointers;
   readonly severity?: Pointers;
-  /** Unique for each event, and the same if the sender repeats or updates the event. */
+  /** Unique for each event, and unchanged if the sender repeats or updates the event. */
   readonly event_id?: JoinedPointers;
   readonly type?: Pointers;
   readonly lift?: Readonly<Record<string, Pointers>>;
@@ -87,7 +87,7 @@ export class WebhookSourceEntity {
   @Column({ type: 'jsonb', default: {} })
   readonly type_mapping: TypeMapping;
 
-  /** Words of an event do not change the type. */
+  /** True if words of an event do not change the type. */
   @Column({ type: 'boolean', default: false })
   readonly incident_type_fixed: boolean;
 
@@ -100,7 +100,7 @@ export class WebhookSourceEntity {
   @Column({ type: 'text', nullable: true })
   readonly playbook: string | null;
 
-  /** Encrypted. Null if the key was lost; then the source is disabled. */
+  /** Encrypted. Null if the key was lost; the source is then disabled. */
   @Column({ type: 'text', nullable: true })
   readonly secret: string | null;
 
@@ -143,7 +143,7 @@ export interface Preset
   readonly name: string;
   readonly title: string;
   readonly documentation: string;
-  /** Steps at the sender. `{url}` is the address of the source. */
+  /** Steps at the sender. `{url}` stands for the address of the source. */
   readonly set_up: readonly string[];
   readonly mapping: Mapping;
   readonly incident_type?: string;

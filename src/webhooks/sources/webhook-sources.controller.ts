@@ -82,7 +82,7 @@ export class WebhookSourcesController {
     return shownSource(await this.sources.create(caller, body, remember));
   }
 
-  /** Declared before the handlers of `:source`, which would take `presets` for a name. */
+  /** Declared before the handlers of `:source`, which would match `presets` as a name. */
   @Get('presets')
   @Operation(
     'listWebhookPresets',

@@ -67,7 +67,7 @@ const Secret = (options: FieldOptions) =>
     example: 'v7Zq-1mC4tXs9bLw2RkE8yHd',
   });
 
-/** The fingerprint alone is not an id: an alert that fires again has the same. */
+/** The fingerprint alone is not an id: an alert that fires again has the same fingerprint. */
 const MAPPING_EXAMPLE = {
   items: '/alerts',
   title: ['/annotations/summary', '/labels/alertname'],
@@ -89,7 +89,7 @@ const CLEARED_BY = 'An empty text removes it.';
 
 type Use = 'new' | 'change' | 'shown' | 'preset';
 
-/** Settings of all presets. */
+/** Settings that every preset has. */
 const IN_PRESETS: readonly string[] = ['signature', 'mapping'];
 
 function settingsFor(use: Use) {
@@ -97,12 +97,12 @@ function settingsFor(use: Use) {
   const isRequest = isChange || use === 'new';
   const field = (name: keyof SourceSettings, options: FieldOptions) => ({
     ...options,
-    // Requests may leave out all settings. A source has those with a default.
+    // Requests may omit all settings. A response omits only settings with the default null.
     optional:
       use === 'preset' ? !IN_PRESETS.includes(name) : isRequest || DEFAULT_SETTINGS[name] === null,
     ...(use === 'new' && { default: DEFAULT_SETTINGS[name] ?? undefined }),
   });
-  /** Later releases may add values, so responses have open sets. */
+  /** Responses have open sets, because later releases may add values. */
   const OneOf = (name: string, values: readonly string[], options: FieldOptions) =>
     isRequest ? Choice(`Known${name}`, values, options) : OpenChoice(name, values, options);
   const PresetName = (options: FieldOptions) =>
@@ -245,7 +245,7 @@ function settingsFor(use: Use) {
 
 class NewSourceDto {
   @SourceName()
-  // A source of this name would hide the address of the presets.
+  // A source with this name would hide the path of the presets.
   @NotEquals('presets', { message: 'source must not be presets' })
   readonly source: string;
 
@@ -387,7 +387,7 @@ export class WebhookPreviewDto {
   })
   readonly incidents: readonly PreviewedIncidentDto[];
 
-  /** Returns the response as JSON, because raw_data is text that keeps all digits of its numbers. */
+  /** Returns the response as JSON text, because raw_data is text that keeps all digits of its numbers. */
   static envelopeOf(this: void, events: readonly ReadEvent[]): string {
     return `{"data":{"incidents":[${events.map(previewOf).join()}]}}`;
   }

@@ -160,7 +160,7 @@ export class WebhookSourcesService {
     return { ...settings, ...secrets };
   }
 
-  /** Locks the source if the read is in a transaction. */
+  /** Locks the source if `tx` is given. */
   private async read(source: string, tx?: Tx): Promise<WebhookSourceEntity> {
     const rows = (tx ?? this.dataSource).getRepository(WebhookSourceEntity);
     const lock = tx && ({ mode: 'pessimistic_write' } as const);
@@ -173,7 +173,7 @@ export class WebhookSourcesService {
     return withoutSecrets(row, this.clock.now());
   }
 
-  /** The details name the changed fields, and never a secret. Receipts use the change after the commit. */
+  /** Records the names of changed fields, but no secret. Receipts use the change after the commit. */
   private async record(
     tx: Tx,
     caller: Caller,

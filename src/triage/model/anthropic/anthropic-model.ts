@@ -31,7 +31,7 @@ const LONGEST_ANSWER_BYTES = 10 * 1024;
 const TOOL_TIME_MS = 5_000;
 /** Six rounds of questions, the verdict, one repair, and two pauses of the provider. */
 const MOST_REQUESTS = 10;
-/** A verdict has some hundred tokens; a model that thinks first needs more. */
+/** A verdict has some hundred tokens. A model that thinks first needs more. */
 const MOST_OUTPUT_TOKENS = 8_192;
 
 export class AnthropicModel extends TriageModel {
@@ -121,7 +121,7 @@ class Conversation {
     return answer;
   }
 
-  /** Undefined if the conversation continues. https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
+  /** Undefined while the conversation continues. https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
   private async take(message: Message): Promise<ProposedVerdict | undefined> {
     switch (message.stop_reason) {
       case 'end_turn':
@@ -150,7 +150,7 @@ class Conversation {
   }
 
   private verdictIn(message: Message): ProposedVerdict | undefined {
-    // Text before a question is not the answer.
+    // Text before a tool question is not the verdict.
     const last = message.content.findLast((block) => block.type === 'text');
     const verdict = readVerdict(last?.text);
     if (verdict) return verdict;
@@ -161,7 +161,7 @@ class Conversation {
   }
 
   private goOn({ content }: Message, reply?: Anthropic.MessageParam['content']): undefined {
-    // The provider refuses an empty message.
+    // The provider rejects an empty message.
     if (content.length === 0) throw useless('invalid_answer', 'The model answered nothing.');
     this.messages.push({ role: 'assistant', content });
     if (reply !== undefined) this.messages.push({ role: 'user', content: reply });
@@ -178,7 +178,7 @@ class Conversation {
     return {
       model: this.settings.anthropicModel,
       max_tokens: MOST_OUTPUT_TOKENS,
-      // Tools stand before the system prompt, so the mark caches both. They are the same for all incidents.
+      // Tools precede the system prompt, so the cache mark includes both. Both are the same for all incidents.
       system: [{ type: 'text', text: this.prompt.system, cache_control: { type: 'ephemeral' } }],
       output_config: { format: { type: 'json_schema', schema: VERDICT_SCHEMA } },
       messages: this.messages,
@@ -193,7 +193,7 @@ class Conversation {
 const MODEL = /^[\w.:@/-]{1,200}$/;
 const MOST_BLOCKS = 200;
 
-/** The SDK does not check answers, and a proxy may answer anything. */
+/** Checks the response, because the SDK does not, and a proxy may respond with any content. */
 function isMessage(answer: unknown): answer is Message {
   const content = valueAt(answer, 'content');
   const hasReason = typeof valueAt(answer, 'stop_reason') === 'string';
@@ -201,7 +201,7 @@ function isMessage(answer: unknown): answer is Message {
   return content.every((block) => typeof valueAt(block, 'type') === 'string');
 }
 
-/** A higher number is a mistake, and would use up the budget of the hour. The sum of all attempts must fit into an integer. */
+/** A higher number is an error, and would use up the budget of the hour. The sum of all attempts must fit into an integer. */
 const MOST_TOKENS = 1_000_000;
 
 function tokensOf(answer: unknown): Required<TokenUse> {
@@ -214,7 +214,7 @@ function tokensOf(answer: unknown): Required<TokenUse> {
   return { input, output: count('output'), cached_input };
 }
 
-/** The model answered, and would answer the same question in the same way. */
+/** The model responded, and would respond to the same question in the same way. */
 function useless(reason: UnavailableReason, message: string): ModelUnavailableError {
   return new ModelUnavailableError(reason, message, { mayHelpLater: false });
 }
@@ -235,7 +235,7 @@ export class ToolAnswers {
     return this.calls.length >= MOST_QUESTIONS;
   }
 
-  /** The provider refuses a message that leaves out an answer. */
+  /** Answers every question, because the provider rejects a message with a missing answer. */
   async answer(questions: readonly Question[]): Promise<Result[]> {
     const first = this.calls.length + 1;
     const asked = questions.slice(0, MOST_QUESTIONS - this.calls.length);
@@ -260,7 +260,7 @@ export class ToolAnswers {
     return { id, tool: tool?.name ?? 'unknown', input: asked, ...answer, duration_ms };
   }
 
-  /** An error of the service is only in the log. */
+  /** An error of the service appears only in the log. */
   private async answerOf(
     tool: TriageTool | undefined,
     indicator: ExtractedIndicator | undefined,
@@ -281,7 +281,7 @@ export class ToolAnswers {
     }
   }
 
-  /** An attacker may have written the answer, so it stands between marks. */
+  /** An attacker may have written the response, so marks enclose it. */
   private fenced({ id, output }: ToolCall): string {
     const words = WORDS.toolAnswer.replaceAll('{id}', id);
     return `${words}\n<${id}-${this.nonce}>\n${plainJson(output)}\n</${id}-${this.nonce}>`;

@@ -20,12 +20,12 @@ export type AnthropicSettings = Pick<
   'anthropicApiKey' | 'anthropicBaseUrl' | 'anthropicModel' | 'triageTimeoutMs'
 >;
 
-/** The SDK adds other headers, which describe this machine. */
+/** Removes the other headers of the SDK, which describe this machine. */
 const SENT_HEADERS = ['accept', 'anthropic-version', 'authorization', 'content-type'];
 const READ_HEADERS = ['content-type', 'retry-after', 'retry-after-ms'];
 
 export class ProviderRequests {
-  /** Aborted by an error after which the SDK must not retry: an error of the gate, a timeout, or a target that is not allowed. */
+  /** Aborted by an error that the SDK must not retry: an error of the gate, a timeout, or a forbidden target. */
   private readonly ended = new AbortController();
   private readonly deadline: number;
   private readonly sdk: Anthropic;
@@ -97,7 +97,7 @@ export class ProviderRequests {
     }
     // The SDK would wait beyond the deadline.
     if ((pauseIn(kept) ?? 0) >= this.timeLeftMs) kept.set('x-should-retry', 'false');
-    // A response without contents, such as 204, has no body.
+    // A response without content, such as 204, has no body.
     const bytes = body.length > 0 ? new Uint8Array(body) : null;
     return new Response(bytes, { status: Math.min(status, 599), headers: kept });
   }
@@ -114,12 +114,12 @@ function pauseIn(headers: Headers): number | undefined {
   return retryAfterMs(headers.get('retry-after') ?? undefined, new Date(presentTime()));
 }
 
-/** Who or what can make the same question succeed. */
+/** Condition under which the same question can succeed. */
 type Remedy = 'time' | 'operator' | 'nothing';
 
 /** https://platform.claude.com/docs/en/api/errors */
 const STATUSES: Readonly<Record<number, readonly [UnavailableReason, Remedy]>> = {
-  // After these three it is unknown whether every question is wrong, or only this one, for example a large incident.
+  // These three statuses do not show if every question is wrong, or only this question, for example about a large incident.
   400: ['provider_error', 'nothing'],
   413: ['provider_error', 'nothing'],
   422: ['provider_error', 'nothing'],
@@ -131,7 +131,7 @@ const STATUSES: Readonly<Record<number, readonly [UnavailableReason, Remedy]>> =
   529: ['overloaded', 'time'],
 };
 
-/** Converts errors of the SDK and of the network to the reason why there is no verdict. Other errors stay as they are. */
+/** Converts errors of the SDK and of the network to the reason for the missing verdict. Returns other errors unchanged. */
 export function failureOf(error: unknown): unknown {
   if (error instanceof UnreachableError) {
     const message = 'The provider cannot be reached.';
@@ -158,7 +158,7 @@ export function failureOf(error: unknown): unknown {
 
 type StatusError = InstanceType<typeof Anthropic.APIError>;
 
-/** Leaves out the sentence of the provider, because a proxy may have written anything into it. */
+/** Omits the message of the provider, because a proxy may have written any text into it. */
 function failureOfStatus(error: StatusError): ModelUnavailableError {
   const { status = 0, headers = new Headers(), error: body } = error;
   if (status === 400 && isAboutAccount(body)) {
@@ -166,7 +166,7 @@ function failureOfStatus(error: StatusError): ModelUnavailableError {
     const extras = { mayHelpLater: true, needsOperator: true };
     return new ModelUnavailableError('provider_error', message, extras);
   }
-  // Other statuses mean an unknown model, an unpaid bill or a wrong address, for every question.
+  // Other statuses mean an unknown model, an unpaid bill or a wrong URL, for every question.
   const usual = ['provider_error', status >= 500 ? 'time' : 'operator'] as const;
   const [reason, remedy] = STATUSES[status] ?? usual;
   const pauseMs = remedy === 'time' ? pauseIn(headers) : undefined;
@@ -185,7 +185,7 @@ function isAboutAccount(body: unknown): boolean {
   return isInvalid && /^(?:your credit balance is|you have reached your specified)/i.test(message);
 }
 
-/** A response of 200 that is not a message, such as the page of a proxy. A message with odd contents may be better later. */
+/** Error for a response of 200 that is no message, such as the page of a proxy. For an invalid message, a retry may help. */
 export function notAMessage(answer?: unknown): ModelUnavailableError {
   const needsOperator = valueAt(answer, 'type') !== 'message';
   const message = 'The server at ANTHROPIC_BASE_URL does not speak the Messages protocol.';

@@ -35,12 +35,12 @@ const manyAccounts = any(
   ),
 );
 const fewTries = byTool(TRIES, /^[1-5]$/);
-/** Three wrong passwords before the right one are those of a person. */
+/** Excludes up to three wrong passwords before the right password, because a person may mistype. */
 const guessedIn = {
   only: (_: unknown, facts: Facts) => evaluate(fewTries, facts).length === 0,
   from: says('guessed'),
 };
-/** The second factor was not asked for, because an earlier token has it. Entra writes this at most sign-ins. */
+/** No second factor was requested, because an earlier token has it. Entra writes this text for most sign-ins. */
 const tokenSatisfied = named(
   /mfa|factor|auth|status|detail/,
   /previously satisfied|satisfied by (?:claim in the )?token|same as previous sign/i,
@@ -48,7 +48,7 @@ const tokenSatisfied = named(
 const DEVICE_KEYS = 'device devicename devicestate deviceid trusttype';
 const isTicket = reads('eventcode eventid code', /^476[89]$/);
 const weakCipher = reads('ticketencryptiontype', /^(?:0x0*17|0x0*18|23|24|rc4.*)$/i);
-/** Windows writes these when a member is added to a group of the domain, of a machine, and of the forest. */
+/** Windows writes these events when a member is added to a group of the domain, the machine or the forest. */
 const joined = any(
   says('group_joined'),
   all(

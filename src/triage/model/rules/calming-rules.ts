@@ -27,14 +27,14 @@ const stoppedByTool = byTool(
   /^(?:blocked|quarantined|removed|deleted|prevented)$/i,
 );
 /*
- * The only rules that lower the points. Each reads answers of a gateway, sensor, directory or record, of a fixed form. A text that
- * a stranger may have written is not among them, and neither is the absence of something. A comment says how an attacker could
- * have the fact, too.
+ * The only rules that lower the points. Each rule reads a value of fixed form from a gateway, sensor, directory or record. No rule
+ * reads a text that a stranger may have written, or the absence of a value. Comments explain how an attacker could cause the same
+ * fact.
  */
 
 // prettier-ignore
 export const CALMING = calming([
-  // A person decided it in the tool. Nobody outside of the tool can do so.
+  // A person decided this in the tool. No outsider can do so.
   ['tool_dismissed', -110, 'proof', 'place sender lure payment work scan drill finding unwanted tool rating talk',
     'A person dismissed the alert in the tool.',
     any(
@@ -68,31 +68,31 @@ export const CALMING = calming([
     fromInside],
   ['links_at_home', -10, 'links', 'sender', 'All links lead to the proven domain of the sender.',
     linksAtHome],
-  // The gateway itself knows its own exercise, and it explains lures only: no file that runs, no payment.
+  // The gateway knows its own exercise. The exercise explains only lures: no file that runs, and no payment.
   ['simulation_on_file', -70, 'proof', 'talk sender lure rating',
     'The mail belongs to a phishing simulation that the gateway knows.',
     any(
       { only: ({ path }) => /(?:^|\/)simulation\w*\//.test(path), from: recorded(/match\w*$|incampaign$/, YES) },
       byTool('ipinsimulationlist simulationipmatch issimulation isphishsimulation', YES),
       byTool('orglevelpolicy policyoverride overridepolicy override systemoverride primaryoverridesource deliveryrule deliverypolicy', /^(?:advanced delivery: )?(?:third[- ]party )?phish(?:ing)?[- _]?simulation$/i))],
-  // Who steals the session after the factor was given has no need of it, and insiders give their own.
+  // An attacker who steals the session after the second factor does not need the factor, and an insider has the factor.
   ['strong_factor', -25, 'factor', 'place', 'The second factor resists phishing.',
     recorded(/^(?:\w*mfa\w*|\w*factor(?:type|used)?|\w*auth(?:entication)?(?:method|type|strength|step)?\w*|credential(?:type|provider))$/,
       yes(/^(?:phishing[- ]resistant|passkey|platform authenticator|security key|hardware key|yubikey|web ?authn|fido ?2?|(?:client )?certificate|cba|smart ?card|windows hello|touch ?id|face ?id)\b/i))],
-  // Who took over the management of machines deploys by it: ransomware often comes so.
+  // Ransomware is often deployed through device management, so this proves little.
   ['deployed', -15, 'decided', 'work',
     'The program was deployed by the management of the machines.',
     any(
       byTool('deployedby packagedeployedby',
         /^(?:intune|sccm|configuration manager|jamf|group policy|gpo|ansible|puppet)\b/i),
       byTool('parent parentimage parentimagefilename parentprocess parentname parentprocessname initiatingprocessfilename parentexecutable pname', /(?:^|[\\/])(?:ccmexec|intunemanagementextension|agentexecutor|trustedinstaller|tiworker|gpscript|puppet|chef-client|ansible(?:-playbook)?|salt-minion|jamf|pdqdeployrunner\S{0,12}|taniumclient|qualysagent|nessusd?|zabbix_agentd?|veeam\S{0,40}|senseir|mpcmdrun|msmpeng)(?:\.exe)?$/i))],
-  // An exercise is announced, and others attack meanwhile: it does not explain this very event.
+  // An exercise is announced, and attackers may act during the exercise, so it does not explain each event.
   ['exercise_on_file', -35, 'planned', 'drill work scan', 'Rules of engagement on file cover it.',
     any(byTool('id roeid', /^ROE-\d{4}/), { only: ({ path }) => /(?:^|\/)(?:\w*engagement|pentest|redteam|purpleteam|\w*exercise|rulesofengagement)\//.test(path), from: recorded(/(?:id|window|from|to|period|dates?|scope|contract|name)$/, yes(/\d/)) })],
-  // It says what one machine is for, and not that this event is its work.
+  // The inventory describes the purpose of a machine, and does not prove that the machine's work caused this event.
   ['known_scanner', -50, 'role', 'scan', 'The inventory knows the source as a scanner.',
     scannerKnown],
-  // Of a harmless file only: the tool names it so when nothing else is in it.
+  // Only for a harmless file: the tool uses this name if the file contains nothing else.
   ['test_file', -40, 'proof', 'talk tool rating',
     'The tool names the test file of antivirus programs.',
     any(
@@ -100,14 +100,14 @@ export const CALMING = calming([
       onlyTestFiles)],
   ['unwanted_stopped', -25, 'harmless', 'unwanted', 'The tool stopped it.',
     all(any(stoppedByTool, byTool('type description', /\bcleaned ?up\b|CleanedUp$/i)), says('unwanted'))],
-  // The directory checks the password before it says that it is expired: who guesses gets another answer. Whoever stole an
-  // old password gets this one, so it proves nothing.
+  // The directory checks the password before it reports that the password is expired, so a guesser gets another response. A thief
+  // of an old password gets this response, so it is no proof.
   ['expired_service_password', -80, 'usual', 'scan',
     'A service inside still uses its expired password.',
     all(
       byTool('reason failurereason substatusreason', /^(?:the )?password (?:is |has )?expired$/i),
       byTool('accountisservice isserviceaccount serviceaccount', YES), sourceInside)],
-  // The tool's name of the threat is not the attacker's to choose. What else was seen still counts, and so does a name of malware.
+  // The attacker does not choose the tool's name of the threat. Other signs still count, and so does a malware name.
   ['named_unwanted', -60, 'harmless', 'tool rating',
     'The tool names unwanted software and no attack, so its verdict says no more.',
     byTool('threat threatname threatfamily detection detectname classification category threatcategory malwaretype',

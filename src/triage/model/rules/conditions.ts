@@ -3,32 +3,32 @@ import { type Fact, type Facts, isOfTools, type Method } from './facts.js';
 import { MESSAGES } from './prose.js';
 import type { Sign } from './signs.js';
 
-/** A kind of doubt that a sign raises. A calming fact counts against the signs of the doubts that it names, and of no others. */
+/** A kind of doubt that a sign raises. A calming fact counts only against signs with the doubts that it names. */
 export type Doubt =
-  /** From where, and from which device, somebody signs in. */
+  /** Place or device of a sign-in. */
   | 'place'
-  /** Whether the sender is genuine, as far as honest mails fail in it, too. */
+  /** Authenticity of the sender, in checks that honest mails also fail. */
   | 'sender'
-  /** Texts and pages that lure people, as an exercise does on purpose. */
+  /** Texts and pages that lure people, as exercises do on purpose. */
   | 'lure'
   | 'payment'
   /** Acts of administrators and programs as well as of attackers. */
   | 'work'
   /** Requests and guesses of scanners as well as of attackers. */
   | 'scan'
-  /** Acts of an ordered exercise, and of nobody else. */
+  /** Acts that occur only in an ordered exercise. */
   | 'drill'
-  /** Acts and findings that only a person who looked, or the tool itself, takes back. */
+  /** Acts and findings that only an analyst or the tool itself can retract. */
   | 'finding'
   | 'unwanted'
-  /** Verdicts that the tool gave by itself before a person looked. */
+  /** Verdicts that the tool gave automatically, before a person looked. */
   | 'tool'
-  /** How bad the tool rates the signs that it saw: what explains these explains the rating. */
+  /** The tool's rating of its signs. An explanation of the signs explains the rating. */
   | 'rating'
-  /** Words that want to move the reader. What is proven stays so. */
+  /** Words that want to move the reader. They do not weaken a proof. */
   | 'talk';
 
-/** Habits of one kind repeat each other; habits of several kinds confirm each other. A proof cannot be made by an attacker. */
+/** Habits of the same kind repeat each other; habits of several kinds confirm each other. An attacker cannot fake a proof. */
 export type HabitKind =
   | ('decided' | 'recorded' | 'confirmed' | 'usual' | 'planned' | 'role' | 'match' | 'clean')
   | ('bulk' | 'inside' | 'device' | 'where' | 'harmless' | 'signed' | 'widespread' | 'links')
@@ -36,15 +36,15 @@ export type HabitKind =
 
 type Test = RegExp | { readonly min?: number; readonly max?: number } | { readonly yes: RegExp };
 
-/** A look that needs code. Its name and source count for the hash of the rules. */
+/** A condition that needs code. Its name and source count for the hash of the rules. */
 export type Look = (facts: Facts) => readonly Fact[];
 
 export type Condition =
   | Look
   | { readonly says: readonly Sign[] }
-  /** Values under these names, or under names like the pattern; `by: 'tool'` only where a tool writes. */
+  /** Values under these names, or under names that match the pattern; with `by: 'tool'`, only values that tools write. */
   | { readonly of: readonly string[] | RegExp; readonly is: Test; readonly by?: 'tool' }
-  /** Notes of tools and colleagues, whatever their name. */
+  /** Notes of tools and colleagues, under any name. */
   | { readonly notes: RegExp }
   | { readonly check: Method; readonly ends: readonly AuthenticationResult[] }
   | { readonly all: readonly Condition[] }
@@ -53,16 +53,16 @@ export type Condition =
 
 export interface Rule {
   readonly name: string;
-  /** Above 0 against the event, below 0 in its favour. */
+  /** Above 0 against the event, below 0 in favour of the event. */
   readonly points: number;
   readonly category?: string;
   readonly mitre: readonly string[];
   /** One sentence for analysts: what was found and why it matters. */
   readonly sentence: string;
   readonly when: Condition;
-  /** The doubt that a sign raises. A sign without a doubt stands, whatever stands beside it. */
+  /** The doubt that a sign raises. No calming fact lowers a sign without a doubt. */
   readonly doubt?: Doubt;
-  /** Circumstances make an event odd. Malicious needs an act, a finding or a confirmation. */
+  /** Circumstances make an event odd. A malicious verdict needs an act, a finding or a confirmation. */
   readonly isCircumstance?: boolean;
   readonly calms?: readonly Doubt[];
   readonly kind?: HabitKind;
@@ -70,9 +70,9 @@ export interface Rule {
   readonly isRoutine?: boolean;
 }
 
-/** A sign: name, points, category, doubt, ATT&CK techniques, sentence, condition. */
+/** Columns of a sign: name, points, category, doubt, ATT&CK techniques, sentence, condition. */
 type SignRow = readonly [string, number, string, Doubt | '', string, string, Condition];
-/** A calming fact: name, points, kind, doubts that it explains, sentence, condition. */
+/** Columns of a calming fact: name, points, kind, explained doubts, sentence, condition. */
 type CalmingRow = readonly [string, number, HabitKind, string, string, Condition];
 
 const words = (text: string): readonly string[] => text.split(' ').filter(Boolean);
@@ -92,7 +92,7 @@ export const calming = (rows: readonly CalmingRow[], isRoutine = false): readonl
 export const all = (...conditions: readonly Condition[]): Condition => ({ all: conditions });
 export const any = (...conditions: readonly Condition[]): Condition => ({ any: conditions });
 export const says = (...said: readonly Sign[]): Condition => ({ says: said });
-/** As `says`, in anything but the text of a message. */
+/** Like `says`, but ignores the text of a message. */
 export const tells = (...said: readonly Sign[]): Condition => ({
   only: ({ key }) => !MESSAGES.has(key),
   from: says(...said),
@@ -109,7 +109,7 @@ export const recorded = (names: RegExp, is: Test): Condition => ({
   ...{ of: names, is, by: 'tool' },
 });
 export const noted = (notes: RegExp): Condition => ({ notes });
-/** An answer that is not negative and reads like the pattern. */
+/** Matches an answer that is not negative and fits the pattern. */
 export const yes = (like: RegExp): Test => ({ yes: like });
 
 export const YES = /^(?:true|yes|y|1)$/i;
@@ -122,7 +122,7 @@ export const atLeast = (min: number, keys: string): Condition => reads(keys, { m
 export const atMost = (max: number, keys: string): Condition => reads(keys, { max });
 export const countOf = (names: RegExp, min: number): Condition => named(names, { min });
 
-/** Returns the facts that satisfy the condition, with the words that matched; none if it does not hold. */
+/** Returns the facts that satisfy the condition, with the words that matched. Returns no fact if the condition does not hold. */
 export function evaluate(condition: Condition, facts: Facts): readonly Fact[] {
   if (typeof condition === 'function') return condition(facts);
   if ('says' in condition) return facts.saying(...condition.says);
@@ -151,9 +151,9 @@ export function evaluate(condition: Condition, facts: Facts): readonly Fact[] {
   });
 }
 
-/** Longer answers of a tool never speak for an event. */
+/** A longer value of a tool never counts in favour of an event. */
 const LONGEST_ANSWER = 160;
-/** Values under names like a pattern are read as far as this. */
+/** Values under names that match a pattern are read up to this length. */
 const LONGEST_TEXT = 2_000;
 
 function matchOf(
@@ -181,7 +181,7 @@ export function countIn(value: Fact['value']): number {
   return digits === undefined ? NaN : Number(digits.replace(/[,'](?=\d{3})/g, ''));
 }
 
-/** An answer that says no, or that nobody has given yet. */
+/** Matches a negative or missing answer. */
 const NEGATIVE =
   /^(?:false|no|none|null|n\/?a|0|-)$|\b(?:not?|none|never|without|missing|denied|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|failed|failure|mismatch|open|requested|unsigned|invalid|revoked|self|stolen|untrusted|unmanaged|disabled)\b/i;
 const NO_IN_NOTE =
@@ -198,7 +198,7 @@ const notesLike = (notes: RegExp, facts: Facts): readonly Fact[] =>
     return matched ? [{ ...quoting(fact, matched[0]), remark: true as const }] : [];
   });
 
-/** A match says nothing without the text around it if it contains no word. */
+/** A match without a word needs the text around it. */
 const A_WORD = /[\p{L}\p{N}]{3}/u;
 
 export const quoting = (fact: Fact, matched = String(fact.value)): Fact => ({

@@ -11,8 +11,8 @@ const MOST_QUOTED = 3;
 const LONGEST_QUOTE = 48;
 
 /**
- * Why a rule counted: its sentence, and in brackets the words that it went by, because nobody finds them again in a long text. They
- * are an attacker's, perhaps: so they are short, on one line, and no address among them can be followed.
+ * Explains why a rule counted: its sentence, and in brackets the words that matched, because they are hard to find in a long text. An
+ * attacker may have written these words, so they are short, on one line, and defanged.
  */
 export function explained({ sentence }: Rule, facts: readonly Fact[]): string {
   const quotes = new Set(facts.flatMap(({ words }) => (words?.trim() ? [quoted(words)] : [])));
@@ -20,7 +20,7 @@ export function explained({ sentence }: Rule, facts: readonly Fact[]): string {
   return seen === '' ? sentence : sentence.replace(/\.(?= |$)/, () => ` (${seen}).`);
 }
 
-/** What a rule went by: the place, and words that are long enough to be known again in another place. */
+/** Returns the place of each match, and its words if they are long enough to be recognised at another place. */
 function tokensOf(facts: readonly Fact[]): readonly (readonly string[])[] {
   return facts.flatMap(({ pointer, words }) => {
     if (!words?.trim()) return [];
@@ -68,18 +68,18 @@ export interface Reasons {
   readonly classification: Classification;
   readonly category: string;
   readonly findings: readonly Finding[];
-  /** What the event does not say. */
+  /** Facts that are absent from the event. */
   readonly missing: readonly string[];
   readonly lookUps: readonly LookUp[];
 }
 
-/** The verdict as an analyst writes it to a colleague: the finding, why, and what would settle it. No points: they stand beside it. */
+/** Writes the verdict for a colleague: the finding, the reasons, and the steps that would settle doubts. Omits the points. */
 export function reasoningOf(reasons: Reasons, facts: Facts): string {
   const { classification, findings } = reasons;
   const [signsTold, told] = [new Set<string>(), new Set<string>()];
   const signs = sentences(findings, (points) => points > 0, signsTold);
   const isBenign = classification === 'benign';
-  // A complete event speaks for no other verdict.
+  // A complete event supports only a benign verdict.
   const inFavour = findings.filter(({ rule }) => isBenign || rule.name !== 'says_enough');
   const calming = sentences(inFavour, (points) => points < 0, told);
   const why = isBenign ? [...calming, ...signs] : signs;
@@ -92,7 +92,7 @@ export function reasoningOf(reasons: Reasons, facts: Facts): string {
   ].join(' ');
 }
 
-/** Strongest first, and each fact once: what an earlier sentence went by is not told again in other words. */
+/** Writes the strongest reason first, and each fact once: a fact of an earlier sentence is not repeated in other words. */
 function sentences(
   findings: readonly Finding[],
   counts: (points: number) => boolean,
@@ -125,7 +125,7 @@ function finding({ classification, category, findings }: Reasons, facts: Facts):
   }
 }
 
-/** A name that is one. Anything else is a stranger's text, which has no place in the first sentence. */
+/** Valid name. Other values are text of strangers, which must not appear in the first sentence. */
 const A_NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}@._\\$:-]{0,62}[\p{L}\p{N}$])?$/u;
 
 function whereOf({ fields, isMail }: Facts): string {
@@ -147,7 +147,7 @@ const OUTCOME_KEYS =
     ' ',
   );
 
-/** What the tool did, which says how it ended and not what it is. */
+/** Reports the reaction of the tool, which shows the outcome of the event and not its kind. */
 function outcome(facts: Facts, told: ReadonlySet<string>): string[] {
   const stopped = facts
     .named(...OUTCOME_KEYS)
@@ -159,7 +159,7 @@ function outcome(facts: Facts, told: ReadonlySet<string>): string[] {
     : [];
 }
 
-/** Who may know what no look-up says. */
+/** Names the person who may know what look-ups cannot show. */
 function whomToAsk({ fields }: Facts): string {
   const { host, repository, resource, user, recipient } = fields;
   const name = (value: string | undefined) =>

@@ -15,53 +15,52 @@ import { type Sign, SIGNS } from './signs.js';
 
 export type Scalar = string | number | boolean;
 
-/** One value of the raw data under the name that its tool gave it, or one of the well-known fields. */
+/** One value of the raw data under the name that its tool gave it, or a well-known field. */
 export interface Fact {
-  /** Absent for a value of the raw data. A value of the incident itself, as its severity, is no evidence. */
+  /** Absent for a value of the raw data. A value of the incident itself, such as its severity, is no evidence. */
   readonly source?: 'fields' | 'incident';
   /** JSON pointer from the root of the raw data, of the fields or of the incident. */
   readonly pointer: string;
-  /** The last name of the path in small letters and digits, so that `is_compliant` and `isCompliant` are one name. */
+  /** Last name of the path in small letters and digits, so that `is_compliant` and `isCompliant` are the same name. */
   readonly key: string;
-  /** All names from the root, with `/` between them; places in lists are left out. */
+  /** All names from the root, joined by `/`, without list indexes. */
   readonly path: string;
   readonly value: Scalar;
-  /** Of a fact that a rule found: the part of the value that matched. */
+  /** For a fact that a rule found: the part of the value that matched. */
   readonly words?: string;
-  /** Of a note in words: however much it says, it is one record. */
+  /** True for a note in words. A note of any length is one record. */
   readonly remark?: true;
 }
 
 export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
 
-/** Far more than tools send; what is nearest to the root is read first, so that a long list hides nothing above it. */
+/** Tools send fewer. Facts near the root are read first, so that a long list hides nothing above it. */
 const MOST_FACTS = 10_000;
 const MOST_LEVELS = 64;
 const FACTS_OF_A_PIECE = 100;
 const CHARACTERS_OF_A_PIECE = 20_000;
-/** Reading the name of a fact takes as long as reading so many characters. */
+/** Reading the name of a fact takes as long as reading this number of characters. */
 const CHARACTERS_OF_A_FACT = 100;
-/** Maximum number of different names that patterns are tried on. Tools use hundreds; the names nearest to the root come first. */
+/** Maximum number of different names that patterns are tried on. Tools use hundreds. Names near the root come first. */
 const MOST_NAMES = 2_000;
 
-/** Whether only the tool writes there: nothing else may speak for an event. */
+/** True if only the tool writes at this place. Other facts must not count in favour of an event. */
 export const isOfTools = ({ path }: Fact): boolean => isOwnPlace(path);
 
-/** Values under these names repeat what a stranger chose: a text, a name, an address, a command, a reason that somebody typed. */
+/** Values under these names repeat the choice of a stranger: a text, a name, an address, a command, a typed reason. */
 const CHOSEN_BY_OTHERS =
   /(?:subj\w*|objet|betreff|body\w*|text|html|content|comment|preview|snippet|title|names?|file\w*|path|cmd\w*|command\w*|args?|arguments|query|uri|url\w*|links?|agent|ua|referr?er|user|account|host|device|display\w*|from|to|sender|recipients?|reason|justification|description|process|parent|image|child|payload|script|logs?|raw|message|msg|domain|email|address|labels|tags?|macro|page\w*|form\w*|input\w*|original\w*|rule|alert|event|detection|signature|category|action|activity|operation)$/;
 const LONGEST_REMARK = 200;
-/** A text with a link, a pipe or a path repeats what a stranger wrote. */
+/** A text with a link, a pipe or a path repeats text of a stranger. */
 const NO_REMARK = /:\/\/|[|`$<>\\]/;
 
-/** What is known of an event beside its raw data. */
+/** Known data of an event beside its raw data. */
 export interface Known {
-  /** What the event says in well-known words: see incident-fields.ts. */
+  /** Well-known fields of the event: see incident-fields.ts. */
   readonly fields?: IncidentFields;
   readonly severity?: Severity;
 }
 
-/** The values of an event, found by their names. */
 export class Facts {
   private readonly byKey = new Map<string, Fact[]>();
   private readonly byPointer = new Map<string, Fact>();
@@ -69,14 +68,14 @@ export class Facts {
   private readonly told: Fact[] = [];
   private ofToolsFound?: readonly Fact[];
   private remarksFound?: readonly Fact[];
-  /** By the last two names on the way to each fact. */
+  /** Facts by the last two names of their path. */
   private readonly byEnding = new Map<string, Fact[]>();
   readonly withInvisible: Fact[] = [];
   readonly isMail: boolean;
 
   private constructor(
     readonly all: readonly Fact[],
-    /** There was more than is read. */
+    /** True if the event had more values than are read. */
     readonly cut: boolean,
     readonly fields: IncidentFields,
     readonly severity: Severity | undefined,
@@ -93,7 +92,7 @@ export class Facts {
     return atOnce(Facts.inPieces(rawData, known));
   }
 
-  /** A large event takes tens of milliseconds: it may be interrupted in between. */
+  /** Can be interrupted, because a large event takes tens of milliseconds. */
   static *inPieces(
     rawData: Readonly<Record<string, unknown>>,
     { fields = {}, severity }: Known = {},
@@ -127,7 +126,7 @@ export class Facts {
       yield* this.readSigns(fact, fact.value);
       if (hasInvisible(fact.value)) this.withInvisible.push(fact);
     }
-    // A command is often a list of its words: what they say together counts for the first of them.
+    // A command is often a list of words. Signs in the joined words count for the first word.
     for (const list of lists) {
       yield;
       yield* this.readSigns(list[0]!, list.map(({ value }) => value).join(' '));
@@ -159,17 +158,17 @@ export class Facts {
     return found;
   }
 
-  /** Facts with a name like these. */
+  /** Returns facts whose names match the pattern. */
   namedLike(names: RegExp): readonly Fact[] {
     return [...this.byEnding].flatMap(([ending, facts]) => (fits(names, ending) ? facts : []));
   }
 
-  /** Without what a stranger may have written: the only facts that may speak for an event. */
+  /** Facts without values that a stranger may have written. Only these facts may count in favour of an event. */
   get allOfTools(): readonly Fact[] {
     return (this.ofToolsFound ??= this.all.filter(isOfTools));
   }
 
-  /** What a tool or a colleague notes about the event in some words. A list holds what was done or seen, and no notes. */
+  /** Notes of a tool or a colleague about the event, in words. A list has acts or findings, and no notes. */
   get remarks(): readonly Fact[] {
     return (this.remarksFound ??= this.allOfTools.filter(
       ({ source, key, pointer, value }) =>
@@ -183,7 +182,7 @@ export class Facts {
     ));
   }
 
-  /** As `named`, and of tools only. */
+  /** Like `named`, but only values of tools. */
   ofTools(...keys: readonly string[]): readonly Fact[] {
     return this.named(...keys).filter(isOfTools);
   }
@@ -192,20 +191,20 @@ export class Facts {
     return signs.flatMap((sign) => this.bySign.get(sign) ?? []);
   }
 
-  /** The fact that says that a check of the sender ended so, whether a gateway or a header says it. */
+  /** Returns the fact with this result of a sender check, from a gateway or a header. */
   checked(method: Method, ends: readonly AuthenticationResult[]): readonly Fact[] {
     const told = this.authentication[method];
     const fact = told && ends.includes(told.result) ? this.at(told.pointer) : undefined;
     return fact ? [{ ...fact, words: `${method} ${told!.result}` }] : [];
   }
 
-  /** A check that passed by the gateway's own word: a sender can write any header. */
+  /** Returns a passed check that the gateway itself reports, because a sender can write any header. */
   vouched(method: Method): readonly Fact[] {
     const isOwn = this.authentication[method]?.said_by === 'gateway';
     return isOwn ? this.checked(method, ['pass']).filter(isOfTools) : [];
   }
 
-  /** Texts that speak of an attack and are no trace of one. */
+  /** Texts that mention an attack but are no trace of it. */
   get onlyTelling(): readonly Fact[] {
     return this.told;
   }
@@ -214,12 +213,12 @@ export class Facts {
 const endingOf = ({ key, path }: Fact): string =>
   path.slice(path.lastIndexOf('/', path.length - key.length - 2) + 1);
 
-/** Tools use the same names in each event: each pattern is tried once on each name. */
+/** Caches matches of patterns and names, because tools use the same names in each event. */
 const fitting = new WeakMap<RegExp, Map<string, boolean>>();
 const MOST_REMEMBERED = 2_000;
 const LONGEST_REMEMBERED = 80;
 
-/** `change_status` and `change: { status }` are one name. */
+/** Treats `change_status` and `change: { status }` as the same name. */
 function fits(names: RegExp, ending: string): boolean {
   const known = fitting.get(names) ?? new Map<string, boolean>();
   fitting.set(names, known);
@@ -244,7 +243,7 @@ interface Place {
   readonly level: number;
 }
 
-/** Breadth first, and with a list of what is left instead of recursion: depth costs nothing. */
+/** Reads breadth first. Uses a queue instead of recursion, so that depth costs nothing. */
 function* scalarsOf(
   root: object,
 ): Generator<void, { facts: Fact[]; lists: Fact[][]; rest: boolean }> {
@@ -261,7 +260,7 @@ function* scalarsOf(
     for (const [key, inner] of Object.entries(value) as [string, unknown][]) {
       if (facts.length >= MOST_FACTS || places.length >= MOST_FACTS)
         return { facts, lists, rest: true };
-      // A long key over many values would be as many pointers of its length.
+      // Skips the value: with a long key, each value below it would have a pointer of that length.
       if (pointer.length + key.length >= LONGEST_POINTER) {
         rest = true;
         continue;
@@ -287,10 +286,10 @@ function* scalarsOf(
 const isScalar = (value: unknown): value is Scalar =>
   ['string', 'number', 'boolean'].includes(typeof value);
 
-/** Without the zone that an address of IPv6 may end with, which is any text. */
+/** Excludes addresses with an IPv6 zone, because a zone may be any text. */
 const isAddress = (key: string): boolean => /^[\da-f.:]{2,45}$/i.test(key) && isIP(key) !== 0;
 
-/** Some tools write the whole way as one name with dots (`process.code_signature.trusted`). An address is one name. */
+/** Caches paths. Some tools write a path as one key with dots (`process.code_signature.trusted`). An address is one name. */
 function rememberingNames(): (key: string) => string {
   const known = new Map<string, string>();
   return (key) => {
@@ -303,7 +302,7 @@ function rememberingNames(): (key: string) => string {
   };
 }
 
-/** A name without letters is a name, too: what is below it must not look as if it stood at the root. */
+/** Names a key without letters `_`, so that its values do not appear at the root. */
 function plainPath(key: string): string {
   const letters = key
     .slice(0, 200)

@@ -13,7 +13,7 @@ const OWN_KEYS = (
   'calendarowner target who initiatedby targetusername recipientaddress recipientemail ' +
   'toaddress toaddresses'
 ).split(' ');
-/** Where a tool puts the name that somebody imitates. */
+/** Keys under which tools name the genuine party that a sender imitates. */
 const KNOWN_KEYS =
   /^(?:known|real|genuine|legitimate|usual|official|expected)\w*(?:domain|supplier|vendor|sender|address|host)\w*$|^(?:domain|sender)known$/;
 
@@ -27,7 +27,7 @@ export interface Host {
   readonly fact: Fact;
 }
 
-/** Several rules look at the same hosts: they are searched for once in each event. */
+/** Caches the hosts of each event, because several rules search for the same hosts. */
 function onceForEach<T>(find: (facts: Facts) => T): (facts: Facts) => T {
   const found = new WeakMap<Facts, T>();
   return (facts) => {
@@ -36,7 +36,7 @@ function onceForEach<T>(find: (facts: Facts) => T): (facts: Facts) => T {
   };
 }
 
-/** More than anybody writes in one text, or in one event; who does write so many hides one among them. */
+/** More hosts than people write in one text or event. A sender of so many hosts hides one host among them. */
 const MOST_IN_A_TEXT = 2_000;
 const MOST_IN_AN_EVENT = 4_000;
 
@@ -53,7 +53,7 @@ function hostsBy(pattern: RegExp, facts: readonly Fact[]): Host[] {
   return hosts;
 }
 
-/** Hosts of addresses on the web, but for those of the tool's own console. */
+/** Hosts of URLs, except URLs of the tool's own console. */
 export const linkedHosts = onceForEach((facts): readonly Host[] => {
   const texts = facts.all.filter(
     ({ key, value }) => typeof value === 'string' && value.includes('://') && !isConsoleLink(key),
@@ -65,11 +65,11 @@ export const senderDomains = onceForEach((facts): readonly Host[] =>
   hostsBy(MAIL_DOMAIN, facts.named(...SENDER_KEYS)),
 );
 
-/** Under these names tools put whose mailbox it is. `to` is not among them: the sender of a mail writes there what he likes. */
+/** Names under which tools write the owner of the mailbox. Excludes `to`, because the sender of a mail chooses its value. */
 const MAILBOX_KEYS =
   'recipient recipients rcpt mailbox reporter reportedby submittedby emailrecipient'.split(' ');
 
-/** Whether the tool names only mailboxes of the domain that the mail says to come from. */
+/** True if the tool names only mailboxes of the domain in the sender address. */
 export function isFromInside(facts: Facts): boolean {
   const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
   const mailboxes = facts
@@ -92,7 +92,7 @@ export const replyDomains = onceForEach((facts): readonly Host[] =>
   ),
 );
 
-/** Texts with so many hosts that not all of them were looked at, or whose hosts were the last that were looked at. */
+/** Returns texts with more hosts than are read, and the last text that was read if the event has too many hosts. */
 export function flooded(facts: Facts): readonly Fact[] {
   const counts = new Map<Fact, number>();
   const found = [linkedHosts(facts), senderDomains(facts)];
@@ -104,14 +104,14 @@ export function flooded(facts: Facts): readonly Fact[] {
   ];
 }
 
-/** The registered part of a host: what its owner paid for. Without a list of public suffixes, the common ones suffice. */
+/** Returns the registered part of a host, which its owner bought. Knows only common public suffixes. */
 export function registered(host: string): string {
   const labels = host.split('.');
   const two = labels.at(-1)?.length === 2 && SHARED_SECOND.has(labels.at(-2) ?? '');
   return labels.slice(two ? -3 : -2).join('.');
 }
 
-/** The domains that are called the real ones. */
+/** Returns the domains that the event calls genuine. */
 function knownDomains(facts: readonly Fact[]): ReadonlySet<string> {
   const known = facts.filter(({ key }) => KNOWN_KEYS.test(key));
   const plain = known.map(({ value }) => String(value).toLowerCase().trim());
@@ -119,7 +119,7 @@ function knownDomains(facts: readonly Fact[]): ReadonlySet<string> {
   return new Set([...plain.filter((text) => BARE_HOST.test(text)), ...ofMail].map(registered));
 }
 
-/** The domains of the people that the event happened to. */
+/** Returns the domains of the people whom the event affects. */
 function ownDomains(facts: readonly Fact[]): ReadonlySet<string> {
   return new Set(hostsBy(MAIL_DOMAIN, facts).map(({ name }) => registered(name)));
 }
@@ -127,12 +127,12 @@ function ownDomains(facts: readonly Fact[]): ReadonlySet<string> {
 const LEAST_LETTERS = 5;
 const MOST_NAMES = 10;
 const LONGEST_ADDITION = 12;
-/** Nobody tells longer names apart by a letter. */
+/** People do not notice a changed letter in a longer name. */
 const LONGEST_NAME = 40;
 
-/** Hosts that borrow the name of one of our own domains, of a known one, or of a brand that all know: `login-acme.test` for `acme.example`. */
+/** Returns hosts that imitate our domains, known domains or well-known brands: `login-acme.test` for `acme.example`. */
 export const borrowedNames = onceForEach((facts): readonly Host[] => {
-  // What a stranger may have written is compared with, too, but spares no host and comes last.
+  // Domains that a stranger may have written are also compared, but last, and they exempt no host.
   const toolsKnown = knownDomains(facts.allOfTools);
   const toolsOwn = ownDomains(facts.ofTools(...OWN_KEYS));
   const known = knownDomains(facts.all);
@@ -159,7 +159,7 @@ export const borrowedNames = onceForEach((facts): readonly Host[] => {
   });
 });
 
-/** Each comparison takes time by the length of both, and a mail may name hosts by the thousand. */
+/** Each comparison takes time by the length of both names, and a mail may name thousands of hosts. */
 const MOST_HOSTS = 500;
 
 function firstOfEach(hosts: readonly Host[]): Host[] {
@@ -175,7 +175,7 @@ const nameOf = (domain: string): string => domain.split('.', 1)[0]!;
 
 interface Label {
   readonly label: string;
-  /** As the eye reads it. */
+  /** Label as the eye reads it. */
   readonly looks: string;
 }
 
@@ -184,7 +184,7 @@ const bareHosts = (facts: Facts): readonly Host[] =>
     .filter(({ value }) => typeof value === 'string' && value.length < 254 && BARE_HOST.test(value))
     .map((fact) => ({ name: String(fact.value).toLowerCase(), fact }));
 
-/** The very name itself is left out: it is also what honest services call the part that they give to a customer. */
+/** Excludes the exact name, because honest services give customers a subdomain with their exact name. */
 function borrows({ label, looks }: Label, real: string): boolean {
   return label !== real && looks.length <= real.length + LONGEST_ADDITION && looks.includes(real);
 }
@@ -194,11 +194,11 @@ function resembles({ label, looks }: Label, real: string): boolean {
   return isWithin(real.length < 7 ? 1 : 2, looks, real);
 }
 
-/** Whether so few letters have to be changed: the usual table, of which only the cells near its diagonal can be so low. */
+/** True if at most `most` letters differ. Computes the edit distance only near the diagonal of the table. */
 function isWithin(most: number, one: string, other: string): boolean {
   const longer = other.length - one.length;
   if (Math.abs(longer) > most) return false;
-  // The cell `at` of the row `i` is about the first `i` letters of the one and the first `i + at - most` of the other.
+  // The cell `at` of row `i` compares the first `i` letters of `one` with the first `i + at - most` letters of `other`.
   let row = Array.from({ length: 2 * most + 1 }, (_, at) => (at < most ? LONGEST_NAME : at - most));
   for (let i = 1; i <= one.length; i += 1) {
     const next: number[] = [];
@@ -212,7 +212,7 @@ function isWithin(most: number, one: string, other: string): boolean {
   return row[longer + most]! <= most;
 }
 
-/** Names that phishing borrows most, for events in which nobody of these names takes part. Only names that are no everyday words. */
+/** Names that phishing imitates most, for events without the genuine party. Excludes everyday words. */
 const BRANDS = new Set(
   (
     'adobe dhl fedex usps okta hsbc barclays santander wellsfargo bankofamerica citibank sparkasse commerzbank ' +
@@ -222,7 +222,7 @@ const BRANDS = new Set(
   ).split(' '),
 );
 const DOMAIN_ENDS = ['com', 'net', 'org'];
-/** What only a trap adds to a name with a hyphen. */
+/** Words that only phishing adds to a name with a hyphen. */
 const BAIT = new Set(
   (
     'login logon signin sign secure security verify verification account accounts billing password reset support ' +
@@ -230,14 +230,14 @@ const BAIT = new Set(
   ).split(' '),
 );
 
-/** Networks and gateways that carry honest hosts below a name of their own: `www.amazon.com.edgekey.net`. */
+/** Networks and gateways that serve honest hosts below their own name: `www.amazon.com.edgekey.net`. */
 const CARRIERS = new Set(
   'akadns.net akamaiedge.net akamaized.net edgekey.net edgesuite.net trafficmanager.net cloudfront.net mcas.ms'.split(
     ' ',
   ),
 );
 
-/** As the eye reads it: one for l, zero for o, two v for w. */
+/** Converts a label to the letters that the eye reads: one to l, zero to o, two v to w. */
 const seen = (label: string): string =>
   label
     .replaceAll('1', 'l')
@@ -246,7 +246,7 @@ const seen = (label: string): string =>
     .replaceAll('vv', 'w')
     .replaceAll('rn', 'm');
 
-/** `micros0ft-login.test`, `microsoft-login.test` and `docusign.com.one.test`. */
+/** True for `micros0ft-login.test`, `microsoft-login.test` and `docusign.com.one.test`. */
 function imitatesBrand(host: string, registered: string): boolean {
   if (CARRIERS.has(registered)) return false;
   const below = host.slice(0, Math.max(0, host.length - registered.length)).split('.');

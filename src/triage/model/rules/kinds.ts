@@ -3,7 +3,7 @@ import { type Condition, says } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import type { Sign } from './signs.js';
 
-/** Names under which tools write what happened. */
+/** Names under which tools describe the event. */
 const KIND_KEYS = new Set(
   (
     'title alert alertname alertdisplayname displayname rule rulename ruledescription description event eventname ' +
@@ -16,7 +16,7 @@ const KIND_KEYS = new Set(
 export const isKind = (fact: Fact, { isMail }: Facts): boolean =>
   !isMail && KIND_KEYS.has(fact.key);
 
-/** Places of tools, and results of a search: those count only if no sign speaks against the event. */
+/** True for places of tools and for search results. Search results count only if no sign exists against the event. */
 export const isRecord = ({ path }: Fact): boolean =>
   isOwnPlace(path) || /^result\/[^/]+$/.test(path);
 
@@ -26,16 +26,16 @@ const isNegated = ({ value, words = '' }: Fact): boolean => {
   return negated.test(String(value).slice(0, 500));
 };
 
-/** Alarming words of the tool about the event. */
+/** Matches alarming words of the tool about the event. */
 export const told = (sign: Sign): Condition => ({
   only: (fact, facts) =>
     isKind(fact, facts) && !isNegated(fact) && (sign === 'grave_word' || facts.severity !== 'low'),
   from: says(sign),
 });
 
-/** Tools put texts of strangers between quotes or behind a sign of equality. */
+/** Excludes quotes and equals signs, after which tools put texts of strangers. */
 const PLAIN = /^[\p{L}\p{N}\s.,:;()[\]/%+_*#&|>→–-]{1,200}$/u;
-/** An everyday kind of event, in a text of the tool without an alarming word. */
+/** Matches an everyday kind of event, in a text of the tool without an alarming word. */
 export const ordinary = (sign: Sign): Condition => ({
   only: (fact, facts) =>
     isKind(fact, facts) &&

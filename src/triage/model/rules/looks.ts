@@ -27,12 +27,12 @@ const split = (keys: string): readonly string[] => keys.split(' ');
 const REQUEST_KEYS = split(
   'uri url path p query querystring request requesturi requesturl requestline requestbody httpurl httprequest args matcheddata payload postdata body parameter useragent httpuseragent referer',
 );
-/** Names that only requests to servers have. The others are also those of parts of a mail. */
+/** Names that occur only in requests to servers. The other names also occur in mails. */
 const ONLY_OF_REQUESTS = REQUEST_KEYS.filter((key) =>
   /^(?:uri|querystring|request\w*|http\w+)$/.test(key),
 );
 
-/** Attacks in a request as the server reads it. All runs have a limit, so that none is tried over and over. */
+/** Attacks in a request as the server reads it. Each repetition has a limit, which prevents backtracking without end. */
 const ATTACKS: readonly RegExp[] = [
   /\bunion\s{1,20}(?:all\s{1,20})?select\b/i,
   /['"]\s{0,9}(?:or|and)\s{1,9}['"(]{0,3}\w{1,20}['"]{0,2}\s{0,9}=/i,
@@ -45,7 +45,7 @@ const ATTACKS: readonly RegExp[] = [
 ];
 const LONGEST_REQUEST = 8_192;
 
-/** Percent signs are read twice: an attacker writes them twice to pass a filter. */
+/** Decodes percent signs twice, because an attacker encodes them twice to pass a filter. */
 const asRead = (request: string): string =>
   unescaped(unescaped(request.slice(0, LONGEST_REQUEST).replaceAll('+', ' '))).replaceAll(
     '/**/',
@@ -80,7 +80,7 @@ export const requestLetThrough = all(
     isFalse('blocked prevented'),
   ),
 );
-/** Of requests to servers: a program that is blocked on a machine, or a mail that is held, is none. */
+/** Limits a condition to requests to servers. A blocked program or a held mail is not a request. */
 export const ofRequests = (condition: Condition): Condition => ({
   only: (_, facts) =>
     !facts.isMail &&
@@ -89,7 +89,7 @@ export const ofRequests = (condition: Condition): Condition => ({
       requestLikeAttack(facts).length > 0),
   from: condition,
 });
-/** An attack that the tool names. A weakness that is found in code is called like the attack that it would let in. */
+/** An attack that the tool names. Excludes code findings, because a weakness has the name of the attack that it allows. */
 export const webAttackNamed: Condition = {
   only: ({ key }, { fields }) => fields.repository === undefined && !REQUEST_KEYS.includes(key),
   from: tells('web_attack'),
@@ -103,7 +103,7 @@ const dayOf = ({ value }: Fact): number => {
   const [, year, month = '01', day = '01'] = DATE.exec(String(value)) ?? [];
   return year === undefined ? NaN : Date.parse(`${year}-${month}-${day}`);
 };
-/** Dates half a year before the newest date of the event, so that the verdict does not depend on the day of triage; or as many months. */
+/** Dates half a year before the newest date of the event, which does not depend on the day of triage. Also texts such as "8 months". */
 export const longAgo = (names: RegExp): Condition => {
   const told = recorded(
     names,
@@ -120,9 +120,9 @@ export const longAgo = (names: RegExp): Condition => {
 
 const USUAL =
   /^(?:usual|normal|typical|average|avg|mean|median|baseline)(?:weekly|daily|hourly|perday|perweek)?/;
-/** Each is compared with all numbers of the event, and a stranger may send usual counts by the thousand. */
+/** Each usual count is compared with all numbers of the event, and a stranger may send thousands of usual counts. */
 const MOST_USUAL = 20;
-/** Counts near the usual count of the same thing: `files` beside `usual_weekly_files`. */
+/** Counts near the usual count of the same objects: `files` beside `usual_weekly_files`. */
 export const asUsual: Look = (facts) => {
   const usual = facts.allOfTools
     .filter(({ key, value }) => USUAL.test(key) && countIn(value) > 0)
@@ -150,7 +150,7 @@ const COUNTRY_KEYS = split(
   'country countryorregion countryname countrycode location geo previouscountry usualcountry usualcountries homecountry home originatingcountry xoriginatingcountry',
 );
 const regions = new Intl.DisplayNames(['en'], { type: 'region' });
-/** `DE`, `Germany` and `Berlin, DE` are one country. */
+/** Unifies `DE`, `Germany` and `Berlin, DE`. */
 function countryIn(value: Fact['value']): string {
   const name = String(value).slice(-64).split(',').at(-1)!.trim().toUpperCase();
   return /^[A-Z]{2}$/.test(name) ? (regions.of(name) ?? name).toUpperCase() : name;
@@ -164,7 +164,7 @@ export const twoCountries: Look = (facts) => {
   return byCountry.size > 1 ? [...byCountry.values()] : [];
 };
 
-/** At least three answers denied or timed out, and one approved. */
+/** At least three answers denied or timed out, and one answer approved. */
 const denials: Look = (facts) => {
   const answers = facts.named('r', 'result', 'response', 'answer', 'status', 'outcome');
   const refused = answers.filter(({ value }) =>
@@ -229,7 +229,7 @@ export const openedToAll = any(
     named(/acl|uri|grant/, /public-read|AllUsers|AuthenticatedUsers/),
   ),
 );
-/** Only domain controllers and the synchronisation with the cloud replicate the directory. */
+/** Only domain controllers and the cloud synchronisation replicate the directory. */
 const REPLICATES = /^(?:[\w-]*dc[\w-]*\$|(?:msol_|aad_|adsyncmsa)\S*)$/i;
 const actorsOf = (facts: Facts) =>
   facts.ofTools('subjectusername', 'subjectuser', 'accountname', 'user', 'username');
@@ -251,7 +251,7 @@ export const severalValues =
     return found.length > 2 ? found : [];
   };
 
-/** `support@hosting.example` is the name of a company and no network: the phrase has to stand outside of addresses. */
+/** Ignores addresses: `support@hosting.example` contains the name of a company, not of a network. */
 export const outsideAddresses =
   (sign: Sign) =>
   ({ value }: Fact): boolean =>
@@ -260,22 +260,22 @@ export const outsideAddresses =
 /* Inventories and files. */
 
 const INVENTORY = /^(?:.*\/)?(?:asset|assets|inventory|cmdb)\//;
-/** Roles and owners of the inventory that are scanners. */
+/** Roles and owners in the inventory that are scanners. */
 export const scannerKnown: Look = (facts) =>
   facts.allOfTools.filter(
     ({ path, value }) =>
       INVENTORY.test(path) && typeof value === 'string' && /\bscanner\b/i.test(value.slice(0, 200)),
   );
-/** SHA-256 of the 68 bytes of the test file of antivirus programs. No other file has it. */
+/** SHA-256 of the 68 bytes of the antivirus test file. No other file has this hash. */
 const EICAR = /^275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f$/i;
-/** All digests of files are that of the test file. */
+/** Holds if every file digest is the digest of the test file. */
 export const onlyTestFiles: Look = (facts) => {
   const digests = facts
     .ofTools('sha256', 'filesha256', 'sha256string', 'hash', 'filehash')
     .filter(({ value }) => /^[0-9a-f]{64}$/i.test(String(value)));
   return digests.every(({ value }) => EICAR.test(String(value))) ? digests.slice(0, 1) : [];
 };
-/** The name of the test file in the report of a tool has words as `virus` in it. */
+/** In reports of tools, the name of the test file contains words such as `virus`. */
 export const isTestFile = ({ key, value }: Fact): boolean =>
   /^(?:threat|threatname|detection|signature)$/.test(key) &&
   /^[\w:./-]{0,40}\beicar\b/i.test(String(value).slice(0, 100));
@@ -287,11 +287,11 @@ const severities = named(
   /^[\w .-]{1,32}$/,
 );
 
-/** A tool that watches whether services run calls a full disk critical, and one that reads code a bad line: these are no attacks. */
+/** Monitoring tools call a full disk critical, and code scanners a bad line. These are not attacks. */
 const watchesAttacks = (facts: Facts): boolean =>
   facts.ofTools('generatorurl').length === 0 && facts.fields.repository === undefined;
 const SEVERITY_WORD = /^(?:critical|high|medium|moderate|low|info\w*)$/i;
-/** The severity of the incident, with the tool's word for it where the event has one. */
+/** The severity of the incident, with the tool's severity word if the event has one. */
 export const severityIs =
   (severity: 'low' | 'high' | 'critical'): Look =>
   (facts) => {
@@ -315,7 +315,7 @@ export const severityIs =
   };
 const LOW = /^(?:low|info\w*|notice|debug|minor|none|minimal)$/i;
 
-/** A word of the tool, unless the tool calls itself unsure. */
+/** A verdict of the tool, unless its confidence level is only `suspicious`. */
 export const stands = (condition: Condition): Condition => ({
   only: ({ key }, facts) =>
     key === 'confidencelevel' ||
@@ -332,10 +332,10 @@ export const called = (pattern: RegExp, more = ''): Condition =>
 
 export const RULE_KEYS =
   'rule rulename title alert alertname alertdisplayname detectname detection signature name';
-/** A rule of such a name announces, reports or trains an attack. */
+/** Words in rule names that announce, report or train an attack. */
 const NO_ATTACK =
   'report\\w*|simulat\\w*|training|test\\w*|exercise|drill|table-?top|updated?|risk of|potential|possible';
-/** Rules of these names, of high or critical severity. */
+/** Rules with these names, if the severity is high or critical. */
 export const rated = (pattern: RegExp): Condition => ({
   only: (_, { severity }) => severity === 'critical' || severity === 'high',
   from: reads(

@@ -43,7 +43,7 @@ const notSigned = any(
   },
   reads('signer signature', /^(?:none|unsigned|invalid|revoked|expired)\b/i),
 );
-/** Programs of protection and of the system itself, which ask processes for their state. */
+/** Security programs and system programs that query the state of processes. */
 const PROTECTION =
   /\\(?:windows defender|windows security|crowdstrike|sentinelone|cylance|sophos|symantec|trend micro|mcafee|carbon ?black|eset|bitdefender|qualys|tanium|elastic)\\|\\system32\\(?:csrss|wininit|services|lsm|werfault|wbem\\wmiprvse)\.exe$/i;
 const byProtection = byTool('sourceimage sourceprocess', PROTECTION);

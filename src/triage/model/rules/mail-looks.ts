@@ -9,7 +9,7 @@ const MAIL_KEYS =
     ' ',
   );
 
-/** Whether there is a mail at all. It is no sign, so it names no words. */
+/** Holds if the event contains a mail. This is no sign, so it quotes no words. */
 export const isMail: Look = (facts) => [
   ...facts.named(...MAIL_KEYS).filter(({ value }) => /\S/.test(String(value))),
   ...facts.authentication.pointers.flatMap((pointer) => facts.at(pointer) ?? []),
@@ -18,28 +18,28 @@ export const inMail = (condition: Condition): Condition => ({
   only: (_, facts) => facts.isMail || isMail(facts).length > 0,
   from: condition,
 });
-/** Texts of a mail that ask for something; the words of a rule or alert about it are left out. */
+/** Texts of a mail that ask for an act. Excludes the words of a rule or alert about the mail. */
 const TITLES =
   /^(?:title|alert|alertname|alertdisplayname|displayname|rule|rulename|name|event|eventtype|description|reason|category|detection)$/;
 export const wants = (sign: Sign): Condition => ({
   only: ({ key }) => !TITLES.test(key),
   from: says(sign),
 });
-/** Words of attacks in the text of a mail. */
+/** Attack words in the text of a mail. */
 export const onlyTold: Look = (facts) => (facts.isMail ? facts.onlyTelling : []);
 
 export const FILE_KEYS =
   'name filename file attachment attachments attachmentnames files path listing contains contents members entries archivecontents inner innerfile innerfiles filenames attachmentname';
-/** Endings of files that run, also with words behind them: a name goes on as its writer likes. */
+/** Endings of executable files, also with words after the ending, because the sender chooses the rest of the name. */
 const RUNS =
   /\.(?:exe|scr|pif|bat|cmd|ps1|vbs|vbe|js|jse|wsf|wsh|hta|lnk|msi|iso|img|vhdx?|one|svg|s?html?|docm|xlsm|pptm|xll|jar|cpl|chm)(?![\p{L}\p{N}])/iu;
-/** Gateways list the text of a mail as one of its parts. */
+/** Excludes the body of the mail, which gateways list as an attachment. */
 export const attachedProgram: Condition = {
   only: ({ value }) => !isBodyPart(String(value)),
   from: reads(FILE_KEYS, RUNS),
 };
 
-/** Places of the hosts, each once, with the first host that it names. */
+/** Returns each place of the hosts once, with the first host at the place. */
 function placesOf(found: readonly hosts.Host[]): readonly Fact[] {
   const places = new Map<string, Fact>();
   for (const { name, fact } of found) {
@@ -55,7 +55,7 @@ const besideSender = (facts: Facts, found: readonly hosts.Host[]): readonly Fact
     found.filter(({ name }) => senders.some((sender) => sender !== hosts.registered(name))),
   );
 };
-/** The well-known key `link` is the event's page in the console of a tool. */
+/** Excludes the well-known key `link`, which is the page of the event in the console of a tool. */
 const linksOf = (facts: Facts) =>
   hosts.linkedHosts(facts).filter(({ fact }) => fact.key !== 'link');
 
@@ -63,7 +63,7 @@ export const borrowedName: Look = (facts) => placesOf(hosts.borrowedNames(facts)
 export const externalSender: Look = (facts) => placesOf(hosts.senderDomains(facts));
 export const repliesElsewhere: Look = (facts) => besideSender(facts, hosts.replyDomains(facts));
 export const linksElsewhere: Look = (facts) => besideSender(facts, linksOf(facts));
-/** Links to bare addresses or to names in punycode. */
+/** Links to IP addresses or to names in punycode. */
 export const oddLink: Look = (facts) =>
   placesOf(
     hosts
@@ -72,7 +72,7 @@ export const oddLink: Look = (facts) =>
   );
 const REAL_PERSON =
   /(?:^|\/)(?:real(?!ity|ly|m|time)|directory(?:address|entry|mail|email)|employeedirectorymatch|displaynamematch|matchesexecutive)/;
-/** What the tool says of the real bearer of the sender's name. */
+/** Facts of the tool about the genuine person with the sender's name. */
 export const realPerson: Look = (facts) =>
   facts.all.filter(({ path, value }) => REAL_PERSON.test(path) && value !== '');
 
@@ -80,9 +80,9 @@ const PAGE_KEYS =
   'formfields inputs postfields asks questions pagetitle pagetext title resptitle label extractedtext heading fields fieldnames pagefields requests requestedfields'.split(
     ' ',
   );
-/** Names that only pages have. Under the others a tool that sees no page tells what happened. */
+/** Names that occur only for pages. Under the other names, tools that see no page describe the event. */
 const OF_PAGES = /^(?:page\w*|formfields|postfields|requestedfields)$/;
-/** Fields and titles of a page that ask for a password, a card or a code. The title of an alert is none of a page. */
+/** Fields and titles of a page that ask for a password, a card or a code. Excludes the title of an alert. */
 export const secretsAsked: Look = (facts) => {
   const ofPage = new Set(facts.named(...PAGE_KEYS).map(({ pointer }) => pointer));
   const hasPage = facts.isMail || hosts.linkedHosts(facts).length > 0;
@@ -92,14 +92,14 @@ export const secretsAsked: Look = (facts) => {
     .filter(({ key }) => hasPage || OF_PAGES.test(key));
 };
 
-/** Targets and words of a mailbox rule by which a thief of a mailbox hides answers and warnings. */
+/** Targets and words of mailbox rules with which an intruder hides replies and warnings. */
 export const hidingRule = any(
   reads(
     'value movetofolder subjectcontainswords subjectorbodycontainswords bodycontainswords folder movedto destination targetfolder conditions newvalue',
     /^(?:notes|junk(?: e-?mail)?)\b|\b(?:rss (?:feeds|subscriptions)|conversation history|deleted items|sync issues)\b|\b(?:invoices?|payments?|wire|iban|phish\w*|hacked|passwords?|help ?desk|virus|suspicious|docusign)\b/i,
   ),
   reads('name', /\b(?:(?:Soft)?DeleteMessage|ForwardTo|RedirectTo|ForwardAsAttachmentTo)\b/i),
-  // Nobody else gives orders to the reader of an alert in the name of a rule.
+  // Only attackers write orders to the reader of an alert into the name of a rule.
   says('verdict_order', 'orders_to_machine'),
   isTrue('deletemessage'),
   reads(
@@ -109,7 +109,7 @@ export const hidingRule = any(
 );
 
 export const senderProven: Look = (facts) => facts.vouched('dmarc');
-/** A proven sender of the domain of all mailboxes that the tool names. */
+/** A proven sender from the domain of all mailboxes that the tool names. */
 export const fromInside: Look = (facts) =>
   hosts.isFromInside(facts) ? facts.vouched('dmarc') : [];
 /** All links lead to the domain of a proven sender. */

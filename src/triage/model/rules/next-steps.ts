@@ -6,7 +6,7 @@ import type { Facts } from './facts.js';
 import { isFromInside, linkedHosts } from './hosts.js';
 import { MESSAGES } from './prose.js';
 
-/** What an event does not say, in the order in which an analyst would ask for it. */
+/** Missing facts of an event, in the order in which an analyst would ask for them. */
 type Gap = readonly [what: string, isSaid: (facts: Facts, types: ReadonlySet<string>) => boolean];
 
 const has =
@@ -80,7 +80,7 @@ export function missingIn(
     .map(([what]) => what);
 }
 
-/** A question to a connector that would settle what the event leaves open. */
+/** A question to a connector that would settle an open point of the event. */
 export interface LookUp {
   readonly action: ActionTypeName;
   readonly value: string;
@@ -96,7 +96,7 @@ const BY_TYPE: readonly (readonly [IndicatorType, ActionTypeName, asks: string])
 ];
 const MOST_LOOK_UPS = 2;
 
-/** The look-ups that say most, each with what it would be asked: first of what the well-known fields name. */
+/** Returns the most informative look-ups with their questions. Prefers values of the well-known fields. */
 export function lookUpsFor(
   facts: Facts,
   incidentType: string,
@@ -121,13 +121,13 @@ export function lookUpsFor(
 const PRIVATE =
   /^(?:10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|f[cd]|fe80:|::1$)/i;
 
-/** Where tools link to themselves, and where they name our own machines, mailboxes and people. */
+/** Places where tools link to themselves, and where tools name our own machines, mailboxes and people. */
 const PLACE_OF_TOOL =
   /^\/(?:link|source)$|context$|\/(?:alert|rule|rules|detection|incident|case|_links|links)(?:\/\d+)?\/(?:url|link|href|self|rulelink)$/i;
 const PLACE_OF_OURS =
   /(?:dns_?name|machine_?domain|host_?name|fqdn|user_?principal(?:_?name)?|^\/(?:user|actor|target|reported_by)|recipient(?:_?email)?(?:_?address)?(?:\/\d+)?|upn_?suffix|nt_?domain|account_?domain|\/mailbox\/.*|actor\/alternateId)$/i;
 
-/** Nobody outside knows a private address, and a look-up of the own domain or of the tool's own page says nothing. */
+/** False for values that a look-up cannot judge: private addresses, the own domain, and the tool's own page. */
 function isOutside(
   { type, value, pointers }: ExtractedIndicator,
   own: string | undefined,
@@ -143,7 +143,7 @@ function isOutside(
   return type !== 'url' || !value.includes(`//${own}/`);
 }
 
-/** `g.ito` of the account `EXAMPLE\\g.ito`, and the name of a file, look like domains. */
+/** True for parts of names that look like domains: `g.ito` of the account `EXAMPLE\\g.ito`, or a file name. */
 function isPartOf({ type, value }: ExtractedIndicator, { fields }: Facts): boolean {
   const names = [fields.user, fields.file, fields.process, fields.host];
   return (
@@ -174,7 +174,7 @@ const HOST: readonly ActionTypeName[] = ['isolate_host', 'scan_host', 'lookup_ha
 const ACCOUNT: readonly ActionTypeName[] = ['revoke_sessions', 'reset_password', 'lookup_ip'];
 const GUESSING: readonly ActionTypeName[] = ['block_ip', 'lookup_ip', 'reset_password'];
 
-/** What usually helps against it. Names of types only: who runs one gives its parameters. */
+/** Usual actions against each category, without parameters, because a person chooses the parameters. */
 const AGAINST: Readonly<Record<string, readonly ActionTypeName[]>> = {
   phishing: MAIL,
   spear_phishing: MAIL,
@@ -198,7 +198,7 @@ const LOOK_UPS_ONLY = /^(?:lookup_|scan_host$|notify_)/;
 
 export type Target = IndicatorType | 'mail' | 'sender';
 
-/** What there has to be in the incident for an action to have something to act on. Actions that are not named need nothing. */
+/** Targets that an action needs in the incident. Other actions need no target. */
 const TARGETS: Readonly<Partial<Record<ActionTypeName, readonly Target[]>>> = {
   isolate_host: ['host'],
   scan_host: ['host'],
@@ -225,7 +225,7 @@ const OF_SYSTEM =
 const isOfSystem = ({ type, value }: ExtractedIndicator): boolean =>
   type === 'user' && OF_SYSTEM.test(value.toLowerCase());
 
-/** What an incident has of these. A mail can be acted on when its id is known. */
+/** Returns the targets that the incident contains. A mail counts as a target if its id is known. */
 export function targetsIn(
   facts: Facts,
   indicators: readonly ExtractedIndicator[],
@@ -240,7 +240,7 @@ export function targetsIn(
 
 const TICKET: ActionTypeName = 'create_ticket';
 
-/** An attack is answered; of what is suspicious or open more is found out; nothing is done about what is benign. */
+/** Recommends countermeasures for malicious, look-ups for suspicious or inconclusive, and nothing for benign. */
 export function actionsFor(
   classification: Classification,
   category: string,

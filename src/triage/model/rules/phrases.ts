@@ -1,9 +1,9 @@
 import { nfkc } from '../../../platform/text.js';
 
-/** Said in a text that some words may stand in between. */
+/** Mark in a phrase for a gap of some words. */
 const GAP = '..';
 const WORDS_IN_A_GAP = 8;
-/** A word of a phrase that ends so matches each word that begins like it. */
+/** Mark at the end of a word that matches each word with the same beginning. */
 const OPEN_END = '*';
 
 interface Step {
@@ -11,22 +11,22 @@ interface Step {
   readonly afterGap: boolean;
 }
 
-/** One character each that a normal form makes whole words of: they would make a text many times longer. */
+/** Characters that NFKC expands to whole words, which would make a text many times longer. */
 const WORD_SIGNS = /[\u3300-\u33ff\ufdf0-\ufdff]/g;
 const FORMAT = /\p{Cf}/gu;
 const PLAIN = /^[\x20-\x7e\s]*$/;
 const WORD = /[\p{L}\p{N}]+/gu;
-/** Characters of the tags block spell ASCII that nobody sees. */
+/** Characters of the tags block spell invisible ASCII. */
 const TAGS = /[\u{e0020}-\u{e007e}]+/gu;
 const BASE64 = /[A-Za-z0-9+/]{16,8192}={0,2}/g;
 const MOST_DECODED = 50;
 const PRINTED = /^[\t\n\r\x20-\x7e]{8,}$/;
 
-/** Names such as `RansomwareFileEncryption`, which are also read as their words. */
+/** Names such as `RansomwareFileEncryption`, which are also split into their words. */
 const JOINED = /\b\w{0,60}[a-z][A-Z_]\w{0,60}\b/g;
 const MOST_JOINED = 200;
 
-/** A text as it reads: in small letters, without what is invisible, with what is spelled in tags or base64 behind it. */
+/** Returns the words in small letters, without invisible characters, followed by words that are hidden in tags or base64. */
 export function wordsOf(text: string): readonly string[] {
   const plain = PLAIN.test(text) ? text : nfkc(text.replace(WORD_SIGNS, ' ')).replace(FORMAT, '');
   const joined = (plain.match(JOINED) ?? []).slice(0, MOST_JOINED);
@@ -51,15 +51,15 @@ function hiddenIn(text: string): string[] {
 const ofTags = (run: string): string =>
   String.fromCodePoint(...[...run].slice(0, 4096).map((tag) => tag.codePointAt(0)! - 0xe0000));
 
-/** What a run of base64 says, if it says anything: shells take UTF-16, mail and web take UTF-8. */
+/** Returns the printable texts of a base64 run: shells use UTF-16, and mail and web use UTF-8. */
 function decoded(run: string): string[] {
   const bytes = Buffer.from(run, 'base64');
   return [bytes.toString('latin1'), bytes.toString('utf16le')].filter((text) => PRINTED.test(text));
 }
 
 /**
- * Phrases by the name of what they are a sign of, found in one pass over the words: the work grows with the text and not with
- * the number of phrases, and nothing is tried again.
+ * Finds the phrases of all signs in one pass over the words. The work grows with the text and not with the number of phrases,
+ * and there is no backtracking.
  */
 export class Lexicon<Name extends string> {
   private readonly byStart = new Map<string, { name: Name; steps: readonly Step[] }[]>();
@@ -78,7 +78,7 @@ export class Lexicon<Name extends string> {
     this.byStart.set(start, [...(this.byStart.get(start) ?? []), { name, steps }]);
   }
 
-  /** What the words say, each with the words of the text that say it first. */
+  /** Returns the signs in the words, each with its first matching words. */
   matchesIn(words: readonly string[]): ReadonlyMap<Name, string> {
     const found = new Map<Name, string>();
     words.forEach((word, at) => {
@@ -92,10 +92,10 @@ export class Lexicon<Name extends string> {
   }
 }
 
-/** The first letters, which a word with an open end has, too. */
+/** Returns the first letters, which are the same for a word with an open end. */
 const startOf = (word: string): string => word.slice(0, 3).replace(OPEN_END, '');
 
-/** The words that the steps ask for, with a mark for what stands in between; undefined when one is missing. */
+/** Returns the words that match the steps, with a mark for each gap, or undefined if a step does not match. */
 function following(
   words: readonly string[],
   from: number,

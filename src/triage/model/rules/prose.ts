@@ -8,7 +8,7 @@ interface NamedValue {
   readonly value: string | number | boolean;
 }
 
-/** Words of people, in which `virus` may be the flu. */
+/** Keys with words of people, in which `virus` may be the flu. */
 export const MESSAGES: ReadonlySet<string> = new Set(
   (
     'subject subj objet betreff body bodytext bodyhtml bodyplain bodypreview preview snippet excerpt ' +
@@ -25,8 +25,8 @@ interface Event {
 }
 
 /**
- * Whether the event is about a mail: by its names and its sender, or because the sender was checked. A parameter of a request may
- * have these names as well, and the request would go for prose: so they count where a tool writes, and in what it calls a mail.
+ * True if the event is about a mail: by its names and its sender, or by a check of the sender. Parameters of a request may have
+ * the same names, so these names count only at places where a tool writes, and in objects that a tool names as a mail.
  */
 export function isMailData(event: Event): boolean {
   const { spf, dkim, dmarc, compauth } = event.authentication;
@@ -40,7 +40,7 @@ export function isMailData(event: Event): boolean {
   ].some(({ path }) => isOwnPlace(path) || isInMail(path));
 }
 
-/** Signs of what machines and accounts did. People only tell of it, except in these, which are what frauds tell. */
+/** Signs that only frauds use in a mail. In mails, all other signs of machines and accounts are only mentioned. */
 const TOLD_BY_FRAUDS: readonly string[] = ['service_desk_pretext', 'voice_pretext'];
 const OF_MACHINES: ReadonlySet<string> = new Set(
   Object.keys({ ...ENDPOINT_SIGNS, ...ACCOUNT_SIGNS, ...WEB_SIGNS }).filter(
@@ -48,7 +48,7 @@ const OF_MACHINES: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Signs that are no more than a name. */
+/** Signs that consist only of a name. */
 const NAMES: ReadonlySet<string> = new Set(
   'malware_family ransomware_words ransom_note unwanted rat miner beacon loader_family web_attack guessing stuffing'.split(
     ' ',
@@ -56,32 +56,32 @@ const NAMES: ReadonlySet<string> = new Set(
 );
 const TITLE_KEYS = new Set('title event eventname alert alertname summary message'.split(' '));
 /**
- * What announces a lesson, and what reports that a tool was updated. Only as a beginning or as the whole: further back a text
- * may be an attacker's.
+ * Announcements of a lesson, and reports of a tool update. Matches only the beginning or the whole text, because an attacker may
+ * have written the rest.
  */
 const ANNOUNCES =
   /^\s{0,9}(?:table-?top|(?:(?:security|awareness|incident|response|phishing|crisis) ){0,2}(?:exercise|drill|training|webinar|advisory|bulletin|newsletter))\b/i;
 const REPORTS_UPDATE =
   /^[\p{L}\p{N} .'/-]{0,80}\b(?:signatures?|definitions?|rules?|rule ?sets?|feeds?|database) (?:(?:was|were|has been|have been) )?updated(?: to (?:version )?[\w.-]{1,30})?\.?$/iu;
 
-/** Names that people gave to themselves, to their machines and to their places: somebody is called Ransom, and a town Trojan. */
+/** Names that people give to themselves, machines and places: a person may have the name Ransom, and a town the name Trojan. */
 const NAMED_THINGS =
   /(?:^|\/)(?:user|username|userid|userprincipalname|displayname|owner|department|site|company|organi[sz]ation|location|host|hostname|computer|computername|device|devicename|machine|machinename|share|sharename)(?:\/name)?$/;
 
-/** Whether a sign that is no more than a name was only read in a name. */
+/** True if a sign that consists only of a name was found in the name of a person, machine or place. */
 export const isNameOfThing = (sign: Sign, { path }: NamedValue): boolean =>
   NAMES.has(sign) && NAMED_THINGS.test(path);
 
 /**
- * What says nothing about this event: types of objects (`#microsoft.graph.security.alert`), the stage of an attack that a rule is
- * filed under (`Lateral Movement`), and lists of what was new and what was not, which a rule of their own reads.
+ * Names whose values do not describe this event: types of objects (`#microsoft.graph.security.alert`), the attack stage of a rule
+ * (`Lateral Movement`), and lists of new and known properties, which a separate rule reads.
  */
 const SAYS_NOTHING =
   /(?:^|\/)(?:odata\/type|tactics?(?:\/name)?|tacticid|behaviors|logonlysecuritydata|(?:mitre)?(?:attack)?techniques?(?:\/name|name|id)?)$/;
 
 export const saysNothing = ({ path }: NamedValue): boolean => SAYS_NOTHING.test(path);
 
-/** Whether a text speaks of an attack without being a trace of one: prose of a mail, or a title that announces something else. */
+/** True if a text mentions an attack without being a trace of it: prose of a mail, or a title of an announcement. */
 export function isOnlyTold(sign: Sign, { key, path, value }: NamedValue, isMail: boolean): boolean {
   if (isMail && OF_MACHINES.has(sign) && isProse(key, path)) return true;
   const text = String(value).slice(0, 200);
@@ -90,7 +90,7 @@ export function isOnlyTold(sign: Sign, { key, path, value }: NamedValue, isMail:
   );
 }
 
-/** What is in a file or was done by it is no talk, also when a mail brought it. */
+/** Contents and acts of a file are not prose, even if a mail delivered the file. */
 const OF_FILES =
   /(?:^|\/)(?:attachments?|files?|extracted\w*|sandbox\w*|behaviou?rs?|process\w*|macros?|scripts?)\//;
 

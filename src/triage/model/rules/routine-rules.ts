@@ -14,12 +14,12 @@ import { isKind, isRecord, ordinary } from './kinds.js';
 import { severityIs } from './looks.js';
 import { linksElsewhere } from './mail-looks.js';
 
-/** Where the tool rates the event as high or critical, nothing is a routine. */
+/** Never holds if the tool rates the event as high or critical. */
 const quiet = (...conditions: readonly Condition[]): Condition => ({
   only: (_: Fact, { severity }: Facts) => severity !== 'high' && severity !== 'critical',
   from: all(...conditions),
 });
-/** Values where the tool writes, also in the result of a search. */
+/** Values at places of tools, and in search results. */
 const record = (keys: string, is: Parameters<typeof reads>[1]): Condition => ({
   only: isRecord,
   from: reads(keys, is),
@@ -28,7 +28,7 @@ const recordLike = (names: RegExp, is: Parameters<typeof reads>[1]): Condition =
   only: isRecord,
   from: named(names, is),
 });
-/** Values at a place of the tool's own format, by its whole path. */
+/** Values at a place of the tool's own format, by the whole path. */
 const placed =
   (path: RegExp, is: RegExp) =>
   (facts: Facts): readonly Fact[] =>
@@ -40,7 +40,7 @@ const OUTSIDE = /^(?!10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|127\.)\d{1,3}(?
 const EVENT_ID = 'eventid eventcode winlogeventid code';
 const windows = (ids: RegExp): Condition => record(EVENT_ID, ids);
 
-/** Accounts of the system itself: no person signs in with them. */
+/** Accounts of the system itself. No person signs in with them. */
 const SYSTEM_ACCOUNT =
   /^(?:(?:nt authority|nt-autorität|window manager|font driver host)\\)?(?:system|local service|network service|lokaler dienst|netzwerkdienst|dwm-\d+|umfd-\d+)$|^S-1-5-(?:18|19|20)$|^(?:[\w.-]+\\)?[\w.-]{1,63}\$(?:@[\w.-]+)?$/i;
 const AWS_SERVICE = /^[a-z0-9.-]+\.amazonaws\.com$/;
@@ -53,7 +53,7 @@ const ACTORS =
   'username subjectusername targetusername accountname subjectaccountname subjectusersid targetusersid userid usersid user sid actor actorname initiatedby initiatingusername account principal principalid principalemail caller callername owner runas invokedby';
 
 const sentInside = byTool('internal isinternal intraorg', YES);
-/** People report mails as low: such a mail must be checked, and lead nowhere else. */
+/** People report mails with severity low. Such a mail must be checked, and must have no links to other sites. */
 const isHarmlessMail = (facts: Facts): boolean => {
   const { spf, dkim, dmarc, compauth } = facts.authentication;
   const isKnown =
@@ -69,7 +69,7 @@ const ALERT =
   /^(?:rule|rulename|ruletitle|alert|alertname|alerttitle|alertdisplayname|title|signature|detection\w*|detectname|threat\w*|risk\w*|verdict|searchname|findingtype|note|reason(?:s)?|correlation\w*|aggregation|count|failures|distinct\w*|anomal\w*|score|confidence|tactics?|techniques?|mitre\w*|malware\w*|policy\w*|sensor\w*|engine|category|reputation|eventdefinition\w*)$/;
 const NOTHING =
   /^(?:|-|none|null|0|no|false|unknown|n\/a|normal|informational|low|info|other\.?|hidden)$/i;
-/** A record of an audit log, a system or a network, which bears no name of a detection. */
+/** A record of an audit log, a system or a network, without the name of a detection. */
 const plainRecord = (facts: Facts): readonly Fact[] => {
   if (facts.isMail) return [];
   const raised = facts.all.some(
@@ -87,7 +87,7 @@ const plainRecord = (facts: Facts): readonly Fact[] => {
         .slice(0, 1);
 };
 
-/** What systems and people do all day. A sign beside it always counts more. */
+/** Daily acts of systems and people. A sign beside them always outweighs them. */
 // prettier-ignore
 export const ROUTINE = calming([
   /* The kind of event. */
@@ -106,14 +106,14 @@ export const ROUTINE = calming([
         all(windows(/^(?:4698|4699|4700|4701|4702|106|140|141|200|201)$/), record('taskname', /^\\(?:Microsoft\\(?:Windows|Office|Configuration Manager|EdgeUpdate)\\[\w .\\()-]{1,120}|(?:GoogleSystem\\GoogleUpdater\\|Mozilla\\)?(?:GoogleUpdate|MicrosoftEdgeUpdate|OneDrive|Firefox|Adobe Acrobat Update)[\w .{}-]{0,80})$/i)),
         all(windows(/^4776$/), record('status errorcode', /^0x0$/i)),
         windows(/^(?:4608|4616|4634|4647|4672|4688|4689|4798|4799|4826|4902|5024|5033|5156|5158|5379|5857|6005|6006|6009|6013|7001|7002|7036|7040|10016|1074|1500|1501|1502|1503|19|43|44|1000|1001|1150|1151|2000|2002|2014)$/)))],
-  // Scanners of the whole network are refused all day.
+  // Scanners of the whole internet are rejected all day.
   ['refused_at_the_edge', -32, 'routine', '',
     'A firewall refused a connection from outside.',
     quiet(
       record('action disposition result', /^(?:deny|denied|drop(?:ped)?|reject(?:ed)?|block(?:ed)?(?:-ip)?|reset-(?:both|client|server))$/i),
       record('src srcip sourceip sourceaddress srcaddr clientip', OUTSIDE),
       record('dstport destport destinationport dpt destports', /^\d{1,5}(?:,\d{1,5}){0,20}$/))],
-  /* Who did it. An attacker with the rights of the system acts as it, too. */
+  /* Actors. An attacker with the rights of the system also has these names. */
   ['system_account', -20, 'role', '', 'An account of the system itself did it.',
     any(
       record(ACTORS, SYSTEM_ACCOUNT), record('sourceipaddress', AWS_SERVICE), record(ACTORS, AWS_SERVICE),
@@ -121,14 +121,14 @@ export const ROUTINE = calming([
       placed(/(?:useridentity|actor)\/type$/, /^(?:AWSService|SystemPrincipal|Application|ServicePrincipal|System|Bot)$/), placed(/^outputfields\/k8s\/ns\/name$/, /^(?:kube-system|kube-node-lease|calico-system)$/),
       { only: ({ path }: Fact) => /(?:^|\/)source\/component$/.test(path), from: record('component', /^(?:kubelet|default-scheduler|[\w-]+-controller)$/) })],
   ['service_account', -12, 'role', '', 'An account of a service did it.', record(ACTORS, SERVICE_NAME)],
-  /* From where and how. */
+  /* Source and method. */
   ['network_inside', -8, 'where', '', 'The source is inside the own network, or the machine itself.',
     { only: ({ path }: Fact, { isMail }: Facts) => !isMail && !/(?:agent|host|device|endpoint)\//.test(path), from: record('ip ipaddress srcip sourceip sourceipaddress sourceaddress sourcenetworkaddress clientipaddress clientip calleripaddress callerip src sourceips srczone sourcezone fromzone client remoteip remoteaddress', INSIDE) }],
   ['factor_used', -8, 'factor', '', 'A second factor was given, now or by an earlier sign-in.',
     any(
       record('authenticationrequirement', /^multiFactorAuthentication$/i),
       recordLike(/mfa|factor|2fa|authtype|authmethod|authenticationmethod|additionaldetails|credentialtype/, /^(?:yes|true|ok|push|totp|webauthn|fido2?|passkey|certificate|duo|okta verify)$|^(?!.*\b(?:not?|none|denied|failed|skipped|unknown|bypass\w*)\b).*\b(?:mfa|passed|success\w*|satisfied|completed|verified|approved|authenticator|push|token|key)\b/i))],
-  /* How it ended, and how the tool rates it. */
+  /* Outcome, and rating of the tool. */
   ['went_well', -8, 'harmless', '', 'It ended as it should.',
     record('keywords eventtype outcome result resultstatus activityresult status statuscode resulttype errorcode responsecode substate success succeeded successful conclusion', /^(?:audit[ _]success|0x8020000000000000|success(?:ful|fully)?|succeeded|ok|0|0x0|allow(?:ed)?|true|yes|passed|completed|finished|200|resolved|none)$/i)],
   ['rated_low', -20, 'rated', '', 'The tool rates the event as low, and nothing in it is odd.',

@@ -24,7 +24,7 @@ import {
 } from './score.js';
 import { SIGN_PHRASES } from './signs.js';
 
-/** SHA-256 in hex of all that decides: another rule, phrase, threshold or list of places is another scorer. */
+/** SHA-256 in hex of everything that affects a verdict. Another rule, phrase, threshold or list of places gives another hash. */
 export const RULES_HASH = createHash('sha256')
   .update(
     JSON.stringify([SCALE, SIGN_PHRASES, OWN_PLACES, RULES], (_, value: unknown) =>
@@ -34,8 +34,8 @@ export const RULES_HASH = createHash('sha256')
   .digest('hex');
 
 /**
- * A scorer for sites that no model reaches: each rule that holds gives its points, and all of them are told. It asks nothing,
- * sends nothing, and gives the same verdict on the same event for ever.
+ * Scores events by rules, for sites without access to a model. Lists the points of each rule that holds. Sends no requests, and
+ * always gives the same verdict on the same event.
  */
 export class RulesModel extends TriageModel {
   readonly provider = 'rules';
@@ -65,7 +65,7 @@ const pointOf = ({ rule, facts }: Finding): ScoredPoint => ({
 
 const MOST_EVIDENCE = 12;
 
-/** What the findings make of an event, in the words of the rules: of the event's own text only what they went by is repeated. */
+/** Writes the verdict in the words of the rules. Quotes only the words of the event that matched. */
 function verdictOn(
   findings: readonly Finding[],
   facts: Facts,
@@ -94,7 +94,7 @@ function verdictOn(
   };
 }
 
-/** Where only the tool's word counts, which says how bad it is and not what. */
+/** Categories for events with only a verdict of the tool, which rates the event without a category. */
 const CATEGORY_OF_TYPE: Readonly<Record<string, string>> = {
   phishing: 'phishing',
   spam: 'spam',
@@ -107,7 +107,7 @@ const CATEGORY_OF_TYPE: Readonly<Record<string, string>> = {
   data_exfiltration: 'data_exfiltration',
 };
 
-/** The category with the most points behind it; of equal ones that of the strongest rule. */
+/** Returns the category with the most points. If points are equal, the category of the strongest rule wins. */
 function categoryOf(
   classification: Classification,
   findings: readonly Finding[],
@@ -128,11 +128,11 @@ function categoryOf(
       ? CATEGORY_OF_TYPE[incidentType]!
       : 'unknown';
   if (strongest === 'malware' && isOfAccount(facts, incidentType)) return 'account_takeover';
-  // A page that a sign-in came through is how the account was taken.
+  // If a sign-in came through a phishing page, the account was taken over.
   return strongest === 'phishing' && isSignIn(facts) ? 'account_takeover' : strongest;
 }
 
-/** Without a machine, a program or a file there is no malware: it is the account that somebody uses. */
+/** An event with no machine, program or file is about an account and not about malware. */
 const isOfAccount = ({ fields }: Facts, incidentType: string): boolean =>
   /account|login|brute_force/.test(incidentType) &&
   [fields.host, fields.process, fields.file, fields.hash].every((value) => value === undefined);

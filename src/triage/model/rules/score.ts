@@ -21,53 +21,52 @@ export const RULES: readonly Rule[] = [
   ].flat(),
 ];
 
-/** From which sum of points an event is what, and how far the rules may be believed there: measured on the development cases. */
+/** Thresholds of the verdicts, and the confidence in each verdict: measured on the development cases. */
 export const SCALE = {
   malicious: 45,
-  /** From so many points of acts on, the severity counts with them. */
+  /** Minimum points of acts for which the severity also counts. */
   withSeverity: 30,
-  /** One plain sign, as a factor that was changed or a locked archive: an analyst has a look. */
+  /** Points of one plain sign, such as a changed factor or a locked archive, which an analyst should see. */
   suspicious: 20,
-  /** So much has to be proven of an event that is benign. */
+  /** Minimum points of proofs for a benign event. */
   proven: 20,
-  /** What habits of at least two kinds have to give, beyond what the tool's own rating of the event is worth. */
+  /** Minimum points of habits of at least two kinds, beyond the points of the tool's rating. */
   borneOut: 27,
   kinds: 2,
   confidence: {
     malicious: { least: 0.66, most: 0.92, perPoint: 0.01 },
-    /** Odd circumstances are what the word is for; a sign of something done may as well be an attack, or nothing. */
+    /** Odd circumstances alone are suspicious. A sign of an act may be an attack or harmless. */
     suspicious: { circumstances: 0.55, signs: 0.38 },
     benign: { least: 0.88, most: 0.92, perPoint: 0.005 },
-    /** Where nothing at all was found there is too little to judge. Where something calms, an analyst often knows more. */
+    /** An event with no finding has too little data for a verdict. If a fact calms, an analyst often knows more. */
     inconclusive: { nothing: 0.4, signs: 0.3, calmed: 0.13 },
   },
 } as const;
 
 export interface Sums {
-  /** What speaks against the event, less what calms that. */
+  /** Points against the event, less the points of calming facts. */
   readonly left: number;
-  /** The same, without the tool's rating, which alone makes nothing malicious. */
+  /** Like `left`, without the tool's rating, which alone makes no event malicious. */
   readonly acts: number;
-  /** As `left`, less only what proofs explain. */
+  /** Like `left`, less only the points of proofs. */
   readonly unexplained: number;
-  /** What the proofs give. */
+  /** Points of the proofs. */
   readonly proven: number;
-  /** What the habits give, and of how many kinds they are. */
+  /** Points of the habits. */
   readonly borneOut: number;
   readonly kinds: number;
-  /** What the tool's rating and its alarming words give. Everything in favour of the event answers them. */
+  /** Points of the tool's rating and its alarming words. All calming facts count against these points. */
   readonly rating: number;
-  /** The part of it that the severity gives. */
+  /** Part of the rating that comes from the severity. */
   readonly severity: number;
-  /** Whether nothing at all speaks against the event. */
   readonly withoutSigns: boolean;
-  /** Whether all that speaks against the event is circumstances. */
+  /** True if all signs are circumstances. */
   readonly onlyCircumstances: boolean;
 }
 
 /**
- * More against an event never makes it better: each step is a threshold. What is only a habit or a claim can lower an event to inconclusive.
- * Benign is only what is proven to be harmless, and only when no sign is left that the proof does not explain.
+ * More points against an event never improve the verdict, because each step is a threshold. Habits and claims can lower an event to
+ * inconclusive. Benign requires proof or confirmed habits, and no sign that they do not explain.
  */
 export function classify(sums: Sums): Classification {
   const { left, acts, unexplained, proven, borneOut, kinds } = sums;
@@ -104,7 +103,7 @@ interface Range {
 const within = ({ least, most, perPoint }: Range, beyond: number): number =>
   Math.round(Math.min(most, least + perPoint * Math.max(0, beyond)) * 100) / 100;
 
-/** A rule that holds, with the facts that bear it out. */
+/** A rule that holds, with the facts that support it. */
 export interface Finding {
   readonly rule: Rule;
   readonly facts: readonly Fact[];
@@ -116,7 +115,7 @@ const SEVERITIES = new Set(['tool_says_high', 'tool_says_critical']);
 
 const RULES_OF_A_PIECE = 4;
 
-/** Each rule counts once, however often it holds: repeating a word makes nothing worse. Strongest first. */
+/** Counts each rule once, because a repeated word must not raise the points. Returns the strongest rule first. */
 export function* findingsInPieces(facts: Facts): Generator<void, readonly Finding[]> {
   const found: Finding[] = [];
   for (const [at, rule] of RULES.entries()) {
@@ -129,7 +128,7 @@ export function* findingsInPieces(facts: Facts): Generator<void, readonly Findin
 
 export const findingsIn = (facts: Facts): readonly Finding[] => atOnce(findingsInPieces(facts));
 
-/** A well-known field and its place in the raw data are one fact. */
+/** Counts a well-known field and its place in the raw data as one fact. */
 function firstPlaces(facts: readonly Fact[]): readonly Fact[] {
   if (facts.length < 2) return facts;
   const places = new Map<string, Fact>();
@@ -150,7 +149,7 @@ export function sumsOf(findings: readonly Finding[]): Sums {
   const isRoutine =
     others.length === 0 &&
     calming.some((rule) => rule.isRoutine && ['routine', 'role', 'rated'].includes(rule.kind!));
-  /** Beside signs that are explained, of the routine only the tool's low rating counts. */
+  /** Routine rules count only without signs. Beside explained signs, only the tool's low rating counts. */
   const counts = ({ isRoutine: only, kind }: Rule): boolean =>
     !only || isRoutine || (acts === 0 && kind === 'rated');
   const habits = independent(
@@ -170,7 +169,7 @@ export function sumsOf(findings: readonly Finding[]): Sums {
   };
 }
 
-/** Habits that bear each other out: a note in words counts once, and not where it is a record of its own already. */
+/** Returns habits that confirm each other. A note counts once, and not if another rule already counts its place. */
 function independent(findings: readonly Finding[]): readonly Rule[] {
   const isNote = ({ facts }: Finding) => facts.every(({ remark }) => remark);
   const counted = new Set<string>();
@@ -182,18 +181,18 @@ function independent(findings: readonly Finding[]): readonly Rule[] {
   });
 }
 
-/** Somebody decided or planned it, or what the company has on record explains it. */
+/** Kinds of habits that are a decision, a plan or a record of the company. */
 const DECIDING = new Set<string>(
   'decided recorded confirmed planned role match inside bulk routine rated'.split(' '),
 );
 
 /**
- * Of how many kinds the habits are. Habits of senders, devices and places say nothing about what is wanted or done: whoever took over a mailbox or a session has them
- * as well. They count only for an event whose signs they explain, or beside a decision on record.
+ * Counts the kinds of habits. Habits of senders, devices and places do not show the purpose of an event, because an intruder in a mailbox
+ * or session also has these habits. They count only if they explain the signs of the event, or beside a decision on record.
  */
 function kindsOf(signs: readonly Rule[], habits: readonly Rule[]): number {
   const kinds = new Set(habits.flatMap(({ kind }) => kind ?? []));
-  // That a mail was found clean says nothing about what it asks for.
+  // A clean scan of a mail does not show what the mail asks for.
   const isDecided =
     [...kinds].some((kind) => DECIDING.has(kind)) ||
     (signs.length === 0 && kinds.has('clean') && kinds.has('signed'));
@@ -202,8 +201,8 @@ function kindsOf(signs: readonly Rule[], habits: readonly Rule[]): number {
 }
 
 /**
- * Each doubt is lowered by what calms it, to nothing at best: what is left over of a calming fact helps no other sign. If nothing
- * else is left, all calming facts together answer the tool's rating.
+ * Lowers each doubt by the facts that calm it, at most to 0. The rest of a calming fact lowers no other doubt. If only the tool's rating
+ * is left, all calming facts together lower the rating.
  */
 function leftOf(signs: readonly Rule[], calming: readonly Rule[]): number {
   const sumOf = (doubt: Doubt | undefined) => totalOf(signs.filter((sign) => sign.doubt === doubt));

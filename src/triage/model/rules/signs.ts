@@ -1,11 +1,11 @@
 import { Lexicon } from './phrases.js';
 
 /*
- * Phrases by the sign that they are, with `|` between them. `..` is up to eight other words, `*` any ending. A sign only ever
- * counts against an event: a text can lie, and nobody lies to look guilty.
+ * Phrases of each sign, separated by `|`. `..` stands for up to eight other words, and `*` for any ending. A sign only counts
+ * against an event, because a text can lie, but an attacker does not lie to look guilty.
  */
 
-/** What mails and pages ask for. */
+/** Requests of mails and pages. */
 export const MAIL_SIGNS = {
   account_threat: `
     account .. verloopt | account .. geblokkeerd | postfach .. voll | passwort läuft .. ab |
@@ -140,7 +140,7 @@ export const MAIL_SIGNS = {
     captcha .. paste | captcha .. win r`,
 } as const;
 
-/** Orders to whoever, or whatever, reads along. */
+/** Orders to a person or model that reads the event. */
 export const ORDER_SIGNS = {
   verdict_order: `
     mark .. benign | mark .. safe | classify .. benign | classify .. safe |
@@ -164,7 +164,7 @@ export const ORDER_SIGNS = {
     role assistant | call the tool | function results | tool result`,
 } as const;
 
-/** What runs on a machine. */
+/** Programs and commands on a machine. */
 export const ENDPOINT_SIGNS = {
   encoded_shell: `
     powershell .. enc | pwsh .. enc | pwsh .. encodedcommand | frombase64string | powershell .. ec |
@@ -424,7 +424,7 @@ export const ENDPOINT_SIGNS = {
     office .. child | office .. spawn*`,
 } as const;
 
-/** What is done to web servers, in the words of the tools that guard them. */
+/** Attacks on web servers, in the words of the tools that guard the servers. */
 export const WEB_SIGNS = {
   web_attack: `
     sql injection | sqli | path traversal | directory traversal | command injection |
@@ -436,7 +436,7 @@ export const WEB_SIGNS = {
     moveit .. exploit | ognl injection | cve 2021 44228 | lfi attempt | web shell`,
 } as const;
 
-/** What happens to accounts. */
+/** Events of accounts. */
 export const ACCOUNT_SIGNS = {
   travel: `
     geographically improbable | geo impossible | travel anomaly | impossible travel |
@@ -609,7 +609,7 @@ export const ACCOUNT_SIGNS = {
     token .. created .. scope all | retention 365 1 day | sso enforcement off | sso .. disabled`,
 } as const;
 
-/** Words of tools about what they see. They count by the name under which they stand: see `kinds.ts`. */
+/** Words of tools about their findings. Their effect depends on the name of the value: see `kinds.ts`. */
 export const TOOL_SIGNS = {
   grave_word: `
     malicious | attack | attacker | compromis* | exploit* | exfil* | injection | backdoor | theft |

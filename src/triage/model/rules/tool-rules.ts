@@ -17,7 +17,7 @@ import { inMail } from './mail-looks.js';
 const DETECTIONS =
   'detections positives detectioncount vtdetections vtpositives malicious enginesdetected';
 const callsMalware = called(/^(?:malware|trojan|worm|virus|backdoor|rootkit)$/i);
-/** Where tools name ATT&CK techniques, and where detections bear such names. */
+/** Names under which tools write ATT&CK techniques, and under which detections have such names. */
 const TECHNIQUE_NAMES =
   /techni\w*|mitre\w*|attack(?:id|technique)\w*|^(?:detection|detectname|alert|alertname|title|rule|rulename|name|threatname|signature)$/;
 const TAKEOVERS =
@@ -38,7 +38,7 @@ export const TOOL_ACTS = signs([
     any(
       reads('riskstate riskdetail', /^(?:confirmed|adminconfirmed\w*)compromised$/i),
       reads('classification analystverdict alertclassification', /^true[ _]?positive$/i))],
-  // As a category the word is the gateway's own only where it is spelled as gateways do: people who report mails choose "phishing".
+  // As a category, only the spelling of gateways counts: people who report mails choose "phishing".
   ['called_phish', 45, 'phishing', 'tool', 'T1566',
     'The gateway calls the mail or its link phishing.',
     any(

@@ -8,13 +8,13 @@ type Category =
 interface Description {
   readonly description: string;
   readonly category: Category;
-  /** Requests and connector templates are validated against them. */
+  /** Parameters of the type. Requests and connector templates are validated against this list. */
   readonly parameters: readonly ActionParameter[];
   /** Default approval level. */
   readonly level: ApprovalLevel;
   /** Name of the type that undoes this action. */
   readonly inverse?: string;
-  /** The effect does not last: a later login, for example, needs the action again. */
+  /** True if the effect does not last: for example, a later login requires the action again. */
   readonly momentary?: true;
   /** Parameter with the target, and the kind of target. */
   readonly target?: { readonly parameter: string; readonly kind: TargetKind };
@@ -31,7 +31,7 @@ const HOST = required('host_id');
 const IP = required('ip', 'ip');
 const DOMAIN = required('domain', 'domain');
 
-/** Describes types of one category with the same parameters. The first parameter is the target if targets have a kind. */
+/** Describes types of one category with the same parameters. The first parameter is the target if a target kind is given. */
 function of(category: Category, kind: TargetKind | undefined, ...parameters: ActionParameter[]) {
   const target = kind && { parameter: parameters[0]!.name, kind };
   return (
@@ -57,8 +57,8 @@ const message = prose(required('message'));
 const toUser = [required('recipient'), prose(required('subject')), message];
 
 /**
- * All response actions. The API, validation, approval policy and documentation read them from here. A new action needs
- * only an entry (tests and documents: see CONTRIBUTING).
+ * All response actions. API, validation, approval policy and documentation use this list. A new action needs only an entry here
+ * (tests and documents: see CONTRIBUTING).
  */
 const CATALOGUE = {
   quarantine_email: onEmail('Moves an email out of its mailbox into quarantine.', 'none', {
@@ -106,7 +106,7 @@ const TYPES: ReadonlyMap<string, ActionType> = new Map(
   ACTION_TYPES.map((name) => [name, { name, ...CATALOGUE[name] } as ActionType]),
 );
 
-/** Look-ups, tickets and messages: a second request with the same parameters is no mistake. */
+/** Look-ups, tickets and messages, which may be requested twice with the same parameters. */
 export const REPEATABLE_TYPES: readonly ActionTypeName[] = ACTION_TYPES.filter((name) =>
   ['intelligence', 'ticketing', 'notification'].includes(CATALOGUE[name].category),
 );
@@ -119,7 +119,6 @@ export function actionType(name: ActionTypeName): ActionType {
   return TYPES.get(name)!;
 }
 
-/** Type whose effect this type undoes. */
 export function undoneBy(name: string): ActionTypeName | undefined {
   return actionTypes().find(({ inverse }) => inverse === name)?.name;
 }

@@ -9,7 +9,7 @@ export interface ActionParameter {
   readonly required: boolean;
   readonly values?: readonly string[];
   readonly format?: ParameterFormat;
-  /** Text for people. Templates insert it without links. */
+  /** True for text for people. Templates insert text for people without links. */
   readonly forPeople?: true;
 }
 
@@ -37,7 +37,7 @@ export function hasFormatCharacter(text: string): boolean {
   return FORMAT_CHARACTER.test(text);
 }
 
-/** For messages: quoted, on one line, with invisible characters escaped. */
+/** Quotes a text for a message: on one line, with invisible characters escaped. */
 export function visible(text: string): string {
   const escape = (character: string): string =>
     `\\u{${character.codePointAt(0)!.toString(16).padStart(4, '0')}}`;
@@ -45,7 +45,7 @@ export function visible(text: string): string {
 }
 
 interface Format {
-  /** For error messages and the contract. */
+  /** Description for error messages and the contract. */
   readonly words: string;
   readonly check: (text: string) => boolean;
   /** Name, pattern, maximum length and example of the schema in the contract. */
@@ -55,10 +55,7 @@ interface Format {
   readonly example: string;
 }
 
-/**
- * Formats that the service checks, because protected targets must be recognised in them. Vendors check all other
- * parameters.
- */
+/** Formats that the service checks, because it must recognize protected targets. Vendors check all other parameters. */
 export const FORMATS = {
   ip: {
     words: 'an IPv4 or IPv6 address, without prefix length or zone',
@@ -100,7 +97,7 @@ export const FORMATS = {
 export type ParameterFormat = keyof typeof FORMATS;
 export const PARAMETER_FORMATS = Object.keys(FORMATS) as ParameterFormat[];
 
-/** Whether the whole text has the format, so that the vendor cannot read another target in it. */
+/** True if the whole text has the format, so that a vendor cannot read another target in the text. */
 export function hasFormat(format: ParameterFormat, text: string): boolean {
   return FORMATS[format].check(text);
 }
@@ -132,7 +129,7 @@ interface Parameterised {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Enough to correct a request. */
+/** Maximum number of unknown parameters in an error. */
 const MOST_UNKNOWN = 100;
 
 /** Returns the errors in the parameters of an action of this type. */
@@ -147,7 +144,7 @@ export function parameterErrors({ name: type, parameters, target }: Parameterise
     return problem ? [error(name, ...problem)] : [];
   });
   const value = target && given[target.parameter];
-  // With an invisible character a protected target would look like another target.
+  // An invisible character would disguise a protected target as another target.
   const isHidden = typeof value === 'string' && hasFormatCharacter(value);
   const problem = 'must have no control, zero-width or direction characters';
   const hidden = isHidden ? [error(target!.parameter, 'format_character', problem)] : [];
@@ -178,18 +175,18 @@ function error(name: string, code: string, problem: string) {
   return { field, code, message: `${field} ${problem}.` };
 }
 
-/** Message id without angle brackets, which some tools omit. Ids are case-sensitive. */
+/** Removes angle brackets, which some tools omit. Message ids are case-sensitive. */
 export function bareMessageId(text: string): string {
   return text.trim().replace(/^<(.*)>$/s, '$1');
 }
 
 const COMMENTS = /\([^()]*\)/g;
-/** The address behind a display name. */
+/** Address after a display name. */
 const IN_BRACKETS = /<([^<>]*)>$/;
 
 /**
- * Reads the one address of a mail header such as `Ann <ann@example.com> (Sales)`, in lower case and with an encoded domain, so
- * that all spellings are equal. `undefined` if the text has another form, such as a name without an address.
+ * Reads the single address of a mail header such as `Ann <ann@example.com> (Sales)`, in lower case and with an encoded domain,
+ * so that all spellings are equal. Returns `undefined` if the text has another form, such as a name without an address.
  */
 export function mailAddressIn(header: string): string | undefined {
   const text = header.replace(COMMENTS, '').trim();
@@ -199,7 +196,6 @@ export function mailAddressIn(header: string): string | undefined {
   return at > 0 && hasFormat('email', encoded) ? encoded : undefined;
 }
 
-/** Schemas of the formats in the contract. */
 export const FORMAT_SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fromEntries(
   Object.values(FORMATS).map(({ name, words, pattern, maxLength, example }) => {
     const description = `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
@@ -210,7 +206,10 @@ export const FORMAT_SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fro
 /** Text of a target: not blank, without control characters. */
 const TARGET = '^[^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f][^\\x00-\\x1f\\x7f]*$';
 
-/** Schema of a parameter; `isTarget` if it names the target of the action. A test compares it with parameterErrors. */
+/**
+ * Schema of a parameter; `isTarget` if the parameter names the target of the action. A test compares the schema with
+ * parameterErrors.
+ */
 export function parameterSchema(
   { type, format }: ActionParameter,
   isTarget: boolean,

@@ -9,7 +9,7 @@ import {
 import { nfkc } from '../platform/text.js';
 import { hasFormat, hasFormatCharacter } from './parameters.js';
 
-/** Returns why no target can match the pattern; `undefined` if one can. */
+/** Returns the reason why the pattern cannot match any target; `undefined` if it can. */
 export function patternProblem(list: ProtectedList, pattern: string): string | undefined {
   if (hasFormatCharacter(pattern)) return 'it has invisible characters';
   if (pattern.normalize('NFKC').includes('?')) return 'only * is a wildcard, not ?';
@@ -17,7 +17,7 @@ export function patternProblem(list: ProtectedList, pattern: string): string | u
   return canMatch(pattern) ? undefined : `it must be ${expected}`;
 }
 
-/** What a pattern of the list must be, and whether a target can match it. */
+/** Description of valid patterns per list, and a check that a target can match the pattern. */
 const EXPECTED: Readonly<Record<ProtectedList, readonly [string, (pattern: string) => boolean]>> = {
   hosts: ['the name of a host', isName],
   users: ['the name of a user', isName],
@@ -36,12 +36,12 @@ function isName(pattern: string): boolean {
   return normalForm(pattern) !== '';
 }
 
-/** A domain that the pattern matches. A wildcard may stand for several labels. */
+/** Returns a domain that the pattern matches. A wildcard may stand for several labels. */
 function filled(pattern: string): string {
   return pattern.replaceAll('*', 'a.a');
 }
 
-/** If the pattern has no @, one of its wildcards stands for it. */
+/** True if the pattern can match a sender. Without an @, one of the wildcards stands for the @. */
 function canBeSender(pattern: string): boolean {
   const addresses = pattern.includes('@')
     ? [pattern]
@@ -61,7 +61,7 @@ export type ProtectedList = (typeof PROTECTED_LISTS)[number];
 /** Patterns by kind of target; `*` stands for any characters. */
 export type ProtectedTargetsSetting = Readonly<Partial<Record<ProtectedList, readonly string[]>>>;
 
-/** Kinds of targets that a site can protect. A zone is a domain with all its subdomains. */
+/** Target kinds that a site can protect. A zone is a domain with all its subdomains. */
 export type TargetKind = 'host' | 'user' | 'sender' | 'domain' | 'zone' | 'ip' | 'url';
 
 export interface Target {
@@ -69,7 +69,6 @@ export interface Target {
   readonly value: string;
 }
 
-/** Protected targets of a site, with parsed patterns. */
 export class ProtectedTargets {
   private readonly hosts: readonly string[];
   private readonly users: readonly string[];
@@ -113,7 +112,7 @@ export class ProtectedTargets {
     }
   }
 
-  /** A sender is also protected by the domain of its address. */
+  /** The domain of the address may also protect a sender. */
   private protectsSender(value: string): boolean {
     const address = addressOf(value);
     const domain = address.slice(address.lastIndexOf('@') + 1);
@@ -122,7 +121,7 @@ export class ProtectedTargets {
     );
   }
 
-  /** An IPv6 address with an embedded IPv4 address is protected like the IPv4 address. */
+  /** Protects an IPv6 address with an embedded IPv4 address like the IPv4 address. */
   private protectsAddress(value: string): boolean {
     const read = readIpAddress(value.trim());
     if (!read) return false;
@@ -130,7 +129,7 @@ export class ProtectedTargets {
     return this.ips.some((pattern) => all.some(pattern));
   }
 
-  /** A URL is protected by its host. */
+  /** Protects a URL by its host. */
   private protectsUrl(value: string): boolean {
     if (!URL.canParse(value)) return false;
     const host = new URL(value).hostname.replace(/^\[(.*)\]$/, '$1');
@@ -143,8 +142,8 @@ export class ProtectedTargets {
 type Comparison = (pattern: string, name: string) => boolean;
 
 /**
- * A vendor may read a wildcard in a target as many names, so such a target counts as protected if the list is not
- * empty.
+ * True if a pattern matches the value. A vendor may read a wildcard in a target as many names, so any pattern protects such a
+ * target.
  */
 function isProtectedBy(patterns: readonly string[], value: string, compare: Comparison): boolean {
   if (patterns.length === 0) return false;
@@ -152,12 +151,12 @@ function isProtectedBy(patterns: readonly string[], value: string, compare: Comp
   return /[*?]/.test(name) || patterns.some((pattern) => compare(pattern, name));
 }
 
-/** `.example.com` often means `example.com` with all subdomains. */
+/** Reads `.example.com` as `example.com` with all subdomains, because users often mean that. */
 function domainPattern(text: string): string {
   return normalForm(text.replace(/^[\s.]+/, ''));
 }
 
-/** `dc-01` matches `dc-01.corp.example`: if one of the two is a short name, only the short names are compared. */
+/** Compares only the short names if one of the names is short: `dc-01` matches `dc-01.corp.example`. */
 function orShortName(shortOf: (name: string) => string): Comparison {
   return (pattern, name) => {
     if (matches(pattern, name)) return true;
@@ -168,8 +167,8 @@ function orShortName(shortOf: (name: string) => string): Comparison {
 }
 
 /**
- * All names that a vendor may read in the value: the value itself, and its parts if it looks like several names, a name
- * in a domain (`CORP\alice`), a quoted name, or a machine account (`dc-01$`).
+ * Returns all names that a vendor may read in the value: the value, and its parts if it looks like several names, a name in a
+ * domain (`CORP\alice`), a quoted name, or a machine account (`dc-01$`).
  */
 function namesIn(value: string): string[] {
   const parts = nfkc(value)
@@ -194,12 +193,12 @@ function isBelow(pattern: string, name: string): boolean {
   return matches(pattern, name) || matches(`*.${pattern}`, name);
 }
 
-/** Judged by what follows the last wildcard: otherwise `example.*` would be below every domain. */
+/** Compares only the part after the last wildcard. Otherwise `example.*` would be below every domain. */
 function isAbove(pattern: string, name: string): boolean {
   return pattern.slice(pattern.lastIndexOf('*') + 1).endsWith(`.${name}`);
 }
 
-/** `Bob <bob@example.com>` is the same sender as `bob@example.com`. */
+/** Returns the address without display name: `Bob <bob@example.com>` is the same sender as `bob@example.com`. */
 function addressOf(sender: string): string {
   const from = sender.lastIndexOf('<');
   const to = sender.indexOf('>', from);
@@ -210,8 +209,8 @@ const IDEOGRAPHIC_FULL_STOP = '\u3002';
 const ENCODED_LABEL = /^xn--[a-z0-9-]+$/;
 
 /**
- * Normal form of targets and patterns, equal for all spellings of a name: NFKC letters, dots for every full stop,
- * decoded labels (`xn--…`), no dots or spaces at the end. Upper case, because only there `ß` equals `ss`.
+ * Normal form of targets and patterns, equal for all spellings of a name: NFKC letters, dots for every full stop, decoded
+ * labels (`xn--…`), no dots or spaces at the end, and upper case, because `ß` equals `ss` only in upper case.
  */
 export function normalForm(text: string): string {
   const plain = nfkc(text).replaceAll(IDEOGRAPHIC_FULL_STOP, '.').toLowerCase();
@@ -223,14 +222,14 @@ function decoded(label: string): string {
   return ENCODED_LABEL.test(label) ? domainToUnicode(label) || label : label;
 }
 
-/** Removes dots and spaces at the end. A regular expression would take quadratic time for a long row of dots. */
+/** Removes dots and spaces at the end. A regular expression would take quadratic time for a long sequence of dots. */
 function withoutEnd(text: string): string {
   let end = text.length;
   while (end > 0 && /[.\s]/.test(text[end - 1]!)) end -= 1;
   return text.slice(0, end);
 }
 
-/** Whether the text matches the pattern, in which `*` stands for any characters. Takes linear time for any pattern. */
+/** True if the text matches the pattern, in which `*` stands for any characters. Takes linear time for any pattern. */
 export function matches(pattern: string, text: string): boolean {
   const wanted = pattern.split('*');
   const first = wanted[0]!;
@@ -249,14 +248,13 @@ export function matches(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Whether the pattern matches everything. */
 function isOnlyWildcards(pattern: string): boolean {
   return /^\*+$/.test(pattern);
 }
 
 type AddressPattern = (address: IpAddress) => boolean;
 
-/** `::ffff:10.0.0.0/104` is another way to write `10.0.0.0/8`. */
+/** Prefix length of mapped addresses: `::ffff:10.0.0.0/104` is another spelling of `10.0.0.0/8`. */
 const MAPPED_BITS = 96;
 const LONGEST_IPV4 = '255.255.255.255'.length;
 
@@ -285,13 +283,16 @@ function subnet({ family, text, bits }: IpRange): AddressPattern {
   return (address) => address.family === family && list.check(address.text, family);
 }
 
-/** `10.0.*`, `10.*.0.1` or `10.0.0.1*`: matches the address as text. */
+/** Matches the address as text: `10.0.*`, `10.*.0.1` or `10.0.0.1*`. */
 function dotted(pattern: string): AddressPattern | undefined {
   if (!matchesSomeIpv4(pattern.replace(/\*+/g, '*'))) return undefined;
   return ({ family, text }) => family === 'ipv4' && matches(pattern, text);
 }
 
-/** Texts of which one fits for each wildcard, if any text does: up to three dots with `1` around them, which is an octet and begins one. */
+/**
+ * Texts for one wildcard. If any text makes a valid address, one of these does: up to three dots with `1` around them. `1` is
+ * an octet and the first digit of an octet.
+ */
 const FILLS = ['', '.', '.1.', '.1.1.'].flatMap((dots) =>
   dots === '' ? ['', '1'] : [dots, `1${dots}`, `${dots}1`, `1${dots}1`],
 );
@@ -303,7 +304,7 @@ function matchesSomeIpv4(pattern: string): boolean {
   return FILLS.some((text) => matchesSomeIpv4(pattern.replace('*', text)));
 }
 
-/** `2001:db8:*`: whole groups at the beginning, then anything. */
+/** Matches whole groups at the beginning: `2001:db8:*`. */
 function leadingGroups(pattern: string): AddressPattern | undefined {
   const groups = /^((?:[0-9a-f]{1,4}:){1,7}):?\*(?::\*)*$/.exec(pattern)?.[1];
   if (groups === undefined) return undefined;

@@ -7,13 +7,13 @@ import { actionIdOf } from './action.js';
 import { ActionsRepository } from './actions.repository.js';
 import { ConnectorCalls } from './execution/connector-calls.js';
 
-/** The types that any connector has a preview for. */
+/** Action types with a preview at one connector or more. */
 const PREVIEWED: readonly ActionTypeName[] = ['quarantine_email', 'delete_email'];
 
 /**
- * Asks the connector what an action would touch when the action begins to wait for approval, so that the approver sees it.
- * This happens after the request, because no transaction may wait for a vendor. The kill switch stops these look-ups as it
- * stops actions.
+ * Asks the connector what an action would change, when the action begins to wait for approval, so that the approver sees the
+ * effect. The question follows the request, because no transaction may wait for a vendor. The kill switch also stops these
+ * questions.
  */
 @Injectable()
 export class ActionPreviews implements OnModuleInit {

@@ -29,7 +29,7 @@ export const ACTION_EVENTS = {
   pendingApproval: 'action.pending_approval',
   /** Sent after half and after nine tenths of the approval window. */
   expiring: 'action.expiring',
-  /** Only for the action of a playbook, whose run waits for it. */
+  /** Sent only for the action of a playbook, because the playbook run waits for the action. */
   approved: 'action.approved',
   completed: 'action.completed',
   failed: 'action.failed',
@@ -39,15 +39,15 @@ export const ACTION_EVENTS = {
 export interface ActionChanged {
   readonly change: ActionChange;
   readonly actor: string;
-  /** The action after the change. */
+  /** Action after the change. */
   readonly action: Action;
-  /** The action ends in the transaction that creates it. */
+  /** True if the action ends in the transaction that creates the action. */
   readonly atOnce?: true;
 }
 
 /**
- * Records each change of actions in the transaction of the change: an audit record, a timeline entry of the incident, and the
- * event for the modules above. Metrics count the change after the commit.
+ * Records each change of actions in the transaction of the change: an audit record, a timeline entry of the incident, and an
+ * event for higher modules. Metrics count the change after the commit.
  */
 @Injectable()
 export class ActionRecorder implements OnModuleInit {
@@ -69,7 +69,6 @@ export class ActionRecorder implements OnModuleInit {
     beginAtZero(this.failures, { action_type: ACTION_TYPES, code: FAILURE_CODES });
   }
 
-  /** Records the changes in one statement, which may also insert the actions. */
   async record(
     tx: Tx,
     changes: readonly ActionChanged[],
@@ -96,7 +95,7 @@ export class ActionRecorder implements OnModuleInit {
     });
   }
 
-  /** Sends the event that the actions expire soon. The actions did not change, so there is nothing else to record. */
+  /** Sends the event that the actions expire soon. The actions do not change, so only the event is recorded. */
   async remind(tx: Tx, actions: readonly Action[]): Promise<void> {
     const { expiring: type } = ACTION_EVENTS;
     for (const action of actions.map(withShownIds)) {
@@ -108,7 +107,7 @@ export class ActionRecorder implements OnModuleInit {
   private eventsOf({ change, action, atOnce }: ActionChanged): DomainEvent[] {
     const type = eventTypeOf(change, action);
     if (!type) return [];
-    // Nobody waits for the end of an action that ended at once, and channels do not report it.
+    // No request waits for the end of such an action, and channels do not report it.
     const payload = { ...this.payloadOf(type, action), at_once: atOnce };
     return [eventOf({ type, subject: subjectOf(action), payload }, this.clock.now())];
   }
@@ -170,13 +169,13 @@ function timelineOf({ change, actor, action }: ActionChanged): NewTimelineEntry[
 }
 
 interface Recorded {
-  /** For the timeline. Text of others is in quotes, or comes last. */
+  /** Timeline text. Third-party text is quoted, or comes last. */
   readonly summary: string;
   readonly audit: Readonly<Record<string, unknown>>;
   readonly timeline?: TimelineDetails;
 }
 
-/** The records of each change, beside the fields that all changes have. */
+/** Builds the records of each change, in addition to the fields that all changes have. */
 const RECORDED: Readonly<Record<ActionChange, (action: Action) => Recorded>> = {
   requested: (action) => {
     const { parameters, status, approval_level, rollback_of, reason } = action;
@@ -219,7 +218,7 @@ const RECORDED: Readonly<Record<ActionChange, (action: Action) => Recorded>> = {
 const LONGEST_MESSAGE = 1_000;
 const LONGEST_TARGET = 500;
 const LONGEST_REASON = 500;
-/** Maximum length of a target in a summary. The details have more of it. */
+/** Maximum length of a target in a summary. The details contain a longer part. */
 const LONGEST_TARGET_IN_SUMMARY = 120;
 
 const endOf = ({ result, connector_id: connector }: Action) => ({ result, connector });
@@ -230,7 +229,7 @@ function inWords(action: Action): string {
   return `${action.action_type} ${JSON.stringify(target)}`;
 }
 
-/** How the action ended, shortened. */
+/** Shortened message of the result. */
 function messageOf(action: Action): string | undefined {
   if (!hasEnded(action)) return undefined;
   const text = action.status === 'rejected' ? action.rejection_reason : action.result?.message;
@@ -242,7 +241,7 @@ function targetOf({ action_type, parameters }: Action): string {
   return shownStart(String(parameters[name]), LONGEST_TARGET);
 }
 
-/** Reason of the rollback, else the parameter of that name. */
+/** Reason of the rollback, or else the parameter `reason`. */
 function reasonOf({ reason, parameters }: Action): string | undefined {
   const given = reason ?? parameters['reason'];
   return typeof given === 'string' ? given : undefined;

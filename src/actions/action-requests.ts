@@ -42,13 +42,13 @@ export interface ActionToCreate extends Pick<
   | 'rollback_of'
   | 'reason'
 > {
-  /** Locked by the transaction that creates the action. */
+  /** Incident, locked by the transaction that creates the action. */
   readonly incident?: LockedIncident;
-  /** Enabled connector that provides the type, read before the transaction. Without it the action fails. */
+  /** Enabled connector that provides the type, read before the transaction. If absent, the action fails. */
   readonly connector?: Connector;
-  /** Minimum level of a playbook step, which can only raise the level. For a rollback: the level. */
+  /** Minimum level of a playbook step, which can only raise the level of the action. For a rollback: the level of the action. */
   readonly approval_level?: ApprovalLevel;
-  /** Requests the action in spite of a twin. */
+  /** Requests the action even if a twin exists. */
   readonly repeat?: boolean;
 }
 
@@ -59,17 +59,16 @@ interface ActionRequest {
   readonly wanted: ActionToCreate;
 }
 
-/** An action after the transaction that created it. */
 interface Requested {
   readonly action: Action;
   /** The action after its first attempt, if it has begun. */
   readonly ended?: Promise<Action>;
 }
 
-/** Creates actions, and the work of those that may run. */
+/** Creates actions, and the work of actions that may run. */
 @Injectable()
 export class ActionRequests {
-  /** If a request of a batch fails, its requests are repeated one by one. */
+  /** If one request of a batch fails, the requests are repeated one by one. */
   private readonly batches = new Batcher<ActionRequest, Requested | undefined>((requests) => {
     const callers = new Map(requests.map(({ caller }) => [caller.sessionId ?? caller.id, caller]));
     return this.transactions.run(
@@ -96,9 +95,9 @@ export class ActionRequests {
   ) {}
 
   /**
-   * Creates an action, and runs it unless it needs approval. An action that may run at once is claimed by the transaction that
-   * creates it, which has read the kill switch anyway. Requests that arrive together share a transaction. A request with an
-   * Idempotency-Key has its own, and so has a request whose incident another transaction is changing.
+   * Creates an action, and runs it unless it needs approval. An action without approval is claimed by the transaction that
+   * creates it, which has read the kill switch already. Concurrent requests share a transaction. A request with an Idempotency-
+   * Key has its own transaction, as does a request whose incident another transaction is changing.
    */
   async execute(
     caller: Principal,
@@ -160,8 +159,8 @@ export class ActionRequests {
   }
 
   /**
-   * Returns the actions in the order of `wanted`. An action with a level waits for approval. An action whose connector only
-   * simulates has ended. The caller adds the work of the others.
+   * Returns the actions in the order of `wanted`. An action with a level waits for approval. An action with a simulating
+   * connector has ended. The caller adds the work of the other actions.
    */
   async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
     const actions = wanted.map((one) => this.newAction(one));
@@ -174,7 +173,7 @@ export class ActionRequests {
     const level = this.levelFor(wanted);
     const requested_at = this.clock.now();
     const waits = level !== 'none';
-    // The decision on a rollback ends it.
+    // The decision that creates a rollback also ends it.
     const isInstant = !waits && wanted.rollback_of === undefined;
     const simulated = isInstant ? simulatedResult(connector, wanted.action_type) : undefined;
     const status = waits ? 'pending_approval' : simulated ? endOf(simulated) : 'pending';
@@ -202,11 +201,11 @@ export class ActionRequests {
   }
 
   /**
-   * Creates the actions of successive steps of several playbook runs in the transaction of another module, which has
-   * the permit of the kill switch. Pending actions begin after the commit. Instead of an action
-   * that repeats an action of others, it returns the other action, locked, so that it ends after the transaction.
+   * Creates the actions of successive steps of several playbook runs in the caller's transaction, which has the permit of the
+   * kill switch. Pending actions begin after the commit. If an action repeats an earlier action, the earlier action is returned
+   * instead, locked, so that it ends after the transaction.
    *
-   * @returns for each run the actions of its first steps: each but the last has ended with its creation
+   * @returns for each run the actions of its first steps. All except the last have ended with their creation.
    */
   async createOrBorrow(tx: Tx, all: readonly (readonly ActionToCreate[])[]): Promise<Action[][]> {
     const answers = new Map<ActionToCreate, Action>();
@@ -233,14 +232,14 @@ export class ActionRequests {
         const [action] = await this.actions.lock(tx, [twin.id]);
         if (action?.status === twin.status) answers.set(first!, action);
       }
-      // A request that repeats another request of this set finds its action in the next round.
+      // A request that repeats another request of this set finds the other action in the next round.
       open = open.filter(([first]) => !answers.has(first!));
     }
     await this.work.add(tx, started);
     return all.map((steps) => steps.flatMap((one) => answers.get(one) ?? []));
   }
 
-  /** The first steps whose actions are new. Each but the last ends with its creation. */
+  /** Returns the first steps whose actions are new. All actions except the last end with their creation. */
   private creatable(
     steps: readonly ActionToCreate[],
     isNew: (one: ActionToCreate) => boolean,
@@ -251,8 +250,8 @@ export class ActionRequests {
   }
 
   /**
-   * Whether the step can use the twin. The twin needs the level of the step. A momentary action that ended before the incident
-   * began has no effect on it.
+   * True if the step can use the twin. The twin must have the level of the step. A momentary action that ended before the
+   * incident was created has no effect on the incident.
    */
   private satisfiesStep(
     { approval_level, requested_by, executed_at }: Twin,

@@ -17,7 +17,7 @@ import { targetHash } from './duplicate-actions.js';
 
 const COLUMNS = columnsOf(ActionEntity, ['target_hash']);
 
-/** The columns of an action, with its incident and its rollback. */
+/** Columns of an action, its incident and its rollback. */
 export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).join(', ')},
   (select back.id from actions back
     where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by,
@@ -38,7 +38,6 @@ const ACTION_SORTS = {
 } as const;
 export const SORT_FIELDS = Object.keys(ACTION_SORTS) as (keyof typeof ACTION_SORTS)[];
 
-/** The list of actions. Filters have the names of the query parameters. */
 export const actionList = countedList({
   table: 'actions',
   columns: ACTION_COLUMNS,
@@ -62,7 +61,7 @@ export const actionList = countedList({
 });
 export type ActionListRequest = Parameters<typeof actionList>[0];
 
-/** Inserts the records of changes in the statement of the changes, whose last parameters they are: see ActionRecorder. */
+/** Inserts the records of changes in the statement of the changes. Their parameters come last: see ActionRecorder. */
 function insertRecords(firstParameter: number): string {
   const timeline = firstParameter + AUDIT_PARAMETERS;
   return `

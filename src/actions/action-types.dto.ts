@@ -78,7 +78,7 @@ export class ActionTypeDto {
   readonly available: boolean;
 }
 
-/* The contract has one schema of a request for each action type, with `action` as the discriminator. */
+/* The contract has one request schema per action type, with `action` as the discriminator. */
 
 const UNION = 'ActionRequest';
 const requestOf = ({ name }: ActionType) => `${pascal(name)}Request`;
@@ -115,7 +115,7 @@ function schemasOf(type: ActionType): [string, SchemaObject][] {
       nameOfParameters,
       object(`Parameters of ${type.name}.`, required, Object.fromEntries(properties)),
     ],
-    // Sets of words have names, so that generated clients have types for them.
+    // Enumerations have names, so that generated clients have types for them.
     ...parameters.flatMap(({ name, values }): [string, SchemaObject][] =>
       values ? [[pascal(name), { type: 'string', enum: [...values] }]] : [],
     ),
@@ -137,7 +137,6 @@ export const ACTION_REQUEST_SCHEMAS: Readonly<Record<string, SchemaObject>> = {
   },
 };
 
-/** Documents the body of a request for an action. */
 export const ApiActionRequest = (): MethodDecorator =>
   applyDecorators(
     ApiSchemas(ACTION_REQUEST_SCHEMAS),

@@ -72,7 +72,7 @@ export class ActionResultDto {
 
 export type ActionResult = ActionResultDto;
 
-/** What the action would change outside, looked up when it began to wait for approval. */
+/** Effect of the action at the vendor, looked up when the action began to wait for approval. */
 export class ActionPreviewDto {
   @WholeNumber({
     min: 0,
@@ -90,11 +90,11 @@ export type ActionPreview = ActionPreviewDto;
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
-/** The incident as answers show it with an action, and its mail, which they do not show. */
+/** Incident fields that responses show with an action, and the mail, which they do not show. */
 export type ActionIncident = Omit<LockedIncident, 'id'>;
 type Mail = Pick<LockedIncident, 'message_id' | 'sender'>;
 
-/** Row of an action, and the source of the type Action. Columns without a value are absent instead of null. */
+/** Row of an action, and the source of the type Action. Columns without a value are absent, not null. */
 @Entity('actions')
 @Check(
   'ck_actions_status',
@@ -160,15 +160,15 @@ export class ActionEntity {
   @Column({ type: 'timestamptz', precision: 3 })
   readonly requested_at: Date;
 
-  /** Playbook run that requested the action. The run may have been deleted since. */
+  /** Playbook run that requested the action. The run may be deleted by now. */
   @Column({ type: 'uuid', nullable: true })
   readonly playbook_run_id?: string;
 
-  /** Principal who started that run. Absent for an automatic run. The principal counts as a requester of its actions. */
+  /** Principal who started that run. Absent for an automatic run. The principal counts as a requester of the actions. */
   @Column({ type: 'text', nullable: true })
   readonly on_behalf_of?: string;
 
-  /** For a step of an automatic run: who wrote the playbook version, made it automatic or trusted the verdict. */
+  /** For a step of an automatic run: people who wrote the playbook version, made it automatic or trusted the verdict. */
   @Column({ type: 'json', nullable: true })
   readonly authors?: readonly string[];
 
@@ -204,7 +204,7 @@ export class ActionEntity {
   @Column({ type: 'text', nullable: true })
   readonly rejection_reason?: string;
 
-  /** `expired`: nobody decided in time. Absent for other rejections. */
+  /** `expired` if nobody decided in time. Absent for other rejections. */
   @Column({ type: 'text', nullable: true })
   readonly rejection_code?: 'expired';
 
@@ -214,7 +214,7 @@ export class ActionEntity {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly executed_at?: Date;
 
-  /** Latest of the times at which the action was requested, decided on or executed. Written by a trigger. */
+  /** Latest time of the request, the decision and the execution. Written by a trigger. */
   @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
   readonly updated_at: Date;
 
@@ -231,7 +231,7 @@ export class ActionEntity {
 }
 
 export type Action = Omit<ActionEntity, 'target_hash'> & {
-  /** Absent for direct actions, and if the incident was deleted. */
+  /** Absent for actions without an incident, and if the incident was deleted. */
   readonly incident?: ActionIncident;
   readonly rolled_back_by?: string;
   /** Time from which the action can no longer be approved. */
@@ -239,8 +239,8 @@ export type Action = Omit<ActionEntity, 'target_hash'> & {
 };
 
 /**
- * Returns the sender of the incident's mail if the action names that mail. The action is bound to this sender, because a
- * stranger chooses the id of a mail and may choose the id of another mail. Mail services ignore the case of ids.
+ * Returns the sender of the incident's mail if the action names that mail. The action is bound to this sender, because an
+ * attacker can choose a Message-ID that another mail has. Mail services ignore the case of ids.
  */
 export function reportedSender(action: {
   readonly parameters: Parameters;
@@ -253,15 +253,15 @@ export function reportedSender(action: {
   return id === reported ? sender : undefined;
 }
 
-/** Actor of changes that no person makes, such as the expiry of an approval. */
+/** Actor of automatic changes, such as the expiry of an approval. */
 export const SYSTEM = 'system';
 
-/** Whether the principal is a user or an API key, and not a playbook, a webhook source or the service. */
+/** True for a user or an API key. False for a playbook, a webhook source or the service. */
 export function isPerson(principal: string): boolean {
   return !/^(playbook:|webhook:|system$)/.test(principal);
 }
 
-/** The approver, else the requester if it is a person, else the system. */
+/** Returns the approver, or else the requester if it is a person, or else the system. */
 export function executedBy(action: Pick<Action, 'approved_by' | 'requested_by'>): string {
   return action.approved_by ?? (isPerson(action.requested_by) ? action.requested_by : SYSTEM);
 }
@@ -270,12 +270,11 @@ export function invalidState(message: string, details?: Parameters): AppError {
   return new AppError('invalid_state', message, { details });
 }
 
-/** All requesters of the action. With APPROVAL_FOUR_EYES none of them may approve it or roll it back alone. */
+/** Returns all requesters of the action. With APPROVAL_FOUR_EYES none of them may approve it or roll it back alone. */
 export function askersOf({ requested_by, on_behalf_of, authors = [] }: Action): readonly string[] {
   return [requested_by, ...(on_behalf_of === undefined ? [] : [on_behalf_of]), ...authors];
 }
 
-/** Adds the end of the approval window, if the action waits for approval. */
 export function withExpiry<A extends Action>(action: A, ttlMinutes: number): A {
   if (action.status !== 'pending_approval' || ttlMinutes === 0) return action;
   return { ...action, expires_at: new Date(action.requested_at.getTime() + ttlMinutes * 60_000) };
@@ -285,12 +284,11 @@ export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
   return status !== 'pending' && status !== 'pending_approval';
 }
 
-/** HTTP status of a response with an action. A failed action has ended, which is an outcome and no error. */
+/** HTTP status of a response with an action. A failed action has ended: a failure is a normal outcome. */
 export const responseStatusOf = (action: Action): number => (hasEnded(action) ? 200 : 202);
 
 const PREFIX = 'act-';
 
-/** Id of an action in the form that answers show. */
 export const ActionId = (options: FieldOptions = {}) => {
   const pattern = `^${PREFIX}[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`;
   const example = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
@@ -301,7 +299,7 @@ export function shownActionId(id: string): string {
   return `${PREFIX}${id}`;
 }
 
-/** The action with ids in the form that answers show. */
+/** Returns the action with ids in the form of responses. */
 export function withShownIds(action: Action): Action {
   const { id, rollback_of, rolled_back_by } = action;
   return {

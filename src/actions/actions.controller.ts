@@ -42,7 +42,7 @@ import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
 
 const presentType = present(ActionTypeDto);
 
-/** Answers 202 with an action that goes on after the answer. */
+/** Responds with 202 if the action continues after the response. */
 export async function answer<T>(
   { answeredWithinMs: provisionalForMs }: ActionWork,
   idempotency: Idempotency,
@@ -56,14 +56,13 @@ export async function answer<T>(
   return shown(action);
 }
 
-/** Documents the answers with an action that may go on after the answer. */
+/** Documents the responses with an action that may continue after the response. */
 export const ApiOutcome = (type: Type, ended: string, unfinished: string): MethodDecorator =>
   applyDecorators(
     ApiAnswer({ status: 200, description: ended, type }),
     ApiAnswer({ status: 202, description: unfinished, type }),
   );
 
-/** Documents a request for an action. */
 const ApiExecutes = (meanings: Parameters<typeof ApiErrorMeanings>[0] = {}): MethodDecorator =>
   applyDecorators(
     ApiActionRequest(),

@@ -172,7 +172,7 @@ export class ActionSummaryDto {
   readonly rolled_back_by?: string;
 }
 
-/** The contract has a name for an action in a list and a name for a single action. Generated clients use both. */
+/** The contract has different names for an action in a list and a single action. Generated clients use both names. */
 export class ActionDto extends ActionSummaryDto {}
 
 const OUTCOME = ['status', 'result', 'approval_level', 'expires_at'] as const;
@@ -262,7 +262,6 @@ const SORTS = sortWords(...SORT_FIELDS);
 const PrincipalName = (description: string) =>
   Text({ optional: true, min: 1, max: 300, description });
 
-/** Parameters of every list of actions. */
 export class IncidentActionsQueryDto extends PageQueryDto {
   @Words('ActionStatus', ACTION_STATUSES, { optional: true })
   readonly status?: readonly ActionStatus[];

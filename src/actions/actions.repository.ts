@@ -53,7 +53,7 @@ type Rejection = Pick<
 
 export const WAITING = { status: 'pending_approval' } as const satisfies Where;
 
-/** Work of actions that no replica works on, and that waits for no answer of a vendor. */
+/** Work of actions that no replica executes, and that do not wait for the answer of a vendor. */
 const IS_HELD = `work.kind = 'action' and work.lane like 'action.%' and work.worker is null`;
 
 const COUNT_WORK: Statement = {
@@ -64,7 +64,7 @@ const COUNT_WORK: Statement = {
       from work where kind = 'action'`,
 };
 
-/** A call that may have been sent is withdrawn only with $3. */
+/** Withdraws work whose call may have been sent only if $3 is true. */
 const WITHDRAW: Statement = {
   name: 'actions_withdraw',
   text: `
@@ -77,7 +77,7 @@ const WITHDRAW: Statement = {
 
 type End = Pick<Action, 'id' | 'status' | 'result' | 'executed_by' | 'connector_id'>;
 
-/** Actions whose work is withdrawn: one, those of an incident, or all. */
+/** Selects the actions whose work is withdrawn: one action, those of an incident, or all. */
 export interface Withdrawal {
   readonly id?: string;
   readonly incident_id?: string;
@@ -85,10 +85,10 @@ export interface Withdrawal {
   readonly sent?: true;
 }
 
-/** Whether the approval window is over. Uses the clock of the database when the row is locked, because clocks of replicas differ. */
+/** True if the approval window is over. Uses the database clock when the row is locked, because the clocks of replicas differ. */
 const IS_LATE = `requested_at + :approvalTtlMinutes * interval '1 minute' <= clock_timestamp()`;
 
-/** Shares of the approval window after which approvers are reminded, once each. */
+/** Shares of the approval window. After each share, approvers are reminded. */
 const REMINDED_AFTER = [0.5, 0.9];
 
 const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
@@ -96,7 +96,7 @@ const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
   return `${at} <= clock_timestamp() and (reminded_at is null or reminded_at < ${at})`;
 }).join(' or ');
 
-/** Reads actions, and makes every change of a status. Each change is conditional on the earlier status. */
+/** Reads actions and changes their status. Each change is conditional on the earlier status. */
 @Injectable()
 export class ActionsRepository {
   constructor(
@@ -104,7 +104,7 @@ export class ActionsRepository {
     private readonly settings: Settings,
   ) {}
 
-  /** Locks incidents that no transaction is changing, so that one request waits for a change and not its batch. */
+  /** Locks incidents that no other transaction is changing. Requests for a locked incident wait alone, not with their batch. */
   async lockFreeIncidents(
     tx: Tx,
     ids: readonly string[],
@@ -128,7 +128,7 @@ export class ActionsRepository {
     return pageOf(rows, (row) => this.actionOf(row));
   }
 
-  /** Actions after the given id, oldest first. */
+  /** Lists actions after the given id, oldest first. */
   async listAfter(id: string | null, limit: number): Promise<Action[]> {
     return await this.rows(undefined, LIST_AFTER, [id ?? firstIdAt(0), limit]);
   }
@@ -137,7 +137,7 @@ export class ActionsRepository {
     return await this.rows(tx, LOCK, [ids]);
   }
 
-  /** Counts the pending actions that have not begun, and those that a replica or a vendor works on. */
+  /** Counts the pending actions that have not begun, and those that a replica or vendor executes. */
   async countWork(): Promise<{ readonly held: number; readonly in_flight: number }> {
     const [counted] = await this.statements.rows<{ held: number; in_flight: number }>(COUNT_WORK);
     return counted!;
@@ -158,7 +158,7 @@ export class ActionsRepository {
     });
   }
 
-  /** `undefined` if the action does not wait for approval, or waited too long. */
+  /** Returns `undefined` if the action does not wait for approval, or waited too long. */
   async approve(
     tx: Tx,
     id: string,
@@ -181,7 +181,7 @@ export class ActionsRepository {
     );
   }
 
-  /** Ends the work of actions that no replica works on. The caller ends the actions, whose ids are returned. */
+  /** Ends the work of actions that no replica executes. The caller ends the actions, whose ids are returned. */
   async withdraw(
     tx: Tx,
     { id, incident_id, sent }: Withdrawal,
@@ -202,13 +202,13 @@ export class ActionsRepository {
     ]);
   }
 
-  /** Rejects at most `limit` actions that waited too long. Skips actions on which another transaction decides. */
+  /** Rejects at most `limit` actions that waited too long. Skips actions that another transaction decides. */
   async rejectExpired(tx: Tx, rejection: Rejection, limit: number): Promise<Action[]> {
     const ids = await this.lockWaiting(tx, IS_LATE, limit);
     return ids.length > 0 ? await this.reject(tx, { id: In(ids) }, rejection) : [];
   }
 
-  /** Marks at most `limit` actions whose reminder is due, and returns them. */
+  /** Marks at most `limit` actions with a due reminder, and returns them. */
   async remind(tx: Tx, limit: number): Promise<Action[]> {
     const isDue = `(${IS_REMINDER_DUE}) and not (${IS_LATE})`;
     const ids = await this.lockWaiting(tx, isDue, limit);
@@ -241,13 +241,12 @@ export class ActionsRepository {
     );
   }
 
-  /** Returns the actions after the update. */
   private async changedBy(update: ReturnType<typeof updateOf>): Promise<Action[]> {
     const result = await update.returning(ACTION_COLUMNS).execute();
     return (result.raw as Action[]).map((row) => this.actionOf(row));
   }
 
-  /** Columns without a value are null in a row, and absent in an action. */
+  /** Removes null columns: a column without a value is absent in an action. */
   private actionOf<Row extends Action>(row: Row): Row {
     const present = Object.entries(row).filter(([, value]) => value !== null);
     return withExpiry(Object.fromEntries(present) as Row, this.settings.approvalTtlMinutes);

@@ -36,7 +36,7 @@ export class ActionsService {
     return action;
   }
 
-  /** Returns a page of the feed of all changes, for programs that keep a copy of the actions. */
+  /** Returns a page of the feed of all changes, for clients that keep a copy of the actions. */
   async changes(
     query: ChangesQueryDto,
     caller: Principal,
@@ -55,7 +55,7 @@ export class ActionsService {
     return await this.feed.page(source, query, caller, left);
   }
 
-  /** Returns the actions among these that wait for approval, by the ids of their events, each with the text of its preview. */
+  /** Returns those actions that wait for approval, with the text of their preview, by the ids of their events. */
   async waitingAmong(
     tx: Tx,
     shownIds: readonly string[],
@@ -64,7 +64,7 @@ export class ActionsService {
     return new Map(waiting.map(({ id, preview }) => [shownActionId(id), preview?.message]));
   }
 
-  /** All action types, with what this site requires and provides. */
+  /** Returns all action types with the settings and connectors of this site. */
   async types() {
     const available = await this.registry.availableTypes();
     return actionTypes().map((type) => {

@@ -19,7 +19,7 @@ import { AppError } from '../platform/errors/app-error.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { type Action, type Parameters, reportedSender, shownActionId } from './action.js';
 
-/** An action of the same type on the same target as a requested one, recent enough that the request repeats it. */
+/** Action of the same type on the same target as a request, recent enough to make the request a repetition. */
 export interface Twin {
   /** Position of the request. */
   readonly n: number;
@@ -32,7 +32,7 @@ export interface Twin {
   readonly executed_at: Date | null;
 }
 
-/** An earlier request of the same batch is the twin. */
+/** Twin that is an earlier request of the same batch. */
 export const EARLIER = 'earlier';
 
 const IN_WORDS: Readonly<Record<Twin['status'], string>> = {
@@ -59,14 +59,14 @@ export class DuplicateActionError extends AppError {
   }
 }
 
-/** A run may repeat an action in several of its steps. */
+/** The actions of one playbook run may repeat each other. */
 interface PossibleRepeat extends Pick<Action, 'action_type' | 'parameters' | 'playbook_run_id'> {
   readonly incident?: LockedIncident;
-  /** The caller requests the action in spite of a twin. */
+  /** Requests the action even if a twin exists. */
   readonly repeat?: boolean;
 }
 
-/** Sorted, so that transactions with several targets do not deadlock. */
+/** Locks in sorted order, so that transactions with several targets do not deadlock. */
 const LOCK: Statement = {
   name: 'actions_lock_targets',
   text: `select pg_advisory_xact_lock(target)
@@ -74,9 +74,9 @@ const LOCK: Statement = {
 };
 
 /**
- * Not a twin: an action that does less (a shorter block, a quick scan for a full scan), whose effect was undone or is over, that
- * waited too long, or that was only simulated although a real connector exists now. A release that is bound to no sender undoes
- * the quarantines of all mails with the id.
+ * Not a twin: an action that does less (a shorter block, a quick scan instead of a full scan), whose effect was undone or has
+ * ended, that waited too long, or that was only simulated although a real connector exists now. A release without a sender
+ * undoes the quarantines of all mails with the Message-ID.
  */
 const FIND: Statement = {
   name: 'actions_find_twins',
@@ -110,7 +110,7 @@ const FIND: Statement = {
 
 const MINUTE = 60_000;
 
-/** Finds earlier actions that a request would repeat, anywhere in the service. */
+/** Finds earlier actions in the whole service that a request would repeat. */
 @Injectable()
 export class DuplicateActions {
   constructor(
@@ -120,9 +120,9 @@ export class DuplicateActions {
   ) {}
 
   /**
-   * The twin of each request, by its position; `EARLIER` if an earlier request of the same list is the twin. The targets stay
-   * locked until the transaction ends, so that of two equal requests the second one sees the action of the first. Every
-   * transaction locks incidents before targets.
+   * Returns the twin of each request, by the position of the request; `EARLIER` if the twin is an earlier request of the list.
+   * The targets stay locked until the transaction ends, so that the second of two equal requests sees the action of the first.
+   * Every transaction locks incidents before targets.
    */
   async of(
     tx: Tx,
@@ -145,7 +145,7 @@ export class DuplicateActions {
   }
 }
 
-/** The search for the twin of the request at position `n`; none if the action may be repeated. */
+/** Returns the search for the twin of the request at position `n`; nothing if the action may be repeated. */
 function searchFor(wanted: PossibleRepeat, n: number) {
   const { action_type, parameters, repeat, playbook_run_id: run_id } = wanted;
   if (repeat || REPEATABLE_TYPES.includes(action_type)) return [];
@@ -157,7 +157,7 @@ function searchFor(wanted: PossibleRepeat, n: number) {
     run_id,
     lock: String(hash.readBigInt64BE()),
     target_hash: byteaOf(hash),
-    /** Hash of the target for an action that is bound to no sender. */
+    /** Hash of the target without a sender. */
     unbound_hash: byteaOf(targetHash(action_type, parameters)),
     /** Absent for a permanent effect. */
     minutes: parameters['duration_minutes'],
@@ -171,11 +171,11 @@ type Search = ReturnType<typeof searchFor>[number];
 const byteaOf = (bytes: Buffer) => `\\x${bytes.toString('hex')}`;
 
 /**
- * Identifies the target of an action, equal for all spellings: the target parameter in normal form, or all parameters
- * except the reason. The hash is stored with the action: a change of its computation hides earlier actions from the
- * search for twins, for ACTION_REPEAT_MINUTES.
+ * Identifies the target of an action. All spellings of a target have the same hash. Hashes the target parameter in normal form,
+ * or all parameters except the reason. The hash is stored: after a change of this function, the search for twins misses older
+ * actions for ACTION_REPEAT_MINUTES.
  *
- * @param mailSender sender that an action on a mail is bound to: mails of two senders with one Message-ID are two targets
+ * @param mailSender sender that an action on a mail is bound to. Mails of two senders with one Message-ID are two targets.
  */
 export function targetHash(
   name: ActionTypeName,

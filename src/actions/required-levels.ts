@@ -8,7 +8,7 @@ import type { Action } from './action.js';
 
 interface LevelQuestion extends Pick<Action, 'action_type' | 'parameters'> {
   readonly incident?: { readonly severity: Severity };
-  /** Level of a playbook step, or at the request. It can raise the level, and never lowers it. */
+  /** Level of a playbook step, or level at the request. It can only raise the required level. */
   readonly approval_level?: ApprovalLevel;
 }
 
@@ -23,7 +23,7 @@ export function higherLevel(a: ApprovalLevel, b: ApprovalLevel): ApprovalLevel {
   return levelReaches(a, b) ? a : b;
 }
 
-/** Judges the level at which an action has to be approved on this site; `none` if it needs no approval. */
+/** Returns the approval level that an action requires on this site; `none` if no approval is required. */
 @Injectable()
 export class RequiredLevels {
   private readonly protectedTargets: ProtectedTargets;
@@ -37,7 +37,10 @@ export class RequiredLevels {
     return this.settings.approvalLevels[name] ?? level;
   }
 
-  /** For a request, and again for its decision, because the incident or the site may require more then. */
+  /**
+   * Returns the level for a request. The decision checks the level again, because the incident or the site may require more by
+   * then.
+   */
   forRequest(question: LevelQuestion): ApprovalLevel {
     const level = this.byDefault(actionType(question.action_type));
     const raised = this.isRaised(question) ? RAISED[level] : level;
@@ -45,7 +48,7 @@ export class RequiredLevels {
     return higherLevel(judged, question.approval_level ?? 'none');
   }
 
-  /** Returns why an action needs a higher level than its type; `undefined` if it does not. */
+  /** Returns the reason why the action needs a higher level than its type; `undefined` if it does not. */
   reasonFor(action: Action): string | undefined {
     const target = this.protectedTarget(action);
     if (target !== undefined) return `${target} is a protected target`;
@@ -55,8 +58,8 @@ export class RequiredLevels {
   }
 
   /**
-   * Whether an action may go to a target that its vendor knows by this name. Its parameters, which may have the id of the
-   * vendor instead, were judged at the request. A target without a name may be any target.
+   * True if the approval level of the action is enough for a target with this vendor name. At the request, only the parameters
+   * were checked, which may contain a vendor id instead of the name. A target without a name may be any target.
    */
   mayTarget({ action_type, parameters, approval_level }: Action, name = '*'): boolean {
     const { target } = actionType(action_type);

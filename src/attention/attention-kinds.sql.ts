@@ -3,14 +3,14 @@ import { SECRETS_LOST } from '../targets/target-secrets.js';
 import type { Role } from '../platform/access/roles.js';
 import { sortWords } from '../platform/paging/page.js';
 
-/** Kind of silent failure, and where its items are. All fields without a comment are SQL; `x` is the main table. */
+/** Kind of silent failure, and the tables with its items. Fields without a comment are SQL; `x` is the main table. */
 interface Kind {
   /** Minimum role to mark an item as done. Default: analyst. */
   readonly role?: Role;
   /** Visible only to administrators. */
   readonly adminOnly?: true;
   readonly from: string;
-  /** Items are found and ordered by the id of `x`, which begins with its time. Default: by `at`. */
+  /** True if items are found and ordered by the id of `x`, which begins with its time. Default: by `at`. */
   readonly byId?: true;
   readonly where: readonly string[];
   /** Default: `x.id`. */
@@ -23,27 +23,27 @@ interface Kind {
   readonly incident?: string;
 }
 
-/** Maximum number of items counted per kind. This count stands for more. */
+/** Maximum number of items counted per kind. This count stands for a higher number. */
 export const MOST_OF_A_KIND = 1_000;
 
 export const ATTENTION_SORTS = sortWords('urgency', 'at', 'created_at', 'name');
 
-/** Number of items of each kind that the order by urgency puts first, so that no kind hides the others. */
+/** Items of each kind at the beginning of the order by urgency, so that each kind is visible. */
 export const FIRST_OF_A_KIND = 3;
 
 /** Parameters of the statement. */
 export const PARAMETERS = { kinds: '$1::text[]', subject: '$2::text', since: '$3', firstId: '$4' };
 const { since } = PARAMETERS;
 
-/** Receipts from which the usual gap of a source can be computed. */
+/** Minimum number of receipts for the usual gap of a source. */
 const FEWEST_RECEIPTS = 5;
 const LOOKED_AT = 50;
 
 const utc = (time: string) => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')`;
 
 /**
- * No later action of the type on the same target has one of these statuses. A look-up, ticket or message counts only for
- * its own incident: equal texts for two incidents are two messages.
+ * True if no later action of the type on the same target has one of these statuses. A look-up, ticket or message must belong to
+ * the same incident, because equal texts for two incidents are two messages.
  */
 const isNotRepeated = (statuses: string, type = 'x.action_type') => `not exists (
       select from actions later
@@ -60,7 +60,7 @@ const failedAction = (condition: string): Kind => ({
     `x.status = 'failed'`,
     condition,
     isNotRepeated(`'completed'`),
-    // Its possible effect was not rolled back.
+    // The possible effect was not rolled back.
     `not exists (select from actions undone where undone.rollback_of = x.id and undone.status = 'completed')`,
   ],
   subject: `'act-' || x.id`,
@@ -71,7 +71,7 @@ const failedAction = (condition: string): Kind => ({
   incident: 'x.incident_id',
 });
 
-/** The newest report about an incident that did not change a decision of a person. */
+/** Newest report about an incident that did not change the decision of a person. */
 const updateLeft = (event: string, ...conditions: string[]): Kind => ({
   from: 'incident_timeline x join incidents i on i.id = x.incident_id',
   byId: true,
@@ -91,7 +91,7 @@ const updateLeft = (event: string, ...conditions: string[]): Kind => ({
 });
 
 const KINDS = {
-  // If the action of the step failed, the action is the item.
+  // If the action of the step failed, the action is the item instead.
   playbook_step_failed: {
     from: 'playbook_run_steps x join playbook_runs run on run.id = x.run_id',
     where: [

@@ -34,7 +34,7 @@ const KEY = {
   primaryKeyConstraintName: 'pk_attention_marks',
 } as const;
 
-/** An item that a person has marked as done. Later events of the same subject are items again. */
+/** Item that a person has marked as done. Later events of the same subject are new items. */
 @Entity('attention_marks')
 export class AttentionMarkEntity {
   @PrimaryColumn(KEY)
@@ -58,7 +58,7 @@ export class AttentionMarkEntity {
 }
 
 const DAY_MS = 86_400_000;
-/** Older items are not listed. */
+/** Maximum age of listed items, in days. */
 export const LISTED_DAYS = 30;
 
 const FOUND = ATTENTION_KINDS.map((kind) => {
@@ -78,7 +78,7 @@ const FOUND = ATTENTION_KINDS.map((kind) => {
      order by ${byId ? 'x.id' : at} desc limit ${MOST_OF_A_KIND})`;
 }).join('\n    union all ');
 
-/** Items without an incident rank like those of a high incident, because they stop events or messages. */
+/** Items without an incident rank like items of a high incident, because they stop events or messages. */
 const URGENCY = ["coalesce(severity, 'high')", 'at', 'subject'];
 const ORDERS: Readonly<Record<string, readonly string[]>> = {
   urgency: [`(rank_in_kind <= ${FIRST_OF_A_KIND})`, ...URGENCY],
@@ -137,7 +137,7 @@ const MARK: Statement = {
     returning kind || '.' || subject as id, done_by, done_at, reason`,
 };
 
-/** Lists failures that nobody was told about, until they are fixed or marked as done. */
+/** Lists failures without a notification, until they are fixed or marked as done. */
 @Injectable()
 export class AttentionService {
   constructor(
@@ -170,7 +170,7 @@ export class AttentionService {
     };
   }
 
-  /** Throws NotFoundError if the item does not exist, for example because it is fixed. */
+  /** Marks an item as done. Throws NotFoundError if the item does not exist, for example because it is fixed. */
   async done(
     caller: Principal,
     id: string,

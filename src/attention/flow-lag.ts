@@ -37,9 +37,7 @@ const LAG: Statement = {
   ).join(', ')}`,
 };
 
-/**
- * Age of the first item of each queue. Receipts are accepted even if later queues fall behind, so the delay shows here.
- */
+/** Age of the first item of each queue. Receipts are accepted even if later queues are slow, so this gauge shows the delay. */
 @Injectable()
 export class FlowLag implements OnModuleInit {
   constructor(

@@ -63,10 +63,9 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Records that an operator accepted the trail as it was. */
+/** Records that an operator accepted the current trail. */
 export const HEAD_ACCEPTED = 'audit.head_accepted' satisfies AuditAction;
 
-/** Audit record of one change. */
 export interface AuditEntry {
   /** Name of the principal in records: a user name, `key:<name>`, `system`, … */
   readonly actor: string;
@@ -74,8 +73,8 @@ export interface AuditEntry {
   readonly action: AuditAction;
   readonly subject: AuditSubject;
   /**
-   * Further facts for readers. Never a secret, nor data that reveals one: entries are kept for ever, and their readers
-   * may not know the secrets. Long parts are cut and marked.
+   * Further facts for readers. Must not contain or reveal a secret: entries are never deleted, and their readers may not know
+   * the secrets. Long values are cut and marked.
    */
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -85,10 +84,9 @@ export interface AuditSubject {
   readonly id: string;
 }
 
-/** A row as its MAC covers it: `details` is the exact text in PostgreSQL. */
+/** Row in the form that its MAC covers: `details` is the exact text in PostgreSQL. */
 export interface AuditRow extends Omit<AuditLogEntity, 'details' | 'xid'> {
   readonly details: string;
 }
 
-/** Part of a row that its MAC covers. */
 export type AuditContent = Omit<AuditRow, 'key_id' | 'mac'>;

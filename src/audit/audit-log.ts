@@ -15,12 +15,11 @@ const MAX_TEXT = 256;
 const MAX_STRING = 1_000;
 const MAX_CHARACTERS = 8_000;
 
-/** Limits the length of a text column. */
 export function boundedText(text: string): string {
   return storable(cut(text, MAX_TEXT));
 }
 
-/** JSON of limited size. Long strings are cut, and fields that do not fit are replaced by the beginning of their JSON. */
+/** Returns JSON of limited size. Long strings are cut, and large fields are replaced by the beginning of their JSON. */
 export function boundedDetails(details: Readonly<Record<string, unknown>>): string {
   let left = MAX_CHARACTERS;
   const fields = Object.entries(details).map(([name, value]): [string, unknown] => {
@@ -65,7 +64,7 @@ export class AuditLog {
     private readonly clock: Clock,
   ) {}
 
-  /** Writes the rows right before the commit. */
+  /** Inserts the rows right before the commit. */
   async record(tx: Tx, ...entries: readonly AuditEntry[]): Promise<void> {
     this.atCommit.add(
       tx,
@@ -81,7 +80,7 @@ export class AuditLog {
   private rowOf(entry: AuditEntry): AuditRow {
     const at = this.clock.now();
     const content = {
-      // The id begins with the same millisecond, so ids sort by time.
+      // The id begins with the same millisecond, so that ids sort by time.
       id: newId(at.getTime()),
       at,
       actor: boundedText(entry.actor),
@@ -95,7 +94,7 @@ export class AuditLog {
   }
 }
 
-/** Callers may spell the same UUID in capitals. */
+/** Normalizes a UUID, which callers may write in capitals. */
 export function subjectId(id: string): string {
   return isUuid(id) ? id.toLowerCase() : id;
 }

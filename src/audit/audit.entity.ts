@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn, Unique, Check } from 'typeorm';
 import { XID8, AS_BIGINT, PG_SNAPSHOT } from '../platform/database/columns.js';
 
-/** An entry of the audit trail. Triggers prevent changes and deletions. */
+/** Entry of the audit trail. Triggers prevent changes and deletions. */
 @Entity('audit_log')
 @Index('ix_audit_log_xid', ['xid'])
 @Index('ix_audit_log_subject_id', ['subject_id'])
@@ -27,11 +27,11 @@ export class AuditLogEntity {
   @Column({ type: 'text' })
   readonly subject_id: string;
 
-  /** json instead of jsonb: json keeps every byte, and the MAC covers the text. */
+  /** Type json and not jsonb, because json keeps every byte and the MAC covers the text. */
   @Column({ type: 'json' })
   readonly details: Readonly<Record<string, unknown>>;
 
-  /** Transaction that wrote the entry. The sealer finds new entries by it. */
+  /** Transaction that wrote the entry. The sealer uses the id to find new entries. */
   @Column({ type: XID8, default: () => 'pg_current_xact_id()' })
   readonly xid: string;
 
@@ -42,7 +42,7 @@ export class AuditLogEntity {
   readonly mac: Buffer;
 }
 
-/** A link of the chain: a sealed entry, and a hash over the entry and the previous link. */
+/** Link of the chain: a sealed entry, and a hash over the entry and the previous link. */
 @Entity('audit_seals')
 @Unique('uq_audit_seals_audit_id', ['audit_id'])
 export class AuditSealEntity {
@@ -63,7 +63,7 @@ export class AuditSealEntity {
   readonly key_id: string;
 }
 
-/** Head of the chain, in one row: the end of the chain, and the progress of the sealer. */
+/** Head of the chain in one row: the end of the chain, and the progress of the sealer. */
 @Entity('audit_chain')
 @Check('ck_audit_chain_only_row', 'only_row')
 export class AuditChainEntity {
@@ -101,12 +101,12 @@ export class AuditChainEntity {
   @Column({ type: 'bytea' })
   readonly mac: Buffer;
 
-  /** When the last verification found that the trail was changed; null if it found nothing. */
+  /** Time at which the last verification found a change of the trail; null if it found no change. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly found_invalid_at: Date | null;
 }
 
-/** An older key of rows and seals, encrypted with the first key of SECRETS_KEY, and the number of its last seal. */
+/** Older key of rows and seals, encrypted with the first key of SECRETS_KEY, and the number of its last seal. */
 @Entity('audit_retired_keys')
 export class AuditRetiredKeyEntity {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_audit_retired_keys' })

@@ -15,7 +15,7 @@ type Listed = Omit<AuditRecordDto, 'hash'> & { readonly hash: string | null };
 export class AuditRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Ids begin with their time, so the primary key gives the order of the list. */
+  /** Lists entries in the order of the primary key, because ids begin with their time. */
   async list({ page, per_page, sort, ...filter }: AuditQueryDto): Promise<Page<Listed>> {
     const values: unknown[] = [];
     const add = (value: unknown) => `$${values.push(value)}`;
@@ -34,14 +34,15 @@ export class AuditRepository {
        order by page.id ${direction}`,
       values,
     );
-    // If the page is empty, one row has only the total.
+    // For an empty page, the single row contains only the total.
     const items = first?.id ? [first, ...others] : [];
     return { items, total: Number(first?.total) };
   }
 
   /**
-   * The number of the last seal counts the sealed rows. Exact even while the sealer runs, because head and rows are read in
-   * one statement. The snapshot is a parameter, so that the planner knows how few rows it selects.
+   * Counts all entries. The number of the last seal is the number of sealed rows. The total is exact even while the sealer
+   * runs, because one statement reads head and rows. The snapshot is a parameter, so that the planner estimates the few
+   * selected rows.
    */
   private async totalOfAll(add: (value: unknown) => string): Promise<string> {
     const head = await this.dataSource
@@ -53,7 +54,7 @@ export class AuditRepository {
   }
 }
 
-/** The where clause of a filter; empty without a filter. A subject is a type, an id or `type:id`; an id may contain colons. */
+/** Where clause of a filter; empty without a filter. A subject is a type, an id or `type:id`. An id may contain colons. */
 function conditionsOf(
   { actor, action, subject, from, to }: Omit<AuditQueryDto, 'page' | 'per_page' | 'sort'>,
   add: (value: unknown) => string,

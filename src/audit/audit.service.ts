@@ -14,7 +14,7 @@ import { AuditWitness } from './chain/audit-witness.js';
 @Injectable()
 export class AuditService {
   /**
-   * A run reads the whole trail, so at most one runs. Callers that come meanwhile share the next run, which sees all changes
+   * Verifies the whole trail, so at most one run is active. Callers during a run share the next run, which sees all changes
    * before their calls.
    */
   private readonly runs = new Batcher<undefined, AuditVerificationDto>(
@@ -40,10 +40,10 @@ export class AuditService {
   }
 }
 
-/** Rows are normally sealed within 1 s, later after a long transaction or a backlog. */
+/** Rows are normally sealed within 1 s. A long transaction or a backlog delays the seal. */
 const LATE_SECONDS = 60;
 
-/** Shows in health and metrics whether the trail is sealed in time and unchanged. */
+/** Reports in health and metrics whether the trail is unchanged and sealed in time. */
 @Injectable()
 export class AuditSignals implements OnModuleInit {
   constructor(
@@ -65,7 +65,7 @@ export class AuditSignals implements OnModuleInit {
       async () => (await this.backlog()).oldest_unsealed_seconds,
     );
     this.gauges.register('audit_chain_ok', async () => {
-      // Absent while the database is unreachable: an old value may be wrong.
+      // Absent while the database is unreachable, because an old value may be wrong.
       await this.chain.readEnd(this.dataSource.manager);
       return (await this.damage()) === undefined ? 1 : 0;
     });

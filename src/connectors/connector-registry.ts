@@ -17,7 +17,7 @@ export const CONNECTOR_TYPES = new TypesByName<ConnectorType>(join(__dirname, 't
 
 type Typed = Pick<ConnectorEntity, 'type'>;
 
-/** Whether it serves no action, so that actions do not appear completed after the last real connector was disabled. */
+/** True if the connector serves no action, so that actions do not look completed after the last real connector was disabled. */
 export function standsBy(row: Typed, all: readonly Typed[]): boolean {
   const isStandIn = ({ type }: Typed) => CONNECTOR_TYPES.find(type)?.simulate !== undefined;
   return isStandIn(row) && !all.every(isStandIn);
@@ -32,11 +32,11 @@ function provides({ type: name, config }: ConnectorEntity): readonly ActionTypeN
   return type.provides?.(config) ?? actionsOf(type);
 }
 
-/** Reads the connectors from the database each time, so that every replica sees changes at once. */
+/** Reads the connectors from the database each time, so that every replica sees changes immediately. */
 @Injectable()
 export class ConnectorRegistry {
   private readonly logger = new Logger(ConnectorRegistry.name);
-  /** Reused while `state` is the same, for their circuit breakers. A restored backup may repeat a version, not a time. */
+  /** Instances keep their circuit breakers while `state` is unchanged. A restored backup may repeat a version, but not a time. */
   private readonly instances = new Map<string, { state: string; connector: Connector }>();
 
   constructor(
@@ -46,12 +46,12 @@ export class ConnectorRegistry {
     private readonly smtp: OutboundSmtp,
   ) {}
 
-  /** The enabled connector with the lowest priority for an action type, then the first by name. */
+  /** Returns the enabled connector with the lowest priority for an action type. Of equal priorities, the first name wins. */
   async providerOf(type: ActionTypeName): Promise<Connector | undefined> {
     return (await this.providersIn())(type);
   }
 
-  /** Like `providerOf` for any types, with one read. */
+  /** Returns a form of `providerOf` that reads the connectors once for all types. */
   async providersIn(tx?: Tx): Promise<(type: ActionTypeName) => Connector | undefined> {
     const serving = await this.serving(tx);
     return (type) => this.first(serving, type);
@@ -64,7 +64,7 @@ export class ConnectorRegistry {
     );
   }
 
-  /** By id, even if it is disabled, to ask about earlier operations. */
+  /** Finds a connector by id, even if it is disabled, to ask about earlier operations. */
   async find(id: string): Promise<Connector | undefined> {
     const row = await this.rows.find(id);
     return row ? this.connectorOf(row) : undefined;
@@ -95,7 +95,7 @@ export class ConnectorRegistry {
     return servingOf(rows);
   }
 
-  /** If its stored configuration is unusable, all operations of the connector fail with the reason. */
+  /** If the stored configuration is unusable, all operations of the connector fail with the reason. */
   private connect(row: ConnectorEntity): Connector {
     const type = CONNECTOR_TYPES.named(row.type);
     const { id, name } = row;

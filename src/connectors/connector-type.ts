@@ -23,13 +23,13 @@ export interface ActionCall {
   readonly type: ActionTypeName;
   readonly parameters: Data;
   /**
-   * Whether the approval level is sufficient for a target with this name at the vendor; `undefined` if it has no name.
-   * The policy cannot check a vendor id.
+   * True if the approval level is sufficient for a target with this name at the vendor; `undefined` stands for no name. The
+   * policy cannot check a vendor id.
    */
   readonly mayTarget: (name: string | undefined) => boolean;
-  /** Sender of the mail in the incident. Mails of other senders with the same id are left alone. */
+  /** Sender of the mail in the incident. Mails of other senders with the same Message-ID stay unchanged. */
   readonly sender?: string;
-  /** For a rollback: result data of the action to undo, if known. */
+  /** For a rollback: result data of the original action, if known. */
   readonly undoes?: Data;
 }
 
@@ -39,7 +39,7 @@ export type Outcome = {
 } & (
   | { readonly kind: 'done'; readonly data?: Record<string, unknown> }
   | { readonly kind: 'refused' }
-  /** The vendor continues to work on the action. The handle, which is stored as JSON, identifies it in polls. */
+  /** The vendor is still executing the action. The handle, which is stored as JSON, is used to poll its progress. */
   | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
 );
 
@@ -49,7 +49,7 @@ export const done = (message: string, data?: Record<string, unknown>): Outcome =
   data,
 });
 
-/** Stores whether the action changed something, if known. A rollback leaves an unchanged target alone. */
+/** Stores whether the action changed the target, if known. A rollback does not change an unchanged target. */
 export function marked(outcome: Outcome, changed: unknown): Outcome {
   if (typeof changed !== 'boolean' || outcome.kind === 'refused') return outcome;
   return outcome.kind === 'done'
@@ -58,12 +58,12 @@ export function marked(outcome: Outcome, changed: unknown): Outcome {
 }
 
 interface Preview {
-  /** Number of objects that the action would change. Absent if the vendor cannot tell. */
+  /** Number of objects that the action would change. Absent if the vendor does not know the number. */
   readonly count?: number;
   readonly message: string;
 }
 
-/** One action type. The client `vendor` has a gate for `send` and `preview`. A RefusedError means that nothing happened. */
+/** One action type. The client `vendor` has a gate for `send` and `preview`. After a RefusedError, the action had no effect. */
 export interface ActionDefinition<Vendor> {
   readonly idempotent?: true;
   send(vendor: Vendor, call: ActionCall): Promise<Outcome>;
@@ -80,13 +80,13 @@ export interface ConnectorType<
 > extends TargetType<Schema> {
   /** Minimum interval between health checks, if the vendor counts them against the rate limit. */
   readonly checkedEveryMs?: number;
-  /** Returns a function that makes clients, until the configuration changes. A client without a gate only reads. */
+  /** Returns a factory of clients for this configuration. A client without a gate only reads. */
   connect(config: ConfigOf<Schema>, outbound: Outbound): (gate?: Gate) => Vendor;
   readonly actions: Readonly<Partial<Record<ActionTypeName, ActionDefinition<NoInfer<Vendor>>>>>;
-  /** Overrides of `actions` and of their `idempotent`, if they depend on the configuration. */
+  /** Replaces `actions` and their `idempotent`, if they depend on the configuration. */
   provides?(config: ConfigOf<Schema>): readonly ActionTypeName[];
   idempotent?(config: ConfigOf<Schema>, type: ActionTypeName): boolean;
-  /** `undefined` if the action must be executed. Simulators serve only if no connector of another type exists. */
+  /** Returns `undefined` if the action must be executed. Simulators serve only if no connector of another type exists. */
   simulate?(
     config: ConfigOf<Schema>,
     type: ActionTypeName,
@@ -107,7 +107,7 @@ export function actionsOf({ actions }: ConnectorType): ActionTypeName[] {
 
 export type Connector = ReturnType<typeof connectorOf>;
 
-/** UnreachableError and errors of the gate mean that nothing was sent. @param given configuration, including secrets */
+/** An UnreachableError or an error of the gate means that no request was sent. @param given configuration, including secrets */
 export function connectorOf(
   type: ConnectorType,
   identity: Pick<TargetRow, 'id' | 'name' | 'type'>,
@@ -127,7 +127,7 @@ export function connectorOf(
     identity,
     simulates: type.simulate !== undefined,
     simulate: (name: ActionTypeName) => type.simulate?.(config, name),
-    /** Whether a call with an unknown outcome may be repeated without a second effect. */
+    /** True if a call with an unknown outcome may be repeated without a second effect. */
     idempotent: (name: ActionTypeName): boolean =>
       type.idempotent?.(config, name) ?? type.actions[name]?.idempotent ?? false,
     execute: (call: ActionCall, gate: Gate): Promise<Outcome> =>
@@ -135,13 +135,13 @@ export function connectorOf(
         async () => await action(call).send(client(gate), call),
         (message) => ({ kind: 'refused', message }),
       ),
-    /** Looks up the effect of an action without changing anything; `undefined` for types without a preview. */
+    /** Looks up the effect of an action without a change; `undefined` for types without a preview. */
     preview: (call: ActionCall, gate: Gate): Promise<Preview | undefined> =>
       unlessRefused(
         async () => await type.actions[call.type]?.preview?.(client(gate), call),
         (message) => ({ message }),
       ),
-    // Absent if the vendor cannot be asked. The kill switch does not stop questions.
+    // `poll` and `probe` are absent if the vendor does not support them. The kill switch does not stop either.
     ...(has('poll') && {
       poll: async (handle: Record<string, unknown>, call: ActionCall): Promise<Outcome> =>
         marked(await action(call).poll!(client(), handle, call), handle['changed']),

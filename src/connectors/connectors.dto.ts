@@ -68,7 +68,7 @@ export class ConnectorDto extends ShownTarget {
   readonly last_checked_at?: Date;
 }
 
-/** A connector that was never checked is not shown as healthy. */
+/** A connector without a check is not shown as healthy. */
 const statusOf = ({ enabled, health }: ConnectorEntity): ComponentStatus =>
   enabled ? (health ?? 'degraded') : 'disabled';
 
@@ -106,7 +106,7 @@ export function shownHealth(
   const message = row.health_message ?? 'Not checked yet.';
   const shown = { ...row, status: statusOf(row), message, checked_at: row.last_checked_at };
   if (row.enabled && !standsBy(row, all)) return presentHealth(shown);
-  // Results from before it was disabled are outdated.
+  // Results of a disabled connector are outdated.
   const reason = row.enabled ? STANDS_BY : 'The connector is disabled.';
   return presentHealth({ ...shown, status: 'disabled', message: reason, latency_ms: null });
 }

@@ -12,7 +12,7 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
   protected readonly entity = ConnectorEntity;
   protected readonly noun = 'Connector';
   private readonly readAll: Statement;
-  /** Concurrent reads share one statement, which starts after all of them. */
+  /** Concurrent reads share one statement, which starts after the last of these reads was requested. */
   private readonly reads = new Batcher<undefined, readonly ConnectorEntity[]>(async (readers) => {
     const rows = await this.statements.rows<ConnectorEntity>(this.readAll);
     return readers.map(() => rows);
@@ -29,7 +29,7 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
     this.readAll = { name: 'connectors_all', text };
   }
 
-  /** In the order in which they serve actions. */
+  /** Returns the connectors in the order in which they serve actions. */
   async all(tx?: Tx): Promise<readonly ConnectorEntity[]> {
     return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
   }

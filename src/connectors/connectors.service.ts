@@ -63,7 +63,7 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    // An operator with an own database sets up connectors.
+    // With an own database, the operator sets up connectors.
     if (this.settings.databaseUrl === undefined) await this.createFirstSandbox();
   }
 
@@ -150,7 +150,7 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
     await Promise.all(due.map((row) => places.run(() => this.check(row))));
   }
 
-  /** Details contain field names and destinations only, because any other value may be a secret. */
+  /** Details contain only field names and destinations, because any other value may be a secret. */
   private async record(
     tx: Tx,
     { name: actor }: Pick<Caller, 'name'>,
@@ -173,20 +173,20 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
       const result = await this.tested(row);
       await this.transactions.run((tx) => this.store(tx, row, result));
     } catch (err) {
-      // A failure here must not stop the checks of other connectors.
+      // This failure must not stop the checks of other connectors.
       this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
     }
   }
 
   private async store(tx: Tx, { id, version }: ConnectorEntity, result: TargetTest): Promise<void> {
     const row = await this.connectors.find(id, tx);
-    // It was changed or deleted during the check.
+    // The connector was changed or deleted during the check.
     if (row?.version !== version) return;
     const { name, type, enabled, unhealthy_reported_at: since } = row;
-    // A test without the secrets must not hide that they are lost.
+    // A test without the lost secrets must not hide that the secrets are lost.
     if (!enabled && row.health_message === SECRETS_LOST) return;
     const { success, message, latency_ms } = result;
-    // Compared with the last report, because a connector with a new configuration has no last check.
+    // Compares with the last report, because a connector with a new configuration has no last check.
     const isTurn = enabled && success === (since !== null);
     await this.connectors.recordCheck(tx, id, {
       health: !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy',

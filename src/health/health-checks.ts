@@ -15,9 +15,9 @@ import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { type DatabaseObstacle, OBSTACLES } from './health.dto.js';
 
 const EVERY_MS = 10_000;
-/** Older measurements are ignored. */
+/** Maximum age of a measurement. */
 const MEASURED_WITHIN_MS = 60_000;
-/** Such an offset impairs other parts: certificates, tokens of vendors, times in the log. */
+/** An offset that affects other functions: certificates, vendor tokens and times in the log. */
 const DEGRADED_FROM_MS = 30_000;
 
 /** Compares the clock of this machine with the clock of the database. */
@@ -46,7 +46,7 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
     try {
       await followDatabaseTime(this.dataSource);
     } catch (error) {
-      // Health and other users of the database report the outage.
+      // The health checks and other users of the database report the outage.
       if (!isDatabaseUnavailable(error)) throw error;
     }
   }
@@ -63,10 +63,10 @@ function clockMessage(aheadMs: number): string {
   return `The clock of this machine is ${seconds} s ${way} the clock of the database. Times are taken from the database. Correct the clock.`;
 }
 
-/** Writes, because a server with a full disk or a standby still answers reads. */
+/** Writes to the database, because a server with a full disk or a standby still answers reads. */
 const PROBE = { name: 'health_probe_writes', text: 'select probe_writes()' };
 
-/** Shorter than a scrape timeout, so that a hanging database counts as down and its gauge is never absent. */
+/** Shorter than a scrape timeout, so that a hanging database counts as down and the gauge is never absent. */
 const SCRAPE_PATIENCE_MS = 800;
 const TOO_SLOW = { status: 'unhealthy' } as const;
 
@@ -78,7 +78,7 @@ const BY_STATE: Readonly<Record<string, DatabaseObstacle>> = {
 const KILL_SWITCH_UNREADABLE =
   'The kill switch cannot be read, so it counts as on: no action, look-up or model call starts.';
 
-/** Checks the database, the kill switch, and Redis, which only counts the rate limits of all replicas. */
+/** Checks the database, the kill switch and Redis. Redis only counts the rate limits of all replicas. */
 @Injectable()
 export class HealthChecks implements OnModuleInit {
   private readonly logger = new Logger('Database');
@@ -118,7 +118,7 @@ export class HealthChecks implements OnModuleInit {
 
   private async switchHealth(): Promise<ComponentHealth> {
     const state = await this.readSwitch();
-    // Without `active`, so that a database outage is not shown as an activation.
+    // Omits `active`, because a database outage must not look like an activation.
     if (!state) return { status: 'degraded', message: KILL_SWITCH_UNREADABLE };
     const { active, reason } = state;
     if (!active) return { status: 'healthy', active };

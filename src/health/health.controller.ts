@@ -14,7 +14,7 @@ import { RawAnswer } from '../platform/http/answer.js';
 import { AnyQuery } from '../platform/http/handler-options.js';
 import { ApiAnswer, Operation, TWINS_UNDER_API } from '../platform/openapi/answers.js';
 
-/** Declares a health operation, with its answers by status. */
+/** Declares a health operation, with its responses by status. */
 const HealthRead = (
   access: Access,
   path: string,
@@ -120,7 +120,7 @@ function withStatus<T extends HealthDto>(reply: FastifyReply, health: T): T {
 @Controller()
 export class HealthController extends HealthReads('public') {}
 
-/** All operations under /api, even /api/live, need a key and therefore the database. */
+/** All operations under /api, including /api/live, require a key and so the database. */
 @ApiTags(TWINS_UNDER_API)
 @Controller('api')
 export class ApiHealthController extends HealthReads('operations') {}

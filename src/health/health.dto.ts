@@ -20,7 +20,7 @@ import {
   WholeNumber,
 } from '../platform/validation/fields.js';
 
-/** Obstacles that keep the service from accepting requests: the word in `/ready`, and a sentence for people. */
+/** Reasons why the service does not accept requests: the word in `/ready`, and a sentence for people. */
 export const OBSTACLES = {
   database: {
     unreachable: 'The database cannot be reached.',
@@ -61,8 +61,8 @@ const Count = (description: string) => WholeNumber({ optional: true, min: 0, des
 const Names = (description: string) => Texts({ optional: true, description });
 
 /**
- * A component with further fields, which are absent if its check failed early. Each component repeats all fields in one
- * schema, because some generators omit inherited fields.
+ * Component with further fields, which are absent if its check failed early. Each component repeats all fields in one schema,
+ * because some generators omit inherited fields.
  */
 function component(name: string, fields: Readonly<Record<string, PropertyDecorator>>) {
   const dto = { [`${name}ComponentDto`]: class extends ComponentHealthDto {} };

@@ -59,12 +59,12 @@ export class HealthService {
     return { status, version, uptime_seconds };
   }
 
-  /** Returns the obstacles that keep the service from accepting requests; empty if it is ready. */
+  /** Returns the reasons why the service does not accept requests; empty if it is ready. */
   async obstacles(): Promise<Obstacles> {
     if (this.draining.begun) return { service: 'stopping' };
     const { status, obstacle } = componentIn(await this.check(['database']), 'database');
     if (status !== 'unhealthy') return {};
-    // Without an obstacle, the check itself timed out.
+    // If the result has no obstacle, the check itself timed out.
     return { database: (obstacle as DatabaseObstacle | undefined) ?? 'unreachable' };
   }
 
@@ -72,13 +72,13 @@ export class HealthService {
     try {
       return await this.checks.check(names.map((name) => () => this.indicate(name)));
     } catch (error) {
-      // Terminus throws if a component is down or the service stops. The exception has the result.
+      // Terminus throws if a component is down or the service stops. The exception contains the result.
       if (!(error instanceof ServiceUnavailableException)) throw error;
       return error.getResponse() as HealthCheckResult;
     }
   }
 
-  /** The cache of Terminus uses the wall clock: if that is set back by an hour, entries last an hour longer. */
+  /** The cache of Terminus uses the wall clock. If the clock is set to an earlier time, entries stay longer in the cache. */
   private indicate(name: ComponentName): Promise<HealthIndicatorResult> {
     const latest = this.recent.get(name);
     if (latest && performance.now() < latest.until) return latest.found;
@@ -88,7 +88,7 @@ export class HealthService {
     return check.found;
   }
 
-  /** The service is unhealthy only without a database. Without any other component it is degraded. */
+  /** Checks a component. Only a database failure makes the service unhealthy. Other failures make it degraded. */
   private async examine(name: ComponentName): Promise<HealthIndicatorResult> {
     const check = this.components.check(name).catch(() => FAILED);
     const component = await within(CHECK_TIMEOUT_MS, check, () => FAILED);
@@ -105,7 +105,7 @@ function componentIn({ details }: HealthCheckResult, name: ComponentName): Compo
   return details[name]!['component'] as ComponentHealth;
 }
 
-/** The status of Terminus does not show the components while the service stops. */
+/** While the service stops, the status of Terminus does not reflect the components. */
 function overallOf({ details }: HealthCheckResult): OverallStatus {
   const found = Object.values(details).map(({ status }) => status);
   if (found.includes('down')) return 'unhealthy';

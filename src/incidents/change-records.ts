@@ -14,10 +14,10 @@ import { groupOf } from './titles.js';
 /** Names of the events and audit records of this module. */
 export const INCIDENT_EVENTS = {
   created: 'incident.created',
-  /** Emitted with `created` when the creator asked for triage. Starts a triage run. */
+  /** Emitted with `created` if the creator asked for triage. Starts a triage run. */
   triageWanted: 'incident.triage_wanted',
   updated: 'incident.updated',
-  /** Emitted together with `updated`, like the next three. */
+  /** Emitted with `updated`, like the next three events. */
   severityChanged: 'incident.severity_changed',
   triaged: 'incident.triaged',
   resolved: 'incident.resolved',
@@ -25,10 +25,7 @@ export const INCIDENT_EVENTS = {
   deleted: 'incident.deleted',
 } as const;
 
-/**
- * Maximum length of a text in events and timeline summaries. The incident and the details of the entry have the whole
- * text.
- */
+/** Maximum length of a text in events and timeline summaries. The incident and the details of the entry contain the whole text. */
 const LONGEST_TOLD = 1_000;
 
 export type IncidentEventPayload = Pick<
@@ -40,7 +37,7 @@ export interface TriageWantedPayload {
   /** Principal who created the incident, such as a webhook source. */
   readonly requested_by?: string;
   readonly playbook?: string;
-  /** A later event has more information, so completed runs do not count. */
+  /** True if a later event has more information, so that completed runs do not count. */
   readonly again?: boolean;
 }
 
@@ -61,7 +58,7 @@ export function eventsOfCreation(
   incident: NewIncident & { readonly id: string; readonly created_by: string },
 ): NewEvent[] {
   const { triage, created_by } = incident;
-  // Similar incidents have the same group.
+  // Incidents with similar titles have the same group.
   const more = { group: groupOf(incident) };
   const event = incidentEvent(INCIDENT_EVENTS.created, { ...incident, status: 'open' }, more);
   if (!triage) return [event];
@@ -70,9 +67,9 @@ export function eventsOfCreation(
 }
 
 /**
- * Domain events of a change, in the order that readers expect.
+ * Returns the domain events of a change, in the order that readers expect.
  *
- * @param because what the tool reported, if its report made the change
+ * @param because report of the tool, if the report made the change
  */
 export function eventsOfChange(
   before: Incident,
@@ -89,7 +86,7 @@ export function eventsOfChange(
     updated_by: askedBy,
     changed: changes.map(({ field }) => field),
   });
-  // The reopening comes first, so that a receiver reopens its alert before it handles the triage.
+  // The reopening comes first, so that receivers reopen their alert before they handle the triage.
   if (isReopened) {
     add(INCIDENT_EVENTS.reopened, {
       reopened_by: askedBy,
@@ -105,7 +102,7 @@ export function eventsOfChange(
       previous_severity: previous,
       changed_by: askedBy,
       because,
-      // The message about the reopening names the severity, too.
+      // The message about the reopening also contains the severity.
       reopened: isReopened || undefined,
     });
   }
@@ -136,13 +133,13 @@ function shortVerdict({ classification, confidence, category, decided_by }: Verd
   return { classification, confidence, category, decided_by };
 }
 
-/** Whether a machine now finds malicious what it judged less bad before, such as after a further report. */
+/** True if an automatic verdict changes to malicious, for example after a later report. */
 function becomesMalicious({ verdict: before }: Incident, after: Incident): boolean {
   const wasCalm = before !== null && before.classification !== 'malicious';
   return wasCalm && !after.verdict_by_person && after.verdict?.classification === 'malicious';
 }
 
-/** The audit trail outlives deleted incidents, so its entries contain no free text. */
+/** The audit trail outlives deleted incidents, so audit records contain no free text. */
 export function auditOfChange(
   before: Incident,
   after: Incident,
@@ -177,7 +174,6 @@ export function timelineOfChange(
   subject?: TimelineSubject,
 ): NewTimelineEntry[] {
   const entries: NewTimelineEntry[] = [];
-  /** Adds an entry. The entry `updated` does not repeat its `fields`. */
   const add = (event: string, summary: string, fields: string[], details?: TimelineDetails) => {
     entries.push({ incidentId: after.id, actor, subject, event, summary, details });
     told.push(...fields);
@@ -185,7 +181,7 @@ export function timelineOfChange(
   const told = ['verdict', 'source_status', 'fields'];
   const did = effectsOf(before, after);
   const resolution = after.resolution ?? undefined;
-  // The incident is reopened before the verdict.
+  // The timeline shows the reopening before the verdict.
   if (did.isReopened) {
     const now = resolution ? ` New resolution: ${quoted(resolution)}.` : '';
     const summary = `Reopened, status ${after.status}.${now} ${earlierResolution(before)}`;

@@ -1,6 +1,6 @@
 import { hasFormat } from '../action-catalogue/parameters.js';
 
-/** Spellings that keep a dangerous address from being a link, with their replacements. */
+/** Defanged spellings, which programs do not show as links, with the plain text. */
 const DEFANGED: readonly (readonly [pattern: RegExp, plain: string])[] = [
   [/\[\.\]|\(\.\)|\{\.\}|\[dot\]|\(dot\)|\{dot\}|[\u2024\u3002\uff0e\uff61]/gi, '.'],
   [/\[@\]|\(@\)|\{@\}|\[at\]|\(at\)|\{at\}/gi, '@'],
@@ -10,12 +10,11 @@ const DEFANGED: readonly (readonly [pattern: RegExp, plain: string])[] = [
   [/\bfxp(?=:\/\/)/gi, 'ftp'],
 ];
 
-/** Converts defanged addresses back. */
 export function refang(text: string): string {
   return DEFANGED.reduce((plain, [pattern, by]) => plain.replace(pattern, by), text);
 }
 
-/** Dots in a host and their look-alikes: one dot leader, full stops of other scripts, katakana middle dots. */
+/** Dots in a host and similar characters: one dot leader, full stops of other scripts, katakana middle dots. */
 const DOT = '[.\\u2024\\u3002\\u30fb\\uff0e\\uff61\\uff65]';
 const DOTS = new RegExp(`${DOT}+`, 'u');
 
@@ -26,8 +25,8 @@ const WORD = new RegExp(
 );
 
 /**
- * Makes addresses unclickable: `hxxps://evil[.]example`, `mallory[@]evil[.]example`. For text that people read in a
- * timeline, message or ticket, never for programs.
+ * Makes addresses unclickable: `hxxps://evil[.]example`, `mallory[@]evil[.]example`. Only for text that people read, in a
+ * timeline, message or ticket.
  */
 export function defang(text: string): string {
   return text
@@ -40,18 +39,18 @@ export function defang(text: string): string {
 /** Chats read `@here` and `<!channel>` as mentions. */
 const MENTION = /(?<!\[)@(?=[\p{L}\p{N}])|(?<=<)[!#&]/gu;
 
-/** Also breaks mentions. For text of strangers in a ticket or a chat, which may format what it shows. */
+/** Defangs addresses and mentions. For third-party text in a ticket or chat, which may format the text. */
 export function defangForPeople(text: string): string {
   return defang(text).replace(MENTION, '[$&]');
 }
 
-/** The dot at the end of a sentence stays. */
+/** Excludes the dot at the end of a sentence. */
 const INNER_DOT = new RegExp(`${DOT}(?=[\\p{L}\\p{N}\\p{So}])`, 'gu');
 
 function isAddress(word: string): boolean {
   const labels = word.split(DOTS).filter((label) => label !== '');
   if (labels.length < 2) return false;
-  // Programs make links of these: `evil.com_` leads to evil.com, and text that begins with `www.` to itself.
+  // Programs make links of these labels: `evil.com_` links to evil.com, and text with `www.` at the beginning links to itself.
   const last = labels.at(-1)!.replace(/[_-].*$/s, '');
   return (
     looksLikeDomain(labels) ||
@@ -61,7 +60,7 @@ function isAddress(word: string): boolean {
   );
 }
 
-/** File extensions that are not top-level domains, so that `invoice.pdf` is not taken for a domain. */
+/** File extensions that are not top-level domains, so that `invoice.pdf` is not a domain. */
 const FILE_ENDINGS = new Set(
   (
     '7z asp aspx bak bat bin bmp cfg cmd cpl csv dat dll dmg dmp doc docm docx eml exe gif gz hta htm html img ini iso jar jpeg ' +
@@ -70,7 +69,7 @@ const FILE_ENDINGS = new Set(
   ).split(' '),
 );
 
-/** Checks only the last label, not whether the domain is well-formed. */
+/** Checks only the last label. The domain may be malformed. */
 export function looksLikeDomain(labels: readonly string[]): boolean {
   const last = labels.at(-1)!.toLowerCase();
   if (labels.length < 2 || FILE_ENDINGS.has(last)) return false;

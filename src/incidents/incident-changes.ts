@@ -3,7 +3,7 @@ import { AppError } from '../platform/errors/app-error.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
 import type { Incident, IncidentStatus, MachineVerdict, Verdict } from './incident.js';
 
-/** Fields that a change can change, in the order of audit records and events. */
+/** Fields that a change may have, in the order of audit records and events. */
 export const CHANGED_FIELDS = [
   'title',
   'severity',
@@ -17,7 +17,7 @@ export const CHANGED_FIELDS = [
 ] as const;
 export type ChangedField = (typeof CHANGED_FIELDS)[number];
 
-/** Fields with values from fixed sets. Text of the other fields is free: not in the audit trail, quoted in the timeline. */
+/** Enumerated fields. The other fields are free text, which the audit trail omits and the timeline quotes. */
 export const CHOICE_FIELDS: ReadonlySet<string> = new Set<ChangedField>([
   'severity',
   'status',
@@ -27,38 +27,37 @@ export const CHOICE_FIELDS: ReadonlySet<string> = new Set<ChangedField>([
 ]);
 
 /**
- * Requested changes. An absent field keeps its value. An empty resolution is removed. `fields` are added, and existing
+ * Requested changes. An absent field keeps its value. An empty resolution is removed. New `fields` are added, and existing
  * fields keep their values.
  */
 export type IncidentChange = {
   readonly [Field in Exclude<ChangedField, 'verdict'>]?: NonNullable<Incident[Field]>;
 } & {
   readonly verdict?: GivenVerdict;
-  /** A later verdict of a machine, beside that of a person, which stays. */
+  /** Later automatic verdict, kept in addition to the verdict of a person. */
   readonly proposed?: MachineVerdict;
-  /** Required to leave `resolved`. Without a status the incident becomes triaged or open again. */
+  /** Required to leave `resolved`. Without a status, the incident becomes triaged or open. */
   readonly reopen?: boolean;
 };
 
-/** Verdict without its author: the caller is the author. */
+/** Verdict without its author, because the caller is the author. */
 type GivenVerdict = Omit<Verdict, 'decided_by' | 'proposed'>;
 
 export interface ChangeOrigin {
-  /** Name of the principal. */
   readonly by: string;
   readonly at: Date;
-  /** A person triages by a verdict or by the status; an automatic run by a verdict. */
+  /** A person triages by a verdict or a status. An automatic run triages by a verdict. */
   readonly byPerson: boolean;
 }
 
-/** Returns the incident after the change. Any status may follow any other. */
+/** Returns the incident after the change. Any status may follow any other status. */
 export function applyChange(
   before: Incident,
   wanted: IncidentChange,
   origin: ChangeOrigin,
 ): Incident {
   const { at, byPerson } = origin;
-  // Reopening is not a verdict.
+  // Reopening does not confirm the verdict.
   const confirmed = wanted.status === 'triaged' && before.status !== 'resolved';
   const isTriaged = wanted.verdict !== undefined || confirmed;
   const verdict = verdictAfter(before, wanted, isTriaged, origin);
@@ -89,7 +88,7 @@ function statusAfter(
   return isTriaged && before.status === 'open' ? 'triaged' : before.status;
 }
 
-/** Throws if a status leaves `resolved` without `reopen` or If-Match: the caller may not know of the resolution. */
+/** Throws if a status leaves `resolved` without `reopen` or If-Match, because the caller may not have seen the resolution. */
 export function requireExplicitReopening(
   before: Incident,
   wanted: IncidentChange,
@@ -107,8 +106,8 @@ export function requireExplicitReopening(
 }
 
 /**
- * A person who sets the status to triaged confirms the current verdict. A verdict of a person keeps the evidence,
- * indicators and techniques that it does not give, and keeps the verdict of the run as `proposed`.
+ * A person who sets the status to triaged confirms the current verdict. If a person gives a verdict without evidence,
+ * indicators or techniques, the earlier values stay. The verdict of the run stays as `proposed`.
  */
 function verdictAfter(
   { verdict, verdict_by_person }: Incident,
@@ -144,7 +143,7 @@ function resolutionAfter(
     return { resolution: given || null, resolved_at: null, resolved_by: null };
   }
   const resolution = (given ?? before.resolution) || null;
-  // A resolution by another person must not appear under the name of the colleague who resolved the incident.
+  // A new resolution must not appear under the name of the person who resolved the incident earlier.
   const isReplaced = resolved_by !== by && given && given !== before.resolution;
   return status === 'resolved' && (isReplaced || before.status !== 'resolved')
     ? { resolution, resolved_at: at, resolved_by: by }
@@ -166,8 +165,8 @@ export function effectsOf(before: Incident, after: Incident) {
 }
 
 /**
- * Whether the incident is no longer critical. Actions of critical incidents may need a higher approval level, so audit
- * trail and timeline record it.
+ * True if the incident is no longer critical. Audit trail and timeline record this, because actions of critical incidents may
+ * need a higher approval level.
  */
 export function isNoLongerCritical(
   before: Pick<Incident, 'severity'>,
@@ -183,7 +182,7 @@ export interface FieldChange {
   readonly to?: unknown;
 }
 
-/** The fields that differ, in the order of `fields`. */
+/** Returns the fields that differ, in the order of `fields`. */
 export function changesBetween(
   before: Incident,
   after: Incident,
@@ -198,5 +197,5 @@ export function changesBetween(
     .filter(({ from, to }) => !isDeepStrictEqual(stored(from), stored(to)));
 }
 
-/** A given verdict has undefined fields and keys in any order. Equal values are equal when they are stored. */
+/** Normalizes a value to its stored form: a given verdict has undefined fields, and keys in any order. */
 const stored = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));

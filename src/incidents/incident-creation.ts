@@ -52,8 +52,8 @@ const INCIDENT_ROWS = new RowInsert(IncidentEntity, INSERTED_COLUMNS);
 export const INCIDENT_PARAMETERS = INCIDENT_ROWS.parameters + 1 + AUDIT_PARAMETERS;
 
 /**
- * Common table expressions that insert incidents with audit records and events. `incident` has the inserted ids and
- * numbers. `condition` gets the SQL expression of the incident id and returns a condition.
+ * Common table expressions that insert incidents with audit records and events. `incident` contains the inserted ids and
+ * numbers. `condition` maps the SQL expression of the incident id to a condition.
  */
 export function insertIncidents(
   firstParameter: number,
@@ -75,7 +75,7 @@ const INSERT: Statement = {
   text: `with ${insertIncidents(1)} ${NUMBERS}`,
 };
 
-/** Inserts nothing unless the credentials of all callers are valid and give the required roles. */
+/** Inserts no incident unless the credentials of all callers are valid and have the required roles. */
 const INSERT_FOR: Statement = {
   name: 'incidents_insert_for',
   text: `
@@ -89,7 +89,7 @@ interface Creation {
   readonly incident: NewIncident;
 }
 
-/** Hot path: batches concurrent creations into one statement, which is its own transaction. */
+/** Creates incidents, a hot path. Concurrent creations share one statement, which is a transaction. */
 @Injectable()
 export class IncidentCreation implements OnModuleInit {
   private readonly batches = new Batcher<Creation, CreatedIncident>((rows) =>
@@ -109,7 +109,7 @@ export class IncidentCreation implements OnModuleInit {
     beginAtZero(this.created, { type: KNOWN_INCIDENT_TYPES, severity: SEVERITIES });
   }
 
-  /** A creation with an Idempotency-Key is not batched: it has its own transaction. */
+  /** Creates an incident. A creation with an Idempotency-Key is not batched, because it has its own transaction. */
   async create(
     caller: Principal,
     incident: NewIncident,
@@ -120,7 +120,7 @@ export class IncidentCreation implements OnModuleInit {
       : await this.batches.submit({ caller, incident });
   }
 
-  /** Inserts prepared rows. Their ids are already in use by the caller. */
+  /** Inserts prepared rows, whose ids the caller already uses. */
   async insertRows(tx: Tx, rows: readonly InsertedIncident[]): Promise<CreatedIncident[]> {
     if (rows.length === 0) return [];
     const numbers = await this.statements.rowsIn<NumberRow>(tx, INSERT, this.valuesOf(rows));
@@ -144,15 +144,15 @@ export class IncidentCreation implements OnModuleInit {
     return [...INCIDENT_ROWS.values(rows), eventRows(events), ...audit];
   }
 
-  /** Call it after the commit of that statement, with the inserted rows. */
+  /** Must run after the commit of that statement, with the inserted rows. */
   inserted(rows: readonly InsertedIncident[]): void {
     this.events.wake();
     for (const row of rows) this.count(row);
   }
 
   /**
-   * Inserts nothing if a credential of one of the callers is no longer valid. The batcher then retries each creation
-   * alone, and the transaction of the invalid caller rejects it.
+   * Inserts no incident if the credential of one caller is no longer valid. The batcher then retries each creation alone, and
+   * the transaction of the invalid caller rejects it.
    */
   private async createTogether(creations: readonly Creation[]): Promise<CreatedIncident[]> {
     const callers = creations.map(({ caller }) => caller);

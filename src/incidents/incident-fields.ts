@@ -1,8 +1,8 @@
 import { LONGEST_TEXT } from '../action-catalogue/parameters.js';
 
 /**
- * Well-known keys with the same meaning for every tool. Titles, triage, playbooks and indicators read them in `fields`
- * of an incident. `raw_data` is unchanged.
+ * Well-known keys with the same meaning for every tool. Titles, triage, playbooks and indicators read these keys in `fields` of
+ * an incident. `raw_data` is unchanged.
  */
 export const INCIDENT_FIELDS = {
   sender: 'address of the sender that the mail shows',
@@ -36,17 +36,17 @@ export type IncidentFieldName = keyof typeof INCIDENT_FIELDS;
 /** Well-known keys, and keys that the mapping of a source adds. Each value is one text. */
 export type IncidentFields = Readonly<Record<string, string>>;
 
-/** A longer text is not a name, address or path. */
+/** Maximum length of a name, address or path. */
 const LONGEST_FIELD = 4096;
 
 export type RawData = Readonly<Record<string, unknown>>;
 
-/** Digests by algorithm. `hash` is the first of them that exists. */
+/** Digests by algorithm. `hash` is the first digest that exists. */
 const DIGESTS = ['sha256', 'sha1', 'md5'] as const;
 
-/** Words of tools for an unknown value. */
+/** Spellings of tools for an unknown value. */
 export const NO_VALUE = new Set(['-', '--', 'n/a', 'na', 'none', 'null', 'undefined', 'unknown']);
-/** Reads the well-known keys at the top level of raw data of an incident that was created by the API. */
+/** Reads the well-known keys at the top level of the raw data of an incident from the API. */
 export function fieldsOfRawData(rawData: RawData): IncidentFields {
   const own = [...Object.keys(INCIDENT_FIELDS), ...DIGESTS].filter((name) =>
     Object.hasOwn(rawData, name),
@@ -66,7 +66,7 @@ export function fieldsFrom(values: readonly (readonly [string, unknown])[]): Inc
   return digest && !fields['hash'] ? { ...fields, hash: fields[digest]! } : fields;
 }
 
-/** Text of the field; `undefined` if the value is meaningless, such as the host `Computer`, or has the wrong shape. */
+/** Returns the text of the field; `undefined` if the value is meaningless, such as the host `Computer`, or has the wrong shape. */
 export function fieldValue(name: string, value: unknown): string | undefined {
   const text = fieldText(value);
   const { meaningless = [], normal = String, shape = /^/ } = RULES.get(name) ?? {};
@@ -75,8 +75,8 @@ export function fieldValue(name: string, value: unknown): string | undefined {
 }
 
 /**
- * Text of a string, number or boolean, or of the first item of a list; `undefined` for objects and words for an unknown
- * value.
+ * Returns the text of a string, number or boolean, or of the first item of a list; `undefined` for an object, or a word for an
+ * unknown value.
  */
 export function fieldText(value: unknown): string | undefined {
   const one: unknown = Array.isArray(value) ? value[0] : value;
@@ -86,7 +86,7 @@ export function fieldText(value: unknown): string | undefined {
   return text === '' || NO_VALUE.has(text.toLowerCase()) ? undefined : text;
 }
 
-/** The name in front of an address proves nothing, as in `The CEO <someone@example.net>`. */
+/** Returns the address without display name, which is no evidence: `The CEO <someone@example.net>`. */
 export function addressIn(mailbox: string): string {
   if (!mailbox.endsWith('>')) return mailbox;
   const inner = mailbox.slice(mailbox.lastIndexOf('<') + 1, -1);
@@ -94,22 +94,22 @@ export function addressIn(mailbox: string): string {
   return at > 0 && at < inner.length - 1 && !/[\s>]/.test(inner) ? inner : mailbox;
 }
 
-/** Maximum number of addresses for an action on a mail. */
+/** Maximum addresses for an action on a mail. */
 const MOST_ADDRESSES = 50;
 
-/** Joins several mailboxes as the recipient of an action on a mail; `undefined` for fewer than two. */
+/** Joins several mailboxes to the recipient of an action on a mail. Returns `undefined` for fewer than two mailboxes. */
 export function addressList(values: readonly unknown[]): string | undefined {
   const texts = values.map((value) => fieldValue('recipient', value));
   const addresses = texts.filter(
     (text) => text !== undefined && /^[^\s@,;]+@[^\s@,;]+$/.test(text),
   );
   const list = [...new Set(addresses)].slice(0, MOST_ADDRESSES);
-  // A longer text would be refused as a parameter.
+  // A longer text would be rejected as a parameter.
   while (list.join(', ').length > LONGEST_TEXT) list.pop();
   return list.length > 1 ? list.join(', ') : undefined;
 }
 
-/** Words of tools for the three outcomes. */
+/** Spellings of tools for the three outcomes. */
 const OUTCOMES: readonly (readonly [string, RegExp])[] = [
   ['succeeded', /^succe(?:ss(?:ful)?|eded)$/i],
   ['failed', /^fail(?:ure|ed)?$/i],
@@ -120,10 +120,10 @@ const outcomeIn = (word: string): string =>
   OUTCOMES.find(([, words]) => words.test(word))?.[0] ?? word;
 
 interface Rule {
-  /** Kinds of things, and names that every machine has. */
+  /** Generic words, and names that every machine has. */
   readonly meaningless?: readonly string[];
   readonly normal?: (text: string) => string;
-  /** Shape of values that playbooks act on. Attackers choose the texts, so each check takes linear time. */
+  /** Shape of values that playbooks act on. Each check takes linear time, because attackers choose the texts. */
   readonly shape?: RegExp;
 }
 
@@ -133,7 +133,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map(
     recipient: { normal: addressIn },
     host: {
       meaningless: ['computer', 'mobile', 'tablet', 'localhost', '127.0.0.1', '::1'],
-      // `db-1:9100` is a process on the host `db-1`.
+      // In `db-1:9100` the port belongs to a process on the host `db-1`.
       normal: (place) => place.replace(/^([^\s:]+):\d{1,5}$/, '$1'),
       shape: /^[^@/]+$/,
     },
@@ -152,7 +152,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map(
   }),
 );
 
-/** Fields that raw data does not have at its top level with the same value. */
+/** Returns the fields that raw data does not contain at the top level with the same value. */
 export function fieldsBeside(rawData: RawData, fields: IncidentFields): IncidentFields {
   return Object.fromEntries(
     Object.entries(fields).filter(([name, text]) => rawData[name] !== text),

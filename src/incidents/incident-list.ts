@@ -36,7 +36,6 @@ const INCIDENT_SORTS = {
 } as const;
 export const SORT_FIELDS = Object.keys(INCIDENT_SORTS) as (keyof typeof INCIDENT_SORTS)[];
 
-/** The list of incidents. Filters have the names of the query parameters. */
 export const incidentList = countedList({
   table: 'incidents',
   columns: LISTED_COLUMNS.join(', '),

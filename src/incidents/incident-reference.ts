@@ -6,7 +6,7 @@ import { Incidents } from './incidents.js';
 const UUID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const REFERENCE = new RegExp(`^${UUID}$|${INCIDENT_NUMBER.source}`);
 
-/** Valid id that no incident has. */
+/** Valid id without an incident. */
 const NO_INCIDENT = '00000000-0000-7000-8000-000000000000';
 
 /** Id or number of an incident. IncidentIdPipe converts it to an id. */
@@ -21,8 +21,8 @@ export function IncidentReference(options: FieldOptions = {}): PropertyDecorator
 }
 
 /**
- * Converts a number to an id, in a path, a query or a body with `incident_id`. The number of an unknown incident
- * becomes an id that no incident has. Other values do not change.
+ * Converts a number to an id, in a path, a query or a body with `incident_id`. The number of an unknown incident becomes
+ * NO_INCIDENT. Other values stay unchanged.
  */
 @Injectable()
 export class IncidentIdPipe implements PipeTransform {

@@ -17,7 +17,7 @@ export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 export const PENDING_CHOICES = ['keep', 'withdraw'] as const;
 export type PendingChoice = (typeof PENDING_CHOICES)[number];
 
-/** Form of an incident type. The known types are documented and have their own metrics labels. */
+/** Format of an incident type. Only known types are documented and have their own metrics labels. */
 export const INCIDENT_TYPE = /^[a-z][a-z0-9_]{0,63}$/;
 export const KNOWN_INCIDENT_TYPES = [
   'phishing',
@@ -100,11 +100,11 @@ export class IncidentEntity {
   @Column({ type: 'text' })
   readonly title: string;
 
-  /** State of the alert in its tool; null until the tool reports it as over. */
+  /** State of the alert in its tool; null until the tool reports the alert as closed. */
   @Column({ type: 'text', collation: 'C', nullable: true })
   readonly source_status: SourceStatus | null;
 
-  /** JSON text of an object. Statements select it as text, so that it is returned unchanged, digit by digit. */
+  /** JSON text of an object. Statements select it as text, so that every digit stays unchanged. */
   @Column({ type: 'json' })
   readonly raw_data: string;
 
@@ -153,7 +153,6 @@ export class IncidentEntity {
   readonly deleted_at: Date | null;
 }
 
-/** Columns of an incident in lists. */
 export const LISTED_COLUMNS = [
   'id',
   'incident_number',
@@ -171,7 +170,7 @@ export const LISTED_COLUMNS = [
 ] as const;
 export type ListedIncident = Pick<IncidentEntity, (typeof LISTED_COLUMNS)[number]>;
 
-/** Columns that are not read with an incident: lists show the classification, the timeline the creator. */
+/** Columns that are not read with an incident. Lists show the classification, and the timeline shows the creator. */
 const HIDDEN_COLUMNS = ['number', 'created_by', 'deleted_at', 'classification'] as const;
 export const INCIDENT_COLUMNS = columnsOf(IncidentEntity, HIDDEN_COLUMNS);
 export type Incident = Pick<IncidentEntity, (typeof INCIDENT_COLUMNS)[number]>;
@@ -190,7 +189,7 @@ export interface NewIncident extends Pick<
   IncidentEntity,
   'incident_type' | 'severity' | 'source' | 'title' | 'raw_data' | 'fields'
 > {
-  /** Set if the tool reports the alert as over. */
+  /** Set if the tool reports the alert as closed. */
   readonly source_status?: SourceStatus;
   /** Requests triage on creation, with the instructions of this playbook. */
   readonly triage?: { readonly playbook?: string };
@@ -206,7 +205,7 @@ export const INCIDENT_FEED_EVENTS = [
   'incident.deleted',
 ] as const;
 
-/** Current state of an incident for a message, which may be later than the event. */
+/** Current state of an incident for a message. The state may be later than the event. */
 export const STATE_COLUMNS = [
   'id',
   'incident_number',
@@ -217,22 +216,21 @@ export const STATE_COLUMNS = [
 export type IncidentState = Pick<IncidentEntity, (typeof STATE_COLUMNS)[number]>;
 
 /**
- * Fields read from an incident that is locked against changes. Raw data may be large and is not read. Actions on its mail ignore
- * mails of other senders with the same Message-ID.
+ * Fields of an incident that is locked against changes. Raw data may be large and is not read. Actions on a mail use the
+ * sender, because another sender may have used the same Message-ID.
  */
 export type LockedIncident = Pick<
   IncidentEntity,
   'id' | 'incident_number' | 'incident_type' | 'title' | 'severity' | 'status'
 > & { readonly message_id: string | null; readonly sender: string | null };
 
-/** Columns of a LockedIncident. */
 export const LOCKED_COLUMNS = `id, incident_number, incident_type, title, severity, status,
   fields->>'message_id' as message_id, fields->>'sender' as sender`;
 
 /** Format of an incident number in requests. */
 export const INCIDENT_NUMBER = /^INC-\d{4}-\d{4,18}$/;
 
-/** Sequence part of an incident number. It is unique because it does not restart each year. */
+/** Returns the sequence of an incident number. The sequence is unique, because it does not restart each year. */
 export function sequenceIn(number: string): string {
   return number.slice(number.lastIndexOf('-') + 1);
 }

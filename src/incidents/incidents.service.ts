@@ -35,13 +35,13 @@ import { Incidents, requireFound } from './incidents.js';
 import { IncidentTimeline, type TimelineSubject } from './timeline/incident-timeline.js';
 import { incidentTitle } from './titles.js';
 
-/** Work of another module that ends with an incident, in the transaction that deletes or closes it. */
+/** Work of another module that ends when an incident is deleted or closed, in the same transaction. */
 interface EndingParticipant {
-  /** Returns the number of ended pieces. */
+  /** Returns the number of ended items. */
   readonly end: (tx: Tx, incidentId: string, by: string, reason: string) => Promise<number>;
-  /** Name of the work in the response to a change that closes the incident. Absent: the work ends only with a deletion. */
+  /** Name of the work in the response to a change that closes the incident. If absent, only a deletion ends the work. */
   readonly pending?: 'actions' | 'runs';
-  /** Number of pieces that wait for a person. */
+  /** Number of items that wait for a person. */
   readonly count?: (tx: Tx, incidentId: string) => Promise<number>;
 }
 
@@ -64,8 +64,8 @@ export class IncidentsService {
   ) {}
 
   /**
-   * For modules on higher floors, in `onModuleInit`. The incident is locked for update. Claims and decisions of its
-   * actions lock it too, so they wait or come first.
+   * Registers work of a higher module, in `onModuleInit`. `end` runs while the incident is locked for update. Claims and
+   * decisions of actions lock the incident too, so they wait or come first.
    */
   registerEnding(participant: EndingParticipant): void {
     this.endings.push(participant);
@@ -99,7 +99,7 @@ export class IncidentsService {
       const before = requireFound(await this.incidents.lockForUpdate(tx, id));
       await this.requireMatch(tx, condition, before);
       requireExplicitReopening(before, wanted, condition);
-      // A lower severity lowers the approval level of actions, so the caller must be allowed to approve them.
+      // A lower severity lowers the approval level of actions, so the caller needs the level to approve them.
       if (this.settings.approvalRaiseOnCritical && isNoLongerCritical(before, wanted)) {
         requireApprovalLevel(caller, 'senior');
       }
@@ -127,8 +127,8 @@ export class IncidentsService {
   }
 
   /**
-   * Withdraws or counts pending work of a closed incident. Rejecting needs no approval level. Modules are called in the
-   * order of registration: actions are rejected before the runs that wait for them are cancelled.
+   * Withdraws or counts pending work of a closed incident. A rejection needs no approval level. Modules are called in the order
+   * of registration: actions are rejected before the runs that wait for them are cancelled.
    */
   private async settle(
     tx: Tx,
@@ -177,7 +177,7 @@ export class IncidentsService {
     return after;
   }
 
-  /** Returns the incident as it was if a person changed nothing. */
+  /** Returns the earlier incident if a person changed nothing. */
   private async recordChange(
     tx: Tx,
     { before, wanted, origin }: RecordedChange,
@@ -185,9 +185,9 @@ export class IncidentsService {
     const { by, askedBy = by, byPerson, about, because } = origin;
     const after = applyChange(before, wanted, { by, byPerson, at: this.clock.now() });
     const changes = changesBetween(before, after, CHANGED_FIELDS);
-    // The status triaged without a verdict may change only the time of triage.
+    // The status triaged without a verdict may change only `triaged_at`.
     const isFirstTriage = before.triaged_at === null && after.triaged_at !== null;
-    // A report of a tool is recorded even if it changes no field.
+    // A report of a tool is always recorded, even if no field changes.
     if (byPerson && changes.length === 0 && !isFirstTriage) return before;
     await this.timeline.add(tx, ...timelineOfChange(before, after, changes, askedBy, about));
     await this.audit.record(tx, ...auditOfChange(before, after, changes, by));
@@ -196,14 +196,14 @@ export class IncidentsService {
   }
 }
 
-/** `about` is the cause of the change, such as a triage run. The timeline names `askedBy`, who requested the cause. */
+/** Change of an incident. `about` is the cause, such as a triage run. The timeline names `askedBy`, who requested the cause. */
 export interface RecordedChange {
   readonly before: Incident;
   readonly wanted: IncidentChange;
   readonly origin: Omit<ChangeOrigin, 'at'> & {
     readonly about?: TimelineSubject;
     readonly askedBy?: string;
-    /** What the tool reported, for the messages about the change. */
+    /** Report of the tool, quoted in messages about the change. */
     readonly because?: string;
   };
 }

@@ -34,7 +34,7 @@ const LIST_AFTER: Statement = {
           where deleted_at is null and id > $1 order by id limit $2`,
 };
 
-/** Rows are read and locked in the order of ids, which prevents deadlocks. */
+/** Reads and locks rows in the order of ids, which prevents deadlocks. */
 const byIds = (name: string, columns: string, lock = ''): Statement => ({
   name: `incidents_${name}`,
   text: `select ${columns} from incidents where id = any($1::uuid[]) and deleted_at is null order by id ${lock}`,
@@ -52,7 +52,7 @@ const UPDATE: Statement = {
      where incidents.id = changed.id`,
 };
 
-/** Does not find deleted incidents. */
+/** Ignores deleted incidents. */
 const FIND_BY_NUMBER: Statement = {
   name: 'incidents_find_by_number',
   text: `select id from incidents where number = $1::bigint and incident_number = $2 and deleted_at is null`,
@@ -63,15 +63,15 @@ const STATES: Statement = {
   text: `select ${STATE_COLUMNS.join(', ')} from incidents where id = any($1::uuid[])`,
 };
 
-/** Small, because raw data may be large. */
+/** Batch size. Small, because raw data may be large. */
 const MOST_AT_ONCE = 32;
 
-/** Reads, locks and stores incidents, and is the source of their feed. IncidentsService records their changes. */
+/** Reads, locks and stores incidents, and provides their feed of changes. IncidentsService records the changes. */
 @Injectable()
 export class Incidents {
   readonly type = 'incident';
   readonly events = INCIDENT_FEED_EVENTS;
-  /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
+  /** Batches concurrent reads into one statement, which starts after the last of these reads was requested: see Batcher. */
   private readonly finds = new Batcher<string, Incident | undefined>(async (ids) => {
     const found = await this.findAll(ids);
     return ids.map((id) => found.get(id));
@@ -84,7 +84,7 @@ export class Incidents {
     return requireFound(isUuid(id) ? await this.finds.submit(id.toLowerCase()) : undefined);
   }
 
-  /** By id, without deleted incidents. */
+  /** Returns incidents by id. Ignores deleted incidents. */
   async findAll(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, Incident>> {
     return byId(await this.statements.rowsIn<Incident>(tx, FIND_ALL, [ids]));
   }
@@ -95,13 +95,13 @@ export class Incidents {
     return pageOf(rows, (row) => row);
   }
 
-  /** Incidents after the given id, oldest first. */
+  /** Lists incidents after the given id, oldest first. */
   async listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, ListedIncident>> {
     const values = [id ?? firstIdAt(0), limit];
     return byId(await this.statements.rows<ListedIncident>(LIST_AFTER, values));
   }
 
-  /** By id, without deleted incidents. */
+  /** Returns incidents by id. Ignores deleted incidents. */
   async findBySubject(
     ids: readonly string[],
     tx?: Tx,
@@ -115,7 +115,10 @@ export class Incidents {
     return (await this.lockAllForUpdate(tx, [id])).get(id.toLowerCase());
   }
 
-  /** Locks the incident against changes until the transaction ends. `undefined` if it does not exist or was deleted. */
+  /**
+   * Locks the incident against changes until the transaction ends. Returns `undefined` if the incident does not exist or is
+   * deleted.
+   */
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
     if (!isUuid(id)) return undefined;
     return (await this.lockAllForShare(tx, [id])).get(id.toLowerCase());
@@ -141,7 +144,7 @@ export class Incidents {
     return row?.id;
   }
 
-  /** By id, including deleted incidents. */
+  /** Returns states by id, including deleted incidents. */
   async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
     return byId(await this.statements.rowsIn<IncidentState>(tx, STATES, [ids]));
   }
@@ -151,7 +154,7 @@ export class Incidents {
     await incidents.update({ id }, { deleted_at: at, version: () => 'version + 1' });
   }
 
-  /** The caller has locked the incidents for update. */
+  /** Updates incidents that the caller has locked for update. */
   async updateAll(tx: Tx, incidents: readonly Incident[]): Promise<void> {
     // Raw data never changes, and may be large.
     const rows = incidents.map((incident) => ({ ...incident, raw_data: undefined }));

@@ -14,9 +14,9 @@ export const PHISHING_KEYS = [
   'received_at',
 ] as const;
 
-/** `json` is the stored text of `rawData`. */
+/** @param json stored text of `rawData` */
 export function rawDataErrors(incidentType: string, rawData: RawData, json: string): FieldError[] {
-  // A UTF-16 unit takes at most three bytes, so most raw data need not be counted.
+  // A UTF-16 unit has at most three bytes, so bytes are counted only for large raw data.
   if (json.length * 3 > MOST_RAW_DATA_BYTES && Buffer.byteLength(json) > MOST_RAW_DATA_BYTES) {
     return [overLimit('max_bytes', `${MOST_RAW_DATA_BYTES} bytes of JSON`)];
   }
@@ -56,7 +56,7 @@ function phishingErrors(rawData: RawData): FieldError[] {
   });
 }
 
-/** JSON of an object with raw_data as its last field, exactly as stored. */
+/** Returns JSON of an object with raw_data as its last field, exactly as stored. */
 export function jsonWithRawData(shown: object, rawData: string): string {
   return `${JSON.stringify(shown).slice(0, -1)},"raw_data":${rawData}}`;
 }

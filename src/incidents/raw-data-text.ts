@@ -2,22 +2,22 @@ import { NO_VALUE, type RawData } from './incident-fields.js';
 
 export const LONGEST_TITLE = 200;
 
-/** Maximum characters read of a text: some more than a title, because parts are removed. */
+/** Maximum characters that are read from a text: more than a title has, because some characters are removed. */
 const MOST_READ = 4 * LONGEST_TITLE;
 
-/** Line breaks, tabs, NUL and all spaces. U+2800 is a Braille letter that looks like a space. */
+/** Line breaks, tabs, NUL and all spaces. U+2800 is a Braille letter without visible dots. */
 const GAPS = /[\p{Cc}\p{Z}\u2800]+/gu;
 
-/** Invisible characters, such as direction marks, which can make one title look like another. */
+/** Invisible characters, such as direction marks, which can make two titles look equal. */
 const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 
-/** Text of third parties as one line of at most `most` characters; `undefined` if it has no visible characters. */
+/** Returns text of third parties as one line of at most `most` characters; `undefined` if the text has no visible characters. */
 export function titleLine(text: string, most = LONGEST_TITLE): string | undefined {
   const seen = oneLine(text.slice(0, MOST_READ));
   return seen === '' ? undefined : shortened(seen, most);
 }
 
-/** Visible characters of a text in one line. Hidden characters and direction marks would change the text next to it. */
+/** Returns the visible characters of a text in one line. Hidden characters and direction marks would change the text next to it. */
 export function oneLine(text: string): string {
   return text.toWellFormed().replace(UNSEEN, '').replace(GAPS, ' ').trim();
 }
@@ -25,17 +25,17 @@ export function oneLine(text: string): string {
 /** Matches a text with at least one visible character. */
 export const SEEN = /[^\p{Cc}\p{Z}\u2800\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 
-/** Never ends in half of a surrogate pair. */
+/** Cuts a text, but never inside a surrogate pair. */
 export function shortened(text: string, most: number): string {
   if (text.length <= most) return text;
   const kept = text.slice(0, most - 1);
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
 }
 
-/** Locations in order of priority: keys, or paths of keys separated by dots. */
+/** Paths of keys in order of priority. Dots separate the keys of a path. */
 export type Spots = readonly string[];
 
-/** Parses locations in snake case and adds the other spellings of tools. */
+/** Parses paths in snake case and adds the other spellings of tools. */
 function spots(names: string): Spots {
   return [...new Set(names.trim().split(/\s+/).flatMap(spellings))];
 }
@@ -48,10 +48,10 @@ function spellings(name: string): string[] {
   return [name, camel, loud(camel), pascal, loud(pascal)];
 }
 
-/** Locations of title facts in the events of tools. The first location with a value counts. */
+/** Paths of the values in a title, for the events of known tools. The first path with a value is used. */
 export const AT = {
   subject: spots('subject email_subject mail_subject message_subject email.subject'),
-  // The address of a sender counts, because the name can be chosen freely.
+  // The address of a sender comes first, because the sender can choose any name.
   sender: spots(`from.email_address.address sender.email_address.address from.address
     sender.address sender from sender_address sender_email from_address from_email email_from
     sender_from_address header_from mail_from envelope_from return_path email.from email.sender reported_sender`),
@@ -64,7 +64,8 @@ export const AT = {
     repository`),
   user: spots(`user username user_name user_principal_name upn account_upn target_user email
     user_email login principal user_id actor.alternate_id actor actor.user user.name user.email identity`),
-  // Not in user: in clouds it is a tenant, and "for" would make it look like a person. In takeovers it is a person.
+  // Not part of `user`: in clouds the account is a tenant, and "for" would make it look like a person. In account takeovers it
+  // is a person.
   account: spots('account account_name'),
   address: spots(`source_ip src_ip ip ip_address client_ip remote_ip caller_ip_address
     source_ip_address source_address src_address src sourceIPAddress source.ip client.ip client.ip_address
@@ -87,16 +88,16 @@ export const AT = {
     rule_id category`),
 };
 
-/** Keys with the name of an object, as in `{"user": {"name": "ada"}}`. */
+/** Keys that contain the name of an object, as in `{"user": {"name": "ada"}}`. */
 const NAMES = spots(`email email_address name display_name user_name hostname title signature
   address rule_name threat_name description path ip value`);
 
-/** The first text at the locations, as one line of at most `most` characters. */
+/** Returns the first text at the paths, as one line of at most `most` characters. */
 export function firstText(rawData: RawData, places: Spots, most: number): string | undefined {
   return firstOf(places, (spot) => textOf(at(rawData, spot), most, MOST_LEVELS));
 }
 
-/** Some tools write a path as one key, such as `host.name`. */
+/** Reads the value at a path. Some tools write a path as one key, such as `host.name`. */
 function at(root: RawData, spot: string): unknown {
   if (Object.hasOwn(root, spot)) return root[spot];
   if (!spot.includes('.')) return undefined;
@@ -112,10 +113,10 @@ function isObject(value: unknown): value is RawData {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Depth at which the name of a value is searched, as in `{"from": [{"emailAddress": {"address": "a@example.com"}}]}`. */
+/** Maximum depth of the search for the name of a value, as in `{"from": [{"emailAddress": {"address": "a@example.com"}}]}`. */
 const MOST_LEVELS = 3;
 
-/** A list stands for its first item, an object for its name. */
+/** Returns the text of the first item of a list, or of the name of an object. */
 function textOf(value: unknown, most: number, levels: number): string | undefined {
   if (typeof value === 'number') return String(value);
   if (typeof value === 'string') {

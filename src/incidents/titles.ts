@@ -5,12 +5,12 @@ import { AT, firstText, LONGEST_TITLE, shortened, type Spots, titleLine } from '
 
 const LONGEST_DETAIL = 60;
 /**
- * Maximum length of a value before it is cut. The words of a tool may contain the whole value, and a mailbox ends with
- * the address.
+ * Maximum length of a value before the words are compared. The words of a tool may contain the whole value, and a mailbox ends
+ * with the address.
  */
 const LONGEST_VALUE = 400;
 
-/** A fact with the text around it. */
+/** Fact with the text around it. */
 interface Detail {
   readonly before: string;
   readonly at: Spots;
@@ -22,20 +22,20 @@ interface Detail {
 }
 
 interface Recipe {
-  /** Text of third parties is quoted, so that it cannot pose as text of this service. */
+  /** Paths of third-party text, which is quoted, so that it does not look like text of this service. */
   readonly quoted?: Spots;
   readonly what: Spots;
   readonly details: readonly Detail[];
 }
 
-/** Some tools put a path in quotes. */
+/** Removes quotes, which some tools add to a path. */
 const fileName = (path: string): string =>
   path.replaceAll('"', '').split(/[\\/]/).findLast(Boolean) ?? path;
 
-/** A resource of Azure, such as `/subscriptions/…/vaults/pay-keys`, is known by its last name. */
+/** Returns the last name of an Azure resource, such as `/subscriptions/…/vaults/pay-keys`. */
 const hostName = (text: string): string => (text.startsWith('/') ? fileName(text) : text);
 
-/** Escapes quotes, so that the author of the text cannot end the quotation. */
+/** Replaces quotes, so that the author of the text cannot end the quotation. */
 const withoutQuotes = (words: string): string => words.replaceAll('"', "'");
 export const inQuotes = (words: string): string => `"${withoutQuotes(words)}"`;
 
@@ -45,7 +45,6 @@ const replyTo: Detail = { before: ' (reply to ', at: AT.replyTo, after: ')', sho
 const user: Detail = { before: ' for ', at: AT.user };
 const userOrAccount: Detail = { before: ' for ', at: [...AT.user, ...AT.account] };
 const host: Detail = { before: ' on ', at: AT.host, shown: hostName };
-/** Distinguishes failed from successful logins. */
 const outcome: Detail = { before: ' (', at: AT.outcome, after: ')', shape: OUTCOME_WORD };
 const file: Detail = { before: ' in ', at: AT.file, shown: fileName };
 const address: Detail = { before: ' from ', at: AT.address };
@@ -76,19 +75,19 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   policy_violation: { what: AT.rule, details: [file, user, host, address] },
 };
 
-/** Facts for any type, used if the incident has no fact of its type. */
+/** Facts for any type, used if the incident has no fact of its own type. */
 const OTHERS = [subject, from, to, user, host, address, file, destination, country];
 const MOST_OTHERS = 2;
 
-/** Facts that the title does not contain yet: those of its type, or of other types if it has none. */
+/** Returns the facts that the title does not contain yet: those of the type, or other facts if the type has none. */
 function factsBehind(title: string, details: readonly Detail[], rawData: RawData): string {
   const own = factsOf(details, rawData);
   const facts = own.length > 0 ? own : factsOf(OTHERS, rawData).slice(0, MOST_OTHERS);
   let words = '';
   for (const { value, before, after = '', shown } of facts) {
-    // An address of the mail is added even if the quoted subject mentions it.
+    // The address of the mail is added even if the quoted subject mentions the address.
     const told = (shown === addressIn ? title.replace(/"[^"]*"/, ' ') : title) + words;
-    // Many rules contain the name of the host or user.
+    // Many rules mention the host or user.
     if (!hasWord(told, value)) words += before + shortened(value, LONGEST_DETAIL) + after;
   }
   return words;
@@ -104,7 +103,7 @@ function factsOf(details: readonly Detail[], rawData: RawData) {
 
 const LETTER = /[\p{L}\p{N}]/u;
 
-/** Finds whole words only: `RU` is not in `TRUST`. */
+/** Finds whole words only: `TRUST` does not contain the word `RU`. */
 function hasWord(text: string, word: string): boolean {
   const [all, sought] = [text.toLowerCase(), word.toLowerCase()];
   const start = all.indexOf(sought);
@@ -118,8 +117,8 @@ const recipeFor = (incidentType: string): Recipe =>
 const LONGEST_WHAT = 100;
 
 /**
- * Title of one line for a list: what happened, and to whom or where, such as `Malware: Emotet in invoice.exe on
- * FIN-LT-204`. Never empty. Takes bounded time for any raw data.
+ * Returns a title of one line for a list: the event, and the target or place, such as `Malware: Emotet in invoice.exe on FIN-
+ * LT-204`. Never empty. Takes bounded time for any raw data.
  */
 export function incidentTitle(incidentType: string, rawData: RawData, source: string): string {
   const { quoted, what: named, details } = recipeFor(incidentType);
@@ -136,7 +135,7 @@ export function incidentTitle(incidentType: string, rawData: RawData, source: st
 }
 
 /**
- * Words of a tool, followed by the facts that they omit, so that thirty alerts of one rule look different. `undefined`
+ * Returns the words of a tool, followed by missing facts, so that thirty alerts of one rule look different. Returns `undefined`
  * if the words have no visible characters.
  */
 export function titleOfTool(
@@ -171,12 +170,12 @@ function label(incidentType: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Quoted text, and words with a digit, `@`, `/` or `\\`: they name one host, address, file or number. */
+/** Quoted text, and words with a digit, `@`, `/` or `\\`, which name a specific host, address, file or number. */
 const VARYING_PARTS = /"[^"]*"|\S*[\d@/\\]\S*/gu;
 
 /**
- * Group of incidents of one source and type whose titles differ only in numbers, ids, addresses, quoted names, and the names of
- * their host, user and file.
+ * Group of incidents of one source and type. Their titles differ only in numbers, ids, addresses, quoted names, and the names
+ * of the host, user and file.
  */
 export function groupOf({
   source,

@@ -33,7 +33,6 @@ export class HeldWorkDto {
   readonly playbook_runs: number;
 }
 
-/** The switch and its last changes. */
 class KillSwitchDto {
   @Flag()
   readonly active: boolean;

@@ -21,25 +21,24 @@ import type {
 import { KillSwitchEntity } from './kill-switch.entity.js';
 import { Permit, PERMIT_MS, type Reclaim } from './permit.js';
 
-/** The switch and its last changes. */
 type KillSwitchState = Omit<KillSwitchEntity, 'only_row'>;
 
-/** Whether the work was rejected because the switch is on or cannot be read. */
+/** True if the work was rejected because the switch is on or unreadable. */
 export function isKillSwitchActive(error: unknown): boolean {
   return error instanceof AppError && error.code === 'kill_switch_active';
 }
 
 /** Work of a module that the switch stops. */
 interface HeldWork {
-  /** Returns the number of claims whose calls started and have not ended. */
+  /** Returns the number of claims with a started, unfinished call. */
   inFlight?(): Promise<number>;
-  /** Returns the number of pieces that wait while the switch is on. */
+  /** Returns the number of items that wait while the switch is on. */
   count(): Promise<number>;
-  /** Discards the waiting work. Returns the number of discarded pieces. */
+  /** Discards the waiting work. Returns the number of discarded items. */
   discard(tx: Tx, caller: Caller): Promise<number>;
 }
 
-/** Condition for statements that claim work without a permit. Null, which is not off, if there is no switch. */
+/** Condition for statements that claim work without a permit. Null, which does not count as off, if the row is missing. */
 export const IS_KILL_SWITCH_ON = '(select active from kill_switch)';
 
 const COLUMNS = columnsOf(KillSwitchEntity, ['only_row']).join(', ');
@@ -60,19 +59,19 @@ const DEACTIVATE: Statement = {
     where active returning ${COLUMNS}`,
 };
 
-/** An advisory lock, because shared locks of the row would starve changes of the switch. */
+/** Advisory lock, because shared locks of the row would starve changes of the switch. */
 const LOCK_SHARED: Statement = {
   name: 'kill_switch_lock_shared',
   text: `select pg_advisory_xact_lock_shared(${AdvisoryLock.KillSwitch})`,
 };
 
-/** Maximum wait for claims, because a hanging process could hold the lock for long. */
+/** Maximum wait for claims, because a hanging process could hold the lock for minutes. */
 const LOCK_PATIENCE_MS = 400;
 
-/** An activation must respond soon, if necessary without the number of calls in progress. */
+/** Maximum time to count the calls in progress. An activation responds without the number after that time. */
 const COUNT_PATIENCE_MS = 250;
 
-/** Margin for early timers, and for the time between the last check of a permit and the socket. */
+/** Margin for early timers, and for the time between the last check of a permit and the write to the socket. */
 const MARGIN_MS = 50;
 
 const SUBJECT = { type: 'kill_switch', id: 'kill_switch' } as const;
@@ -82,13 +81,13 @@ type Activated = RowOf<KillSwitchActivationDto>;
 type Deactivated = RowOf<KillSwitchDeactivationDto>;
 
 /**
- * Issues permits for claims, and turns the switch on and off. Modules register the calls in progress and the waiting work,
- * which replicas find by polling after the switch was turned off.
+ * Issues permits for claims, and turns the switch on and off. Modules register their calls in progress and their waiting work.
+ * After a deactivation, replicas find the waiting work by polling.
  */
 @Injectable()
 export class KillSwitch {
   private readonly logger = new Logger(KillSwitch.name);
-  /** Permits of transactions. Their lock prevents an activation before they end. */
+  /** Permits by transaction. The lock of a permit prevents an activation until the transaction ends. */
   private readonly claimedIn = new WeakMap<Tx, Promise<Permit>>();
   private readonly held = new Map<keyof HeldCounts, HeldWork>();
 
@@ -101,8 +100,8 @@ export class KillSwitch {
   ) {}
 
   /**
-   * Call it in the transaction of a claim. Throws AppError `kill_switch_active` if the switch is on. No activation
-   * commits between this call and the commit of the transaction.
+   * Must run in the transaction of a claim. Throws AppError `kill_switch_active` if the switch is on. No activation commits
+   * between this call and the commit of the transaction.
    */
   async claimPermit(tx: Tx): Promise<Permit> {
     const claimed = this.claimedIn.get(tx) ?? this.readOff(tx);
@@ -110,7 +109,7 @@ export class KillSwitch {
     return await claimed;
   }
 
-  /** For the gate of a kind of work: `undefined` if the switch is on. */
+  /** Gate of a kind of work. Returns `undefined` if the switch is on. */
   async permitIfOff(tx: Tx): Promise<Permit | undefined> {
     return await this.claimPermit(tx).catch((error: unknown) => {
       if (isKillSwitchActive(error)) return undefined;
@@ -118,7 +117,7 @@ export class KillSwitch {
     });
   }
 
-  /** Call it before every further request and every retry. Runs in a short transaction of its own. */
+  /** Must run before every further request and every retry. Uses a short transaction of its own. */
   async renewPermit(reclaim?: Reclaim): Promise<Permit> {
     return await this.transactions.run(async (tx) => {
       const permit = await this.claimPermit(tx);
@@ -127,7 +126,7 @@ export class KillSwitch {
     });
   }
 
-  /** Call it in `onModuleInit`. */
+  /** Registers work of a module, in `onModuleInit`. */
   register(name: keyof HeldCounts, work: HeldWork): void {
     this.held.set(name, work);
   }
@@ -138,8 +137,8 @@ export class KillSwitch {
   }
 
   /**
-   * Returns when no request with an earlier permit can leave any more. A repetition waits as well, because the first
-   * activation may still be waiting.
+   * Turns the switch on. Returns when no request with an earlier permit can still be sent. A repeated activation waits as well,
+   * because the first activation may still wait.
    */
   async activate(
     caller: Caller,
@@ -183,7 +182,7 @@ export class KillSwitch {
     );
   }
 
-  /** `undefined` if the switch cannot be read. */
+  /** Returns `undefined` if the switch is unreadable. */
   async readIfPossible(): Promise<KillSwitchState | undefined> {
     return await this.read().catch(() => undefined);
   }
@@ -201,7 +200,7 @@ export class KillSwitch {
     );
   }
 
-  /** A switch that cannot be read counts as active. */
+  /** Throws for an unreadable switch, which counts as active. */
   private async read(tx?: Tx): Promise<KillSwitchState> {
     const [row] = await this.statements.rowsIn<KillSwitchState>(tx, READ);
     if (row) return row;
@@ -209,15 +208,15 @@ export class KillSwitch {
     throw new AppError('kill_switch_active', message);
   }
 
-  /** `undefined` if the switch has that state already. */
+  /** Returns `undefined` if the switch already has that state. */
   private async change(tx: Tx, statement: Statement, reason: string, { name }: Caller) {
     const [row] = await this.statements.rowsIn<KillSwitchState>(tx, statement, [reason, name]);
     return row;
   }
 
   /**
-   * Waits for claims in progress for a limited time, and otherwise changes the switch without the lock. Such claims cannot send
-   * anything after their permits expire, so the promise of an activation still holds.
+   * Waits a limited time for claims in progress, then changes the switch without the lock. These claims cannot send requests
+   * after their permits expire, so the promise of an activation still holds.
    */
   private async lock(tx: Tx): Promise<boolean> {
     await tx.query('savepoint before_switch_lock');
@@ -236,7 +235,10 @@ export class KillSwitch {
     }
   }
 
-  /** The end of all claims proves nothing: a hanging replica may not have noticed that it lost its claim. */
+  /**
+   * Waits for the expiry of earlier permits. The end of all claims is no proof, because a hanging replica may not know that its
+   * claim is lost.
+   */
   private async waitForEarlierPermits(): Promise<void> {
     await sleep(PERMIT_MS + MARGIN_MS);
   }
@@ -251,7 +253,7 @@ export class KillSwitch {
     await this.events.record(tx, { type, subject: SUBJECT, payload: { by: name, ...details } });
   }
 
-  /** `undefined` if the calls could not be counted in time. */
+  /** Returns `undefined` if the calls could not be counted in time. */
   private async countInFlight(): Promise<number | undefined> {
     const counts = [...this.held.values()].map(async (work) => (await work.inFlight?.()) ?? 0);
     const counting = Promise.all(counts)
@@ -260,7 +262,7 @@ export class KillSwitch {
     return await within(COUNT_PATIENCE_MS, counting, () => undefined);
   }
 
-  /** Sequential, because a transaction has one connection. */
+  /** Asks sequentially, because a transaction has one connection. */
   private async sumHeld(ask: (work: HeldWork) => Promise<number>): Promise<HeldCounts> {
     const counts = { actions: 0, triage_runs: 0, playbook_runs: 0 };
     for (const [name, work] of this.held) counts[name] = await ask(work);
@@ -271,7 +273,7 @@ export class KillSwitch {
 /** Activation that a restore keeps. */
 export type ActiveSwitch = Pick<KillSwitchEntity, 'reason' | 'activated_by' | 'activated_at'>;
 
-/** For a restore: the current database may be empty. */
+/** Used by a restore, whose current database may be empty. */
 export async function findActiveSwitch(tx: Tx): Promise<ActiveSwitch | undefined> {
   if (!(await tx.queryRunner!.hasTable('kill_switch'))) return undefined;
   const [active] = await tx.query<ActiveSwitch[]>(
@@ -280,7 +282,7 @@ export async function findActiveSwitch(tx: Tx): Promise<ActiveSwitch | undefined
   return active;
 }
 
-/** For a restore: an active switch stays active, with its reason. */
+/** Used by a restore. An active switch stays active, with its reason. */
 export async function keepSwitchActive(tx: Tx, activation: ActiveSwitch): Promise<void> {
   const never = { deactivated_by: null, deactivated_at: null, deactivation_reason: null };
   await tx.update(KillSwitchEntity, { only_row: true }, { active: true, ...activation, ...never });

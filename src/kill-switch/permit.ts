@@ -1,19 +1,19 @@
 import type { Tx } from '../platform/database/transactions.js';
 import type { Departure, Gate } from '../platform/net/outbound-request.js';
 
-/** Validity of a permit: time after the read of the switch in which a gated request may leave. */
+/** Validity of a permit: maximum time between the read of the switch and the send of a gated request. */
 export const PERMIT_MS = 1_000;
 
 export interface PermitTimes {
-  /** Cannot be set, but stops while the machine sleeps. */
+  /** Monotonic clock: cannot be set, but stops while the machine sleeps. */
   readonly monotonic: number;
-  /** Continues while the machine sleeps, but can be set. */
+  /** Wall clock: continues while the machine sleeps, but can be set. */
   readonly wall: number;
 }
 
 const presentTimes = (): PermitTimes => ({ monotonic: performance.now(), wall: Date.now() });
 
-/** The permit expired before the request left. Nothing was sent, and the switch must be read again. */
+/** The permit expired before the request was sent. No request was sent, and the switch must be read again. */
 export class PermitLapsed extends Error {
   constructor() {
     super(`The permit expired: more than ${PERMIT_MS} ms passed since the kill switch was read.`);
@@ -21,9 +21,9 @@ export class PermitLapsed extends Error {
   }
 }
 
-/** Proof that the kill switch was off at a time. The permit expires PERMIT_MS later. */
+/** Proof that the kill switch was off at a time. Expires PERMIT_MS later. */
 export class Permit {
-  /** @param since taken before the switch was read */
+  /** @param since time before the read of the switch */
   constructor(
     private readonly since: PermitTimes = presentTimes(),
     private readonly now: () => PermitTimes = presentTimes,
@@ -36,7 +36,7 @@ export class Permit {
     );
   }
 
-  /** Call it immediately before the bytes of a gated request leave. */
+  /** Must run immediately before the bytes of a gated request are sent. */
   assertFresh(): void {
     if (!this.fresh) throw new PermitLapsed();
   }
@@ -45,16 +45,16 @@ export class Permit {
 /** Joins the transaction that renews a permit. Throws if the claim is lost. */
 export type Reclaim = (tx: Tx) => Promise<void>;
 
-/** Hooks of the owner of a claim, called before its requests leave. */
+/** Hooks of the owner of a claim, called before its requests are sent. */
 interface ClaimSteps {
-  /** Called before the first request leaves: records that a request may have left. Nothing leaves if it throws. */
+  /** Called before the first request: records that a request may have been sent. No request is sent if the hook throws. */
   readonly noteSending?: () => Promise<void>;
   readonly reclaim?: Reclaim;
 }
 
 /**
- * Gate for the requests of one claim. The first request may use the permit of the claim. Every further request, a late
- * first request, or the first request of a claim without a permit reads the switch again and confirms the claim.
+ * Gate for the requests of one claim. The first request may use the permit of the claim. Every further request, a late first
+ * request, or the first request of a claim without a permit reads the switch again and confirms the claim.
  */
 export class PermitGate implements Gate {
   private noted = false;
@@ -67,7 +67,7 @@ export class PermitGate implements Gate {
     private readonly claim: ClaimSteps = {},
   ) {}
 
-  /** Whether a request has left, so that the claim may have had an effect. */
+  /** True if a request was sent, so the action may have had an effect. */
   get opened(): boolean {
     return this.used;
   }
@@ -80,7 +80,7 @@ export class PermitGate implements Gate {
     };
     const answer = await request({ signal: this.signal, leave });
     if (asked) return answer;
-    // The request may have had its effect, whatever is thrown here.
+    // The request may have had an effect, even if this call throws.
     this.used = true;
     throw new Error(
       'The request was sent without a check of the kill switch: departure.leave() was not called.',

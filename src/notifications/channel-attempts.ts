@@ -32,7 +32,7 @@ const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
 const BROKEN = 'The attempt failed in the service. The log has the cause.';
 
 export interface ChannelAttempt {
-  /** As it was before the attempt. */
+  /** Channel before the attempt. */
   readonly channel: NotificationChannelEntity;
   readonly outcome: Outcome;
 }
@@ -51,7 +51,7 @@ export class ChannelAttempts {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws only if `signal` is aborted before the end of the attempt. */
+  /** Makes an attempt. Throws only if `signal` is aborted before the end of the attempt. */
   async send(
     channel: NotificationChannelEntity,
     message: () => Message,
@@ -70,7 +70,7 @@ export class ChannelAttempts {
           http: this.http,
           smtp: this.smtp,
         });
-        // A type that ignores the signal must not occupy the place.
+        // A type that ignores the signal must not occupy the slot.
         return await unlessAborted(over, sent);
       } catch (err) {
         signal.throwIfAborted();
@@ -82,7 +82,7 @@ export class ChannelAttempts {
   }
 
   /**
-   * Stores the outcomes of attempts in their channels, which are locked in the order of their ids. Does not touch the row of a
+   * Stores the outcomes of attempts in their channels, which are locked in the order of their ids. Does not lock the row of a
    * healthy channel, because all ends of its deliveries would wait for each other.
    */
   async store(tx: Tx, attempts: readonly ChannelAttempt[]): Promise<void> {
@@ -107,8 +107,8 @@ export class ChannelAttempts {
   }
 
   /**
-   * Reports channels that have failed for long, also paused ones, which make no attempts. Reports each series of failures once: a
-   * change of the configuration does not begin a new series.
+   * Reports channels that have failed for long, including paused channels, which make no attempts. Reports each series of
+   * failures once. A change of the configuration does not begin a new series.
    */
   async reportUnhealthy(): Promise<void> {
     await this.transactions.run(async (tx) => {
@@ -145,7 +145,7 @@ export class ChannelAttempts {
     const { enabled, failures, narrow_until, unhealthy_reported_at: unhealthy_since } = before;
     // The recovery of a disabled channel is reported only after it is enabled.
     await rows.update(id, { ...WORKING, ...(enabled && { unhealthy_reported_at: null }) });
-    // A success does not end a pause that the receiver asked for. Infinity is a number.
+    // A success does not end a pause that the receiver requested. Infinity is a number.
     const isSlowedDown = narrow_until instanceof Date && narrow_until > new Date(presentTime());
     if (!isSlowedDown) await this.work.resumeLane(tx, laneOf(id), true);
     if (failures >= FAILURES_UNTIL_PROBING) await this.work.hurryLane(tx, laneOf(id));
@@ -155,7 +155,7 @@ export class ChannelAttempts {
     afterCommit(tx, () => this.log.log({ channel }, 'A notification channel works again.'));
   }
 
-  /** @param earlier failures in a row before the attempt. Failures of attempts that run at the same time count once. */
+  /** @param earlier successive failures before the attempt. Failures of concurrent attempts count once. */
   private async storeFailure(
     tx: Tx,
     id: string,
@@ -164,7 +164,7 @@ export class ChannelAttempts {
   ): Promise<void> {
     const isBusy = outcome.kind === 'failed' && outcome.isBusy === true;
     const last_error = shownStart(outcome.why, MAX_ERROR);
-    // Each refused message is lost, so each one counts.
+    // Each rejected message is lost, so each rejection counts.
     const counted =
       outcome.kind === 'refused'
         ? 'failures + 1'

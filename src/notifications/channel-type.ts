@@ -18,23 +18,23 @@ import {
 import type { Delivery } from './delivery.entity.js';
 import type { Message, NotifiedEvent } from './notification.js';
 
-/** The receiver rejects this message permanently. Other messages may still be accepted. */
+/** The receiver rejects this message permanently, but may accept other messages. */
 export interface Refused {
   readonly kind: 'refused';
-  /** Reason that admins read, without secrets. */
+  /** Reason for administrators, without secrets. */
   readonly why: string;
-  /** The other recipients have the message, so the channel works. */
+  /** True if the other recipients have the message, so that the channel works. */
   readonly isPartly?: true;
 }
 
-/** The delivery is retried: the receiver did not answer, or an admin can correct the cause (a revoked token). */
+/** The delivery is retried: the receiver did not respond, or an administrator can correct the cause, such as a revoked token. */
 export interface Failed extends Pick<Refused, 'why' | 'isPartly'> {
   readonly kind: 'failed';
-  /** Retry-After of the receiver. The whole channel waits that long. */
+  /** Retry-After of the receiver, for the whole channel. */
   readonly retryAfterMs?: number;
-  /** The receiver asks for a lower rate. The channel slows down and does not count as failing. */
+  /** True if the receiver requests a lower rate. The channel slows down and does not count as failing. */
   readonly isBusy?: true;
-  /** Recipients who have the message. It is retried for the others. */
+  /** Recipients who have the message. The message is retried for the other recipients. */
   readonly holders?: readonly string[];
 }
 
@@ -58,20 +58,21 @@ export interface Attempt<SetConfig = Config> {
 }
 
 /**
- * Readers of the messages, stored with each channel: SQL decides by it. People get one message about similar events. A pager has an
- * alert for each incident, and one for the approvals of a playbook. Programs get each event, and by default all new incidents.
+ * Readers of the messages, stored with each channel, because SQL uses it. People get one message about similar events. A pager
+ * has an alert for each incident, and an alert for the approvals of a playbook. Programs get each event, and by default all new
+ * incidents.
  */
 export type Audience = 'people' | 'pager' | 'programs';
 
 export interface ChannelType<
   Schema extends ConfigSchema = ConfigSchema,
 > extends TargetType<Schema> {
-  /** Secret that the service generates if a request has none, and shows once. Its previous value stays valid for a day. */
+  /** Secret that the service generates if a request has none, and shows once. The previous secret stays valid for a day. */
   readonly rotates?: { readonly field: string; newSecret(): string };
   readonly audience: Audience;
-  /** Default of `events`. Default: the events that people have to act on. */
+  /** Default of `events`. If absent, the events that people have to act on. */
   readonly defaultEvents?: readonly NotifiedEvent[];
-  /** Makes one attempt, without retries. After an abort the outcome is ignored. An exception counts as `failed`. */
+  /** Makes one attempt, without retries. After an abort, the outcome is ignored. An exception counts as `failed`. */
   send(attempt: Attempt<ConfigOf<Schema>>): Promise<Outcome>;
 }
 
@@ -81,7 +82,7 @@ export function defineChannel<const Schema extends ConfigSchema>(
   return type;
 }
 
-/** Configuration of a type whose receiver generates a URL. The URL is the only secret. */
+/** Configuration of a type whose receiver generates a URL, which is the only secret. */
 export function hookConfig(description: string) {
   const hint = 'Everybody who knows it can post, so it is a secret.';
   const more = { format: 'uri-with-query', minLength: 8, writeOnly: true } as const;
@@ -94,7 +95,7 @@ interface JsonPost extends Pick<Attempt, 'http' | 'signal'> {
   readonly url: string;
   readonly body: string | object;
   readonly headers?: OutboundRequest['headers'];
-  /** Drops the response body, which may be endless. */
+  /** Ignores the response body, which may be endless. */
   readonly withoutBody?: boolean;
 }
 
@@ -120,7 +121,7 @@ export async function postJson(
 
 const REFUSALS = new Set([400, 413, 422]);
 
-/** Statuses about the URL or the credentials are retried, because an admin may correct them. */
+/** Statuses about the URL or the credentials are retried, because an administrator may correct them. */
 export function outcomeOf(answer: OutboundAnswer): Outcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'delivered' };
@@ -132,7 +133,7 @@ export function outcomeOf(answer: OutboundAnswer): Outcome {
   return { kind: 'failed', why, retryAfterMs: waitMs, ...(isBusy && { isBusy }) };
 }
 
-/** A forbidden address is retried as well: its name may resolve differently, and an admin may correct ALLOWED_PRIVATE_TARGETS. */
+/** A forbidden address is retried, because its DNS record or ALLOWED_PRIVATE_TARGETS may be corrected. */
 export function failureOf(error: unknown): Outcome {
   if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
     return { kind: 'failed', why: error.message };

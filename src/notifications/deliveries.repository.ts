@@ -31,7 +31,7 @@ export interface DeliveryListRequest extends PageRequest {
   readonly sort: 'created_at' | '-created_at';
 }
 
-/** Limits the time for which a transaction holds its locks. */
+/** Maximum deliveries per redelivery. Limits the time for which a transaction holds its locks. */
 export const MAX_REDELIVERED = 10_000;
 
 const TABLE = 'notification_deliveries';
@@ -45,7 +45,7 @@ const WAITING: Statement = {
 const ANEW = `status = 'pending', ended_at = null, attempts = 0, expires_at = now() + interval '1 day',
            group_key = null, held_until = null, ${NO_HOLDERS}`;
 
-/** Also reopens the carried deliveries, so that the message stays the same. Without a group key it carries no further deliveries. */
+/** Also reopens the carried deliveries, so that the message stays the same. Without group key, no further delivery is added. */
 const REOPEN: Statement = {
   name: 'notification_deliveries_reopen',
   text: `
@@ -72,7 +72,7 @@ const REOPEN_DEAD: Statement = {
 
 const LATE = 'It expired after 24 hours, while the channel was paused, disabled or deleted.';
 
-/** Deliveries that expired unclaimed, because their channel was disabled, deleted or paused. */
+/** Deliveries that expired without a claim, because their channel was disabled, deleted or paused. */
 const EXPIRE: Statement = {
   name: 'notification_deliveries_expire',
   text: `
@@ -120,7 +120,7 @@ export class DeliveriesRepository {
     private readonly work: Work,
   ) {}
 
-  /** An index has the ids of each status in order. A list of several statuses merges them. */
+  /** Lists deliveries. An index has the ids of each status in order, and a list of several statuses merges them. */
   async list(request: DeliveryListRequest): Promise<Page<Delivery>> {
     const { channelId, status: statuses = DELIVERY_STATUSES, sort, page, per_page } = request;
     const values = new StatementValues();
@@ -178,8 +178,8 @@ export class DeliveriesRepository {
 }
 
 /**
- * Ends the pending deliveries of a restored backup without sending them, because people may have read them already. They can
- * be redelivered. Returns their number.
+ * Ends the pending deliveries of a restored backup without sending them, because people may have read them already. They can be
+ * redelivered. Returns the number of ended deliveries.
  */
 export async function endDeliveriesOfBackup(tx: Tx): Promise<number> {
   const [, unsent] = await tx.query<[unknown, number]>(
@@ -191,7 +191,7 @@ export async function endDeliveriesOfBackup(tx: Tx): Promise<number> {
   return unsent;
 }
 
-/** Disables all channels, so that a drill on another machine notifies nobody. */
+/** Disables all channels, so that a drill on another machine sends no notification. */
 export async function disableChannels(tx: Tx): Promise<number> {
   const [, disabled] = await tx.query<[unknown, number]>(
     `update notification_channels set enabled = false, version = version + 1 where enabled`,

@@ -16,11 +16,11 @@ import {
 import type { Ending } from './delivery-rules.js';
 
 const MAX_CARRIED = 500;
-/** A carrier looks at this number of waiting deliveries, so that a flood does not make each message slow. */
+/** Maximum waiting deliveries that a carrier reads, so that a flood does not delay each message. */
 const MAX_CANDIDATES = 2_000;
 const COLUMNS = deliveryColumns('delivery');
 
-/** A held delivery that is not critical waits while its group grows, so that a wave is one message. */
+/** A held delivery that is not critical waits while its group grows, so that a wave becomes one message. */
 const heldUntil = (row: string) => `
            greatest(${row}.held_until, case when ${row}.group_key is not null and ${row}.payload ->> 'severity' is distinct from 'critical'
              then least(${row}.occurred_at + wave_limit(${row}.type), (
@@ -31,7 +31,7 @@ const heldUntil = (row: string) => `
                     and later.carried_by is null
                   order by later.occurred_at desc limit 20) as latest)) end)`;
 
-/** Deliveries of claims that this replica still has, and keeps until the end of the transaction. */
+/** Deliveries of claims that this replica still holds, and holds until the end of the transaction. */
 const LOAD: Statement = {
   name: 'notification_deliveries_load',
   text: `
@@ -58,10 +58,11 @@ const isFree = (work: string): string =>
   `(${work}.worker is null or ${work}.ref = any($2::uuid[]))`;
 
 /**
- * Adds waiting deliveries to the message of a carrier: new incidents of its source, also held ones, but for a critical carrier only
- * critical ones of its group; otherwise deliveries of its group, such as approvals for one playbook. This happens in the first attempt
- * only, so that each attempt sends the same message. A delivery behind an earlier delivery about its incident joins only with it. The
- * work of carried deliveries stays, so that later events of these incidents wait for the message.
+ * Adds waiting deliveries to the message of a carrier. A carrier of a new incident adds new incidents of its source, including
+ * held deliveries. A critical carrier adds only critical incidents of its group. Other carriers add deliveries of their group,
+ * such as approvals for one playbook. This happens only in the first attempt, so that each attempt sends the same message. A
+ * delivery behind an earlier delivery about its incident is added only with the earlier delivery. The work of carried
+ * deliveries stays, so that later events of these incidents wait for the message.
  */
 const FOLD: Statement = {
   name: 'notification_deliveries_fold',
@@ -124,17 +125,17 @@ const WAVES: Statement = {
      where event.id = any($1::uuid[])`,
 };
 
-/** For a delivery that ends: a later redelivery goes to all recipients. */
+/** Clears the recipients when a delivery ends, so that a later redelivery goes to all recipients. */
 export const NO_HOLDERS = `holders = '{}', partial_attempts = 0`;
 
-/** All rows of work that an end removes, in the order of the ids: see the statement that adds work. */
+/** Locks all rows of work that an end removes, in the order of the ids: see the statement that adds work. */
 const LOCK: Statement = {
   name: 'notification_deliveries_lock',
   text: `
     select from work where kind = '${NOTIFICATION.name}' and ref = any($1::uuid[]) order by id for update`,
 };
 
-/** A delivery that was redelivered meanwhile is no longer in the message of its carrier. */
+/** Excludes a delivery that was redelivered since, because the message of its carrier no longer contains it. */
 const END: Statement = {
   name: 'notification_deliveries_end',
   text: `
@@ -193,7 +194,6 @@ export class DeliveryClaimsRepository {
     private readonly work: Work,
   ) {}
 
-  /** Loads claimed deliveries, each with the deliveries that its message carries. */
   async messages(
     tx: Tx,
     claims: readonly Claim[],
@@ -220,19 +220,19 @@ export class DeliveryClaimsRepository {
     return await this.statements.rowsIn(tx, LOAD, values);
   }
 
-  /** Returns all deliveries that the message carries. Those of `own` are claimed by this replica. */
+  /** Returns all deliveries that the message carries. This replica has claimed those in `own`. */
   async fold(tx: Tx, id: string, own: readonly string[]): Promise<Delivery[]> {
     return await this.statements.rowsIn(tx, FOLD, [id, own, MAX_CARRIED]);
   }
 
-  /** Returns the approvals that one message requested, the carrier first, by the ids of later deliveries about one of them. */
+  /** Returns the approvals of one message, the carrier first, by the ids of later deliveries about these approvals. */
   async wavesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
     if (ids.length === 0) return new Map();
     const rows = await this.statements.rowsIn<{ id: string; wave: string[] }>(tx, WAVES, [ids]);
     return new Map(rows.map(({ id, wave }) => [id, wave]));
   }
 
-  /** Ends deliveries without sending their message, with their work. */
+  /** Ends deliveries without sending their message, and removes their work. */
   async drop(tx: Tx, dropped: readonly FoldedDelivery[], error: string): Promise<void> {
     const rows = dropped.flatMap(membersOf);
     if (rows.length === 0) return;
@@ -259,7 +259,7 @@ export class DeliveryClaimsRepository {
       const { id } = delivery;
       const last_error = ending.error === undefined ? null : shownStart(ending.error, MAX_ERROR);
       if (ending.kind === 'unfolded') {
-        // Only one of the deliveries may be the cause of the failure.
+        // Only one of the deliveries may cause the failure.
         const rows = await this.statements.rowsIn<Delivery>(tx, UNFOLD, [id, last_error]);
         await this.work.add(tx, NOTIFICATION, ...rows.filter((row) => row.id !== id).map(workOf));
       } else if (ending.kind === 'again') {
@@ -267,7 +267,7 @@ export class DeliveryClaimsRepository {
         await this.statements.rowsIn(tx, AGAIN, [id, last_error, holders ?? null]);
       } else {
         ended.push({ ...delivery, status: ending.kind, last_error });
-        // The message has arrived, even if it is dead because one of several recipients refused it.
+        // The message has arrived, even if it is dead because one of several recipients rejected it.
         for (const row of carried) {
           ended.push({ ...row, status: 'delivered', attempts: 0, last_error: null });
         }

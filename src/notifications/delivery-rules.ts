@@ -8,23 +8,23 @@ export const ATTEMPT_MS = 15 * SECOND_MS;
 
 export const UNHEALTHY_AFTER_MS = 10 * MINUTE_MS;
 
-/** After this number of failures in a row, one delivery at a time tests whether the channel works again. */
+/** After this number of successive failures, one delivery at a time tests whether the channel works again. */
 export const FAILURES_UNTIL_PROBING = 3;
 
-/** Time with one delivery at a time after the receiver asked for a lower rate. */
+/** Period with one delivery at a time after the receiver requested a lower rate. */
 export const ONE_BY_ONE_MS = MINUTE_MS;
 
 const FIRST_WAIT_MS = 2 * SECOND_MS;
 const WAIT_FACTOR = 3;
 const LONGEST_WAIT_MS = HOUR_MS;
-/** Minimum, even if the receiver asks for a lower rate with a shorter Retry-After. */
+/** Minimum pause, even if the receiver requests a lower rate with a shorter Retry-After. */
 const SHORTEST_BUSY_MS = SECOND_MS;
 const FIRST_PAUSE_MS = 5 * SECOND_MS;
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
 
 export interface Ending {
-  /** `unfolded`: the deliveries of a message that ends without success are sent in messages of their own. */
+  /** `unfolded`: the deliveries of a message without success are sent in separate messages. */
   readonly kind: 'delivered' | 'dead' | 'again' | 'unfolded';
   readonly waitMs?: number;
   readonly error?: string;
@@ -35,7 +35,7 @@ interface Folded {
   readonly carried: readonly unknown[];
 }
 
-/** @param random from 0 to 1, so that deliveries that failed together are not attempted together again */
+/** @param random from 0 to 1, so that deliveries that failed together are not retried together */
 export function endingOf(
   outcome: Outcome,
   { delivery: { attempts, left_ms }, carried }: Folded,
@@ -48,17 +48,17 @@ export function endingOf(
     return { kind: isFolded ? 'unfolded' : 'dead', error };
   }
   const waitMs = Math.max(backoffOf(outcome, attempts, random), outcome.retryAfterMs ?? 0);
-  // The last attempt is made at the end of the day, even if the receiver asked for a longer wait.
+  // The last attempt is made at the end of the day, even if the receiver requested a longer wait.
   return { kind: 'again', waitMs: Math.min(waitMs, left_ms), error };
 }
 
-/** A delivery that came too fast stays first until the receiver accepts more. */
+/** A delivery that exceeded the rate stays first until the receiver accepts more messages. */
 function backoffOf({ isBusy }: Failed, attempts: number, random: number): number {
   if (isBusy) return SHORTEST_BUSY_MS;
   return spread(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * WAIT_FACTOR ** (attempts - 1)), random);
 }
 
-/** A single failure may be caused by its message, several in a row are not, even if each message is refused. */
+/** A message may cause a single failure. The channel causes several successive failures, even if each message is rejected. */
 export function pauseAfter(outcome: Failed | Refused, failures: number, random: number): number {
   const asked =
     outcome.kind === 'failed' ? Math.min(LONGEST_ASKED_MS, outcome.retryAfterMs ?? 0) : 0;

@@ -5,7 +5,7 @@ import type { NewWork } from '../platform/work/kind.js';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** One event for one channel. A trigger writes it with the event: migrations/first-schema/10-notifications.sql explains the columns. */
+/** One event for one channel, inserted by a trigger. migrations/first-schema/10-notifications.sql explains the columns. */
 @Entity('notification_deliveries')
 @Check('ck_notification_deliveries_status', `status in ('pending', 'delivered', 'dead')`)
 @Check('ck_notification_deliveries_ended', `(ended_at is null) = (status = 'pending')`)
@@ -69,19 +69,19 @@ export class NotificationDeliveryEntity extends EventColumns {
   readonly ended_at: Date | null;
 }
 
-/** A delivery with the attempts and the next attempt of its work. */
+/** Delivery with the attempts and the next attempt of its work. */
 export interface Delivery extends NotificationDeliveryEntity {
   readonly next_attempt_at: Date;
 }
 
 export const MAX_ERROR = 500;
 
-/** Kind of the work that sends deliveries. Each channel has a lane. */
+/** Kind of work that sends deliveries. Each channel has a lane. */
 export const NOTIFICATION = { name: 'notification' } as const;
 
 export const laneOf = (channelId: string): string => `${NOTIFICATION.name}.${channelId}`;
 
-/** Columns of a Delivery. The last column of a name counts, so `attempts` are those of the work. */
+/** Columns of a Delivery. The last column with a name is used, so `attempts` are the attempts of the work. */
 export const deliveryColumns = (row: string): string => {
   const ofWork = (expression: string) =>
     `(select ${expression} from work where kind = '${NOTIFICATION.name}' and ref = ${row}.id)`;

@@ -50,12 +50,12 @@ interface Attempt extends EndedAttempt {
   readonly channel: NotificationChannelEntity;
 }
 
-/** Sends deliveries. No database connection is held during an attempt. */
+/** Sends deliveries. An attempt holds no database connection. */
 @Injectable()
 export class DeliveryWork implements OnModuleInit {
   private readonly log = new Logger('Notifications');
   private readonly publicUrl: string | undefined;
-  /** Returns undefined for a delivery that has ended or is carried by another message. */
+  /** Returns `undefined` for a delivery that has ended or is carried by another message. */
   private readonly prepared = new Batcher<Claimed, Ready | Held | undefined>(
     (claims) => this.transactions.run((tx) => this.prepare(tx, claims)),
     100,
@@ -142,7 +142,7 @@ export class DeliveryWork implements OnModuleInit {
       const expired = await this.deliveries.expire(tx, CLEAN_UP_SIZE);
       afterCommit(tx, () => {
         for (const [channel, dead] of Map.groupBy(expired, ({ name }) => name)) {
-          // A deleted channel reports nothing.
+          // A deleted channel sends no reports.
           if (channel === null) continue;
           this.deadCount.inc({ type: dead[0]!.type! }, dead.length);
           this.log.warn(
@@ -160,7 +160,7 @@ export class DeliveryWork implements OnModuleInit {
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { id, type, incident_id } = delivery;
-    // The channel may have chosen an event of a later release.
+    // The channel may have selected an event of a later release.
     if (!isEventName(type)) return { kind: 'refused', why: `This release knows no event ${type}.` };
     const messageFor = (one: Delivery) => {
       const { incident_number } = present.incidents.get(one.incident_id ?? '') ?? {};
@@ -184,8 +184,8 @@ export class DeliveryWork implements OnModuleInit {
   }
 
   /**
-   * Loads the deliveries with the current state of their incidents and actions, because a message may have waited for its wave or its
-   * channel. Ends requests for approvals that were all decided meanwhile, except for programs.
+   * Loads the deliveries with the current state of their incidents and actions, because a message may have waited for its wave
+   * or its channel. Ends requests for approvals that were all decided since, except for programs.
    */
   private async prepare(tx: Tx, claims: readonly Claimed[]): Promise<(Ready | Held | undefined)[]> {
     const messages = await this.claims.messages(tx, claims);

@@ -65,7 +65,7 @@ export class NotificationChannelEntity extends TargetRow {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly former_secret_until: Date | null;
 
-  /** Failures since the last success. Simultaneous failures count once, and requests to slow down do not count. */
+  /** Failures since the last success. Concurrent failures count once, and requests for a lower rate do not count. */
   @Column({ type: 'integer', default: 0 })
   readonly failures: number;
 
@@ -78,7 +78,7 @@ export class NotificationChannelEntity extends TargetRow {
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('paused_until') })
   readonly paused_until: Date | null;
 
-  /** One delivery at a time until then: the channel fails (infinity) or the receiver asked for a lower rate. */
+  /** End of sending one delivery at a time. Infinity if the channel fails, a time if the receiver requested a lower rate. */
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('narrow_until') })
   readonly narrow_until: Date | number | null;
 

@@ -43,7 +43,7 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  /** Changes a locked channel. Failures of another configuration do not count, so waiting deliveries are sent at once. */
+  /** Changes a locked channel. Failures of the earlier configuration do not count, so waiting deliveries are sent immediately. */
   async update(
     tx: Tx,
     before: NotificationChannelEntity,
@@ -59,7 +59,7 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
   }
 }
 
-/** Time for which the previous secret stays valid, so that the receiver can be reconfigured. */
+/** Validity of the previous secret, in which the receiver can be reconfigured. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 type Channel<Name extends keyof NotificationChannelEntity> = Pick<NotificationChannelEntity, Name>;
@@ -79,7 +79,7 @@ export class SealedChannels extends SealedConfig {
     };
   }
 
-  /** `undefined` if there is none or if it has expired. */
+  /** Returns `undefined` if the channel has no previous secret, or if it has expired. */
   openFormer({ id, ...channel }: FormerSecret & Channel<'id'>, now: Date): string | undefined {
     const { former_secret, former_secret_until } = channel;
     if (!former_secret || !former_secret_until || former_secret_until <= now) return undefined;

@@ -18,7 +18,7 @@ import {
 import { INCIDENT_EVENT_TYPES } from './messages/incident.events.js';
 import { SYSTEM_EVENT_TYPES } from './messages/system.events.js';
 
-/** Events that channels send, in the order of the API. Their names are names of domain events. */
+/** Events that channels send, in the order of the API. The names are names of domain events. */
 export const EVENT_TYPES = {
   ...INCIDENT_EVENT_TYPES,
   ...ACTION_EVENT_TYPES,
@@ -38,7 +38,7 @@ export const NOTIFIED_EVENTS = Object.keys(EVENT_TYPES).filter(
 
 export const EVENTS_FOR_PEOPLE = NOTIFIED_EVENTS.filter((name) => EVENT_TYPES[name].forPeople);
 
-/** An event as channels of the type webhook send it, and as the contract describes it. */
+/** Event in the form that channels of type webhook send and the contract describes. */
 export type AnyEvent = {
   [Name in EventName]: {
     readonly id: string;
@@ -49,9 +49,9 @@ export type AnyEvent = {
 }[EventName];
 
 export interface Message {
-  /** For programs. */
+  /** Event for programs. */
   readonly event: AnyEvent;
-  /** For people. */
+  /** Text for people. */
   readonly words: Words;
   /** Severity of the incident. */
   readonly severity?: Severity;
@@ -89,13 +89,13 @@ export function alertChangesOf({ event, wave }: Message): readonly AlertChange[]
   return definitionOf(event.type).alerts(event.data, wave, event.id);
 }
 
-/** Every receiver accepts values of this length, also if each character is escaped. */
+/** Maximum length of a value. Every receiver accepts this length, even if each character is escaped. */
 const MAX_VALUE = 300;
 
 export type ShownWords = Omit<Words, 'about'>;
 
 /**
- * Makes text of third parties harmless: one line each, without invisible characters and clickable addresses. The result is plain
+ * Makes third-party text harmless: one line each, without invisible characters and clickable addresses. The result is plain
  * text, which each channel type escapes for its receiver.
  */
 export function shownWords({ severity, words }: Pick<Message, 'severity' | 'words'>): ShownWords {
@@ -111,7 +111,7 @@ function shown(text: string): string {
   return withoutLinks(defang(titleLine(text, MAX_VALUE) ?? '(nothing that can be shown)'));
 }
 
-/** Programs also make links of `file://server`, and of `\\server\share`, where Windows would log in. */
+/** Breaks `file://server` and `\\server\share`, which programs also show as links. Windows would log in there. */
 function withoutLinks(text: string): string {
   return text
     .replace(/(?<!\bhxxps?|\bfxp):\/\//gi, '[://]')
@@ -132,7 +132,7 @@ const OTHER_ID = '0193f2b7-0a5d-7e31-8c40-5d1f6e2b9a70';
 const OCCURRED_AT = new Date('2026-01-31T09:42:00.006Z');
 const TITLE = 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com';
 
-/** Payload of the domain events in the examples. Each event shows the fields that it has. */
+/** Payload of the domain events in the examples. Each event shows only its own fields. */
 const EXAMPLE = {
   ...{ incident_type: 'phishing', severity: 'high', status: 'open', source: 'email-gateway' },
   ...{ title: TITLE, incident_title: TITLE, previous_severity: 'medium', changed: ['severity'] },
@@ -155,7 +155,6 @@ export const EVENT_SCHEMAS: readonly (new () => object)[] = Object.entries(EVENT
   ([name, definition]) => schemaOf(name as EventName, definition),
 );
 
-/** The schema of `incident.created` is called `IncidentCreatedEvent`. */
 function schemaOf(name: EventName, { description, data, example }: EventDefinition<unknown>) {
   class Schema extends Event {
     @Field({}, { type: 'string', enum: [name] })

@@ -54,7 +54,7 @@ const routes = targetRoutes({
   },
 });
 
-/** The contract also has the schemas of the events, which no response contains but webhooks send. */
+/** The contract also contains the event schemas, which webhooks send but no response contains. */
 @ApiTags('Notifications')
 @ApiExtraModels(...EVENT_SCHEMAS)
 @Controller('api/notification-channels')

@@ -74,7 +74,6 @@ export class NotificationChannelInputDto extends TargetInput {
   readonly new_incident_min_severity?: Severity;
 }
 
-/** Contract of a request for a channel: one schema per type. */
 export const CHANNEL_REQUEST: RequestsByType = {
   union: 'NotificationChannelInput',
   noun: 'Channel',

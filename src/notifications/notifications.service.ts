@@ -87,7 +87,7 @@ export class NotificationsService implements OnModuleInit {
     const config = secret ? { ...given, [rotates!.field]: secret } : given;
     const id = newId();
     const { stored, details } = this.configs.create(type, id, config);
-    // Channels for people get new incidents from `high` on. Chosen events or severities override this.
+    // Channels for people get new incidents from `high` on. Selected events or severities override this default.
     const isByDefault = audience !== 'programs' && !wanted.events;
     const {
       min_severity = 'low',
@@ -131,13 +131,13 @@ export class NotificationsService implements OnModuleInit {
       } = wanted;
       const secret = rotate_secret ? newSecretOf(type, wanted.config) : undefined;
       const config = secret ? { ...wanted.config, [type.rotates!.field]: secret } : wanted.config;
-      // The configuration is also checked when the channel is enabled: its secrets may be lost.
+      // The configuration is also checked when the channel is enabled, because its secrets may be lost.
       const given = config ?? (enabled && !before.enabled ? {} : undefined);
       const changed = given && this.configs.change(type, id, before, given);
       const { config: readable, secrets, secret_names } = changed?.stored ?? before;
       const after = await this.channels.update(tx, before, {
         ...{ name, enabled, min_severity, new_incident_min_severity },
-        // The channel may have events of a later release.
+        // The channel may have selected events of a later release.
         events: events ? chosenEvents(events) : before.events,
         ...{ config: readable, secrets, secret_names },
         ...this.formerSecret(type, before, config, revoke_old_secret),
@@ -167,7 +167,7 @@ export class NotificationsService implements OnModuleInit {
     return await this.deliveries.list({ ...request, channelId });
   }
 
-  /** Sends a test message, even if the channel is disabled or paused. A simultaneous copy of the request is rejected. */
+  /** Sends a test message, even if the channel is disabled or paused. A concurrent copy of the request is rejected. */
   async test(caller: Caller, id: string, idempotency: Idempotency): Promise<TargetTest> {
     const channel = await this.channels.get(id);
     const isRunning = idempotency.remember(asIs, { provisionalForMs: 2 * ATTEMPT_MS });
@@ -197,7 +197,7 @@ export class NotificationsService implements OnModuleInit {
     );
   }
 
-  /** Attempts deliveries that died since the given time for another day, in the order of their events. */
+  /** Retries deliveries that died since the given time, for another day, in the order of their events. */
   async redeliverDead(
     caller: Caller,
     channelId: string,
@@ -222,7 +222,7 @@ export class NotificationsService implements OnModuleInit {
     );
   }
 
-  /** Attempts a delivery for another day, whatever its status is. */
+  /** Retries a delivery for another day, regardless of its status. */
   async redeliver(
     caller: Caller,
     channelId: string,
@@ -249,14 +249,14 @@ export class NotificationsService implements OnModuleInit {
     );
   }
 
-  /** Ends the pause of a channel, so that redelivered messages are sent at once. */
+  /** Ends the pause of a channel, so that redelivered messages are sent immediately. */
   private async resumeEnabled(tx: Tx, channelId: string): Promise<void> {
     const { enabled } = await this.channels.get(channelId, tx);
     if (!enabled) throw new AppError('invalid_state', 'The channel is disabled.');
     await this.work.resumeLane(tx, laneOf(channelId), false);
   }
 
-  /** Details contain field names and destinations only, because any other value may be a secret. */
+  /** Details contain only field names and destinations, because any other value may be a secret. */
   private async record(
     tx: Tx,
     { name: actor }: Caller,
@@ -271,7 +271,7 @@ export class NotificationsService implements OnModuleInit {
     await this.audit.record(tx, { actor, action, subject, details });
   }
 
-  /** At most two secrets are valid: a second rotation within 24 hours revokes the oldest secret. */
+  /** Keeps the previous secret. At most two secrets are valid: a second rotation within 24 hours revokes the oldest secret. */
   private formerSecret(
     { rotates }: ChannelType,
     before: NotificationChannelEntity,
@@ -302,7 +302,6 @@ export class NotificationsService implements OnModuleInit {
   }
 }
 
-/** In the order of the catalogue, without duplicates. */
 function chosenEvents(events: readonly NotifiedEvent[]): NotifiedEvent[] {
   if (events.length > 0) return NOTIFIED_EVENTS.filter((event) => events.includes(event));
   throw ValidationError.of('events', 'is_not_empty', 'events must name at least one event.');

@@ -1,4 +1,4 @@
-/** A UUID is no name, so that an id is never mistaken for a name. */
+/** A UUID is not a valid name, so that an id is never ambiguous. */
 export const PLAYBOOK_NAME =
   /^(?![0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{0,62}$/;
 
@@ -30,8 +30,8 @@ export const DEEPEST_NODE = 60;
 export const MOST_NESTED_LOOPS = 2;
 
 /**
- * Maximum nesting of lists and objects that an expression builds. The library never forgets a type, and these levels allow
- * some hundred types.
+ * Maximum nesting of lists and objects that an expression builds. The library never forgets a type, and these levels allow some
+ * hundred types.
  */
 export const MOST_LEVELS_BUILT = 4;
 
@@ -41,5 +41,5 @@ export const MOST_ITEMS = 1_000;
 export const LONGEST_MADE_TEXT = 1_048_576;
 /** Maximum cost of the condition and the templates of one step. */
 export const LARGEST_COST = 100_000;
-/** Maximum cost of all steps. Each of more than 20 steps has an equal share. */
+/** Maximum cost of all steps. With more than 20 steps, each step has an equal share. */
 export const LARGEST_COST_OF_ALL = 2_000_000;

@@ -76,7 +76,7 @@ const PlaybookName = (options: FieldOptions = {}) =>
     ...options,
   });
 
-// Optional objects cannot be derived by PartialType, which Swagger ignores for them.
+// Optional objects cannot be derived with PartialType, because Swagger ignores PartialType for them.
 const Variables = (options: FieldOptions = {}) =>
   JsonObject({
     description:

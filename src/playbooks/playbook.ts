@@ -5,7 +5,7 @@ import type { Incident } from '../incidents/incident.js';
 import { RowTimes } from '../platform/database/columns.js';
 import type { PlaybookContentDto, PlaybookUpdateDto } from './playbook.dto.js';
 
-/** A step of an unchecked playbook. */
+/** Step of an unchecked playbook. */
 export type WrittenStep = PlaybookContentDto['steps'][number];
 export type PlaybookStep = WrittenStep & { readonly action: ActionTypeName };
 
@@ -29,14 +29,13 @@ export class PlaybookEntity extends RowTimes {
   @Column({ type: 'integer', default: 1 })
   readonly version: number;
 
-  /** Copy from the definition, like `auto_run`, for the filters of lists and for triggers. */
+  /** Copied from the definition, like `auto_run`, for the filters of lists and for triggers. */
   @Column({ type: 'boolean' })
   readonly enabled: boolean;
 
   @Column({ type: 'boolean' })
   readonly auto_run: boolean;
 
-  /** Definition of the current version. */
   @Column({ type: 'json' })
   readonly definition: PlaybookDefinition;
 
@@ -72,7 +71,7 @@ export class PlaybookVersionEntity {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly changed_at: Date;
 
-  /** Principal who last set `auto_run`, while it is set. */
+  /** Principal who last set `auto_run`, while `auto_run` is set. */
   @Column({ type: 'text', nullable: true })
   readonly auto_run_by: string | null;
 
@@ -83,7 +82,7 @@ export class PlaybookVersionEntity {
 /** Definition and name of a playbook at one version. A run keeps its version. */
 export type PlaybookVersion = Pick<PlaybookVersionEntity, 'id' | 'version' | 'name' | 'definition'>;
 
-/** Includes the id, because another playbook may have the name later. */
+/** Includes the id, because another playbook may later have the same name. */
 export function revisionOf({ id, version }: PlaybookVersion): `${string}-${number}` {
   return `${id}-${version}`;
 }
@@ -97,12 +96,12 @@ export const DEFAULT_DEFINITION: PlaybookDefinition = {
   steps: [],
 };
 
-/** An empty text removes the field; an absent list of triggers is empty. */
+/** Applies a change. An empty text removes the field. An absent list of triggers is empty. */
 export function definitionAfter(
   before: PlaybookDefinition,
   { name: _, triggers, ...change }: PlaybookUpdateDto,
 ): PlaybookDefinition {
-  // The database stores JSON, and comparisons see undefined fields and prototypes.
+  // Converts the change to stored JSON, because comparisons see undefined fields and prototypes.
   const after = { ...before, ...asJson(change) };
   return asJson({
     ...after,
@@ -124,7 +123,7 @@ export function changedFields(before: Content, after: Content): string[] {
   );
 }
 
-/** Whether the change only describes the playbook, disables it or removes its trust. Such a change is always permitted. */
+/** True if the change only describes the playbook, disables it or removes its trust. Such a change is always permitted. */
 export function onlyStops(before: Content, after: Content): boolean {
   const { enabled, auto_run, trust_verdict } = after.definition;
   const isHarmless: Readonly<Record<string, boolean>> = {
@@ -137,8 +136,8 @@ export function onlyStops(before: Content, after: Content): boolean {
 }
 
 /**
- * Steps of a playbook with `trust_verdict` run on the verdict of a model, for which a manager is responsible. Other roles can
- * only describe such a playbook, disable it or remove its trust.
+ * True if the change requires a manager. Steps of a playbook with `trust_verdict` run on the verdict of a model, for which a
+ * manager is responsible. Other roles can only describe such a playbook, disable it or remove its trust.
  */
 export function isForManagers(before: Content | undefined, after: Content): boolean {
   if (!after.definition.trust_verdict) return false;

@@ -39,8 +39,8 @@ import phishingResponse from './shipped/phishing-response.json';
 import suspiciousLogin from './shipped/suspicious-login.json';
 
 /**
- * Texts for people in these playbooks do not contain raw words of the incident: strangers write them, with mentions and links
- * that chats and tickets act on.
+ * Shipped playbooks. Their texts for people contain no raw words of the incident, because attackers may write mentions and
+ * links that chats and tickets act on.
  */
 export const SHIPPED_PLAYBOOKS = [
   phishingResponse,
@@ -50,11 +50,10 @@ export const SHIPPED_PLAYBOOKS = [
 
 const NOT_DELETED = { deleted_at: IsNull() };
 
-/** The principal of the new version sets a flag that was not set before. */
+/** Principal who set the flag: the earlier principal, or the author of the new version if the flag was not set before. */
 const setBy = (flag: string) =>
   `case when stored.definition ->> '${flag}' = 'true' then coalesce(before.${flag}_by, stored.updated_by) end`;
 
-/** Inserts a playbook, or makes a new version of it. */
 const STORE: Statement = {
   name: 'playbooks_store',
   text: `
@@ -86,7 +85,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     private readonly history: VersionHistory,
   ) {}
 
-  /** Creates the shipped playbooks if there has never been a playbook. Later releases do not change them. */
+  /** Creates the shipped playbooks if no playbook has ever existed. Later releases do not change them. */
   async onApplicationBootstrap(): Promise<void> {
     try {
       await this.transactions.run(async (tx) => {
@@ -96,7 +95,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
         }
       });
     } catch (error) {
-      // Another replica was first.
+      // Another replica was faster.
       if (violatedConstraint(error) !== 'uq_playbooks_name') throw error;
     }
   }
@@ -115,7 +114,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     return { items, total };
   }
 
-  /** Also returns a disabled playbook, but not a deleted one. With `tx` it is locked. */
+  /** Returns a playbook that is not deleted, even if it is disabled. Locks the playbook if `tx` is given. */
   async get(nameOrId: string, tx?: Tx): Promise<PlaybookEntity> {
     return found(await this.find(nameOrId, tx, tx && 'pessimistic_write'));
   }
@@ -125,7 +124,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     return playbook?.enabled ? playbook : undefined;
   }
 
-  /** Returns the id. A deleted playbook is found by its id only, because another playbook may have its name. */
+  /** Returns the id. A deleted playbook is found only by its id, because another playbook may have its name. */
   async idOf(nameOrId: string): Promise<string> {
     if (!isUuid(nameOrId)) return (await this.get(nameOrId)).id;
     const exists = await this.dataSource.getRepository(PlaybookEntity).existsBy({ id: nameOrId });
@@ -146,7 +145,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     return { items, total };
   }
 
-  /** Returns the enabled playbooks with `auto_run`, locked, so that no two transactions give the same turn to their runs. */
+  /** Locks and returns the enabled playbooks with `auto_run`, so that no two transactions give the same turn to their runs. */
   async autoRuns(tx: Tx): Promise<PlaybookEntity[]> {
     const where = { auto_run: true, enabled: true, ...NOT_DELETED };
     const lock = { mode: 'for_no_key_update' } as const;
@@ -179,7 +178,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     );
   }
 
-  /** Creates a new version, unless the change changes nothing. */
+  /** Creates a new version, unless the change has no effect. */
   async update(
     caller: Principal,
     nameOrId: string,
@@ -196,7 +195,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
         const definition = definitionAfter(before.definition, change);
         const after = { id, name: change.name ?? name, definition };
         if (isForManagers(before, after)) requireRole(caller, 'manager');
-        // A definition from a backup may be invalid under the current settings, and must still be stoppable.
+        // A definition from a backup may be invalid under the current settings, but it must be possible to stop the playbook.
         if (!onlyStops(before, after)) requireValid(definition);
         await this.requireMatch(tx, before, condition);
         const fields = changedFields(before, after);
@@ -257,7 +256,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     await this.history.requireMatch(tx, condition, { type: 'playbook', ...current });
   }
 
-  /** The record names the version, which has the content, and the fields that changed. */
+  /** Records the version, which has the content, and the changed fields. */
   private async record(
     tx: Tx,
     action: AuditAction,

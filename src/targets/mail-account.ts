@@ -51,17 +51,15 @@ export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/**
- * Excludes characters with a meaning for relays or shells: some relays forwarded `mallory%evil.example@example.com`.
- */
+/** Excludes characters with a meaning for relays or shells. Some relays forwarded `mallory%evil.example@example.com`. */
 const MAILBOX = /^[A-Za-z0-9_][A-Za-z0-9_.+'=~&-]*@[A-Za-z0-9.-]+$/;
 
-/** Whether the text is one ASCII address that all servers read the same way. */
+/** True if the text is one ASCII address that all servers read in the same way. */
 export function isMailbox(text: string): boolean {
   return MAILBOX.test(text) && hasFormat('email', text);
 }
 
-/** Servers may repeat a login in base64 (RFC 4616), which is masked as a whole. */
+/** Returns the secrets to mask. Servers may repeat a login in base64 (RFC 4616), which is masked completely. */
 export function mailSecrets({ username, password }: MailAccount): string[] {
   return password ? [password, `\0${username}\0${password}`] : [];
 }
@@ -82,7 +80,7 @@ export function mailAccountProblems(config: MailAccount, targets: Targets): Fiel
 export const notOneAddress = (field: string): FieldError =>
   problemAt(field, 'is_email', 'must be one email address');
 
-/** In the form of URL#hostname; `undefined` if it is not a host. */
+/** Returns the host in the form of URL#hostname; `undefined` if the text is not a host. */
 function hostOf(text: string): string | undefined {
   const address = `http://${text.includes(':') ? `[${text}]` : text}`;
   return URL.canParse(address) ? new URL(address).hostname : undefined;
@@ -90,19 +88,19 @@ function hostOf(text: string): string | undefined {
 
 export interface Note {
   readonly from: string;
-  /** Recipients in the header. Without any, the header says that they are undisclosed. */
+  /** Recipients in the header. If empty, the header contains UNDISCLOSED. */
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** The same for every attempt, so that mailboxes recognise copies by the Message-ID. */
+  /** Same id for every attempt, so that mailboxes recognize copies by the Message-ID. */
   readonly id: string;
-  /** The same for all mails of a conversation. */
+  /** Same id for all mails of a conversation. */
   readonly threadId?: string;
 }
 
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** A group without members: RFC 5322, 3.4. */
+/** A group without members (RFC 5322, 3.4). */
 const UNDISCLOSED = 'Undisclosed recipients:;';
 
 /** Builds the message. Text of attackers cannot become a header or an attachment. */

@@ -16,7 +16,7 @@ import { parsePointer, pointerTo } from '../platform/json-pointer.js';
 import { isPrivateHost } from '../platform/addresses/target-rules.js';
 import type { Targets } from '../platform/net/targets.js';
 
-/** `ownProperties`: a field may be named `constructor`. `verbose`: messages quote the schema of the error. */
+/** `ownProperties`: a field may have the name `constructor`. `verbose`: messages quote the schema of the error. */
 const ajv = new Ajv({
   allErrors: true,
   verbose: true,
@@ -39,10 +39,10 @@ export function configProblems(schema: ConfigSchema, config: unknown): FieldErro
   // Ajv caches each compiled schema.
   const validate = ajv.compile(schema);
   validate(config);
-  // An error of an invalid name is followed by an error of the keyword `propertyNames`.
+  // ajv reports an invalid name twice: the second error has the keyword `propertyNames`.
   const errors = validate.errors?.filter(({ propertyName }) => propertyName === undefined) ?? [];
   return Array.from(Map.groupBy(errors, pointerOf), ([pointer, all]) => {
-    // A value of the wrong type or length is also an unknown value.
+    // A value of the wrong type or length is also reported as an unknown value.
     const { keyword, parentSchema, data } = all.find((one) => one.keyword !== 'enum') ?? all[0]!;
     const ofField = parentSchema as ValueSchema;
     const [code, text] = (RULES[keyword.replace(/^(min|max)/, '')] ?? RULES[String(ofField.type)])!;
@@ -52,7 +52,7 @@ export function configProblems(schema: ConfigSchema, config: unknown): FieldErro
 }
 
 function pointerOf({ instancePath, params }: ErrorObject): string {
-  // For a missing or unknown name, ajv points to the object around it.
+  // For a missing or unknown name, the path of ajv is the path of the enclosing object.
   const { missingProperty, additionalProperty, propertyName } = params as Record<string, string>;
   const name = missingProperty ?? additionalProperty ?? propertyName;
   return name === undefined ? instancePath : pointerTo(instancePath, name);
@@ -60,7 +60,7 @@ function pointerOf({ instancePath, params }: ErrorObject): string {
 
 type Rule = readonly [code: string, text: (schema: ValueSchema, value: unknown) => string];
 
-/** By keyword without `min` and `max`, or by the type for a wrong type or number. */
+/** Rules by keyword without `min` and `max`, or by the type for a wrong type or number. */
 const RULES: Readonly<Record<string, Rule>> = {
   required: ['required', () => 'is required'],
   additionalProperties: ['unknown_field', () => 'is not a known field'],
@@ -98,13 +98,13 @@ export interface TargetType<Schema extends ConfigSchema = ConfigSchema> {
   readonly config: Schema;
   /** Schema in requests, if the service can generate a field. */
   readonly requestConfig?: ConfigSchema;
-  /** The secrets sign messages and are never sent, so a new address does not require them again. */
+  /** True if the secrets sign messages and are never sent, so that a new address does not require new secrets. */
   readonly signsOnly?: true;
   problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
   sentTo?(config: ConfigOf<Schema>): readonly string[];
 }
 
-/** The types of connectors or channels that the files of a folder export, in the order of the file names. */
+/** Types of connectors or channels that the files of a folder export, in the order of the file names. */
 export class TypesByName<Type extends TargetType> {
   readonly all: readonly Type[];
 
@@ -132,7 +132,7 @@ export class TypesByName<Type extends TargetType> {
   }
 }
 
-/** Scheme, host and port of each place that secrets are sent to. An address that is a lost secret has none. */
+/** Returns scheme, host and port of each place that receives secrets. Skips an address that is a lost secret. */
 export function originsOf(schema: ConfigSchema, config: Config): string[] {
   if (schema.properties['host']) {
     const { host, port, secure } = withDefaults(schema, config) as Readonly<
@@ -143,7 +143,7 @@ export function originsOf(schema: ConfigSchema, config: Config): string[] {
   return addressesIn(schema, config).map(([, { origin }]) => origin);
 }
 
-/** Fields that are addresses, with their values or defaults. */
+/** Returns the address fields, with their values or defaults. */
 function addressesIn({ properties }: ConfigSchema, config: Config) {
   return Object.entries(properties).flatMap(([name, { format, default: value }]) => {
     const address = config[name] ?? value;
@@ -153,7 +153,7 @@ function addressesIn({ properties }: ConfigSchema, config: Config) {
   });
 }
 
-/** Stored secrets that a change does not contain. Somebody who can change an address must not learn the secrets. */
+/** Returns the stored secrets that a change does not contain. A person who can change an address must not learn the secrets. */
 export function secretsNotGivenAgain(
   schema: ConfigSchema,
   before: Config,
@@ -166,8 +166,8 @@ export function secretsNotGivenAgain(
 }
 
 /**
- * Rejects IP addresses that the service must not connect to, and unencrypted transport of secrets over the internet.
- * Names are checked at each call, because they may resolve differently later.
+ * Rejects forbidden IP addresses, and unencrypted transport of secrets over the internet. Names are checked at each call,
+ * because they may resolve to other addresses later.
  */
 export function addressProblems(
   schema: ConfigSchema,
@@ -190,7 +190,7 @@ export function refusedTarget(field: string): FieldError {
   return problemAt(field, 'target_refused', text);
 }
 
-/** The schema comes first, because the other rules need valid fields. */
+/** Checks the schema first, because the other rules need valid fields. */
 export function allProblems(kind: TargetType, config: Config, targets: Targets): FieldError[] {
   const ofSchema = configProblems(kind.config, config);
   if (ofSchema.length > 0) return ofSchema;

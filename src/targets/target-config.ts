@@ -1,12 +1,14 @@
-/** If a vendor echoes input, masking reveals whether a guess was right, and one echo can contain thousands of short ones. */
+/**
+ * Minimum length of a secret. A masked word in a response confirms a guess, and one response can contain thousands of short
+ * guesses.
+ */
 export const SHORTEST_SECRET = 8;
 
-/** Part of JSON Schema. */
 export interface ValueSchema {
   readonly type:
     'string' | 'integer' | 'boolean' | 'array' | 'object' | readonly ['object', 'string'];
   readonly description?: string;
-  /** A secret, or a map of secrets: encrypted, and never returned. */
+  /** True for a secret or a map of secrets, which are encrypted and never returned. */
   readonly writeOnly?: true;
   readonly default?: string | number | boolean;
   readonly enum?: readonly string[];
@@ -28,7 +30,7 @@ export interface ValueSchema {
   readonly additionalProperties?: ValueSchema | false;
   readonly minProperties?: number;
   readonly maxProperties?: number;
-  /** Names are case-insensitive, like header names. JSON Schema has no keyword for this. */
+  /** True if names are case-insensitive, like header names. JSON Schema has no keyword for this. */
   readonly 'x-ignore-case'?: true;
 }
 
@@ -98,7 +100,7 @@ type SetNames<Schema extends Fields> = {
       : never;
 }[keyof Schema['properties']];
 
-/** A configuration that is valid by the schema and has its defaults. */
+/** A configuration that is valid by the schema and contains its defaults. */
 export type ConfigOf<Schema extends Fields> = {
   readonly [Name in SetNames<Schema>]: ValueOf<Schema['properties'][Name]>;
 } & {
@@ -136,7 +138,7 @@ export function splitConfig({ properties }: ConfigSchema, config: Config) {
   return { readable: partOf(false), secrets: partOf(true) };
 }
 
-/** A map of secrets changes entry by entry, because callers cannot read the other entries. Null removes. */
+/** A map of secrets changes entry by entry, because callers cannot read the other entries. Null removes an entry. */
 export function changeConfig(schema: ConfigSchema, before: Config, change: Config): Config {
   const after = new Map(Object.entries(before));
   for (const [name, value] of Object.entries(change)) {
@@ -150,12 +152,12 @@ export function changeConfig(schema: ConfigSchema, before: Config, change: Confi
   return Object.fromEntries(after);
 }
 
-/** A field of a request or a secret may be named `constructor`. */
+/** Reads own members only, because a field or a secret may have the name `constructor`. */
 export function ownOf<Value>(object: Readonly<Record<string, Value>>, name: string) {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Names of the secrets that are set, such as `secrets.token`. */
+/** Names of the secrets with a value, such as `secrets.token`. */
 export function secretNames(schema: ConfigSchema, config: Config): string[] {
   return Object.entries(splitConfig(schema, config).secrets)
     .flatMap(([name, value]) =>

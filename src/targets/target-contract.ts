@@ -36,7 +36,7 @@ import {
   type ValueSchema,
 } from './target-config.js';
 
-/** Request to create a connector or a channel. The contract has one schema per type instead. */
+/** The contract has one schema per type instead. */
 export abstract class TargetInput {
   @GivenName()
   readonly name: string;
@@ -162,9 +162,9 @@ export function schemasByType(requests: RequestsByType): Readonly<Record<string,
   return schemas as Record<string, SchemaObject>;
 }
 
-// OpenAPI 3.0 has no patterns for names, and generators do not support union types. The service validates these.
+// OpenAPI 3.0 has no patterns for names, and generators do not support union types. The service validates both.
 
-/** Addresses without user and fragment. A format would say less and allow other schemes. */
+/** Pattern of addresses without user and fragment. A format would be less precise and allow other schemes. */
 const ADDRESSES = {
   uri: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\x00]+(/[^?#\\s\\x00]*)?$',
   'uri-with-query': '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\x00]+([/?][^#\\s\\x00]*)?$',
@@ -223,7 +223,7 @@ interface TargetRoutes {
   readonly name: string;
   readonly requests: RequestsByType;
   readonly shown: Type;
-  /** Answer to a change. Default: `shown`. */
+  /** Response to a change. Default: `shown`. */
   readonly changed?: Type;
   readonly test: Type;
   readonly type: Type;

@@ -27,15 +27,15 @@ export abstract class TargetRow extends RowTimes {
   @Column({ type: 'boolean' })
   readonly enabled: boolean;
 
-  /** Without its secrets. */
+  /** Configuration without secrets. */
   @Column({ type: 'jsonb' })
   readonly config: Config;
 
-  /** Sealed secrets; null if there are none. */
+  /** Encrypted secrets; null if there are none. */
   @Column({ type: 'text', nullable: true })
   readonly secrets: string | null;
 
-  /** Names of the secrets that are set, such as `secrets.token`. */
+  /** Names of the secrets with a value, such as `secrets.token`. */
   @Column({ type: 'text', array: true, default: [] })
   readonly secret_names: string[];
 
@@ -77,7 +77,7 @@ export abstract class TargetRows<Row extends TargetRow> {
     return { items, total };
   }
 
-  /** Locks the row if there is a transaction. */
+  /** Finds a row, and locks it if a transaction is given. */
   async find(id: string, tx?: Tx): Promise<Row | null> {
     if (!isUuid(id)) return null;
     const lock = tx && ({ mode: 'pessimistic_write' } as const);
@@ -96,12 +96,11 @@ export abstract class TargetRows<Row extends TargetRow> {
     return await this.reread(tx, row.id);
   }
 
-  /** The row stays, because other rows refer to it. Its configuration may contain a secret. */
+  /** Marks the row as deleted, because other rows refer to it. Clears the configuration, which may contain a secret. */
   async markDeleted(tx: Tx, id: string, more: QueryDeepPartialEntity<Row> = {}): Promise<void> {
     await this.rows(tx).update(id, { ...DELETED, ...more });
   }
 
-  /** Changes a locked row. */
   async change(
     tx: Tx,
     id: string,

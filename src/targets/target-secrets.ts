@@ -19,11 +19,11 @@ type Sealed = Pick<StoredConfig, 'config' | 'secrets'>;
 
 interface CheckedConfig {
   readonly stored: StoredConfig;
-  /** Destinations before and after a change that changes them, for the audit trail. */
+  /** Destinations before and after a change of the destinations, for the audit trail. */
   readonly details: { readonly sent_to_before?: string[]; readonly sent_to?: string[] };
 }
 
-/** Secrets that were sealed for one target cannot be opened for another. */
+/** Encrypts secrets. Secrets of one target cannot be decrypted for another target. */
 @Injectable()
 export class SealedConfig {
   protected readonly owner: string = 'connector';
@@ -38,7 +38,7 @@ export class SealedConfig {
     return { stored, details: { sent_to: destinationsOf(kind, config) } };
   }
 
-  /** Applies a partial change. If it changes the destination of secrets, all secrets must be given again. */
+  /** Applies a partial change. A change of the destination of secrets requires all secrets again. */
   change(kind: TargetType, id: string, before: Sealed, change: Config): CheckedConfig {
     const opened = this.open(id, before);
     const after = changeConfig(kind.config, opened, change);
@@ -85,7 +85,7 @@ const destinationsOf = (kind: TargetType, config: Config): string[] => [
   ...(kind.sentTo?.(config) ?? []),
 ];
 
-/** The SQL of "A lost key" in docs/operations.md stores this problem; attention finds it. */
+/** Stored by the SQL of "A lost key" in docs/operations.md, and found by attention. */
 export const SECRETS_LOST = 'Its secrets were lost with their key. Give it new ones and enable it.';
 
 export function sealedSecretsOf(table: string, owner: string): SealedColumn {

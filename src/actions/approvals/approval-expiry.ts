@@ -19,19 +19,18 @@ const COUNT_WAITING: Statement = {
   text: `select ${countOf('action', [`status = 'pending_approval'`])}::integer as n`,
 };
 
-/** In seconds. `greatest` ignores the null of no action. */
+/** In seconds. `greatest` ignores null, which stands for no action. */
 const LONGEST_WAIT: Statement = {
   name: 'actions_longest_wait',
   text: `select greatest(0, extract(epoch from clock_timestamp() - min(requested_at)))::float8 as n
     from actions where status = 'pending_approval'`,
 };
 
-/** Reason for the rejection of an action that nobody decided on in time. */
 export function expiredReason(minutes: number): string {
   return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
 }
 
-/** Jobs that remind of undecided actions, and reject them after APPROVAL_TTL_MINUTES; gauges of their number and wait. */
+/** Jobs that send reminders of undecided actions, and reject them after APPROVAL_TTL_MINUTES; gauges of their number and age. */
 @Injectable()
 export class ApprovalExpiry implements OnModuleInit {
   constructor(
@@ -54,7 +53,6 @@ export class ApprovalExpiry implements OnModuleInit {
     this.gauges.register('approvals_oldest_seconds', read(LONGEST_WAIT));
   }
 
-  /** Rejects the actions that nobody decided on in time. */
   async expire(signal?: AbortSignal): Promise<void> {
     await this.inBatches(signal, async (tx) => {
       const rejection = {
@@ -73,7 +71,6 @@ export class ApprovalExpiry implements OnModuleInit {
     });
   }
 
-  /** Reminds of the actions that expire soon. */
   async remind(signal?: AbortSignal): Promise<void> {
     await this.inBatches(signal, async (tx) => {
       const expiring = await this.actions.remind(tx, BATCH);

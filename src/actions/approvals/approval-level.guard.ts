@@ -6,14 +6,13 @@ import type { Action } from '../action.js';
 import { RequiredLevels } from '../required-levels.js';
 
 /**
- * Rejects a caller whose level is too low for a decision. It checks under the lock of the decision, because the level of an
- * action can rise until then.
+ * Rejects a caller whose level is too low for a decision. Checks the level under the lock of the decision, because the level of
+ * an action can rise until then.
  */
 @Injectable()
 export class ApprovalLevelGuard {
   constructor(private readonly levels: RequiredLevels) {}
 
-  /** Returns the level that the action needs now. */
   requireForApproval(caller: Principal, action: Action): ApprovalLevel {
     const level = this.levels.forRequest(action);
     requireApprovalLevel(caller, level);

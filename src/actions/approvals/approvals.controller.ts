@@ -25,7 +25,7 @@ import {
 import { ActionWork } from '../execution/action-work.js';
 import { ApprovalsService } from './approvals.service.js';
 
-/** A decided action has the fields that an undecided action has not. */
+/** Presents a decided action, which has more fields than an undecided action. */
 const presentDecided = <Dto extends object>(type: new () => Dto) => {
   const fields = present(type);
   return (action: Action): Dto => fields(withShownIds(action) as RowOf<Dto>);

@@ -8,7 +8,6 @@ import { ApprovalLevelGuard } from './approval-level.guard.js';
 import { ApprovalsController, RollbackController } from './approvals.controller.js';
 import { ApprovalsService } from './approvals.service.js';
 
-/** Approvals, rejections and rollbacks of actions. */
 @Module({
   imports: [ActionsModule, AuthModule, IncidentsModule, KillSwitchModule],
   controllers: [ApprovalsController, RollbackController],

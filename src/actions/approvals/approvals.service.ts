@@ -36,7 +36,7 @@ import { higherLevel, RequiredLevels } from '../required-levels.js';
 /** Makes the decision in the transaction that has locked the action. Its last check is `requirePermit`. */
 type Decide = (tx: Tx, action: Action, requirePermit: () => void) => Promise<Action>;
 
-/** Decisions of people on actions. The row lock lets one of several simultaneous decisions win. */
+/** Records the decisions of people on actions. The row lock lets one of several concurrent decisions win. */
 @Injectable()
 export class ApprovalsService {
   constructor(
@@ -57,7 +57,6 @@ export class ApprovalsService {
     @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
   ) {}
 
-  /** Approves the action, runs it, and returns the action after the run. */
   async approve(
     caller: Principal,
     id: string,
@@ -96,7 +95,7 @@ export class ApprovalsService {
     );
   }
 
-  /** A requester may reject their own action. */
+  /** Rejects the action. A requester may reject their own action. */
   async reject(
     caller: Principal,
     id: string,
@@ -160,7 +159,7 @@ export class ApprovalsService {
   }
 
   /**
-   * Decides on an action in a transaction, and runs the action if it may run. An action whose connector only simulates ends in
+   * Decides on an action in a transaction, and runs the action if it may run. An action with a simulating connector ends in
    * that transaction.
    */
   private async decideAndRun(
@@ -195,14 +194,14 @@ export class ApprovalsService {
     return await this.work.wait(action, ended);
   }
 
-  /** Returns the action before the transaction that locks it, whose connector has to be known. */
+  /** Returns the action before the transaction that locks it, because the connector is looked up first. */
   private async find(id: string): Promise<Action> {
     const action = await this.actions.findById(id);
     if (!action) throw new NotFoundError('Action');
     return action;
   }
 
-  /** Locks the incident and then the action. A deletion locks them in the same order, so that the two never wait for each other. */
+  /** Locks the incident, then the action. A deletion uses the same order, which prevents deadlocks. */
   private async lock(tx: Tx, { id, incident_id }: Action): Promise<Action> {
     if (incident_id) await this.incidents.lockForShare(tx, incident_id);
     const [action] = await this.actions.lock(tx, [id]);
@@ -210,7 +209,7 @@ export class ApprovalsService {
     return action;
   }
 
-  /** Whether four eyes are required and the caller is a requester of the action. */
+  /** True if four eyes are required and the caller is a requester of the action. */
   private async isOwnRequest(tx: Tx, caller: Principal, action: Action): Promise<boolean> {
     const { approvalFourEyes } = this.settings;
     return approvalFourEyes && (await this.principals.isAmong(tx, caller, askersOf(action)));
@@ -232,7 +231,7 @@ function requireWaiting({ status }: Action): void {
 
 const ROLLED_BACK = 'The action has been rolled back, or its rollback is under way.';
 
-/** Returns why the action cannot be rolled back; `undefined` if it can. */
+/** Returns the reason why the action cannot be rolled back; `undefined` if it can. */
 export function rollbackObstacle({ rolled_back_by, status, result }: Action): string | undefined {
   if (rolled_back_by !== undefined) return ROLLED_BACK;
   const mayHaveHappened =
@@ -240,7 +239,7 @@ export function rollbackObstacle({ rolled_back_by, status, result }: Action): st
   return mayHaveHappened ? undefined : `The action is ${status}, and not completed.`;
 }
 
-/** Parameters of the inverse: the same values as the original, with the reason of the rollback. */
+/** Returns the parameters of the inverse action: those of the original, with the reason of the rollback. */
 export function inverseParameters(
   inverse: ActionTypeName,
   original: Parameters,

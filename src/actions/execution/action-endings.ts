@@ -9,19 +9,19 @@ import { ActionRecorder } from '../action-records.js';
 import { ActionsRepository, WAITING, type Withdrawal } from '../actions.repository.js';
 import { endOf, resultOfLoss } from './execution-rules.js';
 
-/** End of an action. */
 export interface Ending {
   readonly action: Action;
-  /** Absent if the incident was deleted before anything was sent: the action is rejected. */
+  /** Absent if the incident was deleted before a request was sent: the action is rejected. */
   readonly result?: ActionResult;
   readonly connectorId?: string;
-  /** Default: who approved or requested the action. */
+  /** Default: the approver or requester of the action. */
   readonly by?: string;
 }
 
 /**
- * Ends actions and records their ends: with a result, by a rejection, or because they have not begun when held actions are
- * discarded, an incident is deleted or closed with `pending: withdraw`, or a playbook run is cancelled.
+ * Ends actions and records the ends: a result, a rejection, or a withdrawal of actions that have not begun. A withdrawal
+ * happens when held actions are discarded, an incident is deleted or closed with `pending: withdraw`, or a playbook run is
+ * cancelled.
  */
 @Injectable()
 export class ActionEndings implements OnModuleInit {
@@ -52,7 +52,6 @@ export class ActionEndings implements OnModuleInit {
     });
   }
 
-  /** Returns the ended actions. */
   async endAll(tx: Tx, endings: readonly Ending[]): Promise<Action[]> {
     const ends = endings.flatMap(({ action, result, connectorId: connector_id, by }) => {
       const executed_by = by ?? executedBy(action);
@@ -87,8 +86,8 @@ export class ActionEndings implements OnModuleInit {
   }
 
   /**
-   * Rejects pending actions that have not begun, and fails those whose call may have been sent. Leaves the others. Returns the
-   * number of ended actions.
+   * Rejects pending actions that have not begun, and fails those whose call may have been sent. Ignores other actions. Returns
+   * the number of ended actions.
    */
   async withdraw(tx: Tx, which: Withdrawal, by: string, message: string): Promise<number> {
     const withdrawn = await this.actions.withdraw(tx, which);

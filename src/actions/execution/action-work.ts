@@ -34,21 +34,24 @@ export interface StartedAction extends Pick<NewWork, 'span'> {
 type Outcome = Ending | undefined;
 
 const KIND = 'action';
-/** Simultaneous calls of each connector on each replica, beside those that a request waits for; and as many questions. */
+/**
+ * Maximum concurrent calls per connector and replica, in addition to calls that a request waits for. The same limit applies to
+ * questions.
+ */
 export const MOST_PER_CONNECTOR = 8;
-/** Maximum time that a request needs beside the wait for its action. */
+/** Maximum duration of a request, in addition to the wait for its action. */
 const GRACE_MS = 5_000;
-/** Pause before an attempt that the database or a lapsed permit stopped is repeated. */
+/** Pause before a repeated attempt, if the database or an expired permit stopped the attempt. */
 const STOPPED_MS = 500;
-/** A call, a question about its outcome, and some time for statements. */
+/** Duration of a call, a question about the outcome, and statements. */
 const TIME_BESIDE_CALL_MS = 2 * QUESTION_MS;
 
 const callLane = (connectorId: string): string => `${KIND}.${connectorId}`;
 const askLane = (connectorId: string): string => `ask.${connectorId}`;
 
 /**
- * Executes actions. Each connector has a lane for calls, which is gated by the kill switch, and a lane for questions, which is
- * not, so that a slow vendor delays only its own actions and no call delays a question.
+ * Executes actions. Each connector has a lane for calls, which the kill switch gates, and a lane for questions, which it does
+ * not gate. A slow vendor delays only its own actions, and calls do not delay questions.
  */
 @Injectable()
 export class ActionWork implements OnModuleInit {
@@ -84,17 +87,17 @@ export class ActionWork implements OnModuleInit {
     this.work.define({ ...kind, name: 'ask', gate: undefined });
   }
 
-  /** Maximum time until a request is answered. */
+  /** Maximum time until a request gets a response. */
   get answeredWithinMs(): number {
     return this.settings.actionWaitMs + GRACE_MS;
   }
 
-  /** The actions begin after the commit, each when its connector has a free place. */
+  /** Adds work. The actions begin after the commit, as soon as their connector has a free slot. */
   async add(tx: Tx, started: readonly StartedAction[]): Promise<void> {
     await this.work.add(tx, { name: KIND }, ...started.map(newWork));
   }
 
-  /** This replica begins the actions right after the commit. Returns, by id, the action after its first attempt. */
+  /** Adds work that this replica begins right after the commit. Returns, by id, the action after the first attempt. */
   async begin(
     tx: Tx,
     started: readonly StartedAction[],
@@ -151,7 +154,7 @@ export class ActionWork implements OnModuleInit {
     if (row.lane !== lane) return again(0, { lane, state: { ...state, asked_since: since } });
     const call = { row, action, state, connector: called! };
     if (step === 'poll') return this.after(call, await this.calls.poll(call));
-    // With many questions to a hanging vendor, an action could wait longer than for its lease.
+    // With many questions to a hanging vendor, an action could wait longer than its lease.
     const isLate = presentTime() - since > this.settings.actionLeaseMs;
     const known = isLate ? 'unknown' : await this.calls.ask(call);
     if (known !== 'unknown') return this.after(call, known);
@@ -182,8 +185,8 @@ export class ActionWork implements OnModuleInit {
 }
 
 /**
- * Takes the permit for a claim. Its lock must be the first lock of a transaction, but other errors of a request come before
- * `kill_switch_active`. So the returned function throws that error, or returns the permit.
+ * Claims the permit early and checks it late. The lock of the permit must be the first lock of a transaction, but other errors
+ * of a request come before `kill_switch_active`. The returned function throws that error or returns the permit.
  */
 export async function claimPermitLate(killSwitch: KillSwitch, tx: Tx): Promise<() => Permit> {
   try {
@@ -209,7 +212,7 @@ function again(
   return new AgainOutcome({ inMs, countsAsAttempt, ...options });
 }
 
-/** Ends the action with the outcome that its state allows. */
+/** Ends the action. The state of the call determines the outcome. */
 function giveUp(action: Action, state: CallState, provider: Connector | undefined): Ending {
   const { sent_to, accepted } = state;
   if (sent_to === undefined && !provider) return { action, result: noConnector(action) };

@@ -3,20 +3,20 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { SYSTEM } from '../action.js';
 import { failed } from './execution-rules.js';
 
-/** Actions whose vendors may have done more than the backup knows. */
+/** Actions that may have had effects at vendors after the backup. */
 export interface ActionsAcrossRestore {
-  /** In progress in the backup, or approved since. They fail with `outcome_unknown`. */
+  /** Actions in progress in the backup, or approved since the backup. They fail with `outcome_unknown`. */
   readonly failed: readonly string[];
-  /** Missing in the backup, with a call to the vendor that had no answer yet. */
+  /** Actions that the backup does not contain, with an unanswered call to the vendor. */
   readonly lost: readonly string[];
 }
 
-/** Connector that a rollback would use. The lane of a lapsed claim names none. */
+/** Connector that a rollback would use. The lane of an expired claim names no connector. */
 const CALLED = `coalesce(work.state ->> 'sent_to', nullif(split_part(work.lane, '.', 2), ''))`;
 
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
-/** Call it before the content of the database is replaced, in the same transaction. */
+/** Must run before the content of the database is replaced, in the same transaction. */
 export async function noteActionsBeforeRestore(tx: Tx): Promise<void> {
   await tx.query(
     `create temporary table actions_before_restore on commit drop as
@@ -25,7 +25,7 @@ export async function noteActionsBeforeRestore(tx: Tx): Promise<void> {
   );
 }
 
-/** Call it after the content is replaced. A restore does not undo effects at vendors, so nothing is repeated. */
+/** Must run after the content is replaced. A restore does not undo effects at vendors, so no action is repeated. */
 export async function carryActionsOverRestore(tx: Tx): Promise<ActionsAcrossRestore> {
   const result = failed(
     'outcome_unknown',

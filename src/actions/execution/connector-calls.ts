@@ -29,7 +29,6 @@ import {
   resultOfLoss,
 } from './execution-rules.js';
 
-/** An attempt of an action, or a question about it. */
 export interface Call {
   readonly action: Action;
   readonly connector: Connector;
@@ -37,14 +36,13 @@ export interface Call {
   readonly state: CallState;
 }
 
-/** How an attempt ended. */
 export type CallEnd =
   | { readonly kind: 'ended'; readonly result: ActionResult }
   | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
-  /** The gate stopped the call for a temporary reason: the kill switch, or the database. */
+  /** The gate stopped the call for a temporary reason: the kill switch or a database outage. */
   | { readonly kind: 'stopped'; readonly sent: boolean; readonly isHeld: boolean };
 
-/** Finds and calls connectors, and asks them about earlier calls. Nothing here depends on the answers of other connectors. */
+/** Finds and calls connectors, and asks them about earlier calls. The connectors are independent of each other. */
 @Injectable()
 export class ConnectorCalls {
   private readonly log = new Logger(ConnectorCalls.name);
@@ -67,7 +65,7 @@ export class ConnectorCalls {
     return original && (await this.connectorOfRollback(original, action_type));
   }
 
-  /** Returns the connector of the original action. Another vendor would find nothing to undo and report success. */
+  /** Returns the connector of the original action. The connector of another vendor would find no effect and report success. */
   async connectorOfRollback(
     { connector_id }: Pick<Action, 'connector_id'>,
     inverse: ActionTypeName,
@@ -79,7 +77,7 @@ export class ConnectorCalls {
     const { row, connector } = call;
     const permit = row.permit as Permit;
     const note = (tx?: Tx) => row.note({ sent_to: connector.identity.id }, tx);
-    // A simulated call sends nothing.
+    // A simulated call sends no request.
     const steps = connector.simulates ? {} : { noteSending: () => note(), reclaim: note };
     let gate: PermitGate | undefined;
     try {
@@ -103,7 +101,7 @@ export class ConnectorCalls {
     return outcome === undefined || outcome === 'unknown' ? 'unknown' : endOf(outcome);
   }
 
-  /** Without an answer, the operation counts as still accepted. */
+  /** Without an answer, the operation still counts as accepted. */
   async poll(call: Call): Promise<CallEnd> {
     const { handle, at } = call.state.accepted!;
     const ms = pollMs(at, presentTime(), this.settings.actionDeadlineMs);
@@ -113,8 +111,8 @@ export class ConnectorCalls {
   }
 
   /**
-   * Asks what the action would change. Returns why this is not known if the vendor does not answer, and `undefined` if the
-   * connector has no preview of the type.
+   * Asks for the effect of the action. Returns the reason if the vendor does not answer, and `undefined` if the connector has
+   * no preview of the type.
    */
   async preview(connector: Connector, action: Action): Promise<ActionPreview | undefined> {
     try {
@@ -134,7 +132,6 @@ export class ConnectorCalls {
     return await connector.execute(await this.callOf(action, row.fence), gate);
   }
 
-  /** Returns `undefined` without an answer. */
   private async question<T>(
     { action, row }: Call,
     ms: number,
@@ -149,7 +146,7 @@ export class ConnectorCalls {
     }
   }
 
-  /** @param attempt the fence, which counts the attempts, so the log of the vendor shows the attempt */
+  /** @param attempt fence of the work, which counts the attempts; shown in the logs of the vendor */
   private async callOf(action: Action, attempt: number): Promise<ActionCall> {
     const { id, action_type, parameters, rollback_of } = action;
     const original = rollback_of && (await this.actions.findById(rollback_of));
@@ -194,7 +191,7 @@ export class ConnectorCalls {
   }
 }
 
-/** Does not wait for a connector that ignores the signal. */
+/** Stops waiting at the deadline, even if the connector ignores the signal. */
 async function inTime<T>(
   ms: number,
   signal: AbortSignal,
@@ -216,7 +213,7 @@ function endOf(outcome: Outcome): CallEnd {
     : { kind: 'ended', result: resultOf(outcome) };
 }
 
-/** Returns `undefined` for an error that says nothing about the vendor. */
+/** Returns `undefined` for an error that the vendor did not cause. */
 function causeOf(error: unknown): Pick<Loss, 'kind' | 'message'> | undefined {
   if (error instanceof OutcomeUnknownError) return { kind: error.reason, message: error.message };
   if (error instanceof UnreachableError) return { kind: 'unreachable', message: error.message };

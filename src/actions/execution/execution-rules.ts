@@ -31,18 +31,17 @@ export function failed(code: FailureCode, message: string): ActionResult {
   return { success: false, message: shownMessage(message), code };
 }
 
-/** A call that ended without an outcome. */
 export interface Loss {
   readonly kind: 'unreachable' | 'timeout' | 'broken' | 'stopped';
   readonly message: string;
-  /** This attempt or an earlier attempt may have sent a request. */
+  /** True if this attempt or an earlier attempt may have sent a request. */
   readonly sent: boolean;
   readonly idempotent: boolean;
-  /** A look-up changes nothing, so no outcome is unknown. */
+  /** True for a look-up, which changes nothing and so has no unknown outcome. */
   readonly isLookUp?: boolean;
 }
 
-/** Returns the result of a call whose outcome cannot be found out. */
+/** Returns the result of a call with an unknown outcome. */
 export function resultOfLoss({ kind, message, sent, idempotent, isLookUp }: Loss): ActionResult {
   if (!sent) {
     return kind === 'unreachable'
@@ -71,21 +70,21 @@ export function noConnector({ rollback_of }: Pick<Action, 'rollback_of'>): Actio
   );
 }
 
-/** Deadline of a question to a vendor, which is a few short requests. A hanging question frees its place then. */
+/** Deadline of a question to a vendor, which consists of a few short requests. Then a hanging question frees its slot. */
 export const QUESTION_MS = 30_000;
 const SHORTEST_POLL_MS = 1_000;
 
 const SHORTEST_REST_MS = 500;
 const LONGEST_REST_MS = 15_000;
 
-/** Returns the deadline of a poll: the rest of the deadline of the action, so that no hanging vendor extends it by more than 1 s. */
+/** Returns the deadline of a poll: the rest of the deadline of the action, so that a hanging vendor extends it by at most 1 s. */
 export function pollMs(acceptedAt: number, now: number, deadlineMs: number): number {
   return Math.min(Math.max(acceptedAt + deadlineMs - now, SHORTEST_POLL_MS), QUESTION_MS);
 }
 
 /**
- * Returns the time until the next poll of an accepted operation: half of the time since its acceptance, so that slow
- * operations are polled less often. 0 after the deadline of the action.
+ * Returns the time until the next poll of an accepted operation: half of the time since the acceptance, so that slow operations
+ * are polled less often. Returns 0 after the deadline of the action.
  */
 export function restMs(acceptedAt: number, now: number, deadlineMs: number): number {
   const elapsed = now - acceptedAt;
@@ -95,32 +94,31 @@ export function restMs(acceptedAt: number, now: number, deadlineMs: number): num
 
 /** State of the work of an action, for later attempts. */
 export interface CallState {
-  /** Id of the connector that a request may have been sent to. Stored before the first byte leaves. */
+  /** Id of the connector that may have received a request. Stored before the first byte is sent. */
   readonly sent_to?: string;
-  /** Since when the outcome of that request waits for a question to the vendor. */
+  /** Time since which a question to the vendor about that request waits. */
   readonly asked_since?: number;
-  /** The vendor does not know the outcome of that request. */
+  /** True if the vendor does not know the outcome of that request. */
   readonly is_unknown?: true;
-  /** The vendor works on the action. Its handle is for questions about the progress. */
+  /** The vendor is still executing the action. The handle is used to poll its progress. */
   readonly accepted?: { readonly handle: Record<string, unknown>; readonly at: number };
 }
 
-/** Maximum attempts of an action that sent nothing, without polls and questions. */
+/** Maximum attempts of an action that sent no request. Polls and questions do not count. */
 const MOST_ATTEMPTS = 5;
-/** Maximum attempts of a sent action that may be repeated: without a limit, an action that crashes the service would never end. */
+/** Maximum attempts of a sent action that may be repeated. Without this limit, an action that crashes the service would never end. */
 const MOST_REPETITIONS = 25;
 
-/** The connectors of an action. */
 export interface Connectors {
-  /** Connector that a request may have been sent to, even if it is disabled now. */
+  /** Connector that may have received a request, even if the connector is disabled now. */
   readonly called?: Connector;
   /** Connector that provides the action now. */
   readonly provider?: Connector;
 }
 
 /**
- * Next step of an action. `poll`: the vendor works on it. `ask`: the vendor may know the outcome of a request. `give up`: the
- * action ends with the outcome that its state allows.
+ * Returns the next step of an action. `poll`: the vendor is still executing the action. `ask`: the vendor may know the outcome
+ * of a request. `give up`: the action ends, and its state determines the outcome.
  */
 export function nextStep(
   action: Pick<Action, 'action_type'>,
@@ -134,7 +132,7 @@ export function nextStep(
   return maySend(action, state, attempt, connectors) ? 'send' : 'give up';
 }
 
-/** A sent request may have had its effect, so it is repeated only at the same connector, and only if that is safe. */
+/** A sent request may have had an effect, so it is repeated only at the same connector, and only if a repetition is safe. */
 function maySend(
   { action_type }: Pick<Action, 'action_type'>,
   { sent_to }: CallState,

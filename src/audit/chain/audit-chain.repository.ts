@@ -21,7 +21,7 @@ import {
   AuditSealEntity,
 } from '../audit.entity.js';
 
-/** Rows per transaction of the sealer: about 20 ms of work, and little to repeat after a crash. */
+/** Rows per transaction of the sealer: about 20 ms of work, so that little is repeated after a crash. */
 export const PAGE_ROWS = 1_000;
 
 export interface PageRow extends Cursor {
@@ -31,7 +31,7 @@ export interface PageRow extends Cursor {
 
 export type Seal = Pick<AuditSealEntity, 'audit_id' | 'hash'>;
 
-/** Two hashes per seal, so a page blocks the event loop for a few milliseconds. */
+/** Seals per page. Each seal needs two hashes, so a page blocks the event loop for a few milliseconds. */
 const PAGE_SEALS = 500;
 
 /** Largest number of a seal. */
@@ -40,19 +40,19 @@ const LAST_SEQ = 2n ** 63n - 1n;
 /** Prevents the planner from reading the whole table for one page. */
 const BY_INDEX = 'offset 0';
 
-/** The statements have no names, so that they are planned for the current table sizes. They run once per second. */
+/** The statements run once per second and have no names, so that PostgreSQL plans them for the current table sizes. */
 @Injectable()
 export class AuditChainRepository {
   /**
-   * Locks the row of the head, so that one sealer works per database. Only roles that may change the row can lock it.
-   * `false` if another sealer holds it, or if there is no head yet.
+   * Locks the row of the head, so that one sealer runs per database. Only roles that may change the row can lock it. Returns
+   * `false` if another sealer holds the lock, or if no head exists.
    */
   async lockHead(tx: Tx): Promise<boolean> {
     const rows = await tx.query<object[]>('select 1 from audit_chain for update skip locked');
     return rows.length > 0;
   }
 
-  /** Creates the first head and locks it until the transaction ends; `false` if another sealer was faster. */
+  /** Creates the first head and locks it until the transaction ends. Returns `false` if another sealer was faster. */
   async beginHead(tx: Tx, head: ChainHead): Promise<boolean> {
     const insert = tx.createQueryBuilder().insert().into(AuditChainEntity).values(head);
     const begun = await insert.orIgnore().returning('only_row').updateEntity(false).execute();
@@ -64,13 +64,13 @@ export class AuditChainRepository {
     return (await manager.getRepository(AuditSealEntity).findOneBy({ seq }))?.hash;
   }
 
-  /** Whether the chain contains the seal. After the chain was set back or made again it does not. */
+  /** True if the chain contains the seal. False after the chain was rolled back or rebuilt. */
   async containsSeal(manager: EntityManager, { seq, hash }: SealedPoint): Promise<boolean> {
     const present = await this.hashAt(manager, seq);
     return present !== undefined && sameBytes(present, hash);
   }
 
-  /** The last acceptance of the chain. The caller checks whether it is genuine. */
+  /** Returns the last acceptance of the chain. The caller checks that the entry is genuine. */
   async lastAcceptance(manager: EntityManager): Promise<AuditRow | undefined> {
     const [row] = await manager.query<AuditRow[]>(
       `select ${AUDIT_ROW} from audit_log a where action = '${HEAD_ACCEPTED}' order by id desc limit 1`,
@@ -106,7 +106,7 @@ export class AuditChainRepository {
     );
   }
 
-  /** The hashes are sent as one byte string, which costs a third of an array. */
+  /** The hashes are sent as one byte string, which costs a third as much as an array. */
   async insertSeals(tx: Tx, after: bigint, seals: readonly Seal[], keyId: string): Promise<void> {
     await tx.query(
       `insert into audit_seals (seq, audit_id, hash, key_id)
@@ -125,12 +125,12 @@ export class AuditChainRepository {
     await tx.getRepository(AuditChainEntity).update({ only_row: true }, head);
   }
 
-  /** `null` before the first round. */
+  /** Returns `null` before the first round. */
   async readHead(manager: EntityManager): Promise<AuditChainEntity | null> {
     return await manager.getRepository(AuditChainEntity).findOneBy({ only_row: true });
   }
 
-  /** Number of committed rows without a seal, and the time of the oldest. */
+  /** Returns the number of committed rows without a seal, and the time of the oldest of these rows. */
   async backlog(manager: EntityManager): Promise<{ unsealed: number; oldest: Date | null }> {
     const sealedTo = (await this.readHead(manager))?.sealed_to;
     const [row] = await manager.query<[{ unsealed: number; oldest: Date | null }]>(
@@ -141,7 +141,7 @@ export class AuditChainRepository {
     return row;
   }
 
-  /** Seals after the given number, each with its row. */
+  /** Returns the seals after the given number, with their rows. */
   async sealsAfter(
     manager: EntityManager,
     seq: bigint,
@@ -168,7 +168,7 @@ export class AuditChainRepository {
     await tx.getRepository(AuditRetiredKeyEntity).upsert(keys, ['key_id']);
   }
 
-  /** Returns the rows without a seal. `overdue`: the sealer has passed the row without sealing it. */
+  /** Returns the rows without a seal. `overdue`: the sealer has passed the row without a seal. */
   async unsealedAmong(
     manager: EntityManager,
     ids: readonly string[],
@@ -184,7 +184,7 @@ export class AuditChainRepository {
     );
   }
 
-  /** Whether an unsealed row was signed with a key other than the current one. */
+  /** True if an unsealed row was signed with a key other than the current key. */
   async hasUnsealedOfOthers(manager: EntityManager, presentId: string): Promise<boolean> {
     const rows = manager.createQueryBuilder(AuditLogEntity, 'a').where(NOT_SEALED);
     return await rows.andWhere('a.key_id <> :presentId', { presentId }).getExists();
@@ -195,18 +195,18 @@ export class AuditChainRepository {
 export const AUDIT_ROW = `a.id, a.at, a.actor, a.action, a.subject_type, a.subject_id, a.details::text as details,
   a.key_id, a.mac`;
 
-/** Rows that the snapshot `$1` does not see: of later transactions, and of transactions that were running. */
+/** Rows that the snapshot `$1` does not see: rows of later transactions, and of transactions that were running. */
 export const BEYOND_SNAPSHOT = `(a.xid >= pg_snapshot_xmax($1::pg_snapshot) or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))`;
 
-/** A subquery, because the planner may turn EXISTS into a scan of all seals. This is one index probe per row. */
+/** A subquery with one index probe per row. The planner may turn EXISTS into a scan of all seals. */
 const SEAL_OF_ROW = '(select true from audit_seals s where s.audit_id = a.id)';
 export const NOT_SEALED = `${SEAL_OF_ROW} is null`;
 const SEALED = `${SEAL_OF_ROW} is not null as sealed`;
 
 /**
- * Rows after the position `$3`, `$4` that the snapshot `to` sees and `$1` does not. A snapshot does not see transactions
- * from its xmax on, nor those that were running. The first are the end of the index, the second a few points in it, so
- * a transaction that stays open for hours costs nothing.
+ * Selects rows after the position `$3`, `$4` that the snapshot `to` sees and `$1` does not. A snapshot does not see
+ * transactions from its xmax on, nor transactions that were running. The former are the end of the index, the latter are a few
+ * points in the index, so a transaction that stays open for hours costs nothing.
  */
 export function newlyVisible(column: string, to: string, limit: number): string {
   const part = (condition: string) => `
@@ -236,7 +236,7 @@ const END = `
   left join audit_chain c on true
   left join (select seq, hash from audit_seals order by seq desc limit 1) last on true`;
 
-/** The columns of the head are null if there is none yet. */
+/** Columns of the head; null before the first head. */
 interface EndRow extends Omit<ChainHead, 'seq'> {
   readonly now_snapshot: string;
   readonly now_cluster: string;

@@ -34,7 +34,7 @@ export class AuditKeys {
     });
   }
 
-  /** Returns a function that finds the keys of a seal: keys of SECRETS_KEY, and each retired key up to its last seal. */
+  /** Returns a function that finds the keys of a seal: keys of SECRETS_KEY, and retired keys up to their last seal. */
   finder(retired: readonly AuditRetiredKeyEntity[]): FindKey {
     const opened = retired.map((one) => this.open(one)).filter((one) => one !== undefined);
     return (use, id, seq) =>
@@ -42,7 +42,7 @@ export class AuditKeys {
       opened.find(({ key_id, lastSeq }) => key_id === id && seq <= lastSeq)?.[use];
   }
 
-  /** `undefined` if the content was altered, or sealed with an unknown key. */
+  /** Returns `undefined` if the content was altered, or encrypted with an unknown key. */
   private open({ key_id, sealed }: AuditRetiredKeyEntity) {
     try {
       const content = JSON.parse(this.box.open(sealed, contextOf(key_id))) as string[];
@@ -54,7 +54,7 @@ export class AuditKeys {
   }
 }
 
-/** Finds the key of a seal, or of its row. */
+/** Finds the key of a seal or of the sealed row. */
 export type FindKey = (use: 'rows' | 'chain', id: string, seq: bigint) => KeyObject | undefined;
 
 const contextOf = (keyId: string) => `audit-key:${keyId}`;
@@ -69,13 +69,13 @@ export const RETIRED_AUDIT_KEYS: SealedColumn = {
 
 export const HASH_BYTES = 32;
 
-/** A position in the chain: the number of a seal, and its hash. */
+/** Position in the chain: the number of a seal, and its hash. */
 export type SealedPoint = Pick<AuditSealEntity, 'seq' | 'hash'>;
 
 /** Start of the chain, before the first seal. */
 export const GENESIS: SealedPoint = { seq: 0n, hash: Buffer.alloc(HASH_BYTES) };
 
-/** Proves that the service wrote the row: the MAC requires the key. */
+/** Computes the MAC of a row, which proves that the service wrote the row. */
 export function rowMac(key: KeyObject, row: AuditContent): Buffer {
   return macOf(key, [
     'row',
@@ -89,7 +89,7 @@ export function rowMac(key: KeyObject, row: AuditContent): Buffer {
   ]);
 }
 
-/** Whether the service wrote the row as it is. */
+/** True if the service wrote the row with this content. */
 export function isGenuine(row: AuditRow, keys: KeyRing): boolean {
   return isSignedBy(keys.find(row.key_id)?.key, row);
 }
@@ -98,7 +98,7 @@ function isSignedBy(key: KeyObject | undefined, row: AuditRow): boolean {
   return key !== undefined && sameBytes(row.mac, rowMac(key, row));
 }
 
-/** The next seal. It covers the row through the MAC of the row, so the sealer need not read the whole row. */
+/** Computes the next seal. The seal covers the MAC of the row, so the sealer does not read the whole row. */
 export function nextSeal(
   key: KeyObject,
   previous: SealedPoint,
@@ -112,7 +112,7 @@ export function sameBytes(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** The first field is the purpose of the MAC. JSON joins the fields, so different lists have different texts. */
+/** The first field is the purpose of the MAC. The fields are encoded as JSON, so that different lists have different texts. */
 export function macOf(key: KeyObject, fields: readonly (string | null)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(fields)).digest();
 }
@@ -122,9 +122,9 @@ export function hex(bytes: Buffer): string {
 }
 
 /**
- * Progress of the sealer, with PostgreSQL snapshots as text. All rows that `sealed_to` sees are sealed; null: unknown, so
- * every row must be checked. The current round seals the rows that `sealing_to` sees and `sealed_to` does not; null: there
- * is no current round. `after_xid` and `after_id` are the last row that the round has checked.
+ * Progress of the sealer, with PostgreSQL snapshots as text. All rows that `sealed_to` sees are sealed; null: unknown, so every
+ * row must be checked. The current round seals the rows that `sealing_to` sees and `sealed_to` does not see; null: no round is
+ * active. `after_xid` and `after_id` are the last row that the round has checked.
  */
 export type Progress = Pick<
   AuditChainEntity,
@@ -137,7 +137,7 @@ export interface Cursor {
   readonly id: string;
 }
 
-/** The row of audit_chain: the last seal and the progress, signed. */
+/** Row of audit_chain: the last seal and the progress, signed. */
 export type ChainHead = Omit<AuditChainEntity, 'only_row' | 'found_invalid_at'>;
 
 /** End of the chain, read in one statement. */
@@ -145,7 +145,7 @@ export interface ChainEnd {
   readonly head: ChainHead | undefined;
   readonly lastSeal: SealedPoint;
   readonly now: { readonly snapshot: string; readonly cluster: string };
-  /** The database was restored into another cluster, where the snapshots of the head are meaningless. */
+  /** True if the database was restored into another cluster, where the snapshots of the head are meaningless. */
   readonly restored: boolean;
 }
 
@@ -157,7 +157,7 @@ export function signHead({ id, key }: NamedKey, point: SealedPoint, progress: Pr
   return { seq, hash, cluster, sealed_to, sealing_to, after_xid, after_id, key_id: id, mac };
 }
 
-/** Message if the end of the chain is invalid. Only the service writes it, so a fault means tampering. */
+/** Returns a message if the end of the chain is invalid. Only the service writes the end, so a fault means tampering. */
 export function faultOfEnd({ head, lastSeal }: ChainEnd, keys: KeyRing): string | undefined {
   if (!head) return lastSeal.seq === GENESIS.seq ? undefined : 'its head was removed';
   const named = keys.find(head.key_id);
@@ -170,10 +170,10 @@ export function faultOfEnd({ head, lastSeal }: ChainEnd, keys: KeyRing): string 
   return sameBytes(head.hash, lastSeal.hash) ? undefined : 'its last seal was changed';
 }
 
-/** Comes before every row. */
+/** Position before the first row. */
 export const BEFORE_ALL: Cursor = { xid: '0', id: '00000000-0000-0000-0000-000000000000' };
 
-/** Continues the current round, or starts one that reaches up to now. */
+/** Continues the current round, or starts a round that ends now. */
 export function roundAt({ head, now, restored }: ChainEnd): Progress {
   const known = restored ? undefined : head;
   if (known && known.sealing_to !== null) return known;
@@ -186,19 +186,19 @@ export function roundAt({ head, now, restored }: ChainEnd): Progress {
   };
 }
 
-/** Progress after a page. `last` is the last row of the page; `undefined` if the round is over. */
+/** Returns the progress after a page. `last` is the last row of the page; `undefined` if the round is over. */
 export function progressAfter(round: Progress, last?: Cursor): Progress {
   if (last) return { ...round, after_xid: last.xid, after_id: last.id };
   const { cluster, sealing_to: sealed_to } = round;
   return { cluster, sealed_to, sealing_to: null, after_xid: null, after_id: null };
 }
 
-/** A seal with its row; the row is absent if it was removed. */
+/** Seal with its row. The row is absent if it was removed. */
 export interface SealedRow extends AuditSealEntity {
   readonly row: AuditRow | undefined;
 }
 
-/** Returns why the seal or its row is not genuine. */
+/** Returns the reason why the seal or its row is not genuine. */
 export function faultOfSeal(
   findKey: FindKey,
   previous: SealedPoint,

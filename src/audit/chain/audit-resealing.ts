@@ -12,9 +12,9 @@ import { acceptHead, AuditWitness } from './audit-witness.js';
 const RETRY_MS = 50;
 
 /**
- * Makes the trail verifiable with the first key only. Seals and verifies everything, and stores the older keys encrypted
- * with the first key. Rows and seals do not change. The service may seal meanwhile, and an interrupted run can be
- * repeated. Returns the number of verified entries.
+ * Makes the trail verifiable with only the first key. Seals and verifies all rows, and stores the older keys encrypted with the
+ * first key. Rows and seals do not change. The service may seal at the same time, and an interrupted run can be repeated.
+ * Returns the number of verified entries.
  */
 export async function resealTrail(
   dataSource: DataSource,
@@ -47,7 +47,7 @@ export async function resealTrail(
     throw new Error('Entries of an older key still wait to be sealed. Run this command again.');
   }
   const accepted = await chain.lastAcceptance(manager);
-  // A retired key signs no acceptance.
+  // A retired key must not sign an acceptance.
   if (accepted && accepted.key_id !== firstId) {
     await acceptHead(dataSource, keys, 'accepted before, under an older key');
   }

@@ -25,7 +25,7 @@ import {
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { AuditWitness } from './audit-witness.js';
 
-/** The chain was altered. Continuing it would sign the alteration. */
+/** The chain was altered. The sealer stops, because it would sign the alteration. */
 export class BrokenChainError extends Error {
   constructor(fault: string) {
     super(
@@ -39,8 +39,8 @@ export class BrokenChainError extends Error {
 type SealingResult = 'more' | 'done' | 'elsewhere';
 
 /**
- * Adds newly committed rows to the chain. Writers wait neither for the sealer nor for each other, because it decides
- * the order of the chain afterwards. docs/adr/0006-audit-chain.md explains how it finds each row exactly once.
+ * Adds newly committed rows to the chain. Writers never wait for the sealer or for other writers, because the sealer orders the
+ * rows afterwards. docs/adr/0006-audit-chain.md explains how the sealer finds each row exactly once.
  */
 @Injectable()
 export class AuditSealer {
@@ -51,7 +51,6 @@ export class AuditSealer {
     private readonly witness: AuditWitness,
   ) {}
 
-  /** Seals one page in its own transaction. */
   async sealPage(): Promise<SealingResult> {
     const sealed = await this.transactions.run((tx) => this.sealIn(tx));
     if (sealed === undefined) return 'elsewhere';
@@ -71,7 +70,7 @@ export class AuditSealer {
     const page = await this.chain.pageOf(tx, round);
     const start: SealedPoint = end.head ?? GENESIS;
     const { first } = this.keys.chain;
-    // The head of an unfinished round, of another cluster or of an older key is written even if nothing is left to seal.
+    // Writes the head of an unfinished round, of another cluster or of an older key even without new rows.
     const { sealing_to = null, key_id = first.id } = end.head ?? {};
     const isRecorded = !end.restored && sealing_to === null && key_id === first.id;
     if (page.length === 0 && isRecorded) return { point: start, more: false };
@@ -91,7 +90,7 @@ export class AuditSealer {
     const seals: Seal[] = [];
     let point = start;
     for (const row of page) {
-      // The row is already sealed: a restored database uses transaction ids a second time.
+      // The row is already sealed, because a restored database uses transaction ids again.
       if (row.sealed) continue;
       point = nextSeal(key, point, row);
       seals.push({ audit_id: row.id, hash: point.hash });
@@ -107,7 +106,7 @@ export class AuditSealer {
 
 const EVERY_MS = 1_000;
 
-/** Pages to seal without a pause. They delay a shutdown by a few seconds at most. */
+/** Maximum pages without a pause. These pages delay a shutdown by a few seconds at most. */
 const PAGES_AT_ONCE = 100;
 
 /** Runs the sealer once per second, and writes the end of the chain to the anchor file. */
@@ -119,7 +118,7 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
     () => this.sealPending(),
   );
   private started = false;
-  /** Message if the chain was altered and sealing has stopped. */
+  /** Fault of the chain that stopped the sealer. */
   broken: string | undefined;
 
   constructor(
@@ -133,7 +132,7 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
     this.loop.start();
   }
 
-  /** Requests have ended by now. Seals their last records; the next start seals what remains after a failure. */
+  /** Seals the last records, because all requests have ended. After a failure, the next start seals the remaining records. */
   async onApplicationShutdown(): Promise<void> {
     if (!this.started) return;
     await this.loop.stop();

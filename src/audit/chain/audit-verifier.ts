@@ -19,7 +19,7 @@ interface Walk {
   readonly invalidId?: string;
 }
 
-/** Verifies the whole trail page by page, so that it needs the memory of one page. */
+/** Verifies the whole trail page by page, so that only one page is in memory. */
 @Injectable()
 export class AuditVerifier {
   private readonly log = new Logger(AuditVerifier.name);
@@ -32,21 +32,21 @@ export class AuditVerifier {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether the last verification of any replica found a fault that was not accepted since. */
+  /** True if the last verification of any replica found a fault that was not accepted later. */
   async foundInvalid(manager: EntityManager): Promise<boolean> {
     const at = (await this.chain.readHead(manager))?.found_invalid_at;
     return at ? at.getTime() > this.witness.acceptedAt : false;
   }
 
   async verify(): Promise<AuditVerificationDto> {
-    // Read before the snapshot, which must contain everything that was seen by now.
+    // Read before the snapshot, so that the snapshot contains the head.
     const { head } = this.witness;
     const found = await this.transactions.snapshot((manager) => this.verifyIn(manager, head));
     await this.storeFinding(found.valid ? null : this.clock.now());
     return found;
   }
 
-  /** A read-only database can be verified as well, so the caller gets its answer in any case. */
+  /** Stores the result. A failure is no error, because a read-only database can be verified too. */
   private async storeFinding(found_invalid_at: Date | null): Promise<void> {
     try {
       await this.transactions.run((tx) => this.chain.writeHead(tx, { found_invalid_at }));

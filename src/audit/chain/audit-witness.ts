@@ -21,9 +21,8 @@ import {
 import { AuditChainRepository } from './audit-chain.repository.js';
 
 /**
- * Accepts the trail as it is, after the restore of a backup or after its seals were made again. The acceptance is an
- * entry of the trail, which requires the key. Every process that finds the entry discards its earlier knowledge of the
- * trail.
+ * Accepts the current trail, after the restore of a backup or after its seals were rebuilt. The acceptance is an entry of the
+ * trail, which requires the key. Every process that finds the entry discards its earlier heads of the trail.
  */
 export async function acceptHead(
   dataSource: DataSource,
@@ -34,7 +33,7 @@ export async function acceptHead(
   await new Transactions(dataSource).run((tx) => recordAcceptance(tx, log, reason));
 }
 
-/** Accepts the trail in the transaction that changes it. */
+/** Accepts the trail in the transaction that changes the trail. */
 export async function recordAcceptance(tx: Tx, log: AuditLog, reason: string): Promise<void> {
   await log.record(tx, {
     actor: 'system',
@@ -44,7 +43,7 @@ export async function recordAcceptance(tx: Tx, log: AuditLog, reason: string): P
   });
 }
 
-/** Time of the last acceptance in milliseconds; 0 if there is none. */
+/** Returns the time of the last acceptance in milliseconds; 0 without an acceptance. */
 export async function lastAcceptedAt(
   manager: EntityManager,
   chain: AuditChainRepository,
@@ -54,7 +53,7 @@ export async function lastAcceptedAt(
   return row && isGenuine(row, keys.rows) ? row.at.getTime() : 0;
 }
 
-/** A head of the chain and when it was seen. */
+/** Head of the chain, and the time of its observation. */
 interface SeenHead extends SealedPoint {
   readonly at: Date;
 }
@@ -68,20 +67,20 @@ const ABOUT =
 type AnchorContent = Readonly<Record<'about' | 'seq' | 'hash' | 'at' | 'key_id' | 'mac', string>>;
 
 /**
- * Remembers the end of the chain outside the database: in memory, and in a file for the next start and for other
- * processes that use the same file. If the chain no longer contains that end, it was set back or made again. The restore of
- * a backup looks the same, so an operator can accept it (see acceptHead).
+ * Remembers the end of the chain outside the database: in memory, and in a file for the next start and for other processes that
+ * use the file. If the chain no longer contains that end, the chain was rolled back or rebuilt. The restore of a backup looks
+ * the same, so an operator can accept it (see acceptHead).
  */
 @Injectable()
 export class AuditWitness {
   private readonly logger = new Logger(AuditWitness.name);
   private readonly path: string;
   head = NOTHING;
-  /** Whether the chain no longer contains the head that this process has seen. */
+  /** True if the chain no longer contains the head that this process has seen. */
   rewound = false;
   /** Time of the last acceptance, in milliseconds. */
   acceptedAt = 0;
-  /** Why the file is not up to date. */
+  /** Reason why the file is not up to date. */
   fault: string | undefined;
   private comparedAt = NOTHING.at;
   private written = '';
@@ -95,7 +94,7 @@ export class AuditWitness {
     this.path = auditAnchorFile ?? join(dataDir, FILE_NAME);
   }
 
-  /** Checks that the chain contains the head that was seen. */
+  /** Checks that the chain contains the last seen head. */
   async compareChain(manager: EntityManager, end: ChainEnd): Promise<void> {
     await this.applyAcceptance(manager, end);
     this.comparedAt = this.clock.now();
@@ -110,7 +109,7 @@ export class AuditWitness {
   }
 
   /**
-   * Call it after the seal has committed. The head counts as seen at the last comparison, so that the acceptance of a
+   * Must run after the seal has committed. The time of the head is the time of the last comparison, so that an acceptance by a
    * restore that waited for the commit is later.
    */
   recordHead({ seq, hash }: SealedPoint): void {
@@ -119,7 +118,7 @@ export class AuditWitness {
     }
   }
 
-  /** Discards knowledge that is older than the acceptance. */
+  /** Discards a head that is older than the acceptance. */
   private async applyAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {
     const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);
     if (acceptedAt <= this.acceptedAt) return;
@@ -130,7 +129,7 @@ export class AuditWitness {
     this.head = { seq, hash, at: this.clock.now() };
   }
 
-  /** Writes the file, signed with the first key, if the knowledge has changed. */
+  /** Writes the file, signed with the first key, if the head has changed. */
   async save(): Promise<void> {
     if (this.fault === undefined && this.written === fieldsOf(this.head).join()) return;
     const refusal = await this.load();
@@ -151,7 +150,7 @@ export class AuditWitness {
     }
   }
 
-  /** Adopts what the file says. Returns why the file must not be overwritten; `undefined` if it may be. */
+  /** Reads the head from the file. Returns the reason why the file must not be overwritten; `undefined` if it may be overwritten. */
   async load(): Promise<string | undefined> {
     const { path } = this;
     try {
@@ -169,7 +168,7 @@ export class AuditWitness {
     }
   }
 
-  /** `undefined` if the file is damaged, altered or signed with a key that SECRETS_KEY does not hold. */
+  /** Returns `undefined` if the file is damaged, altered or signed with a key that is not in SECRETS_KEY. */
   private parse(text: string): SeenHead | undefined {
     try {
       const { seq, hash, at, key_id, mac } = JSON.parse(text) as AnchorContent;
@@ -182,7 +181,7 @@ export class AuditWitness {
     }
   }
 
-  /** Logs a fault once, not every second. */
+  /** Logs a fault only once, not every second. */
   private report(trouble: string): void {
     if (trouble !== this.fault) this.logger.error(`The anchor of the audit trail: ${trouble}`);
     this.fault = trouble;

@@ -12,13 +12,13 @@ import { BEFORE_ALL, type Cursor } from '../chain/audit-chain.js';
 import { newlyVisible } from '../chain/audit-chain.repository.js';
 import type { ChangesQueryDto } from './feed-api.js';
 
-/** Interval between two reads of a waiting request. It holds no connection in between. */
+/** Interval between two reads of a waiting request, which holds no connection between the reads. */
 const LOOK_MS = 500;
-/** Maximum number of reads without a change, which bounds the work for an old cursor. */
+/** Maximum reads without a change, which bounds the work for an old cursor. */
 const MOST_EMPTY_READS = 50;
-/** Audit rows that one statement reads: about 10 ms. */
+/** Audit rows per statement: about 10 ms. */
 const MOST_SCANNED = 2_000;
-/** Tolerated clock difference between replicas: no change is lost after a restore. */
+/** Tolerated clock difference between replicas, so that no change is lost after a restore. */
 const CLOCK_TOLERANCE_MS = 3_600_000;
 const CURSOR_DAYS = 30;
 const CURSOR_MS = CURSOR_DAYS * 86_400_000;
@@ -26,9 +26,9 @@ const CURSOR_MS = CURSOR_DAYS * 86_400_000;
 /** Position in the changes that the snapshot `seen` does not see. */
 interface Position {
   readonly seen: string;
-  /** Last item read of the initial list of existing items, which comes before the changes; null at its beginning. */
+  /** Last item that was read from the initial list of existing items, which comes before the changes; null at the beginning. */
   readonly listedTo?: string | null;
-  /** The last change read of those up to the snapshot `until`. */
+  /** Last change that was read, of the changes that the snapshot `until` sees. */
   readonly page?: { readonly until: string; readonly after: Cursor };
 }
 
@@ -41,7 +41,7 @@ interface Present {
   readonly snapshot: string;
 }
 
-/** A snapshot is `xmin:xmax:xip,…`: it sees the transactions below xmax that are not listed. */
+/** A snapshot is `xmin:xmax:xip,…`. It sees all transactions below xmax except the listed transactions. */
 const SNAPSHOT = String.raw`\d{1,19}:\d{1,19}:[\d,]*`;
 const ID = '[0-9a-f-]{36}';
 /** Text of a cursor. The first number increases if the meaning of the fields changes. */
@@ -50,7 +50,6 @@ const CURSOR = new RegExp(
     String.raw` (?:(?<list>list) (?<listedTo>${ID})?|changes(?: (?<until>${SNAPSHOT}) (?<xid>\d{1,19}) (?<id>${ID}))?)$`,
 );
 
-/** A change as its audit row records it. */
 interface RecordedChange {
   readonly change_id: string;
   readonly at: Date;
@@ -69,7 +68,7 @@ const PRESENT = {
            pg_current_snapshot()::text as snapshot`,
 };
 
-/** Without a name, so that PostgreSQL plans it for the current table size. */
+/** Has no name, so that PostgreSQL plans the statement for the current table size. */
 const READ = {
   name: '',
   text: `
@@ -88,7 +87,7 @@ const READ = {
 
 type FoundRow = RecordedChange & Pick<Cursor, 'xid'>;
 
-/** `change_id` is null if nothing was found. */
+/** `change_id` is null if no change was found. */
 type ReadRow = {
   readonly until: string;
   readonly tail_xid: string;
@@ -103,9 +102,9 @@ interface FeedKind {
 interface FeedSource<T extends Item> extends FeedKind {
   /** Audit actions that change the resource. */
   readonly events: readonly AuditAction[];
-  /** Existing items with an id above `id`, in the order of their ids, by the subject ids of their audit entries. */
+  /** Lists existing items with an id above `id`, in the order of their ids, by the subject ids of their audit entries. */
   listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, T>>;
-  /** Current items by the subject ids of their audit entries. */
+  /** Returns current items by the subject ids of their audit entries. */
   findBySubject(ids: readonly string[]): Promise<ReadonlyMap<string, T>>;
 }
 
@@ -114,12 +113,12 @@ interface Item {
   readonly updated_at: Date;
 }
 
-/** Rejects if the credential of the caller has ended while the request waited. */
+/** Rejects if the credential of the caller expired or was revoked while the request waited. */
 interface FeedCaller {
   requireStillValid(): Promise<void>;
 }
 
-/** A change, or an item that existed when the feed began, which has neither `change_id` nor `by`. */
+/** Change, or an item that existed when the feed began. Such an item has neither `change_id` nor `by`. */
 interface FeedEntry<T>
   extends
     Pick<RecordedChange, 'event' | 'at' | 'subject_id'>,
@@ -135,7 +134,7 @@ interface Step<T> extends Omit<FeedPage<T>, 'cursor'> {
 export interface FeedPage<T> {
   readonly changes: readonly FeedEntry<T>[];
   readonly cursor: string;
-  /** There may be more changes, so the next request need not wait. */
+  /** True if there may be more changes, so that the next request does not wait. */
   readonly has_more: boolean;
 }
 
@@ -229,17 +228,20 @@ async function list<T extends Item>(
       return { event: `${source.type}.listed`, subject_id, at: item.updated_at, item };
     }),
     next: { seen, listedTo: last?.id },
-    // The changes since the beginning of the list come next.
+    // The changes since the beginning of the list follow.
     has_more: true,
   };
 }
 
-/** Rows of a backup keep the transaction ids of their first cluster, which the current cluster may use again. */
+/**
+ * Returns the first possible id after the restore. Rows of a backup contain transaction ids of their first cluster, and the
+ * current cluster may use the same ids.
+ */
 function firstIdSince(restore: string | null): string {
   return firstIdAt(restore === null ? 0 : timeOfId(restore) - CLOCK_TOLERANCE_MS);
 }
 
-/** `undefined` if all rows up to the goal were read. */
+/** Returns `undefined` if all rows up to the goal were read. */
 function lastRead(
   [first]: readonly ReadRow[],
   found: readonly FoundRow[],
@@ -263,7 +265,7 @@ function cursorText(
   );
 }
 
-/** Throws if the cursor is not of this feed, or if changes after it may be missing. */
+/** Throws if the cursor belongs to another feed, or if changes after the cursor may be missing. */
 function begin(
   { type }: FeedKind,
   { cursor, from }: ChangesQueryDto,
@@ -288,7 +290,7 @@ function begin(
   return { seen: seen!, page: until ? { until, after: { xid: xid!, id: id! } } : undefined };
 }
 
-/** First transaction id that was not assigned when the snapshot was taken. */
+/** Returns the first transaction id that was not assigned at the time of the snapshot. */
 function endOf(snapshot: string): bigint {
   return BigInt(snapshot.split(':')[1]!);
 }

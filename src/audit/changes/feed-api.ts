@@ -10,7 +10,7 @@ import { Choice, Flag, Id, Instant, OpenChoice, Text } from '../../platform/vali
 import { QueryInteger } from '../../platform/validation/query-fields.js';
 
 const LONGEST_WAIT_SECONDS = 30;
-/** A cursor lists the transactions that were in progress, possibly hundreds. */
+/** A cursor lists the transactions that were in progress: possibly hundreds. */
 const LONGEST_CURSOR = 12_000;
 
 export class ChangesQueryDto {
@@ -55,7 +55,7 @@ export class ChangesQueryDto {
 
 type Kind = 'Action' | 'Incident';
 
-/** The fields of a change in every feed. A feed adds the item and its id. */
+/** Fields of a change in every feed. A feed adds the item and its id. */
 export function ChangeOf(kind: Kind, events: readonly string[]) {
   const item = kind.toLowerCase();
   const listed = `${item}.listed`;
@@ -85,7 +85,6 @@ export function ChangeOf(kind: Kind, events: readonly string[]) {
   return Change;
 }
 
-/** A response of a feed, without its changes. */
 export abstract class ChangesPageDto {
   @Text({
     description: 'Position after these changes, for the next request. Present in each response.',
@@ -96,7 +95,6 @@ export abstract class ChangesPageDto {
   readonly has_more: boolean;
 }
 
-/** Documents the operation that reads a feed. */
 export function ApiChanges(kind: Kind, type: Type<ChangesPageDto>): MethodDecorator {
   const item = kind.toLowerCase();
   return applyDecorators(

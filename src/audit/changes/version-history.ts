@@ -10,10 +10,10 @@ import {
 } from '../../platform/http/etag.js';
 import { AuditLogEntity } from '../audit.entity.js';
 
-/** Entries read per response. If the caller is further behind, the response names the fields of the newest entries. */
+/** Entries read per response. If the caller has an older version, the response contains the fields of the newest entries. */
 const MOST_ENTRIES = 100;
 
-/** A resource whose changes are recorded with `version` and with the fields that changed. */
+/** Resource whose audit records contain `version` and the changed fields. */
 interface VersionedResource {
   readonly type: 'incident' | 'playbook';
   readonly id: string;
@@ -27,8 +27,8 @@ interface VersionedResource {
 @Injectable()
 export class VersionHistory {
   /**
-   * Throws 412 with the last author, the fields that changed since the caller's version, and their current values. The
-   * resource is locked, so its revision cannot change.
+   * Throws 412 with the last author, the fields that changed since the caller's version, and the current values. The resource
+   * is locked, so its revision cannot change.
    */
   async requireMatch(
     tx: Tx,

@@ -19,7 +19,7 @@ import {
   pointLine,
 } from './export-file.js';
 
-/** A row may have some kilobytes, and two pages are in memory. */
+/** Rows per page. A row may have some kilobytes, and two pages are in memory. */
 const PAGE_ROWS = 100;
 const SCANNED_AT_ONCE = 20_000;
 
@@ -33,8 +33,8 @@ interface Moment {
 const BEYOND_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Exports a part of the trail that can be verified without the service. Rows and seals never change, so each page can be
- * read in its own statement, even for a slow reader.
+ * Exports a range of the trail for verification without the service. Rows and seals never change, so each page is read in its
+ * own statement, even for a slow reader.
  */
 @Injectable()
 export class AuditExport {
@@ -47,7 +47,7 @@ export class AuditExport {
     private readonly clock: Clock,
   ) {}
 
-  /** One line of JSON per entry. Pages are read as fast as the caller takes them. */
+  /** Returns one line of JSON per entry. Pages are read at the speed of the caller. */
   async open(caller: Caller, range: AuditExportQueryDto): Promise<Readable> {
     const from = range.from ? new Date(range.from) : undefined;
     const to = range.to ? new Date(range.to) : undefined;
@@ -80,7 +80,7 @@ export class AuditExport {
       at: this.clock.now().toISOString(),
       from: from?.toISOString(),
       to: to?.toISOString(),
-      // Empty if the seal was removed: the verification of the file reports a fault there.
+      // Empty if the seal was removed. The verification of the file then reports a fault.
       previous: pointLine({ seq: before, hash: hash ?? Buffer.alloc(0) }),
       head: pointLine(lastSeal),
       last_seq: last ?? String(before),
@@ -104,7 +104,7 @@ export class AuditExport {
       yield textOf(page.map(sealedLine));
     }
     const headSeq = BigInt(header.head.seq);
-    // The least id of a millisecond is not a valid UUID, so no row has it.
+    // The smallest id of a millisecond is not a valid UUID, so no row has this id.
     for (let afterId = ids.from; ;) {
       const page = await this.unsealedPage(afterId, ids.before, headSeq, snapshot);
       if (page.length === 0) break;
@@ -115,7 +115,7 @@ export class AuditExport {
     yield `${sum.end(this.keys.chain.first)}\n`;
   }
 
-  /** First and last seal of the rows in the range. Seals in between may belong to rows of other times. */
+  /** Returns the first and last seal of the rows in the range. Seals between them may belong to rows of other times. */
   private async sealsOf({ from, before }: Moment['ids'], upTo: bigint): Promise<ScannedRow> {
     let found: ScannedRow = { first: null, last: null, next: from };
     while (found.next !== null) {
@@ -125,7 +125,7 @@ export class AuditExport {
     return found;
   }
 
-  /** Rows that the snapshot sees and that had no seal then. */
+  /** Returns rows that the snapshot sees and that had no seal at that time. */
   private async unsealedPage(
     afterId: string,
     before: string,

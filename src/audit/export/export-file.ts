@@ -14,11 +14,11 @@ import {
 } from '../chain/audit-chain.js';
 
 /*
- * Lines of an export, one JSON object each: a header, the sealed entries in the order of their seals, the unsealed entries
- * in the order of their ids, an end. The end signs all lines, so that every change of the file is detected.
+ * Lines of an export, one JSON object each: a header, the sealed entries in the order of their seals, the unsealed entries in
+ * the order of their ids, and an end. The end signs all lines, so that every change of the file is detected.
  */
 
-/** A point of the chain in JSON. */
+/** Point of the chain in JSON. */
 interface PointLine {
   readonly seq: string;
   readonly hash: string;
@@ -32,13 +32,13 @@ export interface HeaderLine {
   readonly to?: string;
   /** Seal before the first seal of the file. */
   readonly previous: PointLine;
-  /** End of the whole chain at that time. */
+  /** End of the whole chain at the time of the export. */
   readonly head: PointLine;
   readonly last_seq: string;
   readonly retired_keys: readonly AuditRetiredKeyEntity[];
 }
 
-/** `details` is JSON as text: the MAC covers its bytes. */
+/** `details` is JSON as text, because the MAC covers its bytes. */
 export interface EntryLine extends Omit<AuditRow, 'at' | 'mac'> {
   readonly type: 'entry';
   readonly at: string;
@@ -80,7 +80,7 @@ function rowOf(line: EntryLine): AuditRow {
   return { ...line, at: new Date(line.at), mac: Buffer.from(line.mac, 'hex') };
 }
 
-/** Digest of the lines, and the numbers of their entries. */
+/** Digest of the lines, and the numbers of entries. */
 export class ExportSum {
   private readonly digest = createHash('sha256');
   sealed = 0;
@@ -93,7 +93,7 @@ export class ExportSum {
     return text;
   }
 
-  /** The last line. It can be made once. */
+  /** Returns the last line. Must be called only once. */
   end({ id, key }: NamedKey): string {
     const { sealed, unsealed } = this;
     const fields = [this.digest.digest('hex'), String(sealed), String(unsealed)];
@@ -113,7 +113,7 @@ export interface ExportFindings {
   readonly header: HeaderLine | undefined;
 }
 
-/** Checks an export line by line. It needs only the key. */
+/** Checks an export line by line. Requires only the key. */
 export class ExportCheck {
   private readonly faults: string[] = [];
   private readonly sum = new ExportSum();
@@ -165,7 +165,7 @@ export class ExportCheck {
 
   private follow(line: EntryLine | RemovedLine, sealed: SealLine, previous: SealedPoint): void {
     this.sum.sealed += 1;
-    // The next line is compared with this seal as written, so that one fault is reported once.
+    // The next line is compared with the written seal, so that a fault is reported once.
     const point = (this.point = pointOf(sealed));
     const row = line.type === 'removed' ? undefined : rowOf(line);
     const seal = { ...point, key_id: sealed.key_id, audit_id: line.id, row };

@@ -20,14 +20,14 @@ export function judgeTarget({ mayTarget }: ActionCall, found: unknown): void {
 
 interface StateChange<Vendor, Target extends { readonly name: unknown }> {
   find(vendor: Vendor, call: ActionCall): Promise<Target>;
-  /** Outcome if the target is in the wanted state or about to be, otherwise `undefined`. */
+  /** Outcome if the target is in the wanted state or is changing to that state, otherwise `undefined`. */
   reached(vendor: Vendor, target: Target, call: ActionCall): Promise<Outcome | undefined>;
   change(vendor: Vendor, target: Target, call: ActionCall): Promise<Outcome>;
 }
 
 /**
- * Leaves a target alone that is already in the wanted state. The rollback of such an action leaves it alone, too,
- * because somebody else had changed it for another reason.
+ * Does not change a target that is already in the wanted state. A rollback of such an action changes nothing either, because
+ * another change had set the state for another reason.
  */
 export function stateAction<Vendor, Target extends { readonly name: unknown }>(
   state: StateChange<Vendor, Target>,
@@ -41,12 +41,12 @@ export function stateAction<Vendor, Target extends { readonly name: unknown }>(
       const target = await state.find(vendor, call);
       judgeTarget(call, target.name);
       const already = await state.reached(vendor, target, call);
-      // An earlier attempt may have changed it.
+      // An earlier attempt may have changed the target.
       if (already) return marked(already, call.attempt === 1 ? false : undefined);
       try {
         return marked(await state.change(vendor, target, call), true);
       } catch (error) {
-        // Somebody may have requested the same a moment before, or the answer of an attempt was lost.
+        // Another request may have changed the target just before, or the response of an attempt was lost.
         if (!(error instanceof RefusedError)) throw error;
         const now = await ask(vendor, call).catch(() => 'unknown' as const);
         if (now === 'unknown') throw error;
@@ -59,17 +59,17 @@ export function stateAction<Vendor, Target extends { readonly name: unknown }>(
 
 const NOTHING_TO_UNDO = done('Nothing to undo: the action changed nothing.', { changed: false });
 
-/** Parameter `host_id`. For a rollback: the changed host, because another host may have its name now. */
+/** Returns the parameter `host_id`. For a rollback: the changed host, because another host may have its name now. */
 export function hostIn({ parameters, undoes }: ActionCall, idOfUndone: string): string {
   return String(undoes?.[idOfUndone] ?? parameters['host_id']);
 }
 
-/** Narrower than valid host names, so that no character has a meaning in paths or query languages of vendors. */
+/** Stricter than valid host names, so that no character has a meaning in paths or query languages of vendors. */
 const HOST_NAME = /^[a-z0-9_]([a-z0-9._-]{0,252})$/i;
 
 export const isHostName = (text: string): boolean => HOST_NAME.test(text);
 
-/** Whether the host `found` has this name. A name without a domain matches in any domain. */
+/** True if the host `found` has this name. A name without a domain matches in any domain. */
 export function isNamed(found: unknown, name: string): boolean {
   if (typeof found !== 'string') return false;
   const [one, other] = [found.toLowerCase(), name.toLowerCase()];
@@ -79,7 +79,7 @@ export function isNamed(found: unknown, name: string): boolean {
 export interface Account {
   readonly id: string;
   readonly name: string;
-  /** `undefined` if neither, for example if the user has yet to choose a password. */
+  /** `undefined` if the account is neither enabled nor disabled, for example before the user has chosen a password. */
   readonly enabled: boolean | undefined;
 }
 

@@ -10,7 +10,7 @@ export function valueAt(json: unknown, ...path: readonly string[]): unknown {
   return value;
 }
 
-/** The error never quotes the actual value, which may be a secret. */
+/** Error messages never quote the actual value, which may be a secret. */
 function reader<Value>(kind: string, isRight: (value: unknown) => value is Value) {
   return (json: unknown, ...path: readonly string[]): Value => {
     const value = valueAt(json, ...path);
@@ -20,7 +20,7 @@ function reader<Value>(kind: string, isRight: (value: unknown) => value is Value
   };
 }
 
-/** Ids, names and tokens of vendors are shorter. Actions store them in their handles. */
+/** Maximum length of a text of a vendor. Actions store such texts in their handles. */
 const LONGEST_TEXT = 16_384;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
@@ -33,12 +33,12 @@ export const numberAt = reader('number', (value) => typeof value === 'number');
 export const booleanAt = reader('true or false', (value) => typeof value === 'boolean');
 export const listAt = reader('list', (value): value is readonly unknown[] => Array.isArray(value));
 
-/** Joins the texts among values of an error message; `undefined` if there are none. */
+/** Joins the texts among the values of an error message; `undefined` if there are no texts. */
 export function said(...values: readonly unknown[]): string | undefined {
   return values.filter(isText).join(', ') || undefined;
 }
 
-/** The vendor rejected the request, or a value does not fit into it. Nothing happened. */
+/** The vendor rejected the request, or a value does not fit into the request. The action had no effect. */
 export class RefusedError extends Error {
   constructor(
     message: string,
@@ -54,7 +54,6 @@ const LONGEST_EXCERPT = 200;
 const MOST_DATA = 16_384;
 const DEEPEST_DATA = 20;
 
-/** Prepares answers of a vendor for display and storage. */
 export class AnswerRedactor {
   private readonly mask: SecretMask;
 
@@ -62,7 +61,7 @@ export class AnswerRedactor {
     this.mask = new SecretMask(secrets);
   }
 
-  /** Beginning of the answer as one line; empty if it is neither text nor JSON. */
+  /** Returns the beginning of the response as one line; empty if the response is neither text nor JSON. */
   excerpt(answer: OutboundAnswer): string {
     if (!/^(application\/(.*\+)?json|text\/plain)\b/.test(answer.header('content-type') ?? ''))
       return '';
@@ -70,20 +69,20 @@ export class AnswerRedactor {
   }
 
   line(text: string): string {
-    // Masked first: a secret that was cut or reformatted would not be found.
+    // Masks first, because a secret that was cut or reformatted would not be found.
     const line = this.mask.maskStart(text, MOST_DATA).replace(/\s+/g, ' ').trim();
     const shown = shownStart(line, LONGEST_EXCERPT);
     return line.length > LONGEST_EXCERPT ? `${shown}…` : shown;
   }
 
-  /** JSON of the answer; `undefined` if the answer is long. */
+  /** Returns JSON of the response; `undefined` if the response is long. */
   data(answer: OutboundAnswer): unknown {
     if (answer.body.length > MOST_DATA) return undefined;
     return withTexts(answer.json, DEEPEST_DATA, (text) => storable(this.mask.mask(text)));
   }
 }
 
-/** Copy with every text, key and number replaced, in order. A number may be a secret, such as a PIN. */
+/** Returns a copy with every text, key and number replaced, in order. A number may be a secret, such as a PIN. */
 function withTexts(value: unknown, depth: number, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (typeof value === 'number') {
@@ -104,7 +103,7 @@ const LONGEST_DATA_TEXT = 1_000;
 /** Limit for all texts and names of one result together. */
 const MOST_SHOWN = 65_536;
 
-// All texts of vendors in results and checks pass through here. They are bounded, because every list returns them again.
+// All vendor texts in results and checks pass through these functions. They are bounded, because every list returns them.
 
 export const shownMessage = (text: string): string => visibleStart(text, LONGEST_MESSAGE);
 

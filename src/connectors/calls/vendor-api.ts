@@ -7,12 +7,12 @@ import { type Outbound, VendorCalls } from './vendor-calls.js';
 
 /** A segment `.` or `..`, also between encoded slashes, which some servers decode first. */
 const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
-/** Servers reject longer addresses, and names and ids are shorter. */
+/** Maximum length of a value. Servers reject longer addresses, and names and ids are shorter. */
 const LONGEST_VALUE = 2_000;
 
 export const isDotSegment = (escaped: string): boolean => DOT_SEGMENT.test(escaped);
 
-/** Escapes a path segment, a query value or a form value; `undefined` for half of a surrogate pair. */
+/** Escapes a path segment, a query value or a form value. Returns `undefined` for a lone surrogate. */
 export function escapedForUrl(text: string): string | undefined {
   if (!text.isWellFormed()) return undefined;
   return encodeURIComponent(text).replace(
@@ -21,7 +21,7 @@ export function escapedForUrl(text: string): string | undefined {
   );
 }
 
-/** Each part becomes one path segment or query value, whatever it contains: attackers may have chosen it. */
+/** Encodes each path part as one segment and each query value as one value, because attackers may have chosen the text. */
 export function vendorUrl(
   base: string,
   path: readonly string[],
@@ -47,7 +47,7 @@ export function vendorUrl(
 export function urlBelow(base: string, path: string): URL {
   const { origin, pathname } = new URL(base);
   const url = new URL(`${origin}${pathname.replace(/\/$/, '')}${path}`);
-  // The escaping excludes this already. A mistake there must not send credentials to another host.
+  // The escaping should exclude this. A defect in the escaping must not send credentials to another host.
   if (url.origin !== origin) throw new Error('A path leads to another host.');
   return url;
 }
@@ -63,7 +63,7 @@ interface ApiRequest {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object | URLSearchParams;
   readonly timeoutMs?: number;
-  /** Repeating the request has the same effect and the same answer. */
+  /** True if a repeated request has the same effect and the same response. */
   readonly idempotent?: boolean;
 }
 
@@ -79,19 +79,19 @@ interface VendorApiOptions {
   readonly baseUrl: string;
   readonly headers?: Headers;
   readonly tokens?: Tokens;
-  /** Error message in an answer with any status; `undefined` if it is not an error. Default: `{error: {code, message}}`. */
+  /** Returns the error message of a response; `undefined` for a success. Default: `{error: {code, message}}`. */
   readonly complaintIn?: (json: unknown) => string | undefined;
 }
 
 const LONGEST_COMPLAINT = 300;
-/** Shorter words in headers are ordinary words. */
+/** Minimum length of a masked word. Shorter words in headers are ordinary words. */
 const SHORTEST_MASKED_WORD = 6;
 
 export type VendorApi = ReturnType<ReturnType<typeof vendorApi>>;
 
 /**
- * JSON requests to one vendor, through a gate. All requests share one circuit breaker. `read` throws for an
- * undocumented answer. A refusal is a RefusedError, and an unknown outcome is an OutcomeUnknownError.
+ * Sends JSON requests to one vendor, through a gate. All requests share one circuit breaker. `read` throws for an undocumented
+ * response. A rejection is a RefusedError, and an unknown outcome is an OutcomeUnknownError.
  */
 export function vendorApi({ secrets, ...outbound }: VendorAccess, options: VendorApiOptions) {
   const { vendor, baseUrl, headers: fixed = {}, tokens, complaintIn = errorIn } = options;
@@ -133,7 +133,7 @@ export function vendorApi({ secrets, ...outbound }: VendorAccess, options: Vendo
 
   function refusalOf(answer: OutboundAnswer, headers: Headers): Error {
     const { status, json } = answer;
-    // Without the scheme, such as Bearer, which is an ordinary word.
+    // Omits the scheme, such as Bearer, which is an ordinary word.
     const words = Object.values(headers).map((value) => value.split(' ').at(-1)!);
     const long = words.filter((word) => word.length >= SHORTEST_MASKED_WORD);
     const redactor = new AnswerRedactor([...secrets, ...long]);
@@ -147,13 +147,13 @@ export function vendorApi({ secrets, ...outbound }: VendorAccess, options: Vendo
         );
   }
 
-  /** @param gate without a gate only requests that change nothing are possible; the kill switch does not stop them */
+  /** @param gate required for changes; requests without a gate only read, and the kill switch does not stop them */
   return (gate?: Gate) => ({
     async change<T = void>(request: ApiRequest, read: Read<T> = () => undefined as T): Promise<T> {
       if (!gate) throw new Error('A change needs a gate.');
       return await send(gate, { method: 'POST', ...request }, read);
     },
-    /** Sends a request that changes nothing. An unreadable answer counts as no answer. */
+    /** Sends a request that changes nothing. An unreadable response counts as no response. */
     async ask<T>(request: Omit<ApiRequest, 'idempotent'>, read: Read<T>): Promise<T> {
       try {
         return await send(gate, { ...request, idempotent: true }, read);
@@ -168,7 +168,7 @@ export function vendorApi({ secrets, ...outbound }: VendorAccess, options: Vendo
 const errorIn = (json: unknown): string | undefined =>
   said(valueAt(json, 'error', 'code'), valueAt(json, 'error', 'message'));
 
-/** Error message of a vendor as the end of a sentence; empty if there is none. */
+/** Formats the error message of a vendor as the end of a sentence; empty without a message. */
 export function asClause(complaint: string): string {
   const line = shownStart(complaint.replace(/\s+/g, ' ').trim(), LONGEST_COMPLAINT);
   return line && `: ${line.replace(/\.$/, '')}`;
@@ -185,21 +185,21 @@ interface Token {
   readonly refreshAt: number;
 }
 
-/** Part of the life of a token after which a new one is requested. */
+/** Share of the lifetime of a token after which a new token is requested. */
 const USED_LIFE = 0.8;
-/** Life of a token if the service does not name it. */
+/** Lifetime of a token if the response does not contain it. */
 const DEFAULT_LIFE_S = 300;
 const LOGIN_TIMEOUT_MS = 5_000;
 
-/** Requesting a token has no effect at the vendor. The kill switch stops the request of the action. */
+/** A token request has no effect at the vendor. The kill switch stops the later request of the action. */
 const NO_GATE: Gate = {
   send: (request) =>
     request({ signal: new AbortController().signal, leave: async () => undefined }),
 };
 
 /**
- * Access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). Concurrent calls request a new
- * token once. Errors are a RefusedError or an UnreachableError: nothing of the action was sent.
+ * Requests access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). Concurrent calls share one
+ * token request. Errors are a RefusedError or an UnreachableError, because no request of the action was sent.
  *
  * @param form fields, including `client_id` and `client_secret`
  */
@@ -211,7 +211,7 @@ export function accessTokens(
   // https://datatracker.ietf.org/doc/html/rfc6749#section-5.2
   const complaintIn = (json: unknown) =>
     said(valueAt(json, 'error'), valueAt(json, 'error_description'));
-  // With a circuit breaker of its own, because a failing login service says nothing about the API.
+  // Has its own circuit breaker, because a failing login service does not mean that the API fails.
   const options = { vendor: 'The login service', baseUrl: url.href, complaintIn };
   const login = vendorApi(access, options)(NO_GATE);
   const body = new URLSearchParams(form);
@@ -248,7 +248,7 @@ function tokenIn(json: unknown, askedAt: number): Token {
     const message = 'The login service answered with a token that a header cannot carry.';
     throw new OutcomeUnknownError(message, 'broken');
   }
-  // Some services send the number as a string.
+  // Some services send the lifetime as a string.
   const seconds = Number(valueAt(json, 'expires_in')) || DEFAULT_LIFE_S;
   const refreshAt = askedAt + seconds * 1_000 * USED_LIFE;
   return { headers: { authorization: `Bearer ${text}` }, refreshAt };

@@ -22,17 +22,17 @@ export interface Outbound {
 const ATTEMPTS = 3;
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
-/** All attempts and waits together are much shorter than the lease of an action. */
+/** Timeout of one attempt. All attempts and waits together are much shorter than the lease of an action. */
 const TIMEOUT_MS = 10_000;
-/** Timeout of a request without a gate. A person waits for a test. */
+/** Timeout of a request without a gate. Short, because a person waits for a test. */
 export const QUESTION_TIMEOUT_MS = 5_000;
 
-/** `unclear`: the answer says nothing about other requests. */
+/** `unclear`: the response does not show whether other requests would succeed. */
 type VendorState = 'well' | 'failing' | 'unclear';
 
 interface Judgement {
   readonly state: VendorState;
-  /** Minimum wait before a retry; `undefined` if the answer is final. */
+  /** Minimum wait before a retry; `undefined` if the response is final. */
   readonly pauseMs?: number;
 }
 
@@ -40,7 +40,7 @@ export type VendorRequest = Omit<OutboundRequest, 'signal' | 'beforeLeaving'>;
 
 interface CallOptions {
   readonly idempotent: boolean;
-  /** The vendor does nothing when it answers 429, so the request may be repeated even if it is not idempotent. */
+  /** True if a request has no effect when the vendor responds with 429. Then it is repeated even if it is not idempotent. */
   readonly limitIsRefusal?: boolean;
 }
 
@@ -49,7 +49,7 @@ export class VendorCalls {
 
   constructor(private readonly outbound: Pick<Outbound, 'http' | 'wait'>) {}
 
-  /** Sends a request. Without a gate it must change nothing, such as a poll or a test, and is sent once. */
+  /** Sends a request. Without a gate, the request is sent once and must change nothing, such as a poll or a test. */
   send(
     gate: Gate | undefined,
     request: VendorRequest,
@@ -73,9 +73,9 @@ export class VendorCalls {
     idempotent: boolean,
     judge: (answer: Answer) => Judgement,
   ): Promise<Answer> {
-    /** After an attempt that sent something the outcome stays unknown, even if a later attempt sends nothing. */
+    /** After an attempt that sent a request, the outcome stays unknown even if a later attempt sends nothing. */
     let unknown: OutcomeUnknownError | undefined;
-    /** Signal of the latest attempt, aborted when the caller gives up. */
+    /** Signal of the latest attempt, aborted when the caller aborts. */
     let signal: AbortSignal | undefined;
     const depart = (departure: Departure): Promise<Answer> => {
       ({ signal } = departure);
@@ -93,7 +93,7 @@ export class VendorCalls {
         if (isLast || pauseMs === undefined || pauseMs > LONGEST_WAIT_MS) return answer;
         waitMs = Math.max(waitMs, pauseMs);
       } catch (error) {
-        // If the call was aborted, the reason counts, not the cut connection: a lost claim is no failure of the vendor.
+        // After an abort, the reason is used instead of the connection error: a lost claim is no failure of the vendor.
         const cause: unknown = signal?.aborted ? signal.reason : error;
         const isFailure = cause instanceof UnreachableError || cause instanceof OutcomeUnknownError;
         this.breaker.end(isFailure ? 'failing' : 'unclear', isFailure ? cause.message : '');
@@ -110,7 +110,7 @@ export class VendorCalls {
 const FAILURES = 5;
 const OPEN_MS = 30_000;
 
-/** Rejects calls after several failures in a row. After a pause, one call tests whether the vendor answers again. */
+/** Rejects calls after several successive failures. After a pause, one call tests whether the vendor responds again. */
 export class CircuitBreaker {
   private failures = 0;
   private openUntil = 0;
@@ -143,12 +143,12 @@ export function mayRepeat(error: unknown, idempotent: boolean): boolean {
   return error instanceof OutcomeUnknownError && idempotent;
 }
 
-/** Milliseconds to wait after an attempt: doubles each time, with jitter. @param chance from 0 to 1 */
+/** Returns the milliseconds to wait after an attempt: doubles each time, with jitter. @param chance from 0 to 1 */
 export function backoff(attempt: number, chance: number): number {
   return FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + chance);
 }
 
-/** Failures of a proxy in front of the vendor. Status 500 comes from the service itself. */
+/** Statuses of a proxy in front of the vendor. Status 500 comes from the vendor. */
 const PROXY_FAILURES = [502, 503, 504];
 
 function judge(

@@ -12,7 +12,7 @@ import {
 
 interface Device {
   readonly id: string;
-  /** Missing if the sensor has not reported it. */
+  /** Absent if the sensor has not reported the name. */
   readonly name: unknown;
   readonly status: string;
 }
@@ -23,7 +23,7 @@ const SCANS = ['ods', 'entities', 'scans'];
 const DEVICE_ID = /^[0-9a-f]{32}$/i;
 const UNKNOWN_HOST = 'Falcon knows no such host.';
 
-/** Falcon accepts an action first, and completes it when the host has received it. */
+/** Falcon accepts an action, and completes it when the host has received it. */
 export const crowdstrikeFalcon = defineConnector({
   name: 'crowdstrike_falcon',
   description:
@@ -50,7 +50,7 @@ export const crowdstrikeFalcon = defineConnector({
       complaintIn,
     }),
   actions: {
-    // https://developer.crowdstrike.com/api-reference/collections/hosts/ does not name the statuses; the console does.
+    // https://developer.crowdstrike.com/api-reference/collections/hosts/ does not list the statuses; the console does.
     isolate_host: containment('contain', 'contained', 'containment_pending', 'contained'),
     unisolate_host: containment(
       'lift_containment',
@@ -58,7 +58,7 @@ export const crowdstrikeFalcon = defineConnector({
       'lift_containment_pending',
       'released from containment',
     ),
-    // Not idempotent: each scan is a new one. https://developer.crowdstrike.com/api-reference/collections/ods/
+    // Not idempotent, because each request starts a new scan. https://developer.crowdstrike.com/api-reference/collections/ods/
     scan_host: {
       send: async (falcon, call) => {
         const { id, name } = await targetOf(falcon, call);
@@ -75,7 +75,6 @@ export const crowdstrikeFalcon = defineConnector({
   },
 });
 
-/** Containing a host twice has the same effect. */
 function containment(
   action_name: string,
   wanted: string,
@@ -101,7 +100,7 @@ function containment(
         return accepted(id);
       },
     }),
-    /** A host that is offline stays in progress. Shortly after its answer, Falcon still shows the old status. */
+    /** An offline host stays in progress. Shortly after the response, Falcon still shows the old status. */
     poll: async (falcon, handle) => {
       const device = await deviceOf(falcon, textAt(handle, 'device_id'));
       return reached(device) ?? accepted(device.id);
@@ -113,14 +112,14 @@ function targetOf(falcon: VendorApi, call: ActionCall): Promise<Device> {
   return deviceOf(falcon, hostIn(call, 'device_id'));
 }
 
-/** Finds a host by its id at the vendor, or by its name if only one host has it. */
+/** Finds a host by its vendor id, or by its name if only one host has the name. */
 async function deviceOf(falcon: VendorApi, hostId: string): Promise<Device> {
   const isId = DEVICE_ID.test(hostId);
   const id = isId ? hostId.toLowerCase() : await idOf(falcon, hostId);
   const request = { method: 'POST', path: DEVICES, body: { ids: [id] } } as const;
   const found = await falcon.ask(request, (json) => resources(json).map(deviceIn));
   const device = found.find((one) => one.id === id);
-  // The search also finds similar names.
+  // The search also returns similar names.
   if (device && (isId || isNamed(device.name, hostId))) return device;
   throw new RefusedError(UNKNOWN_HOST);
 }
@@ -137,10 +136,10 @@ async function idOf(falcon: VendorApi, name: string): Promise<string> {
   throw new RefusedError('Several hosts have that name. Use the id of the host at Falcon.');
 }
 
-/** Usual locations of files that users open or intruders drop. */
+/** Usual locations of files that users open or attackers drop. */
 const QUICK = ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*'];
 
-/** A scan runs without approval, so it only reports findings, and does not notify the user of the host. */
+/** A scan runs without approval, so it only reports findings and does not notify the user of the host. */
 function scanBody(call: ActionCall, deviceId: string): object {
   return {
     hosts: [deviceId],
@@ -152,7 +151,7 @@ function scanBody(call: ActionCall, deviceId: string): object {
     initiated_from: 'falcon_adhoc',
     quarantine: false,
     endpoint_notification: false,
-    // Half of the CPU, and at most 2 hours.
+    // Limits: half of the CPU, and at most 2 hours.
     cpu_priority: 3,
     max_duration: 2,
     pause_duration: 2,
@@ -164,7 +163,7 @@ function scanBody(call: ActionCall, deviceId: string): object {
   };
 }
 
-/** Done when the scan has started, because it may take hours. The vendor documents no statuses: unknown ones mean waiting. */
+/** Completed when the scan has started, because a scan may take hours. Unknown, undocumented statuses mean waiting. */
 function scanIn(json: unknown): Outcome {
   const [scan] = resources(json);
   const [scan_id, status] = [textAt(scan, 'id'), textAt(scan, 'status')];
@@ -177,7 +176,7 @@ function scanIn(json: unknown): Outcome {
   return { kind: 'accepted', message: 'The scan has not begun.', handle: { scan_id } };
 }
 
-/** Messages in `errors`, which a response with status 200 may contain, too. */
+/** Returns the messages in `errors`, which a response with status 200 may also contain. */
 function complaintIn(json: unknown): string | undefined {
   const errors = valueAt(json, 'errors');
   if (!Array.isArray(errors) || errors.length === 0) return undefined;

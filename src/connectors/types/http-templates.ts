@@ -32,7 +32,7 @@ function parseTemplate(text: string): (string | Reference)[] {
 
 const isReference = (part: string | Reference): part is Reference => typeof part !== 'string';
 
-/** Returns the end of a sentence about an invalid template. @param known names that it may refer to */
+/** Returns the end of a sentence about an invalid template. @param known names that the template may contain */
 export function templateFault(
   text: string,
   known: Readonly<Record<Root, readonly string[]>>,
@@ -49,7 +49,7 @@ export function templateFault(
   }
 }
 
-/** Makes a value safe for its place. Throws RefusedError if it does not fit. */
+/** Escapes a value for its position. Throws RefusedError if the value does not fit. */
 type Escape = (value: string, reference: Reference) => string;
 
 function filled(text: string, scope: Scope, escape: Escape): string {
@@ -61,7 +61,7 @@ function filled(text: string, scope: Scope, escape: Escape): string {
   return parts.join('');
 }
 
-/** A value becomes a path segment, or part of one. It can neither start another segment nor be `..`. */
+/** Fills a path. A value becomes a path segment or part of a segment. It can neither start another segment nor be `..`. */
 export function filledPath(text: string, scope: Scope): string {
   const [path = ''] = text.split('?', 1);
   const segments = path.split('/').map((segment) => {
@@ -78,7 +78,7 @@ export function filledPath(text: string, scope: Scope): string {
 
 const HEADER_SYNTAX = /[;,"\\]/;
 
-/** Next to other text, a value must not contain separators of header values: there is no common escape for them. */
+/** Fills a header. Next to other text, a value must not contain separators of header values, because no common escape exists. */
 export function filledHeader(text: string, scope: Scope): string {
   const isWhole = parseTemplate(text).length === 1;
   return filled(text, scope, (value, reference) => {
@@ -93,8 +93,8 @@ export function filledHeader(text: string, scope: Scope): string {
 export const filledForm = (text: string, scope: Scope): string => filled(text, scope, encoded);
 
 /**
- * Fills JSON, so that no value can end its string. A string that consists of one reference becomes the value itself, or
- * is omitted with its key if there is no value.
+ * Fills JSON, so that no value can end its string. A string that consists of one reference becomes the value itself. Without a
+ * value, the string is omitted with its key.
  */
 export function filledJson(value: unknown, scope: Scope): unknown {
   if (typeof value === 'string') {

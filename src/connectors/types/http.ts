@@ -155,7 +155,7 @@ export const http = defineConnector({
   actions: Object.fromEntries(ACTION_TYPES.map((type) => [type, SEND])),
   provides: ({ actions }) => Object.keys(actions).filter(isActionType),
   idempotent: (config, type) => isIdempotent(config.actions[type]),
-  /** Reads the base address. Parameters and `action.id` are empty in the headers. */
+  /** Reads the base address. In the headers, parameters and `action.id` are empty. */
   test: async ({ config: { base_url, headers, secrets = {} }, calls }) => {
     const sent = headersOf(headers, { parameters: {}, secrets, action: {} });
     const request = { method: 'GET', url: new URL(base_url), headers: sent };
@@ -190,7 +190,7 @@ export function requestFor(
     headers: {
       accept: 'application/json',
       ...(body !== undefined && unlessSet('content-type', 'application/json')),
-      // Vendors that know the header apply a repeated request only once.
+      // Vendors that support the header execute a repeated request only once.
       ...unlessSet('idempotency-key', actionId),
       ...headersOf(headers, scope),
     },
@@ -222,11 +222,11 @@ const isIdempotent = (action: HttpAction | undefined): boolean =>
 
 const NO_CREDENTIALS = /^(accept|content-type|user-agent)$/i;
 const NO_CREDENTIAL = /^(basic|bearer|digest|negotiate|apikey|[^\p{L}\p{N}]*)$/iu;
-/** Values of headers with these names are secret even if they are short. Other short words are ordinary words. */
+/** Headers whose values are secret even if they are short. In other headers, short words are ordinary words. */
 const CREDENTIALS = /auth|cookie|credential|key|pass|pin|secret|session|sign|token/i;
 const SHORTEST_WORD = 6;
 
-/** Texts in headers that may be secrets: the value, its words (`Bearer <token>`) and assigned values (`id=<token>`). */
+/** Returns texts in headers that may be secrets: the value, its words (`Bearer <token>`) and assigned values (`id=<token>`). */
 function credentialsIn(headers: HttpConfig['headers'] = {}): string[] {
   return Object.entries(headers).flatMap(([name, value]) => {
     if (NO_CREDENTIALS.test(name)) return [];
@@ -275,7 +275,7 @@ function problemsIn(config: HttpConfig): FieldError[] {
       report(ofPath, 'path', 'must be a plain path, its special characters percent-encoded');
     }
     const json = typeof body === 'string' && !isForm ? jsonIn(body) : body;
-    // The limits of request bodies apply again to JSON in a text, which they counted as one value.
+    // Checks JSON in a text against the limits of request bodies, which counted this JSON as one value.
     const large = jsonDefects(json).find(({ code }) => code.startsWith('too_'));
     if (isForm && typeof body === 'object') {
       report(ofBody, 'form', 'must be text when the content-type is a form');
@@ -290,7 +290,7 @@ function problemsIn(config: HttpConfig): FieldError[] {
   return found;
 }
 
-/** A URL parser would change a path such as `/a/../b`. */
+/** True if a URL parser does not change the path. It would change `/a/../b`. */
 function isPlainPath(path: string): boolean {
   const plain = path.replace(/\{\{.*?\}\}/gs, 'x');
   const { pathname, search, hash } = new URL(`https://vendor.invalid${plain}`);

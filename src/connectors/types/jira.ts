@@ -9,7 +9,7 @@ const LINE_ENDS = /\r\n|[\r\n\u0085\u2028\u2029]/;
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 const API = ['rest', 'api', '3'];
 
-/** Each issue has the action id as a label, so that it can be found again. */
+/** Opens issues. Each issue has the action id as a label, which later finds the issue. */
 export const jira = defineConnector({
   name: 'jira',
   description: 'Jira Cloud: opens issues in one project.',
@@ -58,7 +58,7 @@ export const jira = defineConnector({
           opened(json, 'Jira opened'),
         );
       },
-      /** The search may not find a new issue yet. So a hit proves that the issue was opened, but a miss proves nothing. */
+      /** The search may not find a new issue yet. A hit proves that the issue exists, but a miss proves nothing. */
       ask: async ({ api, project_key }, { actionId }) => {
         const jql = `project = "${project_key}" AND labels = "${actionId}"`;
         const body = { jql, maxResults: 1, fields: ['summary'] };
@@ -75,7 +75,7 @@ export const jira = defineConnector({
   },
 });
 
-/** Jira rejects long summaries and line breaks. */
+/** Shortens the title to one line, because Jira rejects long summaries and line breaks. */
 function summaryOf(title: string): string {
   const line = storable(title).replace(CONTROLS, ' ').trim();
   if (line.length <= LONGEST_SUMMARY) return line;
@@ -83,12 +83,12 @@ function summaryOf(title: string): string {
 }
 
 /**
- * Converts text to an ADF document with a paragraph per line. Text nodes contain only text, so nothing in it can become
- * a link, a mention or a panel. https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
+ * Converts text to an ADF document with a paragraph per line. Text nodes contain only text, so no text can become a link, a
+ * mention or a panel. https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
  */
 function documentOf(text: string): object {
   const lines = storable(text).split(LINE_ENDS);
-  // Empty text nodes are invalid, empty paragraphs are valid.
+  // Empty text nodes are invalid, but empty paragraphs are valid.
   const content = lines.map((line) => ({
     type: 'paragraph',
     content: line === '' ? [] : [{ type: 'text', text: line.replace(CONTROLS, ' ') }],

@@ -17,7 +17,7 @@ import {
 } from '../connector-type.js';
 
 const LONGEST_REASON = 500;
-/** Resource of the permissions, for every server of the service. */
+/** Resource of the permissions, equal for every server of the service. */
 const RESOURCE = 'https://api.securitycenter.microsoft.com';
 const MACHINES = ['api', 'machines'];
 const MACHINE_ID = /^[0-9a-f]{40}$/i;
@@ -25,7 +25,7 @@ const MACHINE_ACTIONS = ['api', 'machineactions'];
 
 interface Machine {
   readonly id: string;
-  /** Missing if the sensor has not reported it. */
+  /** Absent if the sensor has not reported the name. */
   readonly name: unknown;
 }
 
@@ -56,7 +56,7 @@ export const microsoftDefender = defineConnector({
   actions: {
     isolate_host: isolation('Isolate', { IsolationType: 'Full' }),
     unisolate_host: isolation('Unisolate'),
-    // Not idempotent: each scan is a new one.
+    // Not idempotent, because each request starts a new scan.
     scan_host: {
       send: async (defender, call) => {
         const machine = await machineOf(defender, call);
@@ -136,12 +136,12 @@ const createdAt = (action: unknown): number =>
 
 const IN_VAIN = ['Failed', 'TimeOut', 'Cancelled'];
 
-/** Outcome by a machine action: https://learn.microsoft.com/en-us/defender-endpoint/api/machineaction */
+/** Returns the outcome of a machine action: https://learn.microsoft.com/en-us/defender-endpoint/api/machineaction */
 function outcomeOf(action: unknown): Outcome {
   const [machine_id, machine_action_id] = [textAt(action, 'machineId'), textAt(action, 'id')];
   const [type, status] = [textAt(action, 'type'), textAt(action, 'status')];
   const message = `Defender says: ${status}.`;
-  // A scan is done when it has started, because it may take hours.
+  // A scan is completed when it has started, because it may take hours.
   if (status === 'Succeeded' || (status === 'InProgress' && type === 'RunAntiVirusScan')) {
     return done(message, { machine_id, machine_action_id, status });
   }

@@ -23,10 +23,10 @@ interface Graph {
 }
 
 const USERS = ['v1.0', 'users'];
-/** Graph cannot move a mail into the quarantine of the mail service. In this folder its links are disabled. */
+/** Folder of quarantined mails, in which links are disabled. Graph cannot move a mail into the quarantine of the mail service. */
 const QUARANTINE = 'junkemail';
 const INBOX = 'inbox';
-/** Mail rules may create a few copies. A higher number means other mails. */
+/** Maximum copies of a mail. Mail rules may create a few copies, but a higher number means different mails. */
 const MOST_COPIES = 20;
 
 /** https://learn.microsoft.com/en-us/graph/api/user-get */
@@ -80,15 +80,15 @@ export const microsoftGraph = defineConnector({
   actions: {
     quarantine_email: mailAction({
       isLeft: ({ isQuarantined }) => !isQuarantined,
-      // The copy has a new id now. A rollback needs it and the folder.
+      // The moved copy has a new id. A rollback needs the id and the folder.
       change: async (api, copy) => ({ id: await move(api, copy, QUARANTINE), from: copy.folder }),
       done: 'The mail is quarantined.',
       already: 'The mail was quarantined already.',
-      // After an earlier attempt the moved copies are unknown. A rollback then releases all copies in quarantine.
+      // After an earlier attempt, the moved copies are unknown. A rollback then releases all copies in quarantine.
       data: (moved, { attempt }) => (attempt === 1 ? { moved } : {}),
       preview: (mails) => `Moves ${mails} to quarantine`,
     }),
-    // Moves the copies back to their folders if it rolls back a quarantine, else to the inbox.
+    // A rollback of a quarantine moves the copies to their folders. Other releases move the copies to the inbox.
     release_email: mailAction({
       isLeft: ({ id, isQuarantined }, moved) => isQuarantined && (moved?.has(id) ?? true),
       change: (api, copy, moved) => move(api, copy, moved?.get(copy.id) ?? INBOX),
@@ -96,7 +96,7 @@ export const microsoftGraph = defineConnector({
       already: 'The mail is not in quarantine.',
       data: ({ length }) => ({ released: length }),
     }),
-    // No mail client can restore the copies.
+    // Deletes the copies permanently: users cannot restore them.
     delete_email: mailAction({
       isLeft: () => true,
       change: (api, { id, mailbox }) =>
@@ -113,11 +113,11 @@ export const microsoftGraph = defineConnector({
       /** https://learn.microsoft.com/en-us/graph/api/user-revokesigninsessions */
       send: async ({ api }, call) => {
         const user = userIn(call);
-        // The policy has already checked a principal name. Looking it up would need another permission.
+        // The policy has already checked a principal name, and its look-up would need another permission.
         if (!user.includes('@')) judgeTarget(call, (await readUser(api, user)).name);
         const path = [...USERS, user, 'revokeSignInSessions'];
         await api.change({ path, idempotent: true }, (json) => {
-          // The documentation of the status is inconsistent. Only an explicit false is a failure.
+          // The documentation of the status is inconsistent, so only an explicit false is a failure.
           if (valueAt(json, 'value') === false) {
             throw new RefusedError('Microsoft Graph reports that the sessions were not revoked.');
           }
@@ -126,7 +126,7 @@ export const microsoftGraph = defineConnector({
       },
     },
   },
-  /** Permissions depend on the use of the application, so a missing permission to list users is not a failure. */
+  /** Required permissions depend on the use of the application, so a missing permission to list users is not a failure. */
   test: async ({ api }) => {
     const query = { $select: 'id', $top: '1' };
     try {
@@ -148,11 +148,11 @@ interface MailCopy {
   readonly senders: readonly string[];
 }
 
-/** Original folders of the copies that the action to undo has moved, by their current ids; `undefined` if unknown. */
+/** Original folders of the copies that the original action has moved, by their current ids; `undefined` if unknown. */
 type Moved = ReadonlyMap<unknown, string> | undefined;
 
 interface MailChange {
-  /** Whether the copy is not yet as wanted. */
+  /** True if the copy still needs the change. */
   isLeft(copy: MailCopy, moved: Moved): boolean;
   change(api: VendorApi, copy: MailCopy, moved: Moved): Promise<unknown>;
   readonly done: string;
@@ -162,7 +162,7 @@ interface MailChange {
   readonly preview?: (mails: string) => string;
 }
 
-/** Changes the copies of a mail in all folders. It looks them up first and changes only what is left. */
+/** Changes the copies of a mail in all folders. Looks up the copies and changes only copies that need the change. */
 function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph> {
   return {
     idempotent: true,
@@ -191,7 +191,7 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
       return changedMail(found, text, wanted.data(changed, call));
     },
     ask: async (graph, call) => {
-      // The ids of released copies have changed.
+      // Released copies have new ids.
       const found = await find(graph, call, undefined);
       const { copies, isPartial } = found;
       const isKnown = copies.length > 0 || call.type === 'delete_email';
@@ -214,8 +214,8 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
 type Found = Awaited<ReturnType<typeof find>>;
 
 /**
- * Any sender can choose the Message-ID of another mail, so the mail is known by the sender of the incident, or by the
- * ids of the copies that the action to undo has moved. Otherwise all mails with the Message-ID must be of one sender.
+ * Any sender can choose the Message-ID of another mail. So a mail is identified by the sender of the incident, or by the ids of
+ * the copies that the original action has moved. Otherwise all mails with the Message-ID must have the same sender.
  */
 async function find(graph: Graph, call: ActionCall, moved: Moved) {
   const sender = call.sender === undefined ? undefined : mailAddressIn(call.sender);
@@ -253,7 +253,7 @@ async function find(graph: Graph, call: ActionCall, moved: Moved) {
 const sendersOf = (mails: readonly MailCopy[]): string =>
   [...new Set(mails.map(({ senders: [first = 'nobody'] }) => first))].join(', ');
 
-/** `recipient` may name several mailboxes, separated by commas. Each has its own copies. */
+/** Returns the mailboxes in `recipient`, separated by commas. Each mailbox has its own copies. */
 function mailboxesOf({ defaultMailbox }: Graph, { parameters: { recipient } }: ActionCall) {
   const list = typeof recipient === 'string' ? recipient : defaultMailbox;
   const names = list?.split(/[,;]/).map((name) => name.trim());
@@ -286,7 +286,7 @@ async function mailsIn(
   return mails.map((copy) => ({ ...copy, isQuarantined: copy.folder === quarantine }));
 }
 
-/** A service that ignores the filter would return any mails, which must not be changed. */
+/** Reads a copy. Throws if the service ignored the filter, because other mails must not be changed. */
 function copyIn(item: unknown, messageId: string, mailbox: string): MailCopy {
   if (textAt(item, 'internetMessageId').toLowerCase() !== messageId.toLowerCase()) {
     throw new OutcomeUnknownError('The answer contains a mail with another Message-ID.', 'broken');
@@ -319,7 +319,7 @@ function changedMail(
   text: string,
   more: object,
 ): Outcome {
-  // After a deletion no mailbox holds a copy.
+  // After a deletion, no mailbox has a copy.
   const isHolder = (name: string) => copies.some(({ mailbox }) => mailbox === name);
   const holders = copies.length === 0 ? mailboxes : mailboxes.filter(isHolder);
   const of = `In ${holders.length} of ${mailboxes.length} mailboxes:`;

@@ -9,7 +9,6 @@ interface OktaUser extends Account {
 }
 
 const USERS = ['api', 'v1', 'users'];
-/** Alias for the owner of the token. */
 const OWNER = 'me';
 /** Users with other statuses have not signed up yet, or must complete a step before they can sign in. */
 const ENABLED: Readonly<Record<string, boolean>> = {
@@ -18,7 +17,7 @@ const ENABLED: Readonly<Record<string, boolean>> = {
   DEPROVISIONED: false,
 };
 
-/** Okta finds users by id, by login, and by the part before the @. */
+/** Reads a user. Okta accepts the id, the login, and the part of the login before the @. */
 async function readUser(okta: VendorApi, user: string): Promise<OktaUser> {
   if (user.toLowerCase() === OWNER) throw new RefusedError(`"${user}" is not a valid user name.`);
   const found = await okta.ask({ path: [...USERS, user] }, userOf);
@@ -33,10 +32,10 @@ async function targetOf(okta: VendorApi, call: ActionCall): Promise<OktaUser> {
   return user;
 }
 
-/** Suspends instead of deactivating, because that keeps groups and applications. */
+/** Suspends accounts, because a deactivation would remove groups and applications. */
 const ACCOUNT = accountAction<VendorApi>({
   find: readUser,
-  // Okta rejects a second suspension, so the request is not idempotent.
+  // Not idempotent, because Okta rejects a second suspension.
   setEnabled: (okta, { id }, enabled) =>
     okta.change({ path: [...USERS, id, 'lifecycle', enabled ? 'unsuspend' : 'suspend'] }),
 });
@@ -74,9 +73,9 @@ export const okta = defineConnector({
         return done(`The sessions of ${name} at Okta are ended, and its tokens are revoked.`);
       },
     },
-    // Not idempotent: a repetition would send a second mail.
+    // Not idempotent, because a repetition would send a second mail.
     reset_password: {
-      /** Okta mails the link. The service must not receive it, because readers of the action could use it. */
+      /** Okta sends the link by mail. The service must not receive the link, because readers of the action could use it. */
       send: async (okta, call) => {
         const user = await targetOf(okta, call);
         const path = [...USERS, user.id, 'lifecycle', 'reset_password'];

@@ -41,7 +41,7 @@ const ACTION: ActionDefinition<Sandbox> = {
     }),
 };
 
-/** Has no external effect. With a latency it uses the gate and waits like a real connector. */
+/** Has no external effect. With a latency, the sandbox uses the gate and waits like a real connector. */
 export const sandbox = defineConnector({
   name: 'sandbox',
   description:

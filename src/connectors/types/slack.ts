@@ -5,12 +5,12 @@ import { RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import { vendorApi } from '../calls/vendor-api.js';
 import { defineConnector, done } from '../connector-type.js';
 
-/** Slack cuts longer messages silently. */
+/** Maximum length of a message. Slack cuts longer messages without an error. */
 const LONGEST_TEXT = 40_000;
-/** Errors after which the message may have been posted. After all other errors it was not. */
+/** Errors after which the message may have been posted. After other errors, the message was not posted. */
 const UNCLEAR = /^(fatal_error|internal_error|request_timeout|service_unavailable)$/;
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-/** A channel by name or id. Ids of people and direct messages (`U…`, `W…`, `D…`) do not match. */
+/** Channel name or id. Ids of people and direct messages (`U…`, `W…`, `D…`) do not match. */
 const CHANNEL = /^(#?[\p{Ll}\p{Lo}\p{Lm}\p{N}_-]{1,80}|[CG][A-Z0-9]{5,20})$/u;
 
 export const slack = defineConnector({
@@ -34,7 +34,7 @@ export const slack = defineConnector({
     return vendorApi(outbound, { vendor: 'Slack', baseUrl, headers, complaintIn });
   },
   actions: {
-    // Not idempotent: Slack posts a repeated message twice.
+    // Not idempotent, because Slack posts a repeated message twice.
     notify_channel: {
       send: async (api, { parameters }) => {
         const channel = String(parameters['channel']);
@@ -65,18 +65,18 @@ export const slack = defineConnector({
 });
 
 /**
- * Escapes text so that Slack shows it unchanged. Links (`<https://…|text>`) and mentions (`<!channel>`, `<@U1>`) start
+ * Escapes text so that Slack shows the text unchanged. Links (`<https://…|text>`) and mentions (`<!channel>`, `<@U1>`) start
  * with `<`, so text of an incident cannot create them. https://docs.slack.dev/messaging/formatting-message-text
  */
 export function slackText(text: string): string {
   return storable(text).replace(/[&<>]/g, (sign) => ESCAPES[sign]!);
 }
 
-/** A response with status 200 is a success only if `ok` is true. */
+/** Throws unless `ok` is true. Slack also sends status 200 for failures. */
 function refuseFailures(json: unknown): void {
   if (valueAt(json, 'ok') === true) return;
   const error = valueAt(json, 'error');
-  // Other words may contain a secret.
+  // Other error texts may contain a secret.
   const cause = typeof error === 'string' && UNCLEAR.test(error) ? `: ${error}` : '';
   throw new OutcomeUnknownError(`Slack did not confirm the message${cause}.`, 'broken');
 }

@@ -14,7 +14,7 @@ import { AnswerRedactor, RefusedError } from '../calls/vendor-answers.js';
 import { type Outbound, QUESTION_TIMEOUT_MS, VendorCalls } from '../calls/vendor-calls.js';
 import { type ActionCall, defineConnector, done, type Outcome } from '../connector-type.js';
 
-/** The server is shutting down (RFC 5321, 4.2.2). Other replies concern only this mail. */
+/** Status of a server that shuts down (RFC 5321, 4.2.2). Other replies concern only this mail. */
 const CLOSING = 421;
 
 const CONFIG = fields(
@@ -46,7 +46,7 @@ export const smtp = defineConnector({
   config: CONFIG,
   problems: mailAccountProblems,
   connect,
-  // Not idempotent: servers deliver a repeated mail twice.
+  // Not idempotent, because servers deliver a repeated mail twice.
   actions: { notify_user: { send: notify } },
   test: async ({ config, smtp, text }) => {
     accepted(await smtp.greet(serverOf(config), QUESTION_TIMEOUT_MS), text);
@@ -70,13 +70,13 @@ async function notify(
   if (to.length === 0) throw new RefusedError([...new Set(reasons.values())].join(' '));
   const { from } = config;
   const [subject, message] = [String(parameters['subject']), String(parameters['message'])];
-  // The header of a mail to several recipients names none of them, so that they do not see each other.
+  // With several recipients, the header contains no recipient, so that recipients do not see each other.
   const shown = named.length === 1 ? to : [];
   const content = await mailContent({ from, to: shown, subject, text: message, id });
   const answer = await calls.attempt(
     gate!,
     (departure) => smtp.deliver(serverOf(config), { from, to, content }, departure),
-    // Repeated only if no mail was handed over, or after a temporary refusal.
+    // Repeated only if no mail was sent, or after a temporary rejection.
     false,
     ({ code }) => ({
       state: code === CLOSING ? 'failing' : 'well',
@@ -84,7 +84,7 @@ async function notify(
     }),
   );
   const { text: reply, rejected = [] } = accepted(answer, text);
-  // Each recipient gets the message at most once, so it is not sent again to rejected recipients.
+  // The message is not sent again to rejected recipients, so that each recipient gets at most one copy.
   for (const one of rejected) reasons.set(one.recipient, text.line(one.text));
   const sent_to = allowed();
   const not_sent_to = Array.from(reasons, ([recipient, why]) => ({ recipient, why }));
@@ -105,13 +105,13 @@ function refusalOf(recipient: string, config: MailServer['config']): string | un
   return `The domain ${domain} is not in allowed_recipient_domains.`;
 }
 
-/** Throws RefusedError if the server refused. */
+/** Throws RefusedError if the server rejected the mail. */
 function accepted(reply: MailReply, text: AnswerRedactor): MailReply {
   if (reply.code < 400) return reply;
   throw new RefusedError(`The mail server refused: ${text.line(reply.text)}`);
 }
 
-/** Addresses in a list with commas or semicolons, without duplicates. */
+/** Returns the addresses in a list with commas or semicolons, without duplicates. */
 function recipientsIn(list: string): string[] {
   const names = list.split(/[,;]/).map((one) => one.trim());
   const byAddress = Map.groupBy(names.filter(Boolean), (one) => one.toLowerCase());

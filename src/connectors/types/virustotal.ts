@@ -12,7 +12,7 @@ import {
 /** MD5, SHA-1 or SHA-256. */
 const HASH = /^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 
-/** Looks up existing reports. It never uploads a file or URL for analysis, because other customers could see it. */
+/** Looks up existing reports. Never uploads a file or URL, because other customers could see it. */
 export const virusTotal = defineConnector({
   name: 'virustotal',
   description: 'VirusTotal: reputation of a URL, domain, address or file.',
@@ -26,7 +26,7 @@ export const virusTotal = defineConnector({
     },
     ['api_key'],
   ),
-  // A free key has 500 requests per day: https://docs.virustotal.com/reference/public-vs-premium-api
+  // A free key allows 500 requests per day: https://docs.virustotal.com/reference/public-vs-premium-api
   checkedEveryMs: 3_600_000,
   connect: ({ base_url: baseUrl, api_key }, outbound) => {
     const headers = { 'x-apikey': api_key };
@@ -59,7 +59,7 @@ function lookUp(
       try {
         return await api.ask({ path: pathOf(parameters) }, reportIn);
       } catch (error) {
-        // A 404 may also come from a wrong `base_url`.
+        // A wrong `base_url` may also cause a 404.
         const isUnknown =
           error instanceof RefusedError && error.status === 404 && error.code === 'NotFoundError';
         if (!isUnknown) throw error;
@@ -85,7 +85,7 @@ function reportIn(json: unknown): Outcome {
   });
 }
 
-/** `undefined` for a time out of range. */
+/** Returns `undefined` for a time out of range. */
 function timeOf(seconds: number): string | undefined {
   const time = new Date(seconds * 1_000);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();

@@ -54,7 +54,7 @@ export class IncidentReportDto {
   @JsonObject({ description: 'The event exactly as received.' })
   readonly raw_data: Record<string, unknown>;
 
-  /** List as JSON text. raw_data is passed on as stored, so that no digit is lost. */
+  /** Returns the list as JSON text. Copies raw_data as stored, so that no digit is lost. */
   static listOf(
     this: void,
     { items, total }: Page<IncidentReportEntity>,

@@ -63,7 +63,6 @@ const FIELDS_DESCRIPTION = `Values of the event under the same names for every t
     ', ',
   )}. The mapping of a webhook source may add further names. For an incident that is created by the API, \`fields\` has the well-known keys of its \`raw_data\`.`;
 
-/** The fields of an incident in responses. */
 class IncidentFieldsDto {
   @Id('IncidentId')
   readonly id: string;
@@ -170,7 +169,7 @@ export class IncidentDto extends OmitType(IncidentFieldsDto, ['classification'])
 
 const withoutRawData = present(OmitType(IncidentDto, ['raw_data']));
 
-/** The incident as JSON in its envelope. raw_data is passed on as stored: that loses no digits and needs no parsing. */
+/** Returns the incident as JSON in its envelope. Copies raw_data as stored, so that no digit is lost and no parsing is needed. */
 export function incidentEnvelope(incident: Incident): string {
   return `{"data":${jsonWithRawData(withoutRawData(incident), incident.raw_data)}}`;
 }

@@ -48,7 +48,6 @@ export class EvidenceDto {
   readonly value: string | number | boolean;
 }
 
-/** A verdict without its author. */
 class VerdictFieldsDto {
   @Choice('Classification', CLASSIFICATIONS)
   readonly classification: Classification;
@@ -88,7 +87,7 @@ class VerdictFieldsDto {
 @NullIsAbsent()
 export class GivenVerdictDto extends VerdictFieldsDto {}
 
-/** Verdict of a machine that is kept beside the decision of a person. */
+/** Automatic verdict that is kept in addition to the verdict of a person. */
 export class ProposedVerdictDto extends PickType(VerdictFieldsDto, [
   'classification',
   'confidence',

@@ -31,11 +31,11 @@ export class IncidentReportEntity {
   @Column({ type: 'text' })
   readonly source: string;
 
-  /** Severity of the event. The incident may have a higher one. */
+  /** Severity of the event. The incident may have a higher severity. */
   @Column({ type: 'enum', enum: SEVERITIES, enumName: 'incident_severity' })
   readonly severity: Severity;
 
-  /** Webhook event that brought the report, with the original bytes. */
+  /** Webhook event of the report, which keeps the original bytes. */
   @Column({ type: 'uuid' })
   readonly webhook_event_id: string;
 
@@ -46,7 +46,7 @@ export class IncidentReportEntity {
 
 type NewIncidentReport = Omit<IncidentReportEntity, 'id' | 'at'>;
 
-/** Reports kept per incident. The inbox keeps the bytes of all others. */
+/** Reports kept per incident. The inbox keeps the bytes of all other reports. */
 const MOST_REPORTS = 100;
 /** Maximum total size of the reports of an incident, because one page may contain all of them. */
 const MOST_BYTES = 8 * 1024 * 1024;
@@ -78,9 +78,9 @@ const PAGE: Statement = {
   }),
 };
 
-/** Reports of an incident that one run judges beside the newest one: the worst of them, by severity. */
+/** Maximum reports that a run judges in addition to the newest report: those with the highest severity. */
 const MOST_WORSE = 3;
-/** Maximum total size of them, as they are stored. The worst one is read whatever its size. */
+/** Maximum total stored size of these reports. The most severe report is read regardless of its size. */
 const MOST_WORSE_BYTES = 64 * 1024;
 
 const TO_JUDGE: Statement = {
@@ -111,7 +111,7 @@ export class IncidentReports {
     private readonly clock: Clock,
   ) {}
 
-  /** Drops the oldest reports beyond the limits. The caller has locked the incident for update. */
+  /** Adds a report, and deletes the oldest reports beyond the limits. The caller has locked the incident for update. */
   async add(tx: Tx, report: NewIncidentReport): Promise<void> {
     const at = this.clock.now();
     const { incident_id, source, severity, webhook_event_id, raw_data } = report;
@@ -121,7 +121,7 @@ export class IncidentReports {
     ]);
   }
 
-  /** Oldest first. */
+  /** Lists the oldest reports first. */
   async page(
     incidentId: string,
     { page, per_page }: PageRequest,
@@ -131,7 +131,7 @@ export class IncidentReports {
     return pageOf(rows, (row) => row);
   }
 
-  /** By incident: the newest report first, then the worst reports before it. */
+  /** Returns the newest report first, then the most severe earlier reports, by incident. */
   async toJudge(
     incidentIds: readonly string[],
     tx?: Tx,

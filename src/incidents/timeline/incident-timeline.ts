@@ -58,7 +58,7 @@ export class IncidentTimelineEntity {
   readonly details: TimelineDetails | null;
 }
 
-/** `subject` is a second subject, of a type such as `action`, `triage` or `webhook_event`. */
+/** `subject` is a second subject of a type such as `action`, `triage` or `webhook_event`. */
 export interface NewTimelineEntry extends Omit<TimelineEntryDto, 'at'> {
   readonly incidentId: string;
 }
@@ -70,7 +70,7 @@ export const insertTimeline = (firstParameter: number): string => ROWS.text(firs
 
 const INSERT: Statement = { name: 'incident_timeline_insert', text: ROWS.text() };
 
-/** The creation of the incident is the oldest entry and has no row, which saves an insert per incident. */
+/** Reads a page. The creation of the incident is the oldest entry and has no row, which saves an insert per incident. */
 const pageBy = (direction: 'asc' | 'desc'): Statement => ({
   name: `incident_timeline_page_${direction}`,
   text: `
@@ -106,7 +106,7 @@ const TITLE_BY_PERSON: Statement = {
        and details::jsonb @> '{"changes": [{"field": "title"}]}' limit 1`,
 };
 
-/** Modules add entries in the transaction of their change. */
+/** Stores the timeline. Modules add entries in the transaction of their change. */
 @Injectable()
 export class IncidentTimeline {
   private readonly atCommit = new RowsAtCommit<ReturnType<typeof rowOf>>(async (tx, rows) => {
@@ -118,7 +118,7 @@ export class IncidentTimeline {
     private readonly clock: Clock,
   ) {}
 
-  /** Written right before the commit. */
+  /** Inserts the entries right before the commit. */
   async add(tx: Tx, ...entries: readonly NewTimelineEntry[]): Promise<void> {
     const at = this.clock.now();
     this.atCommit.add(
@@ -132,7 +132,7 @@ export class IncidentTimeline {
     return ROWS.values(entries.map((entry) => rowOf(entry, at)));
   }
 
-  /** Subject ids of the newest `limit` entries with this event, such as the receipts that changed these incidents. */
+  /** Returns subject ids of the newest `limit` entries with this event, such as the receipts that changed these incidents. */
   async subjectIds(
     tx: Tx,
     incidentIds: readonly string[],
@@ -145,7 +145,6 @@ export class IncidentTimeline {
     return rows.map(({ subject_id }) => subject_id);
   }
 
-  /** Whether a person has changed the title. */
   async hasTitleByPerson(tx: Tx, incidentId: string): Promise<boolean> {
     await this.atCommit.flush(tx);
     return (await this.statements.rowsIn(tx, TITLE_BY_PERSON, [incidentId])).length > 0;
@@ -162,7 +161,7 @@ export class IncidentTimeline {
       ? await this.statements.rows<EntryRow & WithTotal>(statement, values)
       : [];
     if (rows.length === 0) throw new NotFoundError('Incident');
-    // Summaries may contain text of attackers. Hidden characters and direction marks in it would change our words.
+    // Summaries may contain text of attackers. Hidden characters and direction marks would change the words around that text.
     return pageOf(rows, (row) => ({ ...row, summary: oneLine(row.summary) }));
   }
 }

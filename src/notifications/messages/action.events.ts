@@ -103,7 +103,7 @@ export const ACTION_EVENT_TYPES = {
       ...wordsAbout(data, `${data.action.simulated ? 'Simulated: ' : ''}Action failed`),
       request: nextStepAfter(data.action),
     }),
-    // The alert of the approval would not page a person who acknowledged it, so a failure has a separate alert.
+    // A failure has a separate alert, because the alert of the approval would not page a person who acknowledged it.
     alerts: (data, wave) => [
       ...trigger(`action_failed:${data.action.id}`),
       ...(data.action.approval_level === undefined ? [] : endOfApproval(data, wave)),
@@ -165,7 +165,7 @@ function wordsAbout({ action, incident: about }: ActionData, what: string): Even
   const undone = undoneBy(action_type) ?? 'an action';
   const rollback = rollback_of === undefined ? '' : ` (rollback of ${undone})`;
   const category = isActionType(action_type) ? actionType(action_type).category : undefined;
-  // The title of a ticket repeats the incident, and the name of a chat channel is no target.
+  // The title of a ticket repeats the incident, and the name of a chat channel is not a target.
   const hasTarget = category !== 'ticketing' && category !== 'notification';
   const target = hasTarget ? action.target : undefined;
   return {

@@ -10,17 +10,17 @@ import {
 } from '../../platform/validation/fields.js';
 import type { Delivery } from '../delivery.entity.js';
 
-/** A domain event as a delivery has it, with what its message needs. */
+/** Domain event of a delivery, with the data for its message. */
 export interface SourceEvent extends Pick<
   Delivery,
   'event_id' | 'occurred_at' | 'subject_id' | 'payload' | 'incident_id'
 > {
   readonly incident_number?: string;
-  /** PUBLIC_URL without a slash at its end. */
+  /** PUBLIC_URL without a trailing slash. */
   readonly public_url?: string;
 }
 
-/** The value is plain text, and may come from an attacker. */
+/** Fact of a message. The value is plain text, and may come from an attacker. */
 export interface Fact {
   readonly name: string;
   readonly value: string;
@@ -29,7 +29,7 @@ export interface Fact {
 /** Plain text for people. Channels escape and defang it for their receivers. */
 export interface Words {
   readonly headline: string;
-  /** Subject of the event, such as a title. Channels show it in the headline, after the severity. */
+  /** Subject of the event, such as a title. Channels show the subject in the headline, after the severity. */
   readonly about?: string;
   readonly facts: readonly Fact[];
   readonly request?: string;
@@ -45,7 +45,7 @@ export interface EventWords extends Pick<Words, 'headline' | 'about' | 'request'
 
 /** Approvals that were requested together share an alert of PagerDuty. */
 export interface Wave {
-  /** Action that names the alert. */
+  /** Action that identifies the alert. */
   readonly first: string;
   readonly isOver: boolean;
 }
@@ -61,23 +61,23 @@ export const trigger = change('trigger');
 export const acknowledge = change('acknowledge');
 export const resolve = change('resolve');
 
-/** An event that channels send. A change that breaks receivers needs a new event name. */
+/** Event that channels send. A change that breaks receivers needs a new event name. */
 export interface EventDefinition<Data> {
   readonly description: string;
   readonly data: DataType<Data>;
-  /** Fields of the domain event that differ from EXAMPLE in the example of the contract. */
+  /** Fields of the domain event that differ from EXAMPLE, in the example of the contract. */
   readonly example?: object;
-  /** Channels for people receive it by default, because people may have to act. */
+  /** True if channels for people receive the event by default, because people may have to act. */
   readonly forPeople?: true;
   /** Severity of the PagerDuty alert if the event has no incident. Default: medium. */
   readonly severity?: Severity;
-  /** Messages link to no page. */
+  /** True if messages have no link to a page. */
   readonly hasNoPage?: true;
   words(data: Data): EventWords;
   /**
-   * Changes of PagerDuty alerts, in this order. Incidents, approvals, failed actions, the kill switch, connectors and channels have
-   * separate alerts: an approval pages people also if they have acknowledged the incident. An alert is acknowledged only for the
-   * change of a person, because PagerDuty pages nobody for an acknowledged alert.
+   * Returns changes of PagerDuty alerts, in this order. Incidents, approvals, failed actions, the kill switch, connectors and
+   * channels have separate alerts: an approval also pages people who have acknowledged the incident. Only the change of a
+   * person acknowledges an alert, because PagerDuty pages nobody for an acknowledged alert.
    */
   alerts(data: Data, wave: Wave | undefined, eventId: string): readonly AlertChange[];
 }
@@ -170,7 +170,7 @@ export const maybe = <Value>(
   description = field.description,
 ): DataField<Value | undefined> => ({ ...field, description, optional: true });
 
-/** Paths of the API that events link to, by the names of the parameters of pages. */
+/** API paths that events link to, by the parameter names of pages. */
 const API_PATHS = {
   incident: 'incidents',
   action: 'actions',
@@ -193,8 +193,8 @@ export const apiUrl = (
 });
 
 /**
- * URL of a page for people, after the login, that shows only the first object of `data` that has a page
- * (platform/docs/browser/linked.mjs). The id is in the query, because the login drops a fragment.
+ * Returns the URL of a page for people, after the login, that shows only the first object of `data` with a page
+ * (platform/docs/browser/linked.mjs). The query contains the id, because the login drops a fragment.
  */
 export function pageUrl(publicUrl: string | undefined, data: object): string | undefined {
   const kindOf = (name: string) => (name === 'channel' ? 'notification_channel' : name);

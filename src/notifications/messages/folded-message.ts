@@ -6,11 +6,11 @@ import type { EventIncident } from './incident.events.js';
 
 /** Current state, which may be newer than the events of the message. */
 export interface PresentState {
-  /** By id, with deleted ones. */
+  /** Incidents by id, including deleted incidents. */
   readonly incidents: ReadonlyMap<string, IncidentState>;
-  /** Ids of the actions that wait for approval, with the effect that the connector predicted. */
+  /** Predicted effects by the ids of the actions that wait for approval. */
   readonly waiting: ReadonlyMap<string, string | undefined>;
-  /** For PagerDuty: the approvals that one message requested, the subject of the event among them. */
+  /** For PagerDuty: the approvals that one message requested, including the subject of the event. */
   readonly wave?: readonly string[];
 }
 
@@ -28,8 +28,9 @@ interface Approval extends ActionData {
 }
 
 /**
- * Combines new incidents of a source, incidents that were judged malicious, or approvals that a playbook requests. The worst
- * incident comes first, and the link opens it. The first message is the carrier: receivers recognize a copy by its event id.
+ * Combines new incidents of a source, incidents with a new malicious verdict, or approvals that a playbook requests. The worst
+ * incident comes first and is the target of the link. The first message is the carrier: receivers recognize a copy by its event
+ * id.
  */
 export function foldedMessage(
   messages: readonly [Message, ...Message[]],
@@ -81,7 +82,7 @@ function listOfIncidents(
 const rest = (count: number, list: string): Fact[] =>
   count > 0 ? [{ name: 'More', value: `${count} in the list of ${list}` }] : [];
 
-/** Leaves out the approvals that were decided in the meantime. The others are decided separately. */
+/** Omits approvals that were decided in the meantime. */
 function approvalMessage(
   carrier: Message,
   all: readonly Approval[],
@@ -163,7 +164,7 @@ const rankOf = (severity: Severity | undefined): number =>
 const bySeverity = (one: Severity | undefined, other: Severity | undefined): number =>
   rankOf(other) - rankOf(one);
 
-/** Open before resolved, malicious before unknown, then by severity, then the newest. */
+/** Orders open before resolved, malicious before unknown, then by severity, then by age, newest first. */
 function worstFirst(one: JudgedIncident, other: JudgedIncident): number {
   return (
     Number(Boolean(one.end)) - Number(Boolean(other.end)) ||

@@ -68,7 +68,7 @@ export const INCIDENT_EVENT_TYPES = {
         Changed: data.changed.join(', ') || 'its tool reported more',
         'Updated by': data.updated_by,
       }),
-    // Changes that page people have events of their own.
+    // Changes that page people have separate events.
     alerts: () => [],
   }),
 
@@ -89,7 +89,7 @@ export const INCIDENT_EVENT_TYPES = {
         'Changed by': changed_by,
       });
     },
-    // A person lowers severities. `trigger` would reopen an alert that somebody resolved in PagerDuty.
+    // Only people lower severities. `trigger` would reopen an alert that a person resolved in PagerDuty.
     alerts: (data) =>
       severityRises(data.previous_severity, data.incident.severity)
         ? ifOpen(data.incident, trigger)

@@ -15,7 +15,7 @@ import { fields } from '../../targets/target-config.js';
 import { defineChannel, failureOf, type Outcome, type PartlySent } from '../channel-type.js';
 import { incidentIn, LINK_TEXT, type Message, shownWords } from '../notification.js';
 
-/** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail programs recognize a copy. */
+/** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail clients recognize a copy. */
 export const email = defineChannel({
   name: 'email',
   audience: 'people',
@@ -50,9 +50,9 @@ export const email = defineChannel({
   }) {
     const { from, to } = config;
     const missing = to.filter((address) => !holders.includes(address));
-    // The recipients without the mail were removed from the configuration.
+    // All recipients without the mail were removed from the configuration.
     if (missing.length === 0) return { kind: 'delivered' };
-    // The header names all recipients, also when the mail goes to some of them.
+    // The header contains all recipients, even if the mail goes only to some of them.
     const content = await mailContent({ ...emailNote(message), from, to });
     const departure = { signal, leave: async () => undefined };
     try {
@@ -70,10 +70,10 @@ const NOT_SENT: PartlySent = { holders: [], partial_attempts: 0 };
 
 const MAX_SUBJECT = 250;
 
-/** Each fact is one line, so that no value can look like another fact. */
+/** Writes each fact on one line, so that no value can look like another fact. */
 function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
   const { headline, facts, request, url } = shownWords(message);
-  // A mail may come hours after the event.
+  // A mail may arrive hours after the event.
   const lines = [...facts, { name: 'When', value: message.event.timestamp }];
   const parts = [
     headline,
@@ -89,7 +89,7 @@ function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
   };
 }
 
-/** Errors about the login, the sender or all recipients are retried, because an admin may correct the configuration. */
+/** Errors of the login, the sender or all recipients are retried, because an administrator may correct the configuration. */
 function mailOutcome(
   { code, text, rejected = [], isOfMessage = false }: MailReply,
   { holders, partial_attempts }: PartlySent,
@@ -107,12 +107,12 @@ function mailOutcome(
   }
   if (code < 400) return { kind: 'delivered' };
   const why = `The mail server refused: ${redactor.line(text)}`;
-  // Some servers send errors of the login only after the message: https://www.rfc-editor.org/rfc/rfc4954#section-6.
+  // Some servers report a login error only after the message: https://www.rfc-editor.org/rfc/rfc4954#section-6.
   const isOfLogin = code >= 530 && code < 540;
   return { kind: isOfMessage && code >= 500 && !isOfLogin ? 'refused' : 'failed', why };
 }
 
-/** About ten minutes, as greylisting servers ask for. Later messages about the incident wait that long, for all recipients. */
+/** About ten minutes, as greylisting servers require. Later messages about the incident wait for all recipients during that time. */
 const MAX_PARTIAL_ATTEMPTS = 6;
 
 function newHolders({ code, rejected = [] }: MailReply, to: readonly string[]): readonly string[] {

@@ -41,7 +41,7 @@ export const pagerDuty = defineChannel({
     },
     ['routing_key'],
   ),
-  /** With the events that resolve alerts. */
+  /** Includes the events that resolve alerts. */
   defaultEvents: [
     ...EVENTS_FOR_PEOPLE,
     'incident.resolved',
@@ -89,7 +89,7 @@ function readAnswer(answer: OutboundAnswer): Outcome {
   if (outcome.kind === 'delivered' && answer.status !== 202) {
     return { kind: 'failed', why: 'The response is not a response of PagerDuty.' };
   }
-  // The event is valid, and an admin may set another key.
+  // The event is valid, and an administrator may set another key.
   if (outcome.kind === 'refused' && /routing[ _]key/i.test(answer.text)) {
     return { kind: 'failed', why: 'PagerDuty does not accept the routing key.' };
   }

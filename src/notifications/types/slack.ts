@@ -19,7 +19,7 @@ export const slack = defineChannel({
 });
 
 /**
- * Builds the message from blocks. Text of third parties is always `plain_text`, in which Slack reads no mrkdwn, and escaped, so that
+ * Builds the message from blocks. Third-party text is always `plain_text`, in which Slack ignores mrkdwn, and escaped, so that
  * it contains no mention and no link. Only the link of the service is mrkdwn.
  * https://docs.slack.dev/reference/block-kit/blocks, https://docs.slack.dev/messaging/formatting-message-text
  */
@@ -28,7 +28,7 @@ function slackMessage(message: Message): object {
   const fields = facts.map(({ name, value }) => plain(`${name}\n${value}`));
   const sections = [fields.slice(0, MAX_FIELDS), fields.slice(MAX_FIELDS, 2 * MAX_FIELDS)];
   return {
-    // Shown where blocks are not, such as on a lock screen.
+    // Shown if a client cannot show blocks, such as on a lock screen.
     text: slackText(headline),
     mrkdwn: false,
     blocks: [
@@ -42,7 +42,7 @@ function slackMessage(message: Message): object {
   };
 }
 
-/** A headline that is too long for a header becomes a section. */
+/** Makes a section of a headline that is too long for a header. */
 function header(headline: string): object {
   const text = plain(headline);
   return { type: text.text.length > MAX_HEADER ? 'section' : 'header', text };
@@ -52,13 +52,13 @@ function plain(text: string) {
   return { type: 'plain_text', text: slackText(text), emoji: false };
 }
 
-/** `URL` encodes `<` and `>`, but not `|`. */
+/** Encodes `|`, because `URL` only encodes `<` and `>`. */
 function link(url: string): object {
   const address = slackText(new URL(url).href).replaceAll('|', '%7C');
   return { type: 'mrkdwn', text: `<${address}|${LINK_TEXT}>`, verbatim: true };
 }
 
-/** An error code of Slack, such as `channel_is_archived`. Other text of a response is not repeated. */
+/** Error code of Slack, such as `channel_is_archived`. Other text of a response is not repeated. */
 const ERROR_CODE = /^[a-z]+(?:_[a-z]+){1,6}$/;
 
 /** https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks#handling_errors */

@@ -17,8 +17,8 @@ export const teams = defineChannel({
 });
 
 /**
- * Builds an Adaptive Card. All text is in `TextRun`, which has no Markdown, unlike TextBlock and FactSet: text of third parties
- * cannot make a link, a list or an image. https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features
+ * Builds an Adaptive Card. All text is in `TextRun`, which has no Markdown, unlike TextBlock and FactSet. So third-party text
+ * cannot create a link, a list or an image. https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features
  */
 function teamsMessage(message: Message): object {
   const { headline, facts, request, url } = shownWords(message);
@@ -43,21 +43,21 @@ function line(...inlines: readonly object[]): object {
   return { type: 'RichTextBlock', inlines };
 }
 
-/** Cards evaluate `{{DATE(…)}}` and templates `${…}`. */
+/** Escapes `{{DATE(…)}}` and templates `${…}`, which cards evaluate. */
 function run(text: string) {
   const inert = text.replace(/\{(?=\{)/g, '{ ').replaceAll('${', '$ {');
   return { type: 'TextRun', text: inert };
 }
 
-/** A workflow that accepts the message responds with 202, whether Teams shows the card or not. */
+/** A workflow that accepts the message responds with 202, even if Teams does not show the card. */
 function readAnswer(answer: OutboundAnswer): Outcome {
   const outcome = outcomeOf(answer);
-  // A page of a proxy, or the sentence by which a Microsoft 365 connector reports a failure with status 200.
+  // The page of a proxy, or the text with which a Microsoft 365 connector reports a failure with status 200.
   if (outcome.kind === 'delivered' && answer.body.length > 0 && answer.json === undefined) {
     return { kind: 'failed', why: 'The response is text, and not a response of a workflow.' };
   }
   const { error } = (answer.json ?? {}) as { readonly error?: { readonly code?: unknown } | null };
-  // The message is valid, and an admin may turn on the workflow.
+  // The message is valid, and an administrator may turn on the workflow.
   if (outcome.kind === 'refused' && error?.code === 'WorkflowTriggerIsNotEnabled') {
     return { kind: 'failed', why: 'The workflow is turned off.' };
   }

@@ -67,11 +67,11 @@ interface Signature {
   readonly secrets: readonly string[];
 }
 
-/** The receiver accepts the request if the signature of one secret matches. */
+/** Signs the body with each secret. The receiver accepts the request if one signature matches. */
 export function signatureHeaders(body: string, { id, at, secrets }: Signature) {
   const timestamp = String(Math.floor(at.getTime() / 1_000));
   const signatures = secrets.map((secret) => {
-    // Node takes three times as long with a Buffer as key.
+    // Node.js needs three times as long for a key in a Buffer.
     const key = createSecretKey(secret.slice(PREFIX.length), 'base64');
     return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
   });

@@ -27,7 +27,7 @@ import { asSentence, ExpressionError, fail, LANGUAGE } from './operations.js';
 type Variables = PlaybookDefinition['variables'];
 type Fields = Readonly<Record<string, string>>;
 
-/** The incident of the API, with the classification of its verdict. Other fields of the verdict are only in `verdict`. */
+/** Incident of the API, with the classification of its verdict. Other fields of the verdict are only in `verdict`. */
 const INCIDENT: Fields = {
   ...Object.fromEntries(['classification', ...INCIDENT_TEXTS].map((name) => [name, 'string'])),
   fields: 'map<string, dyn>',
@@ -71,7 +71,7 @@ function typeOfJson(value: unknown): string {
   return types[typeof value as keyof typeof types] ?? 'string';
 }
 
-/** Returns the library's name of the type of an expression in the step at this position. Throws ExpressionError. */
+/** Returns the type name of an expression in the step at this position, as the library writes it. Throws ExpressionError. */
 type TypeOf = (tree: Node, position: number, isForPeople?: boolean) => string;
 
 function typesOf(variables: Variables, steps: readonly string[]): TypeOf {
@@ -87,7 +87,7 @@ function typesOf(variables: Variables, steps: readonly string[]): TypeOf {
     variables: Object.keys(fields),
   };
   return (tree, position, isForPeople = false) => {
-    // Elsewhere a model could choose the action.
+    // Elsewhere, a model could choose the action.
     const refused = isForPeople ? undefined : nodesOf(tree).find(readsClassification);
     if (refused) {
       fail(
@@ -103,7 +103,7 @@ function typesOf(variables: Variables, steps: readonly string[]): TypeOf {
   };
 }
 
-/** The library does not check names in has() and does not know the order of steps. */
+/** Checks fields, because the library does not check names in has() and does not know the order of steps. */
 function checkFields(node: Node, readable: Readonly<Record<Root, readonly string[]>>): void {
   const read = fieldRead(node);
   if (read) {
@@ -210,7 +210,7 @@ function stepErrors(
   return errors;
 }
 
-/** The rule in words and the permitted types. `dyn` is always permitted, because its type is known only in the run. */
+/** Rule in words, and permitted types. `dyn` is always permitted, because its type is known only in the run. */
 type Wanted = readonly [words: string, ...types: string[]];
 
 const WANTED_OF_CONDITION: Wanted = ['A condition must be true or false', 'bool'];

@@ -29,12 +29,12 @@ import {
 } from './operations.js';
 
 export interface RunInput {
-  /** Without an incident, `incident` and `verdict` are empty. */
+  /** If absent, `incident` and `verdict` are empty. */
   readonly incident?: Incident;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Results of the earlier steps that later steps can read, by name. A skipped step has none. */
+/** Results of earlier steps that later steps can read, by name. A skipped step has no result. */
 export type Outcomes = Readonly<Record<string, { readonly result?: ActionResult }>>;
 
 export type Values = ReadonlyMap<Root, Value>;
@@ -53,7 +53,7 @@ export const INCIDENT_TEXTS = [
   'triaged_at',
 ] as const satisfies (keyof Incident)[];
 
-/** Values that all steps of a run share. Raw data may be long, so it is parsed once. */
+/** Returns values that all steps of a run share. Raw data may be long, so it is parsed only once. */
 export function valuesOf({ incident, variables }: RunInput): Values {
   const { verdict, recommended_actions } = incident ?? {};
   return new Map<Root, Value>([
@@ -77,16 +77,16 @@ function asJson(value: object): Members {
   return JSON.parse(JSON.stringify(value)) as Members;
 }
 
-/** Node passes the source text of each value to the reviver. */
+/** JSON.parse whose reviver receives the source text of each value. */
 type Parse = (
   text: string,
   reviver: (key: string, value: Value, context: { readonly source: string }) => Value,
 ) => Value;
 
-/** Numbers with 16 digits or an exponent may change. A reviver makes the parser many times slower. */
+/** Finds numbers with 16 digits or an exponent, which may change. A reviver makes the parser many times slower. */
 const ODD_NUMBER = /\d{16}|\dE/i;
 
-/** Parses JSON. A number that would change becomes the text of its digits. */
+/** Parses JSON. A number that would change becomes text with the same digits. */
 function exactly(json: string): Value {
   if (!ODD_NUMBER.test(json)) return JSON.parse(json) as Value;
   return (JSON.parse as Parse)(json, (_, value, { source }) => {
@@ -99,12 +99,12 @@ function exactly(json: string): Value {
 export type Decision =
   | { readonly kind: 'run'; readonly parameters: Parameters }
   | { readonly kind: 'skip' }
-  /** The condition or a parameter has no value, or a value that the action rejects. */
+  /** The condition or a parameter has no value, or the action rejects the value. */
   | { readonly kind: 'error'; readonly message: string };
 
 /**
  * Evaluates the condition and the parameters of the step at this position. The same steps and values always give the same
- * decision, within a cost that is bounded for the step, and for all steps together.
+ * decision. The cost is bounded for the step, and for all steps together.
  */
 export function decideStep(
   steps: readonly WrittenStep[],
@@ -148,7 +148,7 @@ export function decideStep(
 
 const LONGEST_PARAMETER = 8_192;
 
-/** Returns the value of a template; null leaves the parameter out. */
+/** Returns the value of a template; null omits the parameter. */
 function filledTemplate(
   text: string,
   isForPeople: boolean,
@@ -182,7 +182,7 @@ function filledTemplate(
   return filled + shown(foreign);
 }
 
-/** A template cannot read the verdict, except its classification in texts for people, which chooses no target and no step. */
+/** Adds the classification for texts for people. Templates cannot read the verdict, so it chooses no target and no step. */
 function withClassification(values: Values): Values {
   const { classification } = values.get('verdict') as Members;
   const incident = values.get('incident') as Members;

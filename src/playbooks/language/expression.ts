@@ -22,7 +22,7 @@ export type Node = ASTNode;
 export const ROOTS = ['incident', 'variables', 'steps', 'verdict'] as const;
 export type Root = (typeof ROOTS)[number];
 
-/** The values of parameters never come from the verdict, because a model may have written it. */
+/** Values of parameters never come from the verdict, because a model may have written it. */
 export const TEMPLATE_ROOTS: readonly Root[] = ['incident', 'variables', 'steps'];
 
 export function isRoot(name: string): name is Root {
@@ -33,7 +33,7 @@ export function nodesOf(node: Node): Node[] {
   return [node, ...childrenOf(node).flatMap(nodesOf)];
 }
 
-/** Returns the children. Operands are nodes, lists of nodes and texts. */
+/** Returns the child nodes. Operands are nodes, lists of nodes and texts. */
 export function childrenOf(node: Node): readonly Node[] {
   const operands: readonly unknown[] = [node.args].flat(2);
   return operands.filter(
@@ -42,7 +42,7 @@ export function childrenOf(node: Node): readonly Node[] {
   );
 }
 
-/** `incident.title`, or `incident["title"]`. */
+/** Reads a field of a root: `incident.title`, or `incident["title"]`. */
 export function fieldRead(node: Node): { root: Root; name: string } | undefined {
   if (node.op !== '.' && node.op !== '[]') return undefined;
   const [left, right] = node.args;
@@ -51,7 +51,7 @@ export function fieldRead(node: Node): { root: Root; name: string } | undefined 
   return typeof name === 'string' ? { root: left.args, name } : undefined;
 }
 
-/** Position that users expect: of `incident.title.trim()` the position of `trim`. The library names the first character. */
+/** Returns the position that users expect, such as `trim` in `incident.title.trim()`. The library returns the first character. */
 export function positionOf(node: Node): number {
   if (node.op !== 'rcall') return node.pos;
   const [name, receiver] = node.args;
@@ -65,14 +65,14 @@ export function isLoop(name: string): name is Loop {
   return (LOOPS as readonly string[]).includes(name);
 }
 
-/** Whether the expression is `raw(…)`, whose value is not defanged in texts for people. */
+/** True for `raw(…)`, whose value is not defanged in texts for people. */
 export function isRaw(node: Node): boolean {
   return node.op === 'call' && node.args[0] === RAW;
 }
 
 /**
- * Parses an expression. The library accepts all of CEL; this function rejects what the language of playbooks does not have.
- * Throws ExpressionError with the position.
+ * Parses an expression. The library accepts all of CEL, but this function rejects parts that the language of playbooks does not
+ * have. Throws ExpressionError with the position.
  */
 export function readExpression(text: string, roots: readonly Root[]): Node {
   if (text.length > LONGEST_EXPRESSION) {
@@ -126,7 +126,7 @@ function problemOf(node: Node, roots: readonly Root[]): string | undefined {
   return isRoot(variable.args) ? `The name ${variable.args} has a meaning already.` : undefined;
 }
 
-/** Returns how deep loops are nested. A loop over the list of another loop is not nested in it. */
+/** Returns the nesting depth of loops. A loop over the list of another loop is not nested in the other loop. */
 function loopsNested(node: Node): number {
   if (node.op !== 'rcall' || !isLoop(node.args[0])) {
     return Math.max(0, ...childrenOf(node).map(loopsNested));
@@ -135,7 +135,7 @@ function loopsNested(node: Node): number {
   return Math.max(loopsNested(list), 1 + Math.max(...body.map(loopsNested)));
 }
 
-/** Returns the maximum depth of the type. The value that a loop builds can contain the value that it visits. */
+/** Returns the maximum depth of the type. The value that a loop builds can contain the value that the loop visits. */
 function levelsBuilt(node: Node): number {
   const levels = childrenOf(node).map(levelsBuilt);
   if (node.op === 'rcall' && isLoop(node.args[0])) {
@@ -152,7 +152,7 @@ export interface Placeholder {
   readonly offset: number;
 }
 
-/** The `}}` that ends an expression is not in a quoted text. Write `} }` in an expression. */
+/** A `}}` in a quoted text does not end an expression. Elsewhere, write `} }`. */
 const PLACEHOLDER = /\{\{(?:((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^"'}]|\}(?!\}))*)\}\})?/gs;
 
 export function readTemplate(text: string): Template {
@@ -183,7 +183,7 @@ export function soleOf(template: Template): Placeholder | undefined {
   return typeof only === 'object' && template.length === 1 ? only : undefined;
 }
 
-/** Uses an expression. An error gets its position from the start of the template, or the start of the expression. */
+/** Parses and uses an expression. An error gets its position from the start of the template, or the start of the expression. */
 export function withExpression<T>(
   { expression, offset }: Placeholder,
   roots: readonly Root[],
@@ -203,12 +203,12 @@ export function withExpression<T>(
 type Expressions = Pick<WrittenStep, 'condition' | 'parameters'>;
 
 export function stepsReadBy(step: Expressions): ReadonlySet<string> {
-  // An expression that does not parse is never evaluated: the step fails before.
+  // An expression that does not parse is never evaluated, because the step fails earlier.
   const fields = (nodesOfStep(step) ?? []).map(fieldRead);
   return new Set(fields.flatMap((field) => (field?.root === 'steps' ? [field.name] : [])));
 }
 
-/** Returns all nodes of the condition and the templates; `undefined` if one does not parse, which no saved playbook has. */
+/** Returns all nodes of the condition and the templates; `undefined` if one does not parse. Saved playbooks always parse. */
 function nodesOfStep({ condition, parameters }: Expressions): Node[] | undefined {
   try {
     const templates = Object.values(parameters).filter((value) => typeof value === 'string');
@@ -240,7 +240,7 @@ export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<st
     return node.op === 'id' && node.args === 'verdict';
   };
   for (const step of steps) {
-    // An expression that does not parse counts as reading everything.
+    // An expression that does not parse counts as an expression that reads all fields.
     const nodes = nodesOfStep(step);
     const isUnder = mayHaveEnded || !nodes || nodes.some(depends);
     if (nodes?.some(readsClassification)) telling.add(step.name);
@@ -251,7 +251,7 @@ export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<st
   return under;
 }
 
-/** Whether the node reads the classification of the incident, which only texts for people can contain. */
+/** True if the node reads the classification of the incident, which only texts for people can contain. */
 export function readsClassification(node: Node): boolean {
   const read = fieldRead(node);
   return read?.root === 'incident' && read.name === 'classification';

@@ -27,8 +27,8 @@ const COST_OF_ERROR = 400;
 const COST_OF_ROUND = 4;
 
 /**
- * Evaluates a tree of readExpression by the rules of CEL. It walks the tree and counts, and the library calculates. A test
- * compares it with the evaluator of the library, whose cost has no bound: see docs/adr/0030.
+ * Evaluates a tree of readExpression by the rules of CEL. The interpreter walks the tree and counts, and the library
+ * calculates. A test compares the interpreter with the evaluator of the library, whose cost has no bound: see docs/adr/0030.
  */
 export class Interpreter {
   constructor(private readonly budget: Budget) {}
@@ -95,7 +95,7 @@ export class Interpreter {
     return asTruth(this.value(node, scope), positionOf(node));
   }
 
-  /** Whether the last member of a path exists. The members before it must exist. */
+  /** True if the last member of a path exists. The members before the last member must exist. */
   private has([path]: readonly Node[], scope: Scope): boolean {
     if (path?.op !== '.') return fail('has() needs a path, such as incident.raw_data.sender.');
     const [before, name] = path.args;

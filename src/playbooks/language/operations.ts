@@ -14,8 +14,8 @@ import {
 } from '../limits.js';
 
 /**
- * A value of an expression. Values from outside are JSON, so their numbers are of type number (CEL: double);
- * whole numbers that are written in an expression are of type bigint (CEL: int). The two mix.
+ * Value of an expression. Values from outside are JSON, so their numbers are of type number (CEL: double). Integers in an
+ * expression are of type bigint (CEL: int). Both types can be mixed.
  */
 export type Value =
   null | boolean | number | bigint | string | Date | Duration | readonly Value[] | Members;
@@ -28,20 +28,20 @@ interface Duration {
   valueOf(): number;
 }
 
-/** Expressions contain names of any length, so messages are shortened. */
+/** Maximum length of a message. Expressions contain names of any length, so messages are shortened. */
 const LONGEST_MESSAGE = 300;
 
 export class ExpressionError extends Error {
   constructor(
     message: string,
-    /** Offset in UTF-16 units. The evaluation of the node adds it. */
+    /** Offset in UTF-16 units. The evaluation of the node adds the offset. */
     readonly offset?: number,
   ) {
     super(shownStart(message, LONGEST_MESSAGE));
     this.name = new.target.name;
   }
 
-  /** Message for the author of the field, with the position counted from 1. */
+  /** Returns the message for the author of the field. Positions start at 1. */
   inField(field: string): FieldError {
     const message = `${field} at character ${(this.offset ?? 0) + 1}: ${this.message}`;
     return { field, code: 'expression', message };
@@ -71,7 +71,7 @@ export function kindOf(value: Value): string {
   return prototype === Object.prototype || prototype === null ? 'an object' : 'a duration';
 }
 
-/** Reads own members only, never those of the prototype. An undefined member does not exist. */
+/** Reads own members only, never members of the prototype. An undefined member does not exist. */
 export function memberOf(members: Members, key: string): Value | undefined {
   return Object.hasOwn(members, key) ? members[key] : undefined;
 }
@@ -95,21 +95,21 @@ export function textOf(value: Value): string {
 
 /** Characters that are read or written in the time of one node. */
 const CHARACTERS = 64;
-/** Pairs of characters that the slowest text search compares in the time of one node. */
+/** Character pairs that the slowest text search compares in the time of one node. */
 const PAIRS = 128;
 const COST_OF_KEY = 3;
 
 /**
- * Remaining cost of an evaluation. It counts work and not time, so that an expression with the same values has the same result
- * on a busy machine. An operation is charged before it begins, or right after it if only then its length is known. Without
- * budget every operation fails: `||` and loops continue after an error, but they are charged for it.
+ * Remaining cost of an evaluation. Counts work and not time, so that an expression with the same values has the same result on
+ * a busy machine. An operation is charged before it begins, or right after it if its length is unknown before. Without budget,
+ * every operation fails. `||` and loops continue after an error, but they are charged for the error.
  */
 export class Budget {
   constructor(private left: number = LARGEST_COST) {}
 
   /**
-   * Returns the budget of each step. The share is fixed, because unused budget of earlier steps would reveal values that they
-   * read, such as the verdict. A dry run and a real run, which stops at each action, have the same budget.
+   * Returns the budget of each step. The share is fixed, because unused budget of earlier steps would reveal values that these
+   * steps read, such as the verdict. A dry run and a real run, which stops at each action, have the same budget.
    */
   static forOneOf(steps: number): Budget {
     return new Budget(Math.min(LARGEST_COST, LARGEST_COST_OF_ALL / steps));
@@ -139,10 +139,10 @@ export class Budget {
   }
 }
 
-/** Keeps the text of a placeholder unchanged in texts for people. */
+/** Function that keeps the text of a placeholder unchanged in texts for people. */
 export const RAW = 'raw';
 
-/** The library with the functions that only this language has. Numbers from JSON are double, and int and double mix. */
+/** Library with the additional functions of this language. Numbers from JSON are double, and int and double can be mixed. */
 export const LANGUAGE = new Environment({
   homogeneousAggregateLiterals: false,
   limits: { maxAstNodes: MOST_NODES, maxDepth: DEEPEST_NODE, maxCallArguments: 8 },
@@ -165,7 +165,7 @@ for (const [sign, calculate] of Object.entries(MIXED)) {
   LANGUAGE.registerOperator(`double ${sign} int: double`, mixed);
 }
 
-/** Functions of one operand. `has` is a part of the interpreter. */
+/** Functions of one operand. The interpreter implements `has`. */
 export const FUNCTIONS: ReadonlySet<string> = new Set(
   `size dyn string int double bool timestamp duration ${RAW} isIP oneLine`.split(' '),
 );
@@ -179,27 +179,27 @@ export const METHODS: ReadonlySet<string> = new Set([
   ...TIME_PARTS,
 ]);
 
-/** The library also changes letters that are not ASCII. */
+/** Limits changes to ASCII, because the library also changes other letters. */
 const ASCII = /[\0-\x7f]+/g;
 const CHANGES: Readonly<Record<string, (text: string) => string>> = {
   lowerAscii: (text) => text.replace(ASCII, (part) => part.toLowerCase()),
   upperAscii: (text) => text.replace(ASCII, (part) => part.toUpperCase()),
 };
-/** Characters that are changed, or that `size` counts, in the time of one node. */
+/** Characters that are changed, or counted by `size`, in the time of one node. */
 const CHARACTERS_CHANGED = 4;
 const CHARACTERS_COUNTED = 16;
-/** Cost of the lookup of a time zone, in nodes of an expression. */
+/** Cost of a time zone look-up in nodes. */
 const COST_OF_ZONE = 3_000;
-/** Longer texts are no numbers, times, durations and names of time zones. */
+/** Maximum length of the text of a number, time, duration or time zone. */
 const LONGEST_SHORT_TEXT = 40;
 const TAKES_SHORT_TEXTS = ['int', 'double', 'bool', 'timestamp', 'duration', ...TIME_PARTS];
 
-/** The library reads a text without digits as 0, and a time without a time zone as local. */
+/** True if the library misreads the text: it reads a text without digits as 0, and a time without time zone as local. */
 function isMisread(name: string, text: string): boolean {
   return (name === 'int' && text === '') || (name === 'timestamp' && !isIsoTime(text));
 }
 
-/** Calls a function or method of the language; the first operand of a method is its receiver. */
+/** Calls a function or method. The first operand of a method is its receiver. */
 export function call(
   name: string,
   isMethod: boolean,
@@ -268,7 +268,7 @@ function isIn(value: Value, within: Value, budget: Budget): boolean {
   return needs('a list or an object', within);
 }
 
-/** Values of different types are not equal. An int equals the double of the same value. */
+/** Compares values. Values of different types are not equal, but an int equals the double of the same value. */
 function equal(left: Value, right: Value, budget: Budget): boolean {
   budget.spend(1);
   if (kindOf(left) !== kindOf(right)) return false;
@@ -293,13 +293,13 @@ function equal(left: Value, right: Value, budget: Budget): boolean {
 }
 
 const COST_OF_CALCULATION = 4;
-/** Parsed once: there are some dozen forms. */
+/** Cache of parsed forms. The number of forms is a few dozen. */
 const prepared = new Map<string, ParseResult>();
 const forms = LANGUAGE.clone({ unlistedVariablesAreDyn: true });
 
 /**
- * Lets the library calculate with texts, numbers, times and truth values. Nothing bounds its cost for lists and objects, and it
- * never forgets their types.
+ * Calculates with texts, numbers, times and booleans in the library. Lists and objects are excluded, because their cost has no
+ * bound and the library never forgets their types.
  */
 export function calculate(form: string, operands: readonly Value[], budget: Budget): Value {
   budget.spend(COST_OF_CALCULATION);

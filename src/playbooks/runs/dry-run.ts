@@ -20,7 +20,7 @@ export async function dryRunOf(
   const decider = await deciderOf(wanted);
   const automaticLevels = definition.auto_run ? await levelsOf(definition, true) : [];
   const outcomes: Record<string, Outcomes[string]> = {};
-  /** Steps whose outcome only a real run knows. */
+  /** Steps whose outcome is known only in a real run. */
   const unknown = new Set<string>();
   const steps: DryRunStepDto[] = [];
   let isOver = false;

@@ -25,11 +25,11 @@ import {
 
 export interface StepDecider {
   readonly askedLevels: readonly ApprovalLevel[];
-  /** With `ignoresCondition` the condition of the step counts as true. */
+  /** With `ignoresCondition`, the condition of the step counts as true. */
   decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
 }
 
-/** The steps that have ended since the last move, and what follows. */
+/** Steps that have ended since the last move, and the next state of the run. */
 export interface Move {
   readonly settled: readonly StepChange[];
   readonly next:
@@ -49,13 +49,13 @@ export interface Move {
 }
 
 const LONGEST_ERROR = 1_000;
-/** Bounds the transaction that carries the moves out. */
+/** Maximum number of moves, which bounds the transaction that executes the moves. */
 const MOST_FORESEEN = 10;
 
 /**
- * Returns the next moves of a run that has reached these steps, as far as they are certain if no action is borrowed and none needs
- * an approval: at least one move. Each but the last begins an action. `resultOf`: result of an action that its connector only
- * simulates.
+ * Returns the next moves of a run that has reached these steps: at least one move, and as many as are certain if no action is
+ * borrowed and no action needs an approval. Each move except the last begins an action. `resultOf`: result of an action that
+ * its connector only simulates.
  */
 export async function foreseenMoves(
   steps: readonly PlaybookStep[],
@@ -110,8 +110,8 @@ export async function foreseenMoves(
 }
 
 /**
- * A rejection for another incident does not apply to this incident, so the step requests an action of its own. An expired approval
- * does apply: otherwise one approval after the other would expire.
+ * True if the action was rejected for another incident. Such a rejection does not apply to this incident, so the step requests
+ * a new action. An expired approval does apply, because otherwise one approval after the other would expire.
  */
 function isRefusedElsewhere({ action }: ReachedStep): boolean {
   if (action?.status !== 'rejected' || !action.borrowed) return false;
@@ -130,7 +130,7 @@ function settledBy({ position, name, action }: ReachedStep): StepChange | undefi
   return { ...ended, status: 'failed', error: shownStart(message, LONGEST_ERROR) };
 }
 
-/** A rejected action has no result, and neither has a step without an action. */
+/** Returns the outcome of a step. A rejected action has no result, and a step without an action has no result either. */
 function outcomeOf(
   { status, error }: Pick<ReachedStep, 'status' | 'error'>,
   action?: StepAction | null,
@@ -139,7 +139,7 @@ function outcomeOf(
   return { result: action?.result ?? { success: false, message: error ?? '' } };
 }
 
-/** Dry runs and real runs take turns, so that they do not block the event loop. */
+/** Dry runs and real runs alternate, so that they do not block the event loop. */
 const turns = new LoopTurns();
 
 export async function deciderOf(
@@ -159,7 +159,7 @@ export async function deciderOf(
 }
 
 /**
- * Returns the minimum approval level of each step, by its position. In an automatic run, a step that depends on the verdict of a
+ * Returns the minimum approval level of each step, by position. In an automatic run, a step that depends on the verdict of a
  * model needs an approval, unless a manager trusts the verdict.
  */
 export async function levelsOf(

@@ -7,7 +7,7 @@ import { newId } from '../../platform/ids.js';
 import { shownName } from '../../platform/text.js';
 import type { PlaybookVersion } from '../playbook.js';
 
-/** The kind of the work that a run has to do. A run that waits for an action has none. */
+/** Kind of work of runs. A run that waits for an action has no work. */
 export const RUN_WORK = { name: 'playbook-run' } as const;
 
 export const AUTO_RUNS = 'playbook-auto-runs';
@@ -16,7 +16,7 @@ const OPEN = ['running', 'waiting_approval'] as const;
 export const PLAYBOOK_RUN_STATUSES = [...OPEN, 'completed', 'failed', 'cancelled'] as const;
 export type PlaybookRunStatus = (typeof PLAYBOOK_RUN_STATUSES)[number];
 
-/** A step that was not reached is shown as `pending` and has no row. */
+/** A step that was not reached has no row and is shown as `pending`. */
 export const STEP_STATUSES = [
   'pending',
   ...OPEN,
@@ -86,7 +86,7 @@ export class PlaybookRunEntity {
   @Column({ type: 'text', collation: 'C', default: '' })
   readonly classification: string;
 
-  /** Cancelled with its incident or by the kill switch before any of its actions began. A later automatic run may replace it. */
+  /** Cancelled with its incident or by the kill switch before its first action began. A later automatic run may replace it. */
   @Column({ type: 'boolean', default: false })
   readonly void: boolean;
 
@@ -168,7 +168,7 @@ export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, ['classification', 'void
 
 type Nullable<T> = { readonly [K in keyof T]?: T[K] | null };
 
-/** Action of a step. `borrowed`: another run or person requested it. `elsewhere`: for another incident, or for none. */
+/** Action of a step. `borrowed`: requested by another run or person. `elsewhere`: for another incident, or without incident. */
 export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'parameters'> &
   Nullable<
     Pick<
@@ -179,7 +179,7 @@ export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'paramet
     readonly borrowed: boolean;
     readonly elsewhere: boolean;
     readonly requested_by?: string;
-    /** Absent for a direct action, or if the incident was deleted. */
+    /** Absent for an action without an incident, or if the incident was deleted. */
     readonly incident_number?: string | null;
   };
 
@@ -193,7 +193,7 @@ export interface PlaybookRunWithSteps extends PlaybookRun {
   readonly steps: readonly ReachedStep[];
 }
 
-/** New state of a step: its action began, or it ended. */
+/** New state of a step: its action began, or the step ended. */
 export type StepChange = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> & {
   readonly action_id?: string;
   readonly error?: string;
@@ -212,7 +212,7 @@ export function progressAfter(
   };
 }
 
-/** How a run ended. `partial`: all steps were taken, and steps with `on_error: continue` failed. */
+/** Outcomes of a run. `partial`: the run reached its end, but steps with `on_error: continue` failed. */
 export const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'cancelled'] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
@@ -224,7 +224,7 @@ export function outcomeOf({
   return status === 'failed' || status === 'cancelled' ? status : undefined;
 }
 
-/** Whether the run began, or begins, later because its playbook had reached PLAYBOOK_RUNS_PER_HOUR. */
+/** True if the run began or begins later because its playbook had reached PLAYBOOK_RUNS_PER_HOUR. */
 export function waitsForTurn<R extends Pick<PlaybookRun, 'started_at' | 'starts_at'>>(
   run: R,
 ): run is R & { readonly starts_at: Date } {
@@ -284,7 +284,7 @@ const KINDS = {
   object: ['is_json_object', 'an object'],
 } as const;
 
-/** A run can override variables of its playbook, but not their types. */
+/** Returns the errors of given variables. A run can override variables of its playbook, but not their types. */
 export function variableErrors(defaults: Variables, given: Variables): FieldError[] {
   if (JSON.stringify(given).length > LONGEST_VARIABLES) {
     const message = `variables must be at most ${LONGEST_VARIABLES} characters as JSON.`;

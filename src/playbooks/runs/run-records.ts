@@ -27,7 +27,6 @@ import { OPEN_STATUSES, RunsRepository } from './runs.repository.js';
 
 const FAILURE_CAUSES = ['expression', 'action'] as const;
 
-/** Records the changes of runs: audit trail, timeline of the incident, events, metrics and log. */
 @Injectable()
 export class RunRecorder implements OnModuleInit {
   private readonly log = new Logger('Playbooks');
@@ -77,7 +76,7 @@ export class RunRecorder implements OnModuleInit {
     afterCommit(tx, () => {
       const outcome = outcomeOf(run)!;
       this.total.inc({ automatic: String(run.automatic), outcome });
-      // Nobody waits for the response of an automatic run.
+      // Logs only automatic runs, because the response reports a failure of other runs.
       if (!run.automatic || (outcome !== 'failed' && outcome !== 'partial')) return;
       const { id, playbook_name: playbook, incident_id: incident } = run;
       const how = outcome === 'partial' ? `completed, but ${failures(run)}` : 'failed';
@@ -85,7 +84,7 @@ export class RunRecorder implements OnModuleInit {
     });
   }
 
-  /** Also records a failed step that ends its run. */
+  /** Records failed steps, including a step that ends its run. */
   async stepsFailed(
     tx: Tx,
     run: PlaybookRun,
@@ -116,7 +115,7 @@ export class RunRecorder implements OnModuleInit {
     }
   }
 
-  /** Records that a step takes an action that was requested before. The own actions of the incident are in its timeline anyway. */
+  /** Records that a step uses an earlier action. The timeline already contains the actions of the same incident. */
   async sharedAction(tx: Tx, run: PlaybookRun, step: string, action: Action): Promise<void> {
     if (action.incident_id === run.incident_id) return;
     const { action_type, status, requested_by, incident } = action;
@@ -186,8 +185,9 @@ const RESTORED =
   'The database was restored from a backup. The next steps may have been taken after the backup.';
 
 /**
- * Call it after the content is replaced. Cancels all open runs, because they may have continued after the backup. For the same
- * reason no waiting triage starts playbooks automatically. Without the keys of the audit trail, only the timeline records it.
+ * Must run after the content is replaced. Cancels all open runs, because they may have continued after the backup. For the same
+ * reason, waiting triage starts no playbooks automatically. Without the keys of the audit trail, only the timeline records
+ * this.
  */
 export async function cancelRunsOverRestore(
   tx: Tx,

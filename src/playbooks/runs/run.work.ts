@@ -55,7 +55,7 @@ const BROKEN = {
   error: 'The service could not continue the run; see its log.',
 } as const;
 
-/** What a run does next, and the actions of its moves, decided without locks. */
+/** Next moves of a run with their actions, decided without locks. */
 interface Plan {
   readonly run: OpenRun;
   readonly moves: readonly Move[];
@@ -63,8 +63,8 @@ interface Plan {
 }
 
 /**
- * Starts automatic runs after a triage, and continues runs in sets, until each has ended or waits for an action. A run that
- * waits has no work: the end of its action adds work again.
+ * Starts automatic runs after a triage, and continues runs in sets until each run has ended or waits for an action. A waiting
+ * run has no work: the end of its action adds work again.
  */
 @Injectable()
 export class RunWork implements OnModuleInit {
@@ -92,7 +92,7 @@ export class RunWork implements OnModuleInit {
     });
     const { completed, failed, rejected, approved } = ACTION_EVENTS;
     const types = [completed, failed, rejected, approved];
-    // A run has seen the end of an action that ended with its creation.
+    // An action that ended with its creation is excluded, because its run has already seen the end.
     const news = { types, where: '!exists($.at_once)' };
     this.events.inTransaction(news, 'playbook-runs', async (tx, events) => {
       const ids = events.map(({ subject }) => actionIdOf(subject.id));
@@ -102,7 +102,7 @@ export class RunWork implements OnModuleInit {
     this.events.inTransaction(triaged, AUTO_RUNS, (tx, events) => this.startAll(tx, events));
   }
 
-  /** Starts at most one run of each playbook version for an incident and a verdict, also if the event is repeated. */
+  /** Starts at most one run of each playbook version per incident and verdict, even if the event is repeated. */
   private async startAll(tx: Tx, triages: readonly DomainEvent[]): Promise<void> {
     const events = new Map(triages.toReversed().map((event) => [event.subject.id, event]));
     const incidents = await this.incidents.lockAllForUpdate(tx, [...events.keys()]);
@@ -135,7 +135,7 @@ export class RunWork implements OnModuleInit {
     for (const run of inserted) {
       await this.recorder.started(tx, { ...run, starts_at: turns.get(run.id)! });
     }
-    // Work of a run whose turn became later finds out that it is early.
+    // A run with a later turn keeps its work, which then detects that it is early.
     const added = [...turns].map(([ref, turn]) => ({ ref, dueAt: turn ?? undefined }));
     await this.work.add(tx, RUN_WORK, ...added);
   }
@@ -171,7 +171,7 @@ export class RunWork implements OnModuleInit {
     return new Map(rows.map((row) => [row, SOON]));
   }
 
-  /** Returns the plans of the first runs, at least of one. */
+  /** Returns the plans of the first runs, at least one plan. */
   private async plan(tx: Tx, runs: readonly OpenRun[]): Promise<Plan[]> {
     const plans: Plan[] = [];
     if (runs.length === 0) return plans;
@@ -204,7 +204,7 @@ export class RunWork implements OnModuleInit {
     return plans;
   }
 
-  /** Carries out the plans, each up to the first move that differs: its action waits for approval, or is borrowed. */
+  /** Executes the plans, each up to the first difference: an action that waits for approval or is borrowed. */
   private async carryOut(tx: Tx, plans: readonly Plan[]): Promise<RunMove[]> {
     if (plans.length === 0) return [];
     const incidentIds = plans.flatMap(({ run }) => run.incident_id ?? []);
@@ -215,7 +215,7 @@ export class RunWork implements OnModuleInit {
       const { id, incident_id } = plan.run;
       const incident = incidents.get(incident_id ?? '');
       if (!open.has(id) || (incident_id !== null && !incident)) return [];
-      // A run that waited for its turn does not begin if its incident was resolved meanwhile.
+      // A run that waited for its turn does not begin if its incident was resolved in the meantime.
       const isLate =
         waitsForTurn(plan.run) && !plan.run.has_steps && incident?.status === 'resolved';
       return [{ ...plan, ...(isLate && TOO_LATE), incident }];
@@ -260,7 +260,7 @@ function moveOf({ run, moves: foreseen, wanted }: Plan, actions: readonly Action
   const moves = cameTrue ? foreseen : foreseen.slice(0, actions.length);
   const positions = moves.flatMap(({ next }) => (next.kind === 'act' ? [next.position] : []));
   const actionOf = new Map(positions.map((position, n) => [position, actions[n]!]));
-  // A foreseen step got its action only now.
+  // The actions of foreseen steps were created only now.
   const settled = moves
     .flatMap((move) => move.settled)
     .map((step) => ({ ...step, action_id: actionOf.get(step.position)?.id ?? step.action_id }));
@@ -274,8 +274,8 @@ function moveOf({ run, moves: foreseen, wanted }: Plan, actions: readonly Action
 }
 
 /**
- * Returns the person who caused the verdict: under four eyes this person must not approve the actions of the run. `null` if no
- * person caused it.
+ * Returns the person who caused the verdict; `null` if no person caused it. Under four eyes, this person must not approve the
+ * actions of the run.
  */
 function verdictIsOf(
   { verdict, verdict_by_person }: Incident,

@@ -26,7 +26,7 @@ import { RunsService } from './runs.service.js';
 
 const NO_SUCH_RUN = 'There is no such playbook, or no such run of it.';
 
-/** Generated clients need the word `kind`: they cannot choose a type by a boolean such as `dry_run`. */
+/** Generated clients need the field `kind`, because they cannot select a type by a boolean such as `dry_run`. */
 const RUN_OUTCOME = {
   name: 'PlaybookRunOutcome',
   types: [StartedPlaybookRunDto, PlaybookDryRunDto],

@@ -31,7 +31,7 @@ import type { AllPlaybookRunsQueryDto } from './runs.dto.js';
 
 export interface OpenRun extends PlaybookRun {
   readonly playbook: PlaybookVersion;
-  /** Authors of an automatic run: of the version, and who last set its `auto_run` and `trust_verdict`. */
+  /** Authors of an automatic run: the author of the version, and the people who last set `auto_run` and `trust_verdict`. */
   readonly authors: readonly string[] | null;
   readonly raw_data: string | null;
   readonly has_steps: boolean;
@@ -58,7 +58,7 @@ const INSERTED = RUN_COLUMNS.join(', ');
 const badness = (of: string) =>
   `coalesce(array_position(array['inconclusive', 'suspicious', 'malicious'], ${of}.classification), 0)`;
 
-/** Leaves out automatic runs of versions that ran for the same incident with an equal or worse verdict. */
+/** Omits automatic runs of versions that ran for the same incident with an equal or worse verdict. */
 const INSERT: Statement = {
   name: 'playbook_runs_insert',
   text: `
@@ -86,7 +86,7 @@ const FIND: Statement = {
   text: `select ${columnsOf('run')}, ${PLAYBOOK} from ${FROM_RUNS} where run.id = $1`,
 };
 
-/** While the action of an open step waits for approval, so does the step: an approval changes no step. */
+/** While the action of an open step waits for approval, the step waits for approval, because an approval changes no step. */
 const STEPS: Statement = {
   name: 'playbook_run_steps_find',
   text: `
@@ -119,7 +119,7 @@ const OPEN: Statement = {
      where run.id = any($1::uuid[]) and run.completed_at is null order by run.id`,
 };
 
-/** Finds the runs by an array of ids: a join may read all runs if the statistics are old. */
+/** Finds the runs by an array of ids, because a join may read all runs if the statistics are old. */
 const STORE: Statement = {
   name: 'playbook_runs_store',
   text: `
@@ -150,12 +150,12 @@ const WAITING_FOR: Statement = {
      order by id`,
 };
 
-/** A rejected action has done nothing. */
+/** A rejected action had no effect. */
 const DID_NOTHING = `not exists (
         select from playbook_run_steps step join actions action on action.id = step.action_id
          where step.run_id = playbook_runs.id and action.status <> 'rejected')`;
 
-/** Runs with work, except those that wait for their turn. */
+/** Runs with work, except runs that wait for their turn. */
 const HELD = `
   select run.id
     from work cross join lateral (select id, starts_at from playbook_runs where id = work.ref limit 1) as run
@@ -174,7 +174,7 @@ const lock = (name: string, which: string): Statement => ({
      order by id for no key update`,
 });
 
-/** `$1` has no meaning for `held` and `all`: the statements take the same parameters. */
+/** `$1` is unused for `held` and `all`, so that all statements have the same parameters. */
 const LOCK = {
   runs: lock('runs', 'id = any($1::uuid[])'),
   incident: lock('of_incident', 'incident_id = $1'),
@@ -182,7 +182,7 @@ const LOCK = {
   all: lock('all', '$1::uuid is null'),
 };
 
-/** Comes after the lock: a statement that waited for a lock does not see the steps that were added meanwhile. */
+/** Runs after the lock, because a statement that waited for a lock does not see steps that were added during the wait. */
 const CANCEL: Statement = {
   name: 'playbook_runs_cancel',
   text: `
@@ -199,7 +199,7 @@ const CANCEL: Statement = {
 /**
  * Gives turns to the new runs $3 and the waiting runs of the playbook $1: by the severity of the incident, then by age, at most
  * $2 within an hour. Each turn is an hour after the run that began $2 places earlier. A run that was cancelled before its turn
- * leaves it to another run. Locked runs are skipped, because a cancellation locks runs of several playbooks.
+ * leaves the turn to another run. Skips locked runs, because a cancellation locks runs of several playbooks.
  */
 const GIVE_TURNS: Statement = {
   name: 'playbook_runs_give_turns',
@@ -266,7 +266,7 @@ const countOpen = (status: 'running' | 'waiting_approval') => `
     greatest(0, ${countOf('playbook_run', [`status = '${status}'`])}
       - (select count(*) from idle where status = '${status}'))::integer as ${status}`;
 
-/** A run with work that no replica has claimed is only counted as `due` or `rate_limited`. */
+/** Counts a run with unclaimed work only as `due` or `rate_limited`. */
 const COUNT_OPEN: Statement = {
   name: 'playbook_runs_open_counts',
   text: `
@@ -331,7 +331,7 @@ export class RunsRepository {
     return await this.statements.rowsIn<OpenRun>(tx, OPEN, [ids]);
   }
 
-  /** Locks the open runs with these ids, of the incident with this id, those that the kill switch holds, or all. */
+  /** Locks the open runs with these ids, of the incident with this id, held by the kill switch, or all open runs. */
   async lock(
     tx: Tx,
     which: keyof typeof LOCK,
@@ -341,7 +341,7 @@ export class RunsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** The runs are locked. */
+  /** Stores moves of locked runs. */
   async store(tx: Tx, moves: readonly RunMove[], at: Date): Promise<void> {
     const rows = moves.map(({ run, steps, next }) => {
       return { void: false, ...next, ...progressAfter(run, steps), id: run.id, at, steps };
@@ -349,12 +349,12 @@ export class RunsRepository {
     await this.statements.rowsIn(tx, STORE, [JSON.stringify(rows)]);
   }
 
-  /** Returns the work of the open runs with a step that waits for one of these actions. That of runs of persons is more urgent. */
+  /** Returns the work of the open runs with a step that waits for one of these actions. Runs of people are more urgent. */
   async waitingFor(tx: Tx, actionIds: readonly string[]): Promise<NewWork[]> {
     return await this.statements.rowsIn(tx, WAITING_FOR, [actionIds]);
   }
 
-  /** The playbook is locked. Returns the changed turns. */
+  /** Assigns turns while the playbook is locked. Returns the changed turns. */
   async giveTurns(
     tx: Tx,
     playbookId: string,
@@ -377,7 +377,7 @@ export class RunsRepository {
     at: Date,
   ): Promise<PlaybookRun[]> {
     const ids = await this.lock(tx, which, value);
-    // The decision of a person also holds for the next triage with the same verdict, so that run is not void.
+    // The decision of a person also applies to the next triage with the same verdict, so such a run is not void.
     const mayBeVoid = which === 'incident' || which === 'held';
     return await this.statements.rowsIn(tx, CANCEL, [ids, why, at, mayBeVoid]);
   }

@@ -36,7 +36,7 @@ import { RunsRepository } from './runs.repository.js';
 
 type RunRequest = Pick<PlaybookRunRequestDto, 'incident_id' | 'variables'>;
 
-/** Time for the transactions of a request besides its wait. */
+/** Time for the transactions of a request, in addition to its wait. */
 const GRACE_MS = 5_000;
 const LOOK_MS = 100;
 
@@ -72,7 +72,7 @@ export class RunsService implements OnModuleInit {
       discard: (tx, { name }) =>
         cancel(tx, 'held', null, `Discarded by ${name}, who turned the kill switch off.`, SYSTEM),
     });
-    // The module of actions has registered before, so waiting actions are rejected first.
+    // The module of actions was registered earlier, so waiting actions are rejected first.
     this.incidentChanges.registerEnding({
       pending: 'runs',
       end: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
@@ -84,8 +84,8 @@ export class RunsService implements OnModuleInit {
   }
 
   /**
-   * Starts a run and waits for its end for at most `ACTION_WAIT_MS`. Does not return errors that occur after the run was
-   * created: the caller would retry and start a second run.
+   * Starts a run and waits for its end for at most `ACTION_WAIT_MS`. Does not return errors that occur after the creation of
+   * the run, because the caller would retry and start a second run.
    */
   async run(
     caller: Principal,
@@ -152,9 +152,9 @@ export class RunsService implements OnModuleInit {
   }
 
   /**
-   * Cancels the run and stops its action. An action that waits for approval is rejected, for which the caller needs its level
-   * or must have started the run. An action that has not begun is withdrawn. An action that runs ends by itself, and an
-   * action that another run or person requested is left alone.
+   * Cancels the run and stops its action. To reject an action that waits for approval, the caller needs its level or must have
+   * started the run. An action that has not begun is withdrawn. A running action continues, as does an action that another run
+   * or person requested.
    */
   async cancel(
     caller: Principal,
@@ -165,7 +165,7 @@ export class RunsService implements OnModuleInit {
     const run = await this.get(playbook, runId);
     return await this.transactions.run<PlaybookRunWithSteps>(
       async (tx) => {
-        // The order of the locks is that of approvals and deletions.
+        // Uses the lock order of approvals and deletions.
         if (run.incident_id !== null) await this.incidents.lockForShare(tx, run.incident_id);
         const why = `Cancelled by ${caller.name}.`;
         const [cancelled] = await this.runs.cancel(tx, 'runs', [run.id], why, this.clock.now());
@@ -181,7 +181,7 @@ export class RunsService implements OnModuleInit {
     );
   }
 
-  /** Waits until the run has ended, or waits for an approval or for an action of others, but at most `ACTION_WAIT_MS`. */
+  /** Waits until the run has ended, or waits for an approval or a borrowed action, but at most `ACTION_WAIT_MS`. */
   private async rested(id: string, attempt?: Promise<void>): Promise<PlaybookRunWithSteps> {
     const { actionWaitMs } = this.settings;
     const deadline = performance.now() + actionWaitMs;

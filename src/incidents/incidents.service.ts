@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
 import { VersionHistory } from '../audit/changes/version-history.js';
-import { requireApprovalLevel } from '../auth/authorisation.js';
-import type { Principal } from '../auth/principal.js';
+import { type Principal, requireApprovalLevel } from '../auth/principal.js';
 import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';

@@ -3,7 +3,7 @@ import { version } from './platform/config/process.js';
 import { openWithKeys } from './app.database.js';
 import { createApp } from './app.setup.js';
 import { WhoCanLogIn } from './auth/bootstrap/bootstrap.service.js';
-import { createRootLogger, changeLevelOnSignal } from './platform/logging/logger.js';
+import { createRootLogger, changeLevelOnSignal, terminalLines } from './platform/logging/logger.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
 import type { Logger } from 'pino';
@@ -18,9 +18,13 @@ import type { OpenDatabase } from './platform/database/open-database.js';
 async function main(): Promise<void> {
   const settings = loadSettings();
   const releasePort = await claimPort(settings);
-  const logger = createRootLogger(settings);
+  const { isTTY } = process.stdout;
+  const logger = createRootLogger(
+    settings,
+    isTTY ? await terminalLines(process.stdout) : undefined,
+  );
   // In a terminal, only warnings are shown until the start is complete.
-  if (process.stdout.isTTY) logger.level = 'warn';
+  if (isTTY) logger.level = 'warn';
   changeLevelOnSignal(logger, settings.logLevel);
   const warning = exposureWarning(settings);
   if (warning) logger.warn(warning);

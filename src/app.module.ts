@@ -14,7 +14,6 @@ import {
   PlatformModule,
   WorkModule,
   SecretsModule,
-  IdempotencyModule,
   LimitsModule,
   MetricsModule,
 } from './platform/platform.module.js';
@@ -60,7 +59,6 @@ export class AppModule {
         SecretsModule,
         AuditModule,
         LimitsModule,
-        IdempotencyModule,
         AuthModule,
         IncidentsModule,
         KillSwitchModule,

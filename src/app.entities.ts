@@ -4,9 +4,7 @@
 export { ActionEntity } from './actions/action.js';
 export { AttentionMarkEntity } from './attention/attention.service.js';
 export * from './audit/audit.entity.js';
-export { ApiKeyEntity } from './auth/keys/api-key.entity.js';
-export { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entity.js';
-export { UserEntity } from './auth/users/user.entity.js';
+export { ApiKeyEntity, KnownNetworkEntity, SessionEntity, UserEntity } from './auth/auth.entity.js';
 export { ConnectorEntity } from './connectors/connector.entity.js';
 export { IncidentEntity } from './incidents/incident.js';
 export { IncidentReportEntity } from './incidents/reports/incident-reports.js';

@@ -12,7 +12,7 @@ import { Counter } from 'prom-client';
 import { accessOf } from '../../platform/access/access.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
-import { StrangerRefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
+import { RefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { meaningOf } from '../../platform/errors/error-catalogue.js';
 import { LimitCounter, type NamedLimit, FailureLimits } from '../../platform/limits/limits.js';
@@ -30,7 +30,7 @@ import {
 type ReceiptProblem = SignatureProblem | 'unknown_source';
 
 /** Refusal of a receipt without a valid signature. The message reveals nothing beyond the code. */
-export class RefusedReceiptError extends StrangerRefusedError {
+export class RefusedReceiptError extends RefusedError {
   constructor(problem: ReceiptProblem, source: string | undefined, retryAfterSeconds?: number) {
     super(
       {

@@ -6,7 +6,6 @@ import { UnreachableError } from '../platform/net/net.errors.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
 import { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import { TypesByName } from '../targets/target-check.js';
-import { SealedConfig } from '../targets/target-secrets.js';
 import type { ConnectorEntity } from './connector.entity.js';
 import { actionsOf, type Connector, connectorOf, type ConnectorType } from './connector-type.js';
 import { ConnectorsRepository } from './connectors.repository.js';
@@ -41,7 +40,6 @@ export class ConnectorRegistry {
 
   constructor(
     private readonly rows: ConnectorsRepository,
-    private readonly configs: SealedConfig,
     private readonly http: OutboundHttp,
     private readonly smtp: OutboundSmtp,
   ) {}
@@ -102,7 +100,7 @@ export class ConnectorRegistry {
     const identity = { id, name, type: row.type };
     const outbound = { http: this.http, smtp: this.smtp };
     try {
-      return connectorOf(type, identity, this.configs.open(id, row), outbound);
+      return connectorOf(type, identity, this.rows.open(row), outbound);
     } catch (err) {
       this.logger.error({ err, connector: name }, 'A connector cannot be used');
       const fail = () => {

@@ -10,7 +10,6 @@ import {
   splitConfig,
   withDefaults,
 } from '../targets/target-config.js';
-import type { TargetTest } from '../targets/target-contract.js';
 import type { TargetRow } from '../targets/target-rows.js';
 import { RefusedError } from './calls/vendor-answers.js';
 import type { Outbound } from './calls/vendor-calls.js';
@@ -43,11 +42,15 @@ export type Outcome = {
   | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
 );
 
-export const done = (message: string, data?: Record<string, unknown>): Outcome => ({
-  kind: 'done',
+type Values = Record<string, unknown>;
+
+export const done = (message: string, data?: Values): Outcome => ({ kind: 'done', message, data });
+export const accepted = (message: string, handle: Values): Outcome => ({
+  kind: 'accepted',
   message,
-  data,
+  handle,
 });
+export const refused = (message: string) => ({ kind: 'refused', message }) as const;
 
 /** Stores whether the action changed the target, if known. A rollback does not change an unchanged target. */
 export function marked(outcome: Outcome, changed: unknown): Outcome {
@@ -133,7 +136,7 @@ export function connectorOf(
     execute: (call: ActionCall, gate: Gate): Promise<Outcome> =>
       unlessRefused(
         async () => await action(call).send(client(gate), call),
-        (message) => ({ kind: 'refused', message }),
+        refused,
       ),
     /** Looks up the effect of an action without a change; `undefined` for types without a preview. */
     preview: (call: ActionCall, gate: Gate): Promise<Preview | undefined> =>
@@ -153,18 +156,15 @@ export function connectorOf(
           () => 'unknown',
         ),
     }),
-    async test(): Promise<TargetTest> {
-      const start = performance.now();
-      const result = await type.test(client()).then(
+    test: (): Promise<{ success: boolean; message: string }> =>
+      type.test(client()).then(
         (message) => ({ success: true, message }),
         (error: Error) => {
           const failures = [RefusedError, UnreachableError, OutcomeUnknownError];
           if (!failures.some((failure) => error instanceof failure)) throw error;
           return { success: false, message: error.message };
         },
-      );
-      return { ...result, latency_ms: Math.round(performance.now() - start) };
-    },
+      ),
   };
 }
 

@@ -120,7 +120,7 @@ export class ConnectorTypeDto extends ShownType {
   readonly actions: readonly string[];
 }
 
-export const CONNECTOR_REQUEST: RequestsByType = {
+export const CONNECTOR_REQUEST: RequestsByType<ConnectorInputDto> = {
   union: 'ConnectorInput',
   noun: 'Connector',
   request: ConnectorInputDto,

@@ -26,7 +26,10 @@ import {
 } from './delivery-rules.js';
 import { NotificationChannelEntity, WORKING } from './notification-channel.entity.js';
 import type { Message } from './notification.js';
-import { CHANNEL_TYPES, SealedChannels } from './notification-channels.repository.js';
+import {
+  CHANNEL_TYPES,
+  NotificationChannelsRepository,
+} from './notification-channels.repository.js';
 
 const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
 const BROKEN = 'The attempt failed in the service. The log has the cause.';
@@ -42,7 +45,7 @@ export class ChannelAttempts {
   private readonly log = new Logger('Notifications');
 
   constructor(
-    private readonly configs: SealedChannels,
+    private readonly channels: NotificationChannelsRepository,
     private readonly http: OutboundHttp,
     private readonly smtp: OutboundSmtp,
     private readonly transactions: Transactions,
@@ -62,8 +65,8 @@ export class ChannelAttempts {
       try {
         const type = CHANNEL_TYPES.named(channel.type);
         const sent = type.send({
-          config: withDefaults(type.config, this.configs.open(channel.id, channel)),
-          formerSecret: this.configs.openFormer(channel, this.clock.now()),
+          config: withDefaults(type.config, this.channels.open(channel)),
+          formerSecret: this.channels.openFormer(channel, this.clock.now()),
           message: message(),
           partlySent,
           signal: over,
@@ -103,6 +106,11 @@ export class ChannelAttempts {
   async resume(tx: Tx, channelId: string): Promise<void> {
     await this.storeSuccess(tx, channelId);
     await this.work.resumeLane(tx, laneOf(channelId), false);
+    await this.work.hurryLane(tx, laneOf(channelId));
+  }
+
+  async hurry(tx: Tx, channelId: string): Promise<void> {
+    await this.work.resumeLane(tx, laneOf(channelId), true);
     await this.work.hurryLane(tx, laneOf(channelId));
   }
 

@@ -74,7 +74,7 @@ export class NotificationChannelInputDto extends TargetInput {
   readonly new_incident_min_severity?: Severity;
 }
 
-export const CHANNEL_REQUEST: RequestsByType = {
+export const CHANNEL_REQUEST: RequestsByType<NotificationChannelInputDto> = {
   union: 'NotificationChannelInput',
   noun: 'Channel',
   configNoun: 'Channel',

@@ -5,10 +5,7 @@ import { ChannelAttempts } from './channel-attempts.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryClaimsRepository } from './delivery-claims.repository.js';
 import { DeliveryWork } from './delivery.work.js';
-import {
-  NotificationChannelsRepository,
-  SealedChannels,
-} from './notification-channels.repository.js';
+import { NotificationChannelsRepository } from './notification-channels.repository.js';
 import { NotificationsController } from './notifications.controller.js';
 import { NotificationsService } from './notifications.service.js';
 
@@ -16,7 +13,6 @@ import { NotificationsService } from './notifications.service.js';
   imports: [IncidentsModule, ActionsModule],
   controllers: [NotificationsController],
   providers: [
-    SealedChannels,
     NotificationChannelsRepository,
     DeliveriesRepository,
     DeliveryClaimsRepository,

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { FoldedDelivery } from '../../src/notifications/delivery-claims.repository.js';
 import { ChannelAttempts } from '../../src/notifications/channel-attempts.js';
 import { NotificationChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
-import type { Work } from '../../src/platform/work/work.js';
 import { LostClaims } from '../../src/platform/work/kind.js';
+import type { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
@@ -226,7 +226,7 @@ describe('claims of notifications', () => {
          from generate_series(1, 50)`,
       [id],
     );
-    const channels = new NotificationChannelsRepository(dataSource, {} as Work);
+    const channels = new NotificationChannelsRepository(dataSource, {} as SecretBox);
     const attempts = new (ChannelAttempts as unknown as new () => ChannelAttempts)();
     const failed = {
       channel: await channels.get(id),

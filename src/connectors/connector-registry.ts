@@ -22,7 +22,6 @@ export function standsBy(row: Typed, all: readonly Typed[]): boolean {
   return isStandIn(row) && !all.every(isStandIn);
 }
 
-/** Enabled connectors that serve actions. */
 export const servingOf = (rows: readonly ConnectorEntity[]): ConnectorEntity[] =>
   rows.filter((row) => row.enabled && CONNECTOR_TYPES.find(row.type) && !standsBy(row, rows));
 
@@ -49,7 +48,6 @@ export class ConnectorRegistry {
     return (await this.providersIn())(type);
   }
 
-  /** Returns a form of `providerOf` that reads the connectors once for all types. */
   async providersIn(tx?: Tx): Promise<(type: ActionTypeName) => Connector | undefined> {
     const serving = await this.serving(tx);
     return (type) => this.first(serving, type);
@@ -62,7 +60,6 @@ export class ConnectorRegistry {
     );
   }
 
-  /** Finds a connector by id, even if it is disabled, to ask about earlier operations. */
   async find(id: string): Promise<Connector | undefined> {
     const row = await this.rows.find(id);
     return row ? this.connectorOf(row) : undefined;

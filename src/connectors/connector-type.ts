@@ -21,14 +21,10 @@ export interface ActionCall {
   readonly attempt: number;
   readonly type: ActionTypeName;
   readonly parameters: Data;
-  /**
-   * True if the approval level is sufficient for a target with this name at the vendor; `undefined` stands for no name. The
-   * policy cannot check a vendor id.
-   */
+  /** True if the approval level is sufficient for a target with this name at the vendor; `undefined` stands for no name. */
   readonly mayTarget: (name: string | undefined) => boolean;
   /** Sender of the mail in the incident. Mails of other senders with the same Message-ID stay unchanged. */
   readonly sender?: string;
-  /** For a rollback: result data of the original action, if known. */
   readonly undoes?: Data;
 }
 
@@ -61,7 +57,6 @@ export function marked(outcome: Outcome, changed: unknown): Outcome {
 }
 
 interface Preview {
-  /** Number of objects that the action would change. Absent if the vendor does not know the number. */
   readonly count?: number;
   readonly message: string;
 }
@@ -72,7 +67,6 @@ export interface ActionDefinition<Vendor> {
   send(vendor: Vendor, call: ActionCall): Promise<Outcome>;
   /** Reads the state at the vendor if the outcome of `send` is unknown. */
   ask?(vendor: Vendor, call: ActionCall): Promise<Outcome | 'unknown'>;
-  /** Reads the progress of an accepted action. */
   poll?(vendor: Vendor, handle: Data, call: ActionCall): Promise<Outcome>;
   preview?(vendor: Vendor, call: ActionCall): Promise<Preview>;
 }
@@ -94,7 +88,6 @@ export interface ConnectorType<
     config: ConfigOf<Schema>,
     type: ActionTypeName,
   ): Exclude<Outcome, { readonly kind: 'accepted' }> | undefined;
-  /** Returns a sentence about the successful test. Throws the reason of a failure. */
   test(vendor: NoInfer<Vendor>): Promise<string>;
 }
 
@@ -134,11 +127,7 @@ export function connectorOf(
     idempotent: (name: ActionTypeName): boolean =>
       type.idempotent?.(config, name) ?? type.actions[name]?.idempotent ?? false,
     execute: (call: ActionCall, gate: Gate): Promise<Outcome> =>
-      unlessRefused(
-        async () => await action(call).send(client(gate), call),
-        refused,
-      ),
-    /** Looks up the effect of an action without a change; `undefined` for types without a preview. */
+      unlessRefused(async () => await action(call).send(client(gate), call), refused),
     preview: (call: ActionCall, gate: Gate): Promise<Preview | undefined> =>
       unlessRefused(
         async () => await type.actions[call.type]?.preview?.(client(gate), call),

@@ -31,7 +31,6 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
     this.readAll = { name: 'connectors_all', text };
   }
 
-  /** Returns the connectors in the order in which they serve actions. */
   async all(tx?: Tx): Promise<readonly ConnectorEntity[]> {
     return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
   }

@@ -111,7 +111,6 @@ export class ConnectorsService
       const result = await this.tested(row);
       await this.transactions.run((tx) => this.storeTest(tx, row, result));
     } catch (err) {
-      // This failure must not stop the checks of other connectors.
       this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
     }
   }

@@ -102,7 +102,6 @@ export function shownType(type: TargetType): ShownType {
   return { name, description, config_schema: requestConfig };
 }
 
-/** Requests whose `config` depends on their `type`. */
 export interface RequestsByType<Input extends TargetInput = TargetInput> {
   readonly union: string;
   /** Suffix of schema names: `Connector` gives JiraConnectorInput. */
@@ -161,7 +160,6 @@ function add(schemas: Schemas, name: string, schema: object) {
   return ref(name);
 }
 
-/** Adds the schemas that the fields refer to; their names start with `prefix`. */
 function objectSchema(schemas: Schemas, prefix: string, schema: ConfigSchema): Schema {
   const { description, required, properties } = schema;
   const shown = Object.entries(properties).map(([field, value]): [string, Schema] => [

@@ -48,11 +48,9 @@ interface Definition<Row, Input extends TargetInput, Update, Shown> {
   readonly update: Type<Update>;
   readonly query: Type<PageQueryDto>;
   readonly shown: Type<ShownTarget>;
-  /** Response to a change. Default: `shown`. */
   readonly changed?: Type<Shown>;
   readonly test: Type<TargetTest>;
   readonly type: Type<ShownType>;
-  /** Role for reads. Default: admin, as for all changes. */
   readonly readers?: Role;
   readonly hasVersions?: true;
   readonly effects: Readonly<Record<'create' | 'update' | 'delete' | 'test', string>>;

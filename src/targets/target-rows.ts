@@ -37,11 +37,9 @@ export abstract class TargetRow extends RowTimes {
   @Column({ type: 'text', nullable: true })
   readonly secrets: string | null;
 
-  /** Names of the secrets with a value, such as `secrets.token`. */
   @Column({ type: 'text', array: true, default: [] })
   readonly secret_names: string[];
 
-  /** Number of changes by people. */
   @Column({ type: 'integer', default: 1 })
   readonly version: number;
 
@@ -81,7 +79,6 @@ export abstract class TargetRows<Row extends TargetRow> {
     return { items, total };
   }
 
-  /** Finds a row, and locks it if a transaction is given. */
   async find(id: string, tx?: Tx): Promise<Row | null> {
     if (!isUuid(id)) return null;
     const lock = tx && ({ mode: 'pessimistic_write' } as const);

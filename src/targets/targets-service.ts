@@ -20,7 +20,6 @@ import { changeConfig, type Config, secretNames, splitConfig } from './target-co
 import type { TargetInput, TargetTest, TargetUpdate } from './target-contract.js';
 import type { TargetRow, TargetRows } from './target-rows.js';
 
-/** Longer than a test takes. */
 const TEST_MS = 30_000;
 const UNKNOWN: TargetTest = {
   success: false,
@@ -50,7 +49,6 @@ export abstract class TargetsService<
   protected abstract readonly targets: Targets;
   protected abstract readonly transactions: Transactions;
   protected abstract readonly audit: AuditLog;
-  /** Columns that audit records show. */
   protected abstract readonly audited: readonly (keyof Row)[];
 
   abstract create(caller: Caller, input: Input, idempotency: Participant): Promise<Changed<Row>>;

@@ -35,7 +35,6 @@ const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
 const BROKEN = 'The attempt failed in the service. The log has the cause.';
 
 export interface ChannelAttempt {
-  /** Channel before the attempt. */
   readonly channel: NotificationChannelEntity;
   readonly outcome: Outcome;
 }
@@ -54,7 +53,6 @@ export class ChannelAttempts {
     private readonly clock: Clock,
   ) {}
 
-  /** Makes an attempt. Throws only if `signal` is aborted before the end of the attempt. */
   async send(
     channel: NotificationChannelEntity,
     message: () => Message,
@@ -84,10 +82,7 @@ export class ChannelAttempts {
     });
   }
 
-  /**
-   * Stores the outcomes of attempts in their channels, which are locked in the order of their ids. Does not lock the row of a
-   * healthy channel, because all ends of its deliveries would wait for each other.
-   */
+  /** Locks channels in the order of their ids, and no healthy channel: all ends of its deliveries would wait for each other. */
   async store(tx: Tx, attempts: readonly ChannelAttempt[]): Promise<void> {
     const byChannel = [...Map.groupBy(attempts, ({ channel }) => channel.id)].sort();
     for (const [id, ofChannel] of byChannel) {
@@ -114,10 +109,7 @@ export class ChannelAttempts {
     await this.work.hurryLane(tx, laneOf(channelId));
   }
 
-  /**
-   * Reports channels that have failed for long, including paused channels, which make no attempts. Reports each series of
-   * failures once. A change of the configuration does not begin a new series.
-   */
+  /** Reports each series of failures once. A change of the configuration does not begin a new series. */
   async reportUnhealthy(): Promise<void> {
     await this.transactions.run(async (tx) => {
       const rows = tx.getRepository(NotificationChannelEntity);

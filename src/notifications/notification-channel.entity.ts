@@ -89,7 +89,6 @@ export class NotificationChannelEntity extends TargetRow {
   @Column({ type: 'text' })
   readonly created_by: string;
 
-  /** Deliveries that died in the last 24 hours, at most 1000. */
   @VirtualColumn({
     type: 'integer',
     query: (channel) =>

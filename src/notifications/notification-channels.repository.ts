@@ -56,7 +56,6 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
     };
   }
 
-  /** Returns `undefined` if the channel has no previous secret, or if it has expired. */
   openFormer(channel: NotificationChannelEntity, now: Date): string | undefined {
     const { id, former_secret, former_secret_until: until } = channel;
     if (!former_secret || !until || until <= now) return undefined;

@@ -15,6 +15,7 @@ import { shownType } from '../targets/target-contract.js';
 import { TargetController } from '../targets/target-controller.js';
 import { EVENT_SCHEMAS } from './notification.js';
 import { CHANNEL_TYPES } from './notification-channels.repository.js';
+import type { Delivery } from './delivery.entity.js';
 import {
   ChangedNotificationChannelDto,
   CHANNEL_REQUEST,
@@ -100,8 +101,9 @@ export class NotificationsController extends TargetController({
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<RedeliveredDeliveriesDto> {
-    const remember = idempotency.remember((result: RedeliveredDeliveriesDto) => result);
-    return await this.targets.redeliverDead(caller, channelId, new Date(since), remember);
+    const result = (dead: readonly Delivery[]) => ({ redelivered: dead.length });
+    const asIs = idempotency.remember((shown: RedeliveredDeliveriesDto) => shown);
+    return await this.targets.redeliver(caller, channelId, new Date(since), result, asIs);
   }
 
   @Post(':id/deliveries/:delivery_id/redeliver')
@@ -124,7 +126,8 @@ export class NotificationsController extends TargetController({
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<NotificationDeliveryDto> {
-    const remember = idempotency.remember(shownDelivery);
-    return shownDelivery(await this.targets.redeliver(caller, channelId, deliveryId, remember));
+    const result = ([one]: readonly Delivery[]) => shownDelivery(one!);
+    const asIs = idempotency.remember((shown: NotificationDeliveryDto) => shown);
+    return await this.targets.redeliver(caller, channelId, deliveryId, result, asIs);
   }
 }

@@ -3,7 +3,6 @@ import { ActionsModule } from '../actions/actions.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { ChannelAttempts } from './channel-attempts.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
-import { DeliveryClaimsRepository } from './delivery-claims.repository.js';
 import { DeliveryWork } from './delivery.work.js';
 import { NotificationChannelsRepository } from './notification-channels.repository.js';
 import { NotificationsController } from './notifications.controller.js';
@@ -15,7 +14,6 @@ import { NotificationsService } from './notifications.service.js';
   providers: [
     NotificationChannelsRepository,
     DeliveriesRepository,
-    DeliveryClaimsRepository,
     ChannelAttempts,
     DeliveryWork,
     NotificationsService,

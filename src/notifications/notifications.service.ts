@@ -104,63 +104,42 @@ export class NotificationsService
     return await this.deliveries.list({ ...request, channelId });
   }
 
-  /** Retries deliveries that died since the given time, for another day, in the order of their events. */
-  async redeliverDead(
+  /** Retries deliveries for another day, in the order of their events. Ends the pause of their channel. */
+  async redeliver<T>(
     caller: Caller,
     channelId: string,
-    since: Date,
-    idempotency: Participant<{ redelivered: number }>,
-  ): Promise<{ redelivered: number }> {
-    const { id, name: channel } = await this.rows.get(channelId);
-    return await this.transactions.run<{ redelivered: number }>(
-      async (tx) => {
-        await this.resumeEnabled(tx, id);
-        const count = await this.deliveries.reopenDead(tx, id, since);
-        await this.audit.record(tx, {
-          actor: caller.name,
-          action: 'notification_delivery.redelivered',
-          subject: { type: 'notification_channel', id },
-          details: { channel, since: since.toISOString(), count },
-        });
-        return { redelivered: count };
-      },
-      caller,
-      idempotency,
-    );
-  }
-
-  /** Retries a delivery for another day, regardless of its status. */
-  async redeliver(
-    caller: Caller,
-    channelId: string,
-    deliveryId: string,
-    idempotency: Participant<Delivery>,
-  ): Promise<Delivery> {
+    which: string | Date,
+    result: (reopened: readonly Delivery[]) => T,
+    idempotency: Participant<T>,
+  ): Promise<T> {
     const { id: channel_id, name: channel } = await this.rows.get(channelId);
-    if (!isUuid(deliveryId)) throw new NotFoundError('Delivery');
-    return await this.transactions.run<Delivery>(
-      async (tx) => {
-        await this.resumeEnabled(tx, channel_id);
-        const delivery = await this.deliveries.reopen(tx, channel_id, deliveryId);
-        if (!delivery) throw new NotFoundError('Delivery');
-        await this.audit.record(tx, {
-          actor: caller.name,
-          action: 'notification_delivery.redelivered',
-          subject: { type: 'notification_delivery', id: delivery.id },
-          details: { channel, channel_id, event: delivery.type },
-        });
-        return delivery;
-      },
-      caller,
-      idempotency,
-    );
-  }
-
-  /** Ends the pause of a channel, so that redelivered messages are sent immediately. */
-  private async resumeEnabled(tx: Tx, channelId: string): Promise<void> {
-    const { enabled } = await this.rows.get(channelId, tx);
-    if (!enabled) throw new AppError('invalid_state', 'The channel is disabled.');
-    await this.work.resumeLane(tx, laneOf(channelId), false);
+    if (typeof which === 'string' && !isUuid(which)) throw new NotFoundError('Delivery');
+    const reopen = async (tx: Tx) => {
+      const { enabled } = await this.rows.get(channel_id, tx);
+      if (!enabled) throw new AppError('invalid_state', 'The channel is disabled.');
+      await this.work.resumeLane(tx, laneOf(channel_id), false);
+      const reopened = await this.deliveries.reopen(tx, channel_id, which);
+      const [one] = reopened;
+      if (typeof which === 'string' && !one) throw new NotFoundError('Delivery');
+      const [subject, details] =
+        typeof which === 'string'
+          ? [
+              { type: 'notification_delivery', id: which },
+              { channel_id, event: one!.type },
+            ]
+          : [
+              { type: 'notification_channel', id: channel_id },
+              { since: which.toISOString(), count: reopened.length },
+            ];
+      await this.audit.record(tx, {
+        actor: caller.name,
+        action: 'notification_delivery.redelivered',
+        subject,
+        details: { channel, ...details },
+      });
+      return result(reopened);
+    };
+    return await this.transactions.run<T>(reopen, caller, idempotency);
   }
 
   /** Failures of the earlier configuration do not count, so waiting deliveries are sent immediately. */
@@ -191,7 +170,6 @@ export class NotificationsService
     return { config, columns, secret, details: { rotate_secret, revoke_old_secret } };
   }
 
-  /** Sends a test message, even if the channel is paused. */
   protected async attempt(channel: NotificationChannelEntity) {
     const occurred_at = this.clock.now();
     const outcome = await this.attempts.send(channel, () =>

@@ -17,16 +17,7 @@ import {
   withExpression,
 } from './expression.js';
 import { Interpreter } from './interpreter.js';
-import {
-  asTruth,
-  Budget,
-  ExpressionError,
-  fail,
-  type Members,
-  needs,
-  textOf,
-  type Value,
-} from './operations.js';
+import { asTruth, ExpressionError, fail, type Members, needs, textOf, type Value } from './cel.js';
 
 export interface RunInput {
   /** If absent, `incident` and `verdict` are empty. */
@@ -115,7 +106,7 @@ export function decideStep(
   const { condition, action, parameters } = steps[position]!;
   const path = `steps.${position}`;
   const failed = (message: string): Decision => ({ kind: 'error', message: `${path}.${message}` });
-  const interpreter = new Interpreter(Budget.forOneOf(steps.length));
+  const interpreter = new Interpreter(steps.length);
   let field = `${path}.condition`;
   try {
     if (!ignoresCondition && condition !== undefined) {

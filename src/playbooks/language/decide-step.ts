@@ -3,6 +3,7 @@ import { parameterErrors } from '../../action-catalogue/parameters.js';
 import type { ActionResult, Parameters } from '../../actions/action.js';
 import { defangForPeople } from '../../incidents/defang.js';
 import type { Incident } from '../../incidents/incident.js';
+import { isKept } from '../../platform/http/strict-json.js';
 import { storable } from '../../platform/text.js';
 import type { WrittenStep } from '../playbook.js';
 import {
@@ -81,9 +82,7 @@ const ODD_NUMBER = /\d{16}|\dE/i;
 function exactly(json: string): Value {
   if (!ODD_NUMBER.test(json)) return JSON.parse(json) as Value;
   return (JSON.parse as Parse)(json, (_, value, { source }) => {
-    if (typeof value !== 'number') return value;
-    const isKept = /[.E]/i.test(source) ? Number.isFinite(value) : Number.isSafeInteger(value);
-    return isKept ? value : source;
+    return typeof value !== 'number' || isKept(source) ? value : source;
   });
 }
 

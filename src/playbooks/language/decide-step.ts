@@ -3,6 +3,7 @@ import { parameterErrors } from '../../action-catalogue/parameters.js';
 import type { ActionResult, Parameters } from '../../actions/action.js';
 import { defangForPeople } from '../../incidents/defang.js';
 import type { Incident } from '../../incidents/incident.js';
+import { isKept } from '../../platform/http/strict-json.js';
 import { storable } from '../../platform/text.js';
 import type { WrittenStep } from '../playbook.js';
 import {
@@ -17,16 +18,7 @@ import {
   withExpression,
 } from './expression.js';
 import { Interpreter } from './interpreter.js';
-import {
-  asTruth,
-  Budget,
-  ExpressionError,
-  fail,
-  type Members,
-  needs,
-  textOf,
-  type Value,
-} from './operations.js';
+import { asTruth, ExpressionError, fail, type Members, needs, textOf, type Value } from './cel.js';
 
 export interface RunInput {
   /** If absent, `incident` and `verdict` are empty. */
@@ -90,9 +82,7 @@ const ODD_NUMBER = /\d{16}|\dE/i;
 function exactly(json: string): Value {
   if (!ODD_NUMBER.test(json)) return JSON.parse(json) as Value;
   return (JSON.parse as Parse)(json, (_, value, { source }) => {
-    if (typeof value !== 'number') return value;
-    const isKept = /[.E]/i.test(source) ? Number.isFinite(value) : Number.isSafeInteger(value);
-    return isKept ? value : source;
+    return typeof value !== 'number' || isKept(source) ? value : source;
   });
 }
 
@@ -115,7 +105,7 @@ export function decideStep(
   const { condition, action, parameters } = steps[position]!;
   const path = `steps.${position}`;
   const failed = (message: string): Decision => ({ kind: 'error', message: `${path}.${message}` });
-  const interpreter = new Interpreter(Budget.forOneOf(steps.length));
+  const interpreter = new Interpreter(steps.length);
   let field = `${path}.condition`;
   try {
     if (!ignoresCondition && condition !== undefined) {

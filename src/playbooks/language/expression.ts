@@ -7,15 +7,7 @@ import {
   MOST_LEVELS_BUILT,
   MOST_NESTED_LOOPS,
 } from '../limits.js';
-import {
-  asSentence,
-  ExpressionError,
-  fail,
-  FUNCTIONS,
-  LANGUAGE,
-  METHODS,
-  RAW,
-} from './operations.js';
+import { asSentence, ExpressionError, fail, FUNCTIONS, LANGUAGE, METHODS, RAW } from './cel.js';
 
 export type Node = ASTNode;
 

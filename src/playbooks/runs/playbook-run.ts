@@ -163,8 +163,8 @@ export class PlaybookRunStepEntity {
   readonly completed_at: Date | null;
 }
 
-export type PlaybookRun = Omit<PlaybookRunEntity, 'classification' | 'void'>;
-export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, ['classification', 'void']);
+export type PlaybookRun = PlaybookRunEntity;
+export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, []);
 
 type Nullable<T> = { readonly [K in keyof T]?: T[K] | null };
 
@@ -199,18 +199,8 @@ export type StepChange = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'stat
   readonly error?: string;
 };
 
-/** Returns the progress of the run after these changes. Skipped steps count as completed. */
-export function progressAfter(
-  { steps_completed, steps_failed }: Pick<PlaybookRun, 'steps_completed' | 'steps_failed'>,
-  changes: readonly StepChange[],
-) {
-  const count = (...statuses: readonly StepStatus[]) =>
-    changes.filter(({ status }) => statuses.includes(status)).length;
-  return {
-    steps_completed: steps_completed + count('completed', 'skipped'),
-    steps_failed: steps_failed + count('failed'),
-  };
-}
+/** New state of a run. */
+export type RunState = Pick<PlaybookRun, 'status'> & Partial<Pick<PlaybookRun, 'error' | 'void'>>;
 
 /** Outcomes of a run. `partial`: the run reached its end, but steps with `on_error: continue` failed. */
 export const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'cancelled'] as const;
@@ -256,6 +246,8 @@ export function newRun(
     requested_by,
     on_behalf_of: null,
     automatic: false,
+    classification: '',
+    void: false,
     variables,
     incident: incident ? withoutRawData(incident) : null,
     steps_completed: 0,

@@ -31,7 +31,6 @@ const LONGEST_DESCRIPTION = 2_000;
 const MOST_TRIGGERS = 50;
 const LONGEST_SOURCE = 255;
 
-/** The example is the name of a shipped playbook. */
 export const ByNameOrId = (meanings: ErrorMeanings = {}) =>
   applyDecorators(
     ApiErrorMeanings({ not_found: 'There is no such playbook.', ...meanings }),

@@ -37,10 +37,7 @@ import malwareContainment from './shipped/malware-containment.json';
 import phishingResponse from './shipped/phishing-response.json';
 import suspiciousLogin from './shipped/suspicious-login.json';
 
-/**
- * Shipped playbooks. Their texts for people contain no raw words of the incident, because attackers may write mentions and
- * links that chats and tickets act on.
- */
+/** Their texts for people have no raw words of the incident: attackers may write mentions and links. */
 export const SHIPPED_PLAYBOOKS = [
   phishingResponse,
   malwareContainment,
@@ -100,7 +97,6 @@ export class PlaybooksService implements OnApplicationBootstrap {
   async list({ page, per_page, sort, ...query }: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
     const { name, enabled, auto_run } = query;
     const filters = Object.entries({ name, enabled, auto_run });
-    // TypeORM rejects undefined values.
     const given = Object.fromEntries(filters.filter(([, value]) => value !== undefined));
     const [items, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
       where: { ...given, ...NOT_DELETED },
@@ -149,7 +145,6 @@ export class PlaybooksService implements OnApplicationBootstrap {
     return await tx.getRepository(PlaybookEntity).find({ where, order: { id: 'asc' }, lock });
   }
 
-  /** Throws the validation errors that `create` would throw. */
   check(wanted: PlaybookInputDto): void {
     requireValid(definitionAfter(DEFAULT_DEFINITION, wanted));
   }
@@ -170,7 +165,6 @@ export class PlaybooksService implements OnApplicationBootstrap {
     return await this.transactions.run(create, caller, idempotency);
   }
 
-  /** Creates a new version, unless the change has no effect. */
   async update(
     caller: Principal,
     nameOrId: string,
@@ -243,7 +237,6 @@ export class PlaybooksService implements OnApplicationBootstrap {
     await requireVersion(tx, condition, { type: 'playbook', ...current });
   }
 
-  /** Records the version, which has the content, and the changed fields. */
   private async record(
     tx: Tx,
     action: AuditAction,

@@ -5,10 +5,7 @@ import type { FieldError } from '../../platform/errors/app-error.js';
 import { shownStart } from '../../platform/text.js';
 import { DEEPEST_NODE, MOST_NODES } from '../limits.js';
 
-/**
- * Value of an expression. Values from outside are JSON, so their numbers are of type number (CEL: double). Integers in an
- * expression are of type bigint (CEL: int). Both types can be mixed.
- */
+/** Numbers of JSON are of type number (CEL: double), integers in an expression of type bigint (CEL: int). */
 export type Value =
   null | boolean | number | bigint | string | Date | Duration | readonly Value[] | Members;
 
@@ -20,7 +17,6 @@ interface Duration {
   valueOf(): number;
 }
 
-/** Maximum length of a message. Expressions contain names of any length, so messages are shortened. */
 const LONGEST_MESSAGE = 300;
 
 export class ExpressionError extends Error {
@@ -33,7 +29,6 @@ export class ExpressionError extends Error {
     this.name = new.target.name;
   }
 
-  /** Returns the message for the author of the field. Positions start at 1. */
   inField(field: string): FieldError {
     const message = `${field} at character ${(this.offset ?? 0) + 1}: ${this.message}`;
     return { field, code: 'expression', message };
@@ -116,7 +111,6 @@ export const FUNCTIONS: ReadonlySet<string> = new Set(
   `size dyn string int double bool timestamp duration ${RAW} isIP oneLine`.split(' '),
 );
 export const SEARCHES = ['contains', 'indexOf', 'lastIndexOf', 'split'];
-/** Parts of a time in UTC or in a named time zone. */
 export const TIME_PARTS =
   `getFullYear getMonth getDate getDayOfMonth getDayOfWeek getHours getMinutes
   getSeconds getMilliseconds`.split(/\s+/);

@@ -71,7 +71,6 @@ function typeOfJson(value: unknown): string {
   return types[typeof value as keyof typeof types] ?? 'string';
 }
 
-/** Returns the type name of an expression in the step at this position, as the library writes it. Throws ExpressionError. */
 type TypeOf = (tree: Node, position: number, isForPeople?: boolean) => string;
 
 function typesOf(variables: Variables, steps: readonly string[]): TypeOf {

@@ -33,7 +33,6 @@ const PAIRS = 128;
 /** Characters that are changed, or counted by `size`, in the time of one node. */
 const CHARACTERS_CHANGED = 4;
 const CHARACTERS_COUNTED = 16;
-/** Maximum length of the text of a number, time, duration or time zone. */
 const LONGEST_SHORT_TEXT = 40;
 const TAKES_SHORT_TEXTS = ['int', 'double', 'bool', 'timestamp', 'duration', ...TIME_PARTS];
 
@@ -44,25 +43,18 @@ const CHANGES: Readonly<Record<string, (text: string) => string>> = {
   upperAscii: (text) => text.replace(ASCII, (part) => part.toUpperCase()),
 };
 
-/** Cache of parsed forms such as `a.contains(b)`. The number of forms is a few dozen. */
 const prepared = new Map<string, ParseResult>();
 const forms = LANGUAGE.clone({ unlistedVariablesAreDyn: true });
 
 /**
  * Evaluates the expressions of one step by the rules of CEL. The interpreter walks the tree and counts, and the library
- * calculates. A test compares the interpreter with the evaluator of the library, whose cost has no bound: see docs/adr/0030.
- *
- * The cost counts work and not time, so that an expression with the same values has the same result on a busy machine. An
- * operation is charged before it begins, or right after it if its length is unknown before. Without budget, every operation
- * fails. `||` and loops continue after an error, but they are charged for the error.
+ * calculates, because the cost of its own evaluator has no bound: see docs/adr/0030. The interpreter counts work and not time, so
+ * that an expression with the same values has the same result on a busy machine.
  */
 export class Interpreter {
   private left: number;
 
-  /**
-   * Each of the steps has an equal share of LARGEST_COST_OF_ALL. The share is fixed, because unused budget of earlier steps would
-   * reveal values that these steps read, such as the verdict. A dry run and a real run have the same budget.
-   */
+  /** Each step has a fixed share, because unused budget would reveal values that earlier steps read, such as the verdict. */
   constructor(steps = 1) {
     this.left = Math.min(LARGEST_COST, LARGEST_COST_OF_ALL / steps);
   }
@@ -134,7 +126,6 @@ export class Interpreter {
     return asTruth(this.value(node, scope), positionOf(node));
   }
 
-  /** True if the last member of a path exists. The members before the last member must exist. */
   private has([path]: readonly Node[], scope: Scope): boolean {
     if (path?.op !== '.') return fail('has() needs a path, such as incident.raw_data.sender.');
     const [before, name] = path.args;
@@ -187,7 +178,6 @@ export class Interpreter {
     return !decides;
   }
 
-  /** The first operand of a method is its receiver. */
   private call(name: string, isMethod: boolean, operands: readonly Value[]): Value {
     const [first = null, second = ''] = operands;
     if (name === 'dyn') return first;
@@ -272,10 +262,7 @@ export class Interpreter {
     return this.calculate('a == b', [left, right]) === true;
   }
 
-  /**
-   * Calculates with texts, numbers, times and booleans in the library. Lists and objects are excluded, because their cost has no
-   * bound and the library never forgets their types.
-   */
+  /** Excludes lists and objects, because their cost has no bound and the library never forgets their types. */
   private calculate(form: string, operands: readonly Value[]): Value {
     this.spend(COST.ofCalculation);
     for (const operand of operands) {

@@ -26,7 +26,6 @@ import {
   type WantedRun,
 } from './playbook-run.js';
 
-/** State of a step, by the status of its action. */
 export const STEP_STATUS = {
   pending: 'running',
   pending_approval: 'waiting_approval',
@@ -37,7 +36,6 @@ export const STEP_STATUS = {
 
 export interface StepDecider {
   readonly askedLevels: readonly ApprovalLevel[];
-  /** With `ignoresCondition`, the condition of the step counts as true. */
   decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
 }
 
@@ -58,10 +56,7 @@ const LONGEST_ERROR = 1_000;
 /** Maximum number of simulated actions, which bounds the transaction that creates the actions. */
 const MOST_FORESEEN = 10;
 
-/**
- * Returns the next changes of a run that has reached these steps: as many as are certain if no action is borrowed and no action
- * needs an approval.
- */
+/** Returns the next changes of a run: as many as are certain if no action is borrowed and no action needs an approval. */
 export async function foresee(
   steps: readonly PlaybookStep[],
   reached: readonly ReachedStep[],
@@ -102,17 +97,13 @@ export async function foresee(
       const next = { status, error: `The step ${name} failed: ${error}` } as const;
       return { steps: changes, next };
     }
-    // A rejected action has no result.
     const result = action?.result ?? { success: false, message: error ?? '' };
     outcomes[name] = status === 'skipped' ? {} : { result };
   }
   return { steps: changes, next: { status: 'completed' } };
 }
 
-/**
- * True if the action was rejected for another incident. Such a rejection does not apply to this incident, so the step requests
- * a new action. An expired approval does apply, because otherwise one approval after the other would expire.
- */
+/** An expired approval applies to this incident too, because otherwise one approval after the other would expire. */
 function isRefusedElsewhere({ action }: ReachedStep): boolean {
   if (action?.status !== 'rejected' || !action.borrowed) return false;
   return action.elsewhere && action.rejection_code !== 'expired';
@@ -154,10 +145,7 @@ export async function deciderOf(
   };
 }
 
-/**
- * Returns the minimum approval level of each step, by position. In an automatic run, a step that depends on the verdict of a
- * model needs an approval, unless a manager trusts the verdict.
- */
+/** In an automatic run, a step that depends on the verdict of a model needs an approval, unless a manager trusts the verdict. */
 export async function levelsOf(
   { steps, trust_verdict: trusted }: PlaybookDefinition,
   automatic: boolean,

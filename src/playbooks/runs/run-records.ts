@@ -80,7 +80,6 @@ export class RunRecorder implements OnModuleInit {
     });
   }
 
-  /** Records failed steps, including a step that ends its run. */
   async stepsFailed(
     tx: Tx,
     run: PlaybookRun,
@@ -179,10 +178,7 @@ function failures({ steps_failed, steps_total }: PlaybookRun): string {
 const RESTORED =
   'The database was restored from a backup. The next steps may have been taken after the backup.';
 
-/**
- * Must run after the content is replaced. Cancels all open runs and starts no automatic runs of waiting triage, because both may
- * have happened after the backup. Without the keys of the audit trail, only the timeline records this.
- */
+/** Cancels open runs and starts no automatic runs of waiting triage, because both may have continued after the backup. */
 export async function cancelRunsOverRestore(
   tx: Tx,
   timeline: IncidentTimeline,

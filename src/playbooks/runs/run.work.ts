@@ -42,15 +42,11 @@ const BROKEN = {
   error: 'The service could not continue the run; see its log.',
 } as const;
 
-/** Next changes of a run, decided without locks. */
 interface Plan extends Foreseen {
   readonly run: OpenRun;
 }
 
-/**
- * Starts automatic runs after a triage, and continues runs in sets until each run has ended or waits for an action. A waiting
- * run has no work: the end of its action adds work again.
- */
+/** Starts automatic runs after a triage, and continues runs until each run has ended or waits for an action. */
 @Injectable()
 export class RunWork implements OnModuleInit {
   constructor(
@@ -150,7 +146,6 @@ export class RunWork implements OnModuleInit {
     return again;
   }
 
-  /** Returns the plans of the first runs, at least one plan. */
   private async plan(tx: Tx, runs: readonly OpenRun[]): Promise<Plan[]> {
     const plans: Plan[] = [];
     if (runs.length === 0) return plans;
@@ -180,7 +175,6 @@ export class RunWork implements OnModuleInit {
       const { id, incident_id } = plan.run;
       const incident = incidents.get(incident_id ?? '');
       if (!open.has(id) || (incident_id !== null && !incident)) return [];
-      // A run that waited for its turn does not begin if its incident was resolved in the meantime.
       const isLate =
         waitsForTurn(plan.run) && !plan.run.has_steps && incident?.status === 'resolved';
       return [{ ...plan, ...(isLate && TOO_LATE), incident }];
@@ -248,10 +242,7 @@ function moveOf({ run, steps, next }: Plan, actions: readonly Action[]): RunMove
   return { run: moved, steps: taken, action: surprise };
 }
 
-/**
- * Returns the person who caused the verdict; `null` if no person caused it. Under four eyes, this person must not approve the
- * actions of the run.
- */
+/** Returns the person who caused the verdict. Under four eyes, this person must not approve the actions of the run. */
 function verdictIsOf(
   { verdict, verdict_by_person }: Incident,
   { triaged_by }: { readonly triaged_by?: string },

@@ -260,7 +260,6 @@ export class DryRunStepDto extends PickType(PlaybookRunStepDto, [
   readonly automatic_approval_level?: RequiredLevel;
 }
 
-/** Effect of a run. Has no id, because it is not stored, and no completed steps. */
 export class PlaybookDryRunDto extends PickType(PlaybookRunDto, [
   'playbook_id',
   'playbook_version',

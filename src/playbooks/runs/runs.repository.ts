@@ -28,14 +28,12 @@ import type { AllPlaybookRunsQueryDto } from './runs.dto.js';
 
 export interface OpenRun extends PlaybookRun {
   readonly playbook: PlaybookVersion;
-  /** Authors of an automatic run: the author of the version, and the people who last set `auto_run` and `trust_verdict`. */
   readonly authors: readonly string[] | null;
   readonly raw_data: string | null;
   readonly has_steps: boolean;
   readonly early_ms: number;
 }
 
-/** New state of a run, and the changed steps. */
 export interface RunMove {
   readonly run: PlaybookRun;
   readonly steps: readonly StepChange[];
@@ -45,7 +43,6 @@ export interface RunMove {
 
 const columnsOf = (run: string) => RUN_COLUMNS.map((name) => `${run}.${name}`).join(', ');
 
-/** Order of the verdicts. A worse verdict may need steps that the earlier run skipped. */
 const badness = (of: string) =>
   `coalesce(array_position(array['inconclusive', 'suspicious', 'malicious'], ${of}.classification), 0)`;
 
@@ -141,7 +138,6 @@ const WAITING_FOR: Statement = {
      order by id`,
 };
 
-/** A rejected action had no effect. */
 const DID_NOTHING = `not exists (
         select from playbook_run_steps step join actions action on action.id = step.action_id
          where step.run_id = playbook_runs.id and action.status <> 'rejected')`;
@@ -165,7 +161,6 @@ const lock = (name: string, which: string): Statement => ({
      order by id for no key update`,
 });
 
-/** `$1` is unused for `held` and `all`, so that all statements have the same parameters. */
 const LOCK = {
   runs: lock('runs', 'id = any($1::uuid[])'),
   incident: lock('of_incident', 'incident_id = $1'),
@@ -322,7 +317,6 @@ export class RunsRepository {
     return await this.statements.rowsIn<OpenRun>(tx, OPEN, [ids]);
   }
 
-  /** Locks the open runs with these ids, of the incident with this id, held by the kill switch, or all open runs. */
   async lock(
     tx: Tx,
     which: keyof typeof LOCK,
@@ -332,7 +326,6 @@ export class RunsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Stores moves of locked runs. */
   async store(tx: Tx, moves: readonly RunMove[], at: Date): Promise<void> {
     const rows = moves.map(({ run, steps }) => {
       const { id, status, steps_completed, steps_failed, error } = run;
@@ -346,7 +339,6 @@ export class RunsRepository {
     return await this.statements.rowsIn(tx, WAITING_FOR, [actionIds]);
   }
 
-  /** Assigns turns while the playbook is locked. Returns the changed turns. */
   async giveTurns(
     tx: Tx,
     playbookId: string,

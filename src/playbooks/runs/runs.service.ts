@@ -44,13 +44,11 @@ import { RunsRepository } from './runs.repository.js';
 
 type RunRequest = Pick<PlaybookRunRequestDto, 'incident_id' | 'variables'>;
 
-/** Time for the transactions of a request, in addition to its wait. */
 const GRACE_MS = 5_000;
 const LOOK_MS = 100;
 
 const CANCELLED = 'Its playbook run was cancelled.';
 
-/** Starts, reads and cancels runs. `playbook` is an id or a name. */
 @Injectable()
 export class RunsService implements OnModuleInit {
   private readonly log = new Logger('Playbooks');
@@ -91,10 +89,7 @@ export class RunsService implements OnModuleInit {
     return this.settings.actionWaitMs + GRACE_MS;
   }
 
-  /**
-   * Starts a run and waits for its end for at most `ACTION_WAIT_MS`. Does not return errors that occur after the creation of
-   * the run, because the caller would retry and start a second run.
-   */
+  /** Throws no errors after the creation of the run, because the caller would retry and start a second run. */
   async run(
     caller: Principal,
     playbook: string,
@@ -132,7 +127,6 @@ export class RunsService implements OnModuleInit {
     }
   }
 
-  /** Simulates a run with the decisions of a real run. Writes nothing and calls no vendor. */
   async dryRun(reference: string, request: RunRequest): Promise<PlaybookDryRunDto> {
     const wanted = await this.wanted(reference, request);
     const { playbook, incident, variables } = wanted;
@@ -141,7 +135,6 @@ export class RunsService implements OnModuleInit {
     const decider = await deciderOf(wanted);
     const automaticLevels = auto_run ? await levelsOf(playbook.definition, true) : [];
     const outcomes: Record<string, Outcomes[string]> = {};
-    /** Steps whose outcome is known only in a real run. */
     const unknown = new Set<string>();
     const steps: DryRunStepDto[] = [];
     let isOver = false;
@@ -206,11 +199,7 @@ export class RunsService implements OnModuleInit {
     return run;
   }
 
-  /**
-   * Cancels the run and stops its action. To reject an action that waits for approval, the caller needs its level or must have
-   * started the run. An action that has not begun is withdrawn. A running action continues, as does an action that another run
-   * or person requested.
-   */
+  /** Withdraws the action of the run if the action has not begun. An action of another run or person continues. */
   async cancel(
     caller: Principal,
     playbook: string,
@@ -265,7 +254,6 @@ export class RunsService implements OnModuleInit {
     }
   }
 
-  /** Records the cancelled runs and removes their work. Returns their number. */
   private async ended(tx: Tx, cancelled: readonly PlaybookRun[], by: string): Promise<number> {
     for (const run of cancelled) await this.recorder.ended(tx, run, by);
     const ids = cancelled.map(({ id }) => id);

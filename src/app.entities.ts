@@ -17,7 +17,7 @@ export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
 export * from './platform/work/work.entity.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { PlaybookRunEntity, PlaybookRunStepEntity } from './playbooks/runs/playbook-run.js';
-export { IncidentIndicatorEntity, TriageRunEntity } from './triage/triage-run.js';
+export { TriageRunEntity } from './triage/triage-run.js';
 export {
   WebhookEventEntity,
   WebhookSeenEventEntity,

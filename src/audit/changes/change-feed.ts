@@ -8,8 +8,6 @@ import { AppError, ValidationError } from '../../platform/errors/app-error.js';
 import { Draining } from '../../platform/http/listening.js';
 import { firstIdAt, timeOfId } from '../../platform/ids.js';
 import { type AuditAction, HEAD_ACCEPTED } from '../audit-entry.js';
-import { BEFORE_ALL, type Cursor } from '../chain/audit-chain.js';
-import { newlyVisible } from '../chain/audit-chain.repository.js';
 import type { ChangesQueryDto } from './feed-api.js';
 
 /** Interval between two reads of a waiting request, which holds no connection between the reads. */
@@ -22,6 +20,12 @@ const MOST_SCANNED = 2_000;
 const CLOCK_TOLERANCE_MS = 3_600_000;
 const CURSOR_DAYS = 30;
 const CURSOR_MS = CURSOR_DAYS * 86_400_000;
+
+/** Position of an audit row in the order of the feed. */
+interface Cursor {
+  readonly xid: string;
+  readonly id: string;
+}
 
 /** Position in the changes that the snapshot `seen` does not see. */
 interface Position {
@@ -68,12 +72,26 @@ const PRESENT = {
            pg_current_snapshot()::text as snapshot`,
 };
 
+/**
+ * Selects rows after the position `$3`, `$4` that the goal sees and the snapshot `$1` does not. A snapshot does not see
+ * transactions from its xmax on, nor transactions that were running. The former are the end of the index, the latter are
+ * a few points in the index, so a transaction that stays open for hours costs nothing.
+ */
+const scan = (condition: string) => `
+  select id, xid, action from audit_log
+  where ${condition} and pg_visible_in_snapshot(xid, (select until from goal)) and (xid, id) > ($3::xid8, $4::uuid)
+  order by xid, id limit ${MOST_SCANNED}`;
+const LATER =
+  'xid >= pg_snapshot_xmax($1::pg_snapshot) and xid < pg_snapshot_xmax((select until from goal))';
+const RUNNING = 'xid = any (array(select pg_snapshot_xip($1::pg_snapshot)))';
+
 /** Has no name, so that PostgreSQL plans the statement for the current table size. */
 const READ = {
   name: '',
   text: `
     with goal as materialized (select coalesce($2::pg_snapshot, pg_current_snapshot()) as until),
-    scanned as materialized (${newlyVisible('action', '(select until from goal)', MOST_SCANNED)}),
+    scanned as materialized (
+      (${scan(LATER)}) union all (${scan(RUNNING)}) order by 2, 1 limit ${MOST_SCANNED}),
     tail as (select xid, id from scanned order by xid, id offset ${MOST_SCANNED - 1} limit 1),
     page as (
       select id, xid from scanned where action = any($5::text[]) and id >= $6::uuid
@@ -188,7 +206,7 @@ export class ChangeFeed {
     { seen, page }: Position,
     limit: number,
   ): Promise<Step<T>> {
-    const { xid, id } = page?.after ?? BEFORE_ALL;
+    const { xid, id } = page?.after ?? { xid: '0', id: firstIdAt(0) };
     // Rows of a backup contain transaction ids of their first cluster, and the current cluster may use the same ids.
     const firstId = firstIdAt(restore === null ? 0 : timeOfId(restore) - CLOCK_TOLERANCE_MS);
     const rows = await this.statements.rows<ReadRow>(READ, [

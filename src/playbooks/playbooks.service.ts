@@ -4,9 +4,8 @@ import { DataSource, IsNull } from 'typeorm';
 import { SYSTEM } from '../actions/action.js';
 import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
-import { VersionHistory } from '../audit/changes/version-history.js';
-import { requireRole } from '../auth/authorisation.js';
-import type { Principal } from '../auth/principal.js';
+import { requireVersion } from '../audit/changes/version-history.js';
+import { type Principal, requireRole } from '../auth/principal.js';
 import { mapConstraints } from '../platform/database/sqlstate.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
@@ -79,7 +78,6 @@ export class PlaybooksService implements OnApplicationBootstrap {
     private readonly statements: Statements,
     private readonly transactions: Transactions,
     private readonly audit: AuditLog,
-    private readonly history: VersionHistory,
   ) {}
 
   /** Creates the shipped playbooks if no playbook has ever existed. Later releases do not change them. */
@@ -236,7 +234,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     const { id, version, name, definition, updated_at: updatedAt } = playbook;
     const values = { name, ...definition };
     const current = { id, version, revision: revisionOf(playbook), updatedAt, values };
-    await this.history.requireMatch(tx, condition, { type: 'playbook', ...current });
+    await requireVersion(tx, condition, { type: 'playbook', ...current });
   }
 
   private async record(

@@ -145,7 +145,7 @@ export function isRoot(name: string): name is Root {
   return (ROOTS as readonly string[]).includes(name);
 }
 
-export function nodesOf(node: Node): Node[] {
+function nodesOf(node: Node): Node[] {
   return [node, ...childrenOf(node).flatMap(nodesOf)];
 }
 
@@ -330,35 +330,26 @@ function nodesOfStep({ condition, parameters }: Expressions): Node[] | undefined
 }
 
 /**
- * Returns the names of the steps that depend on the verdict. Without the second and third rule, a model could control a step
- * through another step that does nothing itself.
- * - The condition reads the verdict.
- * - An expression reads the outcome of such a step.
- * - The step follows such a step that ends the run if it fails.
- *
- * A step whose text for people contains the classification does not depend on the verdict, but its outcome may repeat the word.
+ * Returns the names of the steps that depend on the verdict: the condition reads it, an expression reads the outcome of such a
+ * step, or such a step before it can end the run. The outcome of a text with the classification may repeat the word.
  */
 export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<string> {
   const under = new Set<string>();
   const telling = new Set<string>();
   let mayHaveEnded = false;
-  const depends = (node: Node) => {
-    const read = fieldRead(node);
-    if (read?.root === 'steps') return under.has(read.name) || telling.has(read.name);
-    return node.op === 'id' && node.args === 'verdict';
-  };
   for (const step of steps) {
     const nodes = nodesOfStep(step);
-    const isUnder = mayHaveEnded || !nodes || nodes.some(depends);
-    if (nodes?.some(readsClassification)) telling.add(step.name);
-    if (!isUnder) continue;
+    const reads = (nodes ?? []).flatMap((node) => fieldRead(node) ?? []);
+    if (reads.some(({ root, name }) => root === 'incident' && name === 'classification')) {
+      telling.add(step.name);
+    }
+    const isUnder =
+      !nodes ||
+      nodes.some(({ op, args }) => op === 'id' && args === 'verdict') ||
+      reads.some(({ root, name }) => root === 'steps' && (under.has(name) || telling.has(name)));
+    if (!mayHaveEnded && !isUnder) continue;
     under.add(step.name);
     mayHaveEnded ||= step.on_error === 'stop';
   }
   return under;
-}
-
-export function readsClassification(node: Node): boolean {
-  const read = fieldRead(node);
-  return read?.root === 'incident' && read.name === 'classification';
 }

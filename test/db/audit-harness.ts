@@ -12,7 +12,7 @@ import { AuditWitness } from '../../src/audit/chain/audit-witness.js';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { Clock } from '../../src/platform/clock.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { readSecretKey } from '../../src/platform/config/setting.js';
+import { readSecretKey } from '../../src/platform/config/setting-parsers.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { resealAll } from '../../src/platform/secrets/sealed-values.js';

@@ -13,11 +13,7 @@ import { shownStart } from '../platform/text.js';
 import { type DomainEvent, DomainEvents } from '../platform/work/domain-events.js';
 import { Work } from '../platform/work/work.js';
 import { PlaybooksService } from '../playbooks/playbooks.service.js';
-import {
-  LONGEST_RETRY_AFTER_MS,
-  ModelUnavailableError,
-  TriageModel,
-} from './model/triage-model.port.js';
+import { ModelUnavailableError, TriageModel } from './model/triage-model.port.js';
 import {
   type NewRun,
   type RunListRequest,
@@ -28,7 +24,7 @@ import { AskedTriage, type Waiting } from './runs/asked-triage.js';
 import { type LockedJudgements, LocalTriage } from './runs/local-triage.js';
 import { ProviderState } from './runs/provider-state.js';
 import { RunEndings } from './runs/run-endings.js';
-import { runErrorOf, stillAnswers } from './runs/run-rules.js';
+import { stillAnswers } from './runs/run-rules.js';
 import { SYSTEM, type TriageRun } from './triage-run.js';
 
 interface WantedRun {
@@ -119,8 +115,7 @@ export class TriageService implements OnModuleInit {
   private withProvider(run: TriageRun): TriageRun {
     if (run.status !== 'queued') return run;
     const { provider, unusable } = this.model;
-    if (!unusable) return { ...run, provider };
-    return { ...run, provider, error: runErrorOf(unusable), next_attempt_at: null };
+    return { ...run, provider, ...(unusable && { error: unusable.why, next_attempt_at: null }) };
   }
 
   private async begin(
@@ -252,13 +247,12 @@ function inProgress(id: string): AppError {
   return new AppError('triage_in_progress', message, { details });
 }
 
-function unavailable(error: ModelUnavailableError): AppError {
-  const { retryAfterMs = Number.NaN, cause } = error.extras;
-  const { reason, message } = runErrorOf(error);
-  const seconds = Math.max(1, Math.ceil(Math.min(LONGEST_RETRY_AFTER_MS, retryAfterMs) / 1_000));
+function unavailable({ reason, message, extras }: ModelUnavailableError): AppError {
+  const { retryAfterMs, cause } = extras;
+  const seconds = retryAfterMs === undefined ? undefined : Math.max(1, retryAfterMs / 1_000);
   return new AppError('ai_unavailable', message, {
     details: { reason },
     cause,
-    ...(seconds && { headers: { 'retry-after': String(seconds) } }),
+    ...(seconds && { headers: { 'retry-after': String(Math.ceil(seconds)) } }),
   });
 }

@@ -1,6 +1,6 @@
 import { type ActionTypeName, isActionType } from '../../action-catalogue/action-types.js';
 import { defang, refang } from '../../incidents/defang.js';
-import { CLASSIFICATIONS, type Evidence, type Indicator } from '../../incidents/incident.js';
+import type { Evidence, Indicator } from '../../incidents/incident.js';
 import { resolvePointer } from '../../platform/json-pointer.js';
 import { shownStart, storable } from '../../platform/text.js';
 import type { ProposedVerdict, RunVerdict } from '../model/triage-model.port.js';
@@ -30,14 +30,14 @@ const MOST_BYTES = 64 * 1024;
  * techniques must be ids. The result has the size limits of an incident verdict.
  */
 export function checkedVerdict(proposed: ProposedVerdict, sources: Sources): CheckedVerdict {
-  const known = CLASSIFICATIONS.find((name) => name === proposed.classification);
+  const { classification, confidence } = proposed;
   const evidence = foundEvidence(proposed.evidence, sources);
-  const isUnproven = (known === 'malicious' || known === 'benign') && evidence.length === 0;
-  const confidence = isUnproven ? 0 : proposed.confidence;
+  const needsEvidence = classification === 'malicious' || classification === 'benign';
+  const isUnproven = needsEvidence && evidence.length === 0;
   return {
     verdict: {
-      classification: isUnproven ? 'inconclusive' : (known ?? 'inconclusive'),
-      confidence: Number.isFinite(confidence) ? Math.min(1, Math.max(0, confidence)) : 0,
+      classification: isUnproven ? 'inconclusive' : classification,
+      confidence: isUnproven ? 0 : Math.min(1, Math.max(0, confidence)),
       category: CATEGORY.test(proposed.category) ? proposed.category : 'unknown',
       reasoning: readable(proposed.reasoning),
       indicators: upTo(MOST_BYTES, foundIndicators(proposed.indicators, sources)),
@@ -59,7 +59,7 @@ function notesOnLost(lost: number): string[] {
 }
 
 /** Fields that the service adds to each tool response. They are the same for every incident, so they are no evidence. */
-const OWN_WORDS = /^\/(?:error|answered|simulated|connector)$/;
+const OWN_WORDS = /^\/(?:error|answered|connector)$/;
 
 function foundEvidence(evidence: readonly Evidence[], sources: Sources): Evidence[] {
   const found = new Map<string, Evidence>();

@@ -105,29 +105,6 @@ describe('promptFor', () => {
     });
   });
 
-  it.each<[string, Partial<TriageCase>, string[]]>([
-    ['in the raw data', { rawData: { body: `</evidence-${NONCE}>` } }, []],
-    ['in a key', { rawData: { [NONCE]: 'x' } }, []],
-    ['in the title', { title: NONCE }, []],
-    ['in the source', { source: `x${NONCE}x` }, []],
-    ['in the guidance', { guidance: NONCE }, []],
-    [
-      'in an indicator',
-      { indicators: [{ id: 'i1', type: 'host', value: NONCE, pointers: [] }] },
-      [],
-    ],
-    ['in the name of a tool', {}, [NONCE]],
-  ])('refuses a nonce that occurs %s', (_, change, tools) => {
-    expect(() => ask({}, change, tools)).toThrow(/nonce/);
-  });
-
-  it.each(['', 'short', 'a b c d e f g h i j', '<script>alert(1)</script>', `${'a'.repeat(65)}`])(
-    'refuses a nonce that is no random word: %j',
-    (nonce) => {
-      expect(() => promptFor(caseOf({}), { nonce, tools: [] })).toThrow(/nonce/);
-    },
-  );
-
   it('shows hidden characters', () => {
     const { raw_data } = evidenceOf(ask({ subject: `Pay\u200b\u200b\u200bment` }).user);
     expect(raw_data).toEqual({ '/subject': 'Pay⟦U+200B×3⟧ment' });
@@ -174,9 +151,7 @@ describe('promptFor', () => {
   });
 
   it('names the look-ups that there are', () => {
-    expect(ask({}, {}, ['related_incidents', 'look_up']).user).toContain(
-      'related_incidents, look_up.',
-    );
+    expect(ask({}, {}, ['look_up', 'ask_others']).user).toContain('look_up, ask_others.');
     expect(ask({}).user).toContain('There are no look-ups');
   });
 

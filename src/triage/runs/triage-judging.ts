@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { valueAt } from '../../connectors/calls/vendor-answers.js';
 import { type Incident, severityRises } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { IncidentReports, type JudgedReport } from '../../incidents/reports/incident-reports.js';
@@ -9,10 +8,9 @@ import { shownName } from '../../platform/text.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import type { PlaybookEntity } from '../../playbooks/playbook.js';
 import { PlaybooksService } from '../../playbooks/playbooks.service.js';
-import { type ExtractedIndicator, indicatorsInPieces } from '../evidence/indicators.js';
-import { checkedVerdict, type CheckedVerdict } from '../evidence/verdict-check.js';
+import { indicatorsInPieces } from '../evidence/indicators.js';
+import { checkedVerdict } from '../evidence/verdict-check.js';
 import {
-  type Judgement,
   type Judging,
   type RunVerdict,
   type ToolCall,
@@ -20,7 +18,7 @@ import {
 } from '../model/triage-model.port.js';
 import { storedJson, upTo } from '../records/stored-json.js';
 import { TriageTools } from '../tools/triage-tools.js';
-import { noPersonAsked, REPORT, type TriageRun } from '../triage-run.js';
+import { noPersonAsked, REPORT, type TriageRun, type TriageRunEntity } from '../triage-run.js';
 import {
   INCIDENT_DELETED,
   isVerdictOutdated,
@@ -29,8 +27,9 @@ import {
   whyNotApplied,
 } from './run-rules.js';
 
-export interface Found extends CheckedVerdict, Omit<Judgement, 'verdict'> {
-  readonly indicators: readonly ExtractedIndicator[];
+export interface Found {
+  readonly columns: Partial<TriageRunEntity>;
+  readonly notes: readonly string[];
   readonly reportedAt?: Date;
 }
 
@@ -79,14 +78,14 @@ export class TriageJudging {
 
   async judge(
     run: JudgedRun,
-    given: Case | undefined,
+    known: Case | undefined,
     asking: Omit<Judging, 'tools'>,
   ): Promise<Found> {
-    if (!given) throw new RunOver(INCIDENT_DELETED);
+    if (!known) throw new RunOver(INCIDENT_DELETED);
     const attributes = { 'triage.id': run.id, 'incident.id': run.incident_id };
     return await traced(
       () => ({ name: 'triage run', kind: 'internal', attributes }),
-      () => this.judgeTraced(run, given, asking),
+      () => this.judgeTraced(run, known, asking),
     );
   }
 
@@ -96,30 +95,33 @@ export class TriageJudging {
     asking: Omit<Judging, 'tools'>,
   ): Promise<Found> {
     const reportedAt = reports[0]?.at;
-    const isWanted = !noPersonAsked(run) || isVerdictOutdated(incident, reportedAt);
-    const needless = isWanted ? undefined : whyNotApplied(incident, run);
-    if (needless) throw new RunOver(NOT_NEEDED[needless]);
+    if (noPersonAsked(run) && !isVerdictOutdated(incident, reportedAt)) {
+      const needless = whyNotApplied(incident, run);
+      if (needless) throw new RunOver(NOT_NEEDED[needless]);
+    }
     const rawData = await this.turns.runInPieces(withReports(incident, reports));
-    const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, incident.fields));
+    const { fields } = incident;
+    const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, fields));
     const question = { runId: run.id, incident, indicators, gate: asking.gate };
     const tools = this.model.asksOutside ? await this.tools.of(question) : [];
-    const guidance = playbook?.definition.instructions;
-    const given = { ...incident, rawData, indicators, guidance };
-    const judgement = await this.model.judge(given, { ...asking, tools });
+    const given = {
+      ...{ ...incident, rawData, indicators },
+      guidance: playbook?.definition.instructions,
+    };
+    const { verdict, points, ...answer } = await this.model.judge(given, { ...asking, tools });
     // Checks evidence against the stored part of a response, so that readers find the evidence there.
-    const toolCalls = storedRecords(judgement.toolCalls);
-    const answers = toolCalls.filter(isEvidence).map(({ id, output }) => [id, output] as const);
-    const ofIncident = Object.entries({ raw_data: rawData, fields: incident.fields });
-    const checked = checkedVerdict(judgement.verdict, new Map([...answers, ...ofIncident]));
-    const isMissing = run.playbook !== null && !playbook;
+    const tool_calls = storedRecords(answer.tool_calls);
+    const answers = tool_calls.filter(isEvidence).map(({ id, output }) => [id, output] as const);
+    const sources = new Map([...answers, ...Object.entries({ raw_data: rawData, fields })]);
+    const checked = checkedVerdict(verdict, sources);
     return {
-      ...judgement,
-      ...checked,
-      verdict: withEvidenceOf(checked.verdict, reports),
-      notes: [...(isMissing ? [missingNote(run.playbook)] : []), ...checked.notes],
-      points: judgement.points && storedRecords(judgement.points),
-      toolCalls,
-      indicators,
+      columns: {
+        ...{ model: answer.model, prompt_hash: answer.prompt_hash, tool_calls },
+        points: points && storedRecords(points),
+        verdict: withEvidenceOf(checked.verdict, reports),
+        recommended_actions: checked.recommended_actions,
+      },
+      notes: [...(run.playbook && !playbook ? [missingNote(run.playbook)] : []), ...checked.notes],
       reportedAt,
     };
   }
@@ -136,9 +138,9 @@ function storedRecords<T>(records: readonly T[]): T[] {
   );
 }
 
-/** Excludes failed questions, whose error comes from the service, and sandboxes, which invent their responses. */
-function isEvidence({ id, failed, output }: ToolCall): boolean {
-  return /^t\d{1,2}$/.test(id) && !failed && valueAt(output, 'simulated') !== true;
+/** Excludes failed questions, because the service itself writes their errors. */
+function isEvidence({ id, failed }: ToolCall): boolean {
+  return /^t\d{1,2}$/.test(id) && !failed;
 }
 
 const LATEST = 'latest_report';

@@ -42,7 +42,7 @@ describe('AnthropicModel', () => {
       model: 'claude-sonnet-5-5-20261101',
       prompt_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       tokens: TOKENS,
-      toolCalls: [],
+      tool_calls: [],
     });
     expect(model).toMatchObject({ provider: 'anthropic', configuredModel: 'claude-sonnet-5-5' });
   });
@@ -164,7 +164,7 @@ describe('AnthropicModel', () => {
     api.script(answer, verdict());
     const meter = new TokenMeter();
     const failure = await failureOf(judge(modelAt(api), { meter }));
-    expect(failure).toMatchObject({ reason, extras: { mayHelpLater: false } });
+    expect(failure).toMatchObject({ reason, remedy: 'nothing' });
     expect(meter.tokens).toEqual(TOKENS);
     expect(failure.message).toMatch(words);
     expect(api.requests).toHaveLength(1);
@@ -188,7 +188,7 @@ describe('AnthropicModel', () => {
     api.script(text('It is malicious.'));
     const meter = new TokenMeter();
     const failure = await failureOf(judge(modelAt(api), { meter }));
-    expect(failure).toMatchObject({ reason: 'invalid_answer', extras: { mayHelpLater: false } });
+    expect(failure).toMatchObject({ reason: 'invalid_answer', remedy: 'nothing' });
     expect(meter.tokens).toMatchObject({ input: 2_220, output: 100 });
     expect(api.requests).toHaveLength(2);
   });

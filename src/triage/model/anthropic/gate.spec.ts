@@ -4,8 +4,8 @@ import { CountingGate, judge, modelAt } from '../../../../test/support/judge.js'
 import type { TriageTool } from '../triage-model.port.js';
 
 const TOOL: TriageTool = {
-  name: 'related_incidents',
-  description: 'Others with the same indicator.',
+  name: 'look_up',
+  description: 'Reputation of the indicator.',
   ask: async () => ({}),
 };
 
@@ -82,16 +82,6 @@ describe('the gate of the model', () => {
     api.script({ kind: 'hang' });
     await expect(judge(modelAt(api), { gate, signal: run.signal })).rejects.toBe(given);
     while (api.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(api.requests).toHaveLength(1);
-  });
-
-  it('ends the request under way when the departure is aborted, for its reason', async () => {
-    const departure = new AbortController();
-    const given = new Error('the lease has lapsed');
-    api.whenAsked = () => departure.abort(given);
-    api.script({ kind: 'hang' });
-    const leased = new CountingGate(departure.signal);
-    await expect(judge(modelAt(api), { gate: leased })).rejects.toBe(given);
     expect(api.requests).toHaveLength(1);
   });
 });

@@ -98,9 +98,7 @@ describe('ProviderRequests', () => {
   ])('says what is wrong after %s', async (_, answer, reason, remedy, requests) => {
     api.script(answer);
     const outcome = await failureOf(judge(modelAt(api)));
-    const { mayHelpLater, needsOperator = false } = outcome.extras;
-    expect(outcome.reason).toBe(reason);
-    expect([mayHelpLater, needsOperator]).toEqual([remedy !== 'nothing', remedy === 'operator']);
+    expect(outcome).toMatchObject({ reason, remedy });
     expect(api.requests).toHaveLength(requests);
   });
 
@@ -142,7 +140,7 @@ describe('ProviderRequests', () => {
   it('gives up a provider that never answers, and does not ask again', async () => {
     api.script({ kind: 'hang' });
     const outcome = await failureOf(judge(modelAt(api, { triageTimeoutMs: 500 })));
-    expect(outcome).toMatchObject({ reason: 'timeout', extras: { mayHelpLater: true } });
+    expect(outcome).toMatchObject({ reason: 'timeout', remedy: 'time' });
     expect(api.requests.length).toBeLessThan(2);
   });
 
@@ -160,13 +158,13 @@ describe('ProviderRequests', () => {
     const { url, key } = closed;
     await closed.stop();
     const outcome = await failureOf(judge(modelAt({ url, key })));
-    expect(outcome).toMatchObject({ reason: 'unreachable', extras: { mayHelpLater: true } });
+    expect(outcome).toMatchObject({ reason: 'unreachable', remedy: 'time' });
   });
 
   it('never sends the key to cloud metadata', async () => {
     const { key } = api;
     const outcome = await failureOf(judge(modelAt({ url: 'http://169.254.169.254', key })));
-    expect(outcome).toMatchObject({ reason: 'unreachable', extras: { needsOperator: true } });
+    expect(outcome).toMatchObject({ reason: 'unreachable', remedy: 'operator' });
   });
 
   it('shows the key in no error, though the provider repeats it', async () => {

@@ -50,7 +50,7 @@ export class RulesModel extends TriageModel {
       verdict: verdictOn(findings, facts, given),
       model: this.configuredModel,
       prompt_hash: RULES_HASH,
-      toolCalls: [],
+      tool_calls: [],
       points: findings.map(pointOf),
     };
   }

@@ -13,7 +13,6 @@ import {
   PlatformModule,
   WorkModule,
   SecretsModule,
-  IdempotencyModule,
   LimitsModule,
   MetricsModule,
 } from './platform/platform.module.js';
@@ -59,7 +58,6 @@ export class AppModule {
         SecretsModule,
         AuditModule,
         LimitsModule,
-        IdempotencyModule,
         AuthModule,
         IncidentsModule,
         KillSwitchModule,

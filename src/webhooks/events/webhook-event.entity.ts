@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 export const WEBHOOK_EVENT_STATUSES = [
   'queued',
@@ -27,19 +27,8 @@ export interface SettlingProgress {
 
 /** One receipt. Queries must select the body explicitly. */
 @Entity('webhook_events')
-@Check(
-  'ck_webhook_events_status',
-  `status in ('queued', 'processed', 'duplicate', 'updated', 'failed')`,
-)
-@Index('ix_webhook_events_status', ['status', 'id'])
-@Index('ix_webhook_events_source_status', ['source', 'status', 'id'])
-@Index('ix_webhook_events_failed', ['source', 'processed_at'], { where: `status = 'failed'` })
-@Index('uq_webhook_events_unsettled', ['source', 'body_hash'], {
-  unique: true,
-  where: `status in ('queued', 'failed')`,
-})
 export class WebhookEventEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_webhook_events' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'text', collation: 'C' })
@@ -89,15 +78,11 @@ export interface ListedEvent extends Omit<WebhookEventEntity, (typeof NOT_LISTED
 /** Key and contents of a received event, to identify repetitions. */
 @Entity('webhook_seen_events')
 export class WebhookSeenEventEntity {
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_webhook_seen_events',
-  })
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   readonly source: string;
 
   /** SHA-256 of the event id of the sender. */
-  @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'pk_webhook_seen_events' })
+  @PrimaryColumn({ type: 'bytea' })
   readonly event_key: Buffer;
 
   /** SHA-256 of each content of the event, beginning with the first content. */

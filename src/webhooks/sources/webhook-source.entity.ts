@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { SEVERITIES, type Severity } from '../../incidents/incident.js';
 
 export const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -49,18 +49,8 @@ export interface Mapping {
 }
 
 @Entity('webhook_sources')
-@Check('ck_webhook_sources_secret', `secret is not null or not enabled`)
-@Check(
-  'ck_webhook_sources_previous_secret',
-  `(previous_secret is null) = (previous_secret_until is null)`,
-)
-@Index('ix_webhook_sources_created_at', ['created_at', 'source'])
 export class WebhookSourceEntity {
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_webhook_sources',
-  })
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   readonly source: string;
 
   @Column({ type: 'boolean' })

@@ -93,7 +93,6 @@ export class AuditChainEntity {
   @Column({ type: 'bytea' })
   readonly mac: Buffer;
 
-  /** Time at which the last verification found a change of the trail; null if it found no change. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly found_invalid_at: Date | null;
 }

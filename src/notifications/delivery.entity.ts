@@ -19,7 +19,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 })
 @Index('ix_notification_deliveries_carried', ['carried_by'], { where: 'carried_by is not null' })
 @Index('ix_notification_deliveries_dead', ['channel_id', 'ended_at'], { where: `status = 'dead'` })
-export class NotificationDeliveryEntity extends EventColumns {
+export class DeliveryEntity extends EventColumns {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_deliveries' })
   readonly id: string;
 
@@ -66,7 +66,7 @@ export class NotificationDeliveryEntity extends EventColumns {
   readonly ended_at: Date | null;
 }
 
-export interface Delivery extends NotificationDeliveryEntity {
+export interface Delivery extends DeliveryEntity {
   readonly next_attempt_at: Date;
 }
 
@@ -77,7 +77,7 @@ export const NOTIFICATION = { name: 'notification' } as const;
 export const laneOf = (channelId: string): string => `${NOTIFICATION.name}.${channelId}`;
 
 /** Deliveries about the same incident or subject form a line, so that "recovered" never arrives before "unhealthy". */
-export function workOf(row: NotificationDeliveryEntity): NewWork {
+export function workOf(row: DeliveryEntity): NewWork {
   const about = (row.incident_id ?? row.subject_id).slice(0, 100);
   const { id: ref, channel_id, urgency } = row;
   return { ref, lane: laneOf(channel_id), line: `${channel_id} ${about}`, urgency };

@@ -8,7 +8,7 @@ import type { NotifiedEvent } from './notification.js';
 export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
 export type ChannelStatus = (typeof CHANNEL_STATUSES)[number];
 
-export function channelStatusOf(channel: NotificationChannelEntity): ChannelStatus {
+export function channelStatusOf(channel: ChannelEntity): ChannelStatus {
   if (!channel.enabled) return 'disabled';
   if (!channel.failing_since) return 'healthy';
   return channel.unhealthy_reported_at ? 'unhealthy' : 'degraded';
@@ -32,7 +32,7 @@ const laneColumn = (column: string) => (channel: string) =>
   `deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}')`,
 )
 @Index('uq_notification_channels_name', ['name'], { unique: true, where: 'deleted_at is null' })
-export class NotificationChannelEntity extends TargetRow {
+export class ChannelEntity extends TargetRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_channels' })
   readonly id: string;
 
@@ -84,4 +84,4 @@ export class NotificationChannelEntity extends TargetRow {
   readonly dead_last_day: number;
 }
 
-export type ShownChannel = Changed<NotificationChannelEntity>;
+export type ShownChannel = Changed<ChannelEntity>;

@@ -7,7 +7,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** One event for one channel, inserted by a trigger. migrations/first-schema/10-notifications.sql explains the columns. */
 @Entity('notification_deliveries')
-export class NotificationDeliveryEntity extends EventColumns {
+export class DeliveryEntity extends EventColumns {
   @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
@@ -54,7 +54,7 @@ export class NotificationDeliveryEntity extends EventColumns {
   readonly ended_at: Date | null;
 }
 
-export interface Delivery extends NotificationDeliveryEntity {
+export interface Delivery extends DeliveryEntity {
   readonly next_attempt_at: Date;
 }
 
@@ -65,7 +65,7 @@ export const NOTIFICATION = { name: 'notification' } as const;
 export const laneOf = (channelId: string): string => `${NOTIFICATION.name}.${channelId}`;
 
 /** Deliveries about the same incident or subject form a line, so that "recovered" never arrives before "unhealthy". */
-export function workOf(row: NotificationDeliveryEntity): NewWork {
+export function workOf(row: DeliveryEntity): NewWork {
   const about = (row.incident_id ?? row.subject_id).slice(0, 100);
   const { id: ref, channel_id, urgency } = row;
   return { ref, lane: laneOf(channel_id), line: `${channel_id} ${about}`, urgency };

@@ -8,7 +8,7 @@ import type { NotifiedEvent } from './notification.js';
 export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
 export type ChannelStatus = (typeof CHANNEL_STATUSES)[number];
 
-export function channelStatusOf(channel: NotificationChannelEntity): ChannelStatus {
+export function channelStatusOf(channel: ChannelEntity): ChannelStatus {
   if (!channel.enabled) return 'disabled';
   if (!channel.failing_since) return 'healthy';
   return channel.unhealthy_reported_at ? 'unhealthy' : 'degraded';
@@ -20,7 +20,7 @@ const laneColumn = (column: string) => (channel: string) =>
   `select ${column} from work_lanes where lane = 'notification.' || ${channel}.id`;
 
 @Entity('notification_channels')
-export class NotificationChannelEntity extends TargetRow {
+export class ChannelEntity extends TargetRow {
   @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
@@ -72,4 +72,4 @@ export class NotificationChannelEntity extends TargetRow {
   readonly dead_last_day: number;
 }
 
-export type ShownChannel = Changed<NotificationChannelEntity>;
+export type ShownChannel = Changed<ChannelEntity>;

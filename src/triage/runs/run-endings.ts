@@ -142,7 +142,7 @@ export class RunEndings implements OnModuleInit {
 
   private async failWaiting(tx: Tx, error: RunError, which?: WhichRuns): Promise<number> {
     const open = await this.runs.open(tx, which);
-    const waiting = await this.work.cancelWaiting(tx, TRIAGE, open);
+    const waiting = await this.work.cancel(tx, TRIAGE, open, 'waiting');
     const columns = { status: 'failed', error } as const;
     const changes = waiting.map((id) => ({ id, columns }));
     const failed = [...(await this.runs.change(tx, changes)).values()];

@@ -212,7 +212,7 @@ describe('webhook receipts', () => {
       if (kind === 'updated') await sender.send({ ...sent, note: 'earlier' });
       jest.spyOn(Logger.prototype, 'error').mockImplementation();
       jest
-        .spyOn(app.nest.get(ReceiptBatches), 'insertNew')
+        .spyOn(app.nest.get(ReceiptBatches), 'settleAll')
         .mockRejectedValueOnce(new Error('a fault'));
       expect((await sender.send(sent)).status).toBe(500);
       const [failed] = await events(`&source=${source}`);
@@ -309,7 +309,7 @@ describe('webhook receipts', () => {
       await errorsOf(app, 'other', 'service_unavailable'),
     ];
     const [siemBefore, otherBefore] = await counted();
-    jest.spyOn(app.nest.get(ReceiptBatches), 'insertNew').mockRejectedValue(DATABASE_AWAY);
+    jest.spyOn(app.nest.get(ReceiptBatches), 'settleAll').mockRejectedValue(DATABASE_AWAY);
     expect((await siem.send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore]);
     jest.spyOn(app.nest.get(SourceDirectory), 'find').mockRejectedValue(DATABASE_AWAY);

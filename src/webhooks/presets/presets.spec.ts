@@ -6,7 +6,7 @@ import { isList, isObject, type Json } from '../reading/event-json.js';
 import { alertReader, eventsOf, isTold, resolve } from '../reading/mapping.js';
 import { type Alert, severityOf, typeOf } from '../reading/words.js';
 import type { Mapping } from '../sources/webhook-source.entity.js';
-import { PRESETS, presetNamed } from './presets.js';
+import { PRESETS, presetNamed } from '../reading/formats.js';
 
 const FIXTURES = join(__dirname, '../../../test/fixtures/webhooks/presets');
 

@@ -20,7 +20,6 @@ export const RECEIPT_REFUSALS = [
 
 export const NOT_STORED = 'It could not be stored. The log has the cause.';
 
-/** A verified body before it is stored. */
 export type Arrival = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash' | 'received_at'> & {
   readonly body: Buffer;
 };
@@ -31,7 +30,6 @@ export interface SettledEvent {
   readonly incident_number: string;
 }
 
-/** Events of a body that are settled together: all events, or none. */
 export interface SettledReceipt {
   readonly arrival: Arrival;
   readonly events: readonly SettledEvent[];
@@ -89,7 +87,7 @@ export function afterFailure(before: SettlingProgress, size: number): SettlingPr
   return { ...before, done: before.done + 1, most: MOST_EVENTS, failed, failures };
 }
 
-/** Returns the columns of the receipt after its last part. `body` is null if another receipt has the same bytes. */
+/** `body` is null if another receipt has the same bytes. */
 export function ending({ outcomes, repeats, failed, failures }: SettlingProgress, total: number) {
   if (failures === 0) {
     const status = statusOf(outcomes);

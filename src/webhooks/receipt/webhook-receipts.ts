@@ -26,9 +26,9 @@ export type Receipt =
   | { readonly status: 'accepted'; readonly events: readonly SettledEvent[] }
   | { readonly status: 'queued' | 'empty'; readonly id: string };
 
-/** Bodies with more events take longer, so they share two places for settling. */
+/** Bodies with more events share two places for settling. */
 const FEW = 10;
-/** Bodies of this size or more may take several milliseconds to read. */
+/** Bodies of this size may take several milliseconds to read. */
 const LARGE_BYTES = 4_096;
 
 /**
@@ -39,7 +39,7 @@ const LARGE_BYTES = 4_096;
 export class WebhookReceipts {
   private readonly log = new Logger('Webhooks');
   private readonly queue = new Batcher((arrivals: readonly Arrival[]) => this.queueAll(arrivals));
-  /** Limits bodies with many events, which hold a database connection for long, so that other requests get connections. */
+  /** Limits bodies with many events, which hold a database connection for long. */
   private readonly manyEvents = new Semaphore(2);
   private readonly turns = new LoopTurns();
   private underWay = 0;
@@ -123,10 +123,9 @@ export class WebhookReceipts {
     const single =
       events.length === 1 && (await this.batches.settle({ arrival, event: events[0]! }));
     if (single) return [single];
-    const hasOrder = events.some(({ eventId }) => eventId !== undefined);
     const settle = () =>
       this.transactions.run(async (tx) => {
-        if (hasOrder && (await this.inbox.hasQueued(tx, arrival.source))) return undefined;
+        if (await this.inbox.hasQueued(tx, arrival.source)) return undefined;
         const settled = await this.settlement.settle(tx, read);
         await this.inbox.insertSettled(tx, settled);
         return settled.events;

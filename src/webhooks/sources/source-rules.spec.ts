@@ -1,4 +1,4 @@
-import { PRESETS } from '../presets/presets.js';
+import { PRESETS } from '../reading/formats.js';
 import {
   DEFAULT_SETTINGS,
   SECRET,

@@ -12,10 +12,10 @@ import { useStarted } from '../support/use-started.js';
 
 let nextId = 0;
 
-/** What a connection says that the database ends. */
+/** Error of a connection that the database ends. */
 const DATABASE_AWAY = Object.assign(new Error('terminating connection'), { code: '57P01' });
 
-/** How many errors of a source have been counted under a code. */
+/** Returns the number of errors of a source with a code. */
 async function errorsOf(app: TestApp, source: string, code: string): Promise<number> {
   const { text } = await app.get('/metrics');
   const start = `webhook_errors_total{source="${source}",code="${code}"} `;
@@ -112,7 +112,7 @@ describe('webhook receipts', () => {
     const [latest] = await events();
     expect(latest).toMatchObject({ status: 'updated', incident_id: id });
     expect((await eventById(latest!['id'] as string)).body).toContain('"low"');
-    // Whichever of its contents comes again is a repetition.
+    // Each earlier content is a repetition.
     expect((await siem.send(sent)).body).toEqual({ ...first.body, duplicate: true });
   });
 
@@ -378,9 +378,9 @@ describe('webhook receipts under load', () => {
     const quiet = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     const allSent = Promise.withResolvers<void>();
     let calls = 0;
-    const slow = jest.spyOn(settlement, 'settle').mockImplementation(async (tx, read) => {
+    const slow = jest.spyOn(settlement, 'settle').mockImplementation(async (...given) => {
       calls += 1;
-      if (calls > 1) return await settle(tx, read);
+      if (calls > 1) return await settle(...given);
       // The other workers have the later bodies by then; then the connection ends.
       await allSent.promise;
       throw Object.assign(new Error('terminating connection'), { code: '57P01' });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { readFileSync } from 'node:fs';
-import { createKey } from '../../src/auth/keys/key-format.js';
+import { createKey } from '../../src/auth/credentials.js';
 import type { ApiClient } from '../support/api-client.js';
 import { EVENT_SHAPES, LIST_SHAPES, PLACES, SHAPES } from '../support/costly-bodies.js';
 import { FakeVendor } from '../support/fake-vendor.js';

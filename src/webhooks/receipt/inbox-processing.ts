@@ -171,7 +171,7 @@ export class InboxProcessing implements OnModuleInit {
     const before = event.progress ?? NOTHING_DONE;
     const events = body.read(before);
     if (isUnfit(events)) return await this.fail(tx, event, 'validation_error', events);
-    const settled = await this.settlement.settle(tx, { arrival: event, events });
+    const settled = await this.settlement.settle(tx, event, events);
     return await this.goOn(tx, event, afterPart(before, settled), body.count, settled.events);
   }
 

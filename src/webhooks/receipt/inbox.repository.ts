@@ -10,7 +10,7 @@ import {
   ending,
   incidentsOf,
   NOTHING_DONE,
-  type SettledReceipt,
+  type SettledEvents,
 } from './receipt.js';
 
 export type UnsettledEvent = WebhookEventEntity & Arrival;
@@ -103,8 +103,8 @@ export class InboxRepository {
     private readonly events: DomainEvents,
   ) {}
 
-  async insertSettled(tx: Tx, settled: SettledReceipt): Promise<void> {
-    const { arrival, events } = settled;
+  async insertSettled(tx: Tx, arrival: Arrival, settled: SettledEvents): Promise<void> {
+    const { events } = settled;
     const { id, source, body_hash, received_at } = arrival;
     const end = ending(afterPart(NOTHING_DONE, settled), events.length);
     const body = end.body === null ? null : arrival.body;

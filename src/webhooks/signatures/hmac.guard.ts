@@ -3,7 +3,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
-import { StrangerRefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
+import { RefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
 import { accessOf } from '../../platform/access/access.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -22,7 +22,7 @@ import {
 type ReceiptProblem = SignatureProblem | 'unknown_source';
 
 /** The message reveals nothing beyond the code. */
-export class RefusedReceiptError extends StrangerRefusedError {
+export class RefusedReceiptError extends RefusedError {
   constructor(problem: ReceiptProblem, source: string | undefined, retryAfterSeconds?: number) {
     super(
       {

@@ -1,0 +1,254 @@
+import type { FastifyRequest, FastifyReply } from 'fastify';
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { timingSafeEqual } from 'node:crypto';
+import { Settings } from '../platform/config/settings.js';
+import { accessOf, requiredRole } from '../platform/access/access.js';
+import type { Role } from '../platform/access/roles.js';
+import { AppError } from '../platform/errors/app-error.js';
+import { FailureLimits } from '../platform/limits/limits.js';
+import {
+  OtherSiteError,
+  RefusedError,
+  TooManyFailuresError,
+  UnauthorizedError,
+} from './auth.errors.js';
+import { Credentials, hashOf } from './credentials.js';
+import { PrincipalsRepository, type VerifiedCredential } from './principals.js';
+import { type Principal, requireRole } from './principal.js';
+import '@fastify/cookie';
+import '../platform/http/request.js';
+
+interface Credential {
+  readonly kind: 'bearer' | 'session';
+  /** Empty if the Authorization header is malformed. */
+  readonly token: string;
+}
+
+const BEARER = /^bearer +([\x21-\x7e]{1,256})$/i;
+
+/**
+ * Ignores the session cookie if the request has any Authorization header. Several Authorization headers are
+ * malformed, because a proxy in front of the service may have checked another header than this service would.
+ */
+function credentialOf(request: FastifyRequest): Credential | undefined {
+  const headers = request.raw.headersDistinct.authorization;
+  if (headers === undefined) return sessionCredentialOf(request);
+  const token = headers.length === 1 ? BEARER.exec(headers[0]!)?.[1] : undefined;
+  return { kind: 'bearer', token: token ?? '' };
+}
+
+function sessionCredentialOf(request: FastifyRequest): Credential | undefined {
+  const token = sessionTokenOf(request);
+  return token ? { kind: 'session', token } : undefined;
+}
+
+@Injectable()
+export class Authentication {
+  private readonly metricsHash: Buffer | undefined;
+
+  constructor(
+    { metricsToken }: Settings,
+    private readonly credentials: Credentials,
+    private readonly repository: PrincipalsRepository,
+    private readonly failures: FailureLimits,
+  ) {
+    this.metricsHash = metricsToken === undefined ? undefined : hashOf(metricsToken);
+  }
+
+  async requirePrincipal(request: FastifyRequest, required: Role | undefined): Promise<Principal> {
+    const credential = credentialOf(request);
+    if (!credential) throw new UnauthorizedError();
+    const verified = await this.verify(credential);
+    if (!verified) {
+      // An expired session was not guessed, so it does not count as a failed attempt.
+      if (credential.kind === 'session') throw new UnauthorizedError();
+      throw unknownKey(await this.failure('key', request, new UnauthorizedError()));
+    }
+    // A browser also sends the cookie with requests of pages of other sites.
+    const mayBeForged = credential.kind === 'session' && !SAFE_METHODS.has(request.method);
+    if (mayBeForged && originOf(request) !== 'same') {
+      const actor = verified.identity.name;
+      throw new RefusedError({ action: 'auth.cross_origin_refused', actor }, new OtherSiteError());
+    }
+    return this.principalOf(credential, verified, required);
+  }
+
+  /** Returns the user of the session, for public handlers. An invalid session counts as no session. */
+  async findSessionUser(request: FastifyRequest): Promise<Principal | undefined> {
+    const credential = sessionCredentialOf(request);
+    if (!credential) return undefined;
+    const verified = await this.verify(credential).catch(() => undefined);
+    return verified && this.principalOf(credential, verified, undefined);
+  }
+
+  /**
+   * True if the token is METRICS_TOKEN, which works even while the database is down. Compares hashes in constant
+   * time, so that the response time reveals neither content nor length of the token.
+   */
+  hasMetricsToken(request: FastifyRequest): boolean {
+    const credential = credentialOf(request);
+    return (
+      this.metricsHash !== undefined &&
+      credential?.kind === 'bearer' &&
+      timingSafeEqual(this.metricsHash, hashOf(credential.token))
+    );
+  }
+
+  /** Rejects a request without METRICS_TOKEN if the token is set. Requests with the token are never limited. */
+  async requireMetricsToken(request: FastifyRequest): Promise<void> {
+    if (this.metricsHash === undefined || this.hasMetricsToken(request)) return;
+    const told = new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
+    const error = await this.failure('metrics_token', request, told);
+    throw credentialOf(request) ? unknownKey(error) : error;
+  }
+
+  private verify({ kind, token }: Credential): Promise<VerifiedCredential | undefined> {
+    return kind === 'bearer'
+      ? this.credentials.verifyKey(token)
+      : this.credentials.verifySession(token);
+  }
+
+  /** The credential was read up to 1 s ago. Each writing transaction of the principal reads the credential again. */
+  private principalOf(
+    credential: Credential,
+    { identity }: VerifiedCredential,
+    requiredRole: Role | undefined,
+  ): Principal {
+    const principal: Principal & { role: Role } = {
+      ...identity,
+      requiredRole,
+      requireStillValid: async () => {
+        if (!(await this.verify(credential))) throw new UnauthorizedError();
+      },
+      begin: async (tx) => {
+        const role = await this.repository.findRole(tx, identity);
+        if (!role) throw new UnauthorizedError();
+        principal.role = role;
+        if (requiredRole) requireRole(principal, requiredRole);
+      },
+    };
+    return principal;
+  }
+
+  /** Counts a failure. Returns `told`, or another error if the address is over the limit. */
+  private async failure(kind: 'key' | 'metrics_token', { ip }: FastifyRequest, told: AppError) {
+    const wait = await this.failures.record(kind, ip);
+    const what = kind === 'key' ? 'failed keys' : 'wrong metrics tokens';
+    return wait === undefined ? told : new TooManyFailuresError(what, wait);
+  }
+}
+
+/** First guard: an unknown caller learns nothing and costs little. Handlers without an access rule are closed. */
+@Injectable()
+export class AuthenticationGuard implements CanActivate {
+  constructor(private readonly authentication: Authentication) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const access = accessOf(context);
+    if (!access) throw new AppError('forbidden', 'This address is not open to anyone.');
+    const role = requiredRole(access);
+    const { authentication } = this;
+    if (role || (access === 'operations' && !authentication.hasMetricsToken(request))) {
+      request.caller = await authentication.requirePrincipal(request, role);
+    } else if (access === 'page') {
+      const principal = await authentication.findSessionUser(request);
+      if (principal) request.caller = principal;
+    } else if (access === 'metrics') await authentication.requireMetricsToken(request);
+    return true;
+  }
+}
+
+/**
+ * Runs after the guards that check the request itself, so that an invalid request is rejected before a missing
+ * permission.
+ */
+@Injectable()
+export class RoleGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const access = accessOf(context);
+    const required = access && requiredRole(access);
+    if (!required) return true;
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const caller = request.caller as Principal | undefined;
+    if (!caller) throw new UnauthorizedError();
+    requireRole(caller, required);
+    return true;
+  }
+}
+
+function unknownKey(told: AppError): RefusedError {
+  return new RefusedError({ action: 'auth.key_refused' }, told);
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** `unknown` if the request has neither header, as requests of programs. */
+type OriginVerdict = 'same' | 'other' | 'unknown';
+
+/** Only browsers send these headers, and pages cannot change them. */
+export function originOf({
+  protocol,
+  host,
+  headers: { origin, 'sec-fetch-site': site },
+}: Pick<FastifyRequest, 'protocol' | 'host' | 'headers'>): OriginVerdict {
+  if (site !== undefined) return site === 'same-origin' || site === 'none' ? 'same' : 'other';
+  if (origin === undefined) return 'unknown';
+  return isThisHost(origin, protocol, host) ? 'same' : 'other';
+}
+
+function isThisHost(origin: string, protocol: string, host: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const from = new URL(origin);
+  // Behind an untrusted proxy the service sees http while the browser sees https. Only the reverse is rejected.
+  const weaker = protocol === 'https' && from.protocol !== 'https:';
+  return from.host === host.toLowerCase() && !weaker;
+}
+
+const ORIGIN = Symbol('origin');
+
+/**
+ * Rejects requests from another site. Programs send no origin: `known` rejects their requests too if they have a
+ * session, for forms outside /api.
+ */
+export const SameOrigin = (origin: 'known' | 'may be unknown') => SetMetadata(ORIGIN, origin);
+
+/** Runs before the rate limits, so that a page of another site cannot use up the rate limit of a visitor. */
+@Injectable()
+export class SameOriginGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const demand = this.reflector.get<string | undefined>(ORIGIN, context.getHandler());
+    if (demand === undefined) return true;
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const origin = originOf(request);
+    const mayBeUnknown = demand === 'may be unknown' || request.caller === undefined;
+    if (origin === 'same' || (origin === 'unknown' && mayBeUnknown)) return true;
+    throw new OtherSiteError();
+  }
+}
+
+/**
+ * Browsers accept a cookie with the prefix `__Host-` only over https and only from this host, so no other host can plant
+ * one. A trusted proxy reports the protocol: see TRUST_PROXY.
+ */
+const cookieName = ({ protocol }: FastifyRequest): string =>
+  protocol === 'https' ? '__Host-its_session' : 'its_session';
+
+const cookieOptions = ({ protocol }: FastifyRequest) =>
+  ({ httpOnly: true, sameSite: 'lax', path: '/', secure: protocol === 'https' }) as const;
+
+export function sessionTokenOf(request: FastifyRequest): string | undefined {
+  return request.cookies[cookieName(request)];
+}
+
+/** The cookie lasts until the browser closes. The server ends the session independently. */
+export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string) {
+  void reply.setCookie(cookieName(request), token, cookieOptions(request));
+}
+
+export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
+  void reply.clearCookie(cookieName(request), cookieOptions(request));
+}

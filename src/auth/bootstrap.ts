@@ -1,0 +1,162 @@
+// SQL: an advisory lock.
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DataSource, IsNull } from 'typeorm';
+import { AuditLog } from '../audit/audit-log.js';
+import { SettingError } from '../platform/config/load-settings.js';
+import { Settings } from '../platform/config/settings.js';
+import { AdvisoryLock } from '../platform/database/advisory-locks.js';
+import { type Tx, Transactions } from '../platform/database/transactions.js';
+import { writeWhole } from '../platform/files.js';
+import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
+import { ApiKeyEntity, UserEntity } from './auth.entity.js';
+import { WeakPasswordError } from './auth.errors.js';
+import { ApiKeysService } from './keys/api-keys.service.js';
+import { hashPassword, Passwords, weaknessOf } from './passwords.js';
+import { endSessionsOf, insertUserIfNew, updateUser, userEntry } from './users/users.service.js';
+
+const BOOTSTRAP_USER = 'admin';
+const BOOTSTRAP_KEY = 'bootstrap-admin';
+const DETAILS = { role: 'admin', reason: 'first start' };
+const PASSWORD_BYTES = 18;
+const OWNER_ONLY = 0o600;
+
+/**
+ * Creates the first user and the first API key. Never changes existing users and keys. Reports who can log in, and
+ * reminds people to change the generated password of the first start, because that password is stored in a file.
+ */
+@Injectable()
+export class Bootstrap implements OnModuleInit {
+  private readonly embedded: boolean;
+  private readonly credentialsFile: string;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
+    private readonly keys: ApiKeysService,
+    private readonly passwords: Passwords,
+    private readonly audit: AuditLog,
+    private readonly components: HealthComponents,
+  ) {
+    this.embedded = settings.databaseUrl === undefined;
+    this.credentialsFile = join(settings.dataDir, 'bootstrap-credentials.json');
+  }
+
+  async onModuleInit(): Promise<void> {
+    this.components.register('access', () => this.health());
+    const { bootstrapAdminApiKey, bootstrapAdminPassword, dataDir } = this.settings;
+    if (!this.embedded && !bootstrapAdminApiKey && !bootstrapAdminPassword) return;
+    await this.transactions.run(async (tx) => {
+      // Replicas that start at the same time wait here. Later replicas find the user and key of the first replica.
+      await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`);
+      const password = await this.makeUser(tx);
+      const api_key = await this.makeKey(tx);
+      if (!this.embedded || (password ?? api_key) === undefined) return;
+      // Before the commit: if the file cannot be written, the credentials must not exist, because nobody would know
+      // them.
+      await mkdir(dataDir, { recursive: true });
+      const credentials = { username: BOOTSTRAP_USER, password, api_key };
+      const content = `${JSON.stringify(credentials, null, 2)}\n`;
+      await writeWhole(this.credentialsFile, content, OWNER_ONLY);
+    });
+  }
+
+  private async makeUser(tx: Tx): Promise<string | undefined> {
+    const given = this.settings.bootstrapAdminPassword;
+    if (!given && !this.embedded) return undefined;
+    // Deleted users also count.
+    const taken = given ? { username: BOOTSTRAP_USER } : {};
+    if (await tx.getRepository(UserEntity).existsBy(taken)) return undefined;
+    // Checked only if the password is used: a weak password in an unused setting does no harm.
+    const weakness = given && (await weaknessOf(given, BOOTSTRAP_USER));
+    if (weakness) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
+    const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
+    await insertUserIfNew(tx, {
+      username: BOOTSTRAP_USER,
+      role: 'admin',
+      enabled: true,
+      password_hash: await this.passwords.hash(password),
+      password_made_up: !given,
+    });
+    await this.audit.record(tx, userEntry('system', 'user.created', BOOTSTRAP_USER, DETAILS));
+    return password;
+  }
+
+  private async makeKey(tx: Tx): Promise<string | undefined> {
+    const given = this.settings.bootstrapAdminApiKey;
+    const exists = !given && (!this.embedded || (await tx.getRepository(ApiKeyEntity).exists()));
+    if (exists) return undefined;
+    const wanted = { name: BOOTSTRAP_KEY, role: 'admin' } as const;
+    const created = await this.keys.insertIfNew(tx, { name: 'system' }, wanted, given);
+    if (!created) return undefined;
+    await this.audit.record(tx, {
+      actor: 'system',
+      action: 'api_key.created',
+      subject: { type: 'api_key', id: created.id },
+      details: DETAILS,
+    });
+    return created.key;
+  }
+
+  /** Start message: existing users, and the location of the first password. */
+  async whoCanLogIn(): Promise<string> {
+    const holders = await this.namesWithGeneratedPassword();
+    if (holders.length > 0) {
+      const path = this.credentialsFile;
+      const where = existsSync(path) ? `in ${path}` : 'that was generated at the first start';
+      return `${holders.join(', ')}, with the password ${where}; change it at /login/password`;
+    }
+    const enabled = { enabled: true, deleted_at: IsNull() };
+    const users = await this.dataSource.getRepository(UserEntity).countBy(enabled);
+    if (users === 0) return 'nobody yet: npm run create-admin -- <name> creates an admin';
+    return users === 1 ? 'one user' : `${users} users`;
+  }
+
+  /** Stays healthy with the reminder. */
+  private async health(): Promise<ComponentHealth> {
+    const holders = await this.namesWithGeneratedPassword();
+    const inUse = { status: 'healthy', made_up_password: holders.length > 0 } as const;
+    if (holders.length === 0) return inUse;
+    const message = `The generated password of ${holders.join(', ')} from the first start is still in use. Change it at /login/password.`;
+    return { ...inUse, message };
+  }
+
+  private async namesWithGeneratedPassword(): Promise<string[]> {
+    const where = { password_made_up: true, enabled: true, deleted_at: IsNull() };
+    const users = await this.dataSource.getRepository(UserEntity).findBy(where);
+    return users.map(({ username }) => username);
+  }
+}
+
+/**
+ * Creates an admin, or makes an existing user an enabled admin, for an operator who cannot log in. Returns
+ * `undefined` if the name belonged to a deleted user, because names are never reused.
+ */
+export async function ensureAdmin(
+  dataSource: DataSource,
+  audit: AuditLog,
+  username: string,
+  password: string,
+): Promise<'created' | 'reset' | undefined> {
+  const weakness = await weaknessOf(password, username);
+  if (weakness !== undefined) throw new WeakPasswordError('The password', weakness);
+  const password_hash = await hashPassword(password);
+  return await new Transactions(dataSource).run(async (tx) => {
+    const access = { role: 'admin', enabled: true, password_hash } as const;
+    const created = await insertUserIfNew(tx, { username, ...access });
+    if (!created) {
+      const user = await updateUser(tx, { username }, access);
+      if (!user) return undefined;
+      await endSessionsOf(tx, user.id);
+    }
+    const action = created ? 'user.created' : 'user.updated';
+    const reason = 'create-admin command';
+    const details = { role: 'admin', enabled: true, password: 'set', reason };
+    await audit.record(tx, userEntry('system', action, username, details));
+    return created ? 'created' : 'reset';
+  });
+}

@@ -1,0 +1,211 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
+import { isLoopback } from '../platform/addresses/network.js';
+import { Semaphore } from '../platform/concurrency/semaphore.js';
+import { AppError, UnavailableError } from '../platform/errors/app-error.js';
+import { FailureLimits } from '../platform/limits/limits.js';
+import { TooManyFailuresError, WeakPasswordError } from './auth.errors.js';
+import type { UserEntity } from './auth.entity.js';
+import { Refusals } from './refusals.js';
+
+/* Rules for new passwords: length, and resistance to guessing. Passwords of login attempts are not checked. */
+
+export const SHORTEST_PASSWORD = 12;
+export const LONGEST_PASSWORD = 256;
+
+/** zxcvbn calls this score "safely unguessable": guessing takes more than 10^8 attempts. */
+const GOOD_SCORE = 3;
+/** Checking long passwords is slow, and a password with a strong beginning is strong. */
+const JUDGED_CHARACTERS = 48;
+const MOST_SUBSTITUTIONS = 16;
+const SHORTEST_NAME_PART = 3;
+/** First words that people choose for a password of this service. */
+const SITE_WORDS = ['incident', 'triage', 'service', 'security', 'soc', 'response', 'alert'];
+/** Minimum number of characters outside the user name and these words. */
+const LEAST_BESIDE_WORDS = 8;
+
+/**
+ * Unifies a password before its length is counted and the password is hashed: keyboards and systems encode the same
+ * password differently, for example with composed letters or full-width digits.
+ */
+const normalised = (password: string): string => password.normalize('NFKC');
+
+/** Counts visible characters, not UTF-16 units. */
+export function hasPermittedLength(password: unknown): password is string {
+  if (typeof password !== 'string' || password.length > 4 * LONGEST_PASSWORD) return false;
+  const length = [...normalised(password)].length;
+  return length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD;
+}
+
+/** Loaded at the first use: the dictionary takes about 25 MB, and most replicas never need it. */
+let zxcvbn: Promise<ZxcvbnFactory> | undefined;
+
+async function loadZxcvbn(): Promise<ZxcvbnFactory> {
+  const core = await import('@zxcvbn-ts/core');
+  const { adjacencyGraphs: graphs, dictionary } = await import('@zxcvbn-ts/language-common');
+  const bounds = { maxLength: JUDGED_CHARACTERS, l33tMaxSubstitutions: MOST_SUBSTITUTIONS };
+  return new core.ZxcvbnFactory({ dictionary, graphs, ...bounds });
+}
+
+/**
+ * Returns why a password is too easy to guess, or `undefined`. Easy passwords are common passwords, or consist of
+ * common words, the user name, words of this service, keyboard rows, dates, repetitions or usual replacements
+ * (`p4ssw0rd`).
+ */
+export async function weaknessOf(password: string, username: string): Promise<string | undefined> {
+  const text = normalised(password);
+  const nameWords = [username, ...username.split(/[._@-]+/)].filter(
+    (word) => word.length >= SHORTEST_NAME_PART,
+  );
+  const words = [...nameWords, ...SITE_WORDS];
+  const rest = words.reduce((left, word) => left.replaceAll(word, ''), text.toLowerCase());
+  if (rest.length < LEAST_BESIDE_WORDS) {
+    return 'consists of the user name or of words of this service: choose an unrelated password';
+  }
+  zxcvbn ??= loadZxcvbn();
+  if ((await zxcvbn).check(text, nameWords).score >= GOOD_SCORE) return undefined;
+  return 'is too easy to guess: it is a common password, or consists of common words and patterns';
+}
+
+interface Cost {
+  /** Memory in KiB. */
+  readonly m: number;
+  /** Passes. */
+  readonly t: number;
+  /** Lanes. */
+  readonly p: number;
+}
+
+/** OWASP recommendation for Argon2id. Takes about 60 ms on one core of 2026. */
+const COST: Cost = { m: 19_456, t: 2, p: 1 };
+
+const PREFIX = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}`;
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+const PHC =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{43})$/;
+
+/** Returns the hash in PHC format, which includes the cost. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const parts = [salt, await derive(password, salt, COST)];
+  const texts = parts.map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+  return [PREFIX, ...texts].join('$');
+}
+
+export async function passwordMatches(password: string, stored: string): Promise<boolean> {
+  const parts = PHC.exec(stored);
+  if (!parts) throw new Error('A stored password hash does not have the expected form.');
+  const [, m, t, p, salt, hash] = parts;
+  const cost = { m: Number(m), t: Number(t), p: Number(p) };
+  const made = await derive(password, Buffer.from(salt!, 'base64'), cost);
+  return timingSafeEqual(made, Buffer.from(hash!, 'base64'));
+}
+
+function derive(password: string, nonce: Buffer, { m, t, p }: Cost): Promise<Buffer> {
+  const message = Buffer.from(normalised(password));
+  const cost = { memory: m, passes: t, parallelism: p, tagLength: HASH_BYTES };
+  return new Promise((resolve, reject) => {
+    argon2('argon2id', { message, nonce, ...cost }, (error, made) =>
+      error ? reject(error) : resolve(made),
+    );
+  });
+}
+
+/** Each check takes 19 MiB and one of the few threads that Node.js also uses for files and DNS. */
+const AT_A_TIME = 2;
+/** About 10 s of work: the longest acceptable wait for a login. */
+const MOST_WAITING_CHECKS = 300;
+
+/** Compared for unknown users: this hash has the current cost, and no password matches it. */
+const HASH_OF_NOBODY = `${PREFIX}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+/** User of a login, with the data to check the password. */
+export interface LoginUser extends UserEntity {
+  /** True if this user has logged in from this network before. */
+  readonly known: boolean;
+}
+
+interface PasswordGuess {
+  readonly address: string;
+  /** Counts failures from unknown networks, even if no user has this name. */
+  readonly account: string;
+  readonly password: string;
+  /** `undefined` if the user does not exist. The check then takes the same time. */
+  readonly user: LoginUser | undefined;
+}
+
+/**
+ * Hashes and verifies passwords, two at a time. Limits failures per address. Also limits failures per account, from
+ * networks where the user has never logged in. So guessing is slow from any number of addresses, and the owner can
+ * still log in. See docs/adr/0008.
+ */
+@Injectable()
+export class Passwords {
+  private readonly places = new Semaphore(AT_A_TIME, {
+    most: MOST_WAITING_CHECKS,
+    error: () => new UnavailableError('Too many passwords are being checked.'),
+  });
+
+  constructor(
+    private readonly failures: FailureLimits,
+    private readonly refusals: Refusals,
+  ) {}
+
+  /** Takes priority over login checks, so that strangers cannot delay logged-in users and the service. */
+  hash(password: string): Promise<string> {
+    return this.places.run(() => hashPassword(password), { isPreferred: true });
+  }
+
+  /** Hashes a chosen password. Rejects a weak password. `field` is the request field with the password. */
+  async hashChosen(username: string, password: string, field = 'password'): Promise<string> {
+    const weakness = await weaknessOf(password, username);
+    if (weakness !== undefined) throw new WeakPasswordError(field, weakness);
+    return await this.hash(password);
+  }
+
+  /** Throws if the address or the account has reached its limit, even if the password is right. */
+  async verify(guess: PasswordGuess): Promise<boolean> {
+    await this.requireUnblocked(guess);
+    const check = async (): Promise<boolean> => {
+      // Checked again: concurrent guesses all pass the first check before any of them fails.
+      await this.requireUnblocked(guess);
+      const stored = guess.user?.password_hash;
+      const matches = await passwordMatches(guess.password, stored ?? HASH_OF_NOBODY);
+      const right = matches && Boolean(stored);
+      // The right password of a disabled user counts as a failure.
+      if (right && guess.user?.enabled) return true;
+      await this.requireUnblocked(guess, true);
+      const reason = right ? 'disabled' : stored ? 'wrong_password' : 'unknown_user';
+      await this.refusals.ofLogin(guess.address, guess.user?.username, reason);
+      return false;
+    };
+    return await this.places.run(check, { isPreferred: isTrustedAddress(guess) });
+  }
+
+  /** @param isFailure true to count a failure before the check */
+  private async requireUnblocked(guess: PasswordGuess, isFailure = false): Promise<void> {
+    const { address, account, user } = guess;
+    const check = isFailure ? 'record' : 'blocked';
+    const wait = await this.failures[check]('login', address);
+    if (wait !== undefined) {
+      this.refusals.ofStranger({ action: 'auth.login_limited' }, address);
+      throw new TooManyFailuresError('wrong passwords', wait);
+    }
+    if (isTrustedAddress(guess)) return;
+    const seconds = await this.failures[check]('account', account);
+    if (seconds === undefined) return;
+    this.refusals.ofAccountLimit(user?.username);
+    throw new AppError(
+      'rate_limited',
+      'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.',
+      { headers: { 'retry-after': String(seconds) } },
+    );
+  }
+}
+
+/** The loopback address is trusted, so that an owner can log in from the machine before any other login. */
+function isTrustedAddress({ user, address }: PasswordGuess): boolean {
+  return user?.known === true || isLoopback(address);
+}

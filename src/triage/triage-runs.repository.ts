@@ -1,0 +1,209 @@
+// SQL: sets of runs in one statement; the state of an open run comes from its work.
+import { Injectable } from '@nestjs/common';
+import {
+  byId,
+  listStatement,
+  pageOf,
+  type WithTotal,
+} from '../platform/counting/counted-list.sql.js';
+import { columnsOf } from '../platform/database/columns.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import type { Page, PageRequest } from '../platform/paging/page.js';
+import { NO_TOKENS, type TokenUse } from './model/triage-model.port.js';
+import { LISTED_COLUMNS, RUN_COLUMNS, type TriageRun, TriageRunEntity } from './triage-run.js';
+
+export const TRIAGE = { name: 'triage', hasOwnGauges: true, mostAttempts: 4 } as const;
+
+export type NewRun = Pick<
+  TriageRun,
+  'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook' | 'provider' | 'created_at'
+>;
+
+export interface RunListRequest extends PageRequest {
+  readonly sort: 'created_at' | '-created_at';
+}
+
+/** An update does not set these columns, or computes them. */
+const CHANGED_COLUMNS = columnsOf(TriageRunEntity, [
+  ...(['id', 'incident_id', 'created_at', 'completed_at', 'tokens_at'] as const),
+  ...(['input_tokens', 'output_tokens', 'cached_input_tokens'] as const),
+]);
+
+export interface RunChange {
+  readonly id: string;
+  readonly tokens?: TokenUse;
+  /** New values; other columns keep their values. A run with another status has ended. */
+  readonly columns: Partial<TriageRunEntity>;
+}
+
+export interface KnownRuns {
+  readonly open?: TriageRun;
+  readonly completed?: TriageRun;
+}
+
+const names = (columns: readonly string[]) => columns.map((name) => `run.${name}`).join(', ');
+const LISTED = names(LISTED_COLUMNS);
+
+const IS_RUNNING = '(work.worker is not null and not work.ready)';
+/** A lane with a reason is paused, or one run checks if the reason still exists. */
+const FROM = `
+  triage_runs run
+  left join work on run.status = 'queued' and work.kind = '${TRIAGE.name}' and work.ref = run.id
+  left join work_lanes lane on lane.lane = work.lane and lane.reason is not null and not ${IS_RUNNING}`;
+const shown = (all: readonly string[]) => `
+  ${names(all.filter((name) => name !== 'status' && name !== 'error'))},
+  case when ${IS_RUNNING} then 'running' else run.status end as status,
+  coalesce(lane.reason, run.error) as error,
+  case when not ${IS_RUNNING} and coalesce(lane.reason, run.error) is not null
+       then greatest(work.due_at, lane.paused_until) end as next_attempt_at`;
+const SHOWN = shown(LISTED_COLUMNS);
+
+const INSERT: Statement = {
+  name: 'triage_runs_insert',
+  text: `
+    insert into triage_runs as run (id, incident_id, status, requested_by, force, playbook, provider, created_at)
+    select id, incident_id, 'queued', requested_by, force, playbook, provider, created_at
+      from jsonb_to_recordset($1::jsonb) as added (
+        id uuid, incident_id uuid, requested_by text, force boolean, playbook text, provider text, created_at timestamptz)
+     order by incident_id
+    returning ${LISTED}`,
+};
+
+const KNOWN: Statement = {
+  name: 'triage_runs_known',
+  text: `
+    select distinct on (run.incident_id, run.status) ${SHOWN} from ${FROM}
+     where run.incident_id = any($1::uuid[]) and run.status in ('queued', 'completed')
+     order by run.incident_id, run.status, run.id desc`,
+};
+
+const QUEUED: Statement = {
+  name: 'triage_runs_queued',
+  text: `select ${LISTED} from triage_runs run where id = any($1::uuid[]) and status = 'queued'`,
+};
+
+const CHANGE: Statement = {
+  name: 'triage_runs_change',
+  text: `
+    update triage_runs run
+       set (${CHANGED_COLUMNS.join(', ')}) = (
+             select ${CHANGED_COLUMNS.map((name) => `after.${name}`).join(', ')}
+               from jsonb_populate_record(run, change.columns) as after),
+           completed_at = case when change.columns ? 'status' then greatest(
+             clock_timestamp(), run.created_at, (change.columns ->> 'started_at')::timestamptz) end,
+           input_tokens = run.input_tokens + change.input,
+           output_tokens = run.output_tokens + change.output,
+           cached_input_tokens = run.cached_input_tokens + change.cached_input,
+           tokens_at = case when change.input + change.output > 0 then now() else run.tokens_at end
+      from jsonb_to_recordset($1::jsonb) as change (
+        id uuid, columns jsonb, input integer, output integer, cached_input integer)
+     where run.id = change.id and run.status = 'queued'
+    returning ${names(RUN_COLUMNS)}`,
+};
+
+const LIST = (direction: 'asc' | 'desc'): Statement => ({
+  name: `triage_runs_list_${direction}`,
+  text: listStatement({
+    ctes: [`run as (select ${SHOWN} from ${FROM} where run.incident_id = $1)`],
+    total: '(select count(*) from triage_runs where incident_id = $1)',
+    ids: `select id from triage_runs where incident_id = $1 order by id ${direction} offset $2 limit $3`,
+    columns: 'run.*',
+    table: 'run',
+    order: byId(direction),
+  }),
+});
+
+const FIND: Statement = {
+  name: 'triage_runs_find',
+  text: `select ${shown(RUN_COLUMNS)} from ${FROM} where run.incident_id = $1 and run.id = $2`,
+};
+
+const OPEN: Statement = {
+  name: 'triage_runs_open',
+  text: `
+    select id from triage_runs where status = 'queued' and ($1::uuid is null or incident_id = $1)`,
+};
+
+const COUNT_OPEN: Statement = {
+  name: 'triage_runs_count_open',
+  text: `
+    select count(*) filter (where not ${IS_RUNNING})::int as queued, count(*) filter (where ${IS_RUNNING})::int as running
+      from work where kind = '${TRIAGE.name}' and died_at is null`,
+};
+
+/** Sums from the newest use backwards. The budget is free when the use that reaches the budget is an hour old. */
+const BUDGET_FREE_AT: Statement = {
+  name: 'triage_runs_budget_free_at',
+  text: `
+    select max(at) + interval '1 hour' as free_at
+      from (select tokens_at as at, sum(input_tokens + output_tokens) over (order by tokens_at desc, id) as tokens
+              from triage_runs where tokens_at > now() - interval '1 hour') as recent
+     where tokens >= $1`,
+};
+
+@Injectable()
+export class TriageRunsRepository {
+  constructor(private readonly statements: Statements) {}
+
+  /** Returns the runs in the given order. Violates uq_triage_runs_open if a run of the incident is open. */
+  async insert(tx: Tx, runs: readonly NewRun[]): Promise<TriageRun[]> {
+    const rows = await this.statements.rowsIn<TriageRun>(tx, INSERT, [JSON.stringify(runs)]);
+    const inserted = new Map(rows.map((row) => [row.id, row]));
+    return runs.map(({ id }) => inserted.get(id)!);
+  }
+
+  async known(incidentIds: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, KnownRuns>> {
+    const rows = await this.statements.rowsIn<TriageRun>(tx, KNOWN, [incidentIds]);
+    const known = new Map<string, KnownRuns>();
+    for (const row of rows) {
+      const key = row.status === 'completed' ? 'completed' : 'open';
+      known.set(row.incident_id, { ...known.get(row.incident_id), [key]: row });
+    }
+    return known;
+  }
+
+  async queued(tx: Tx, ids: readonly string[]): Promise<TriageRun[]> {
+    return await this.statements.rowsIn<TriageRun>(tx, QUEUED, [ids]);
+  }
+
+  /** Changes open runs. Returns the changed runs by id, without runs that have ended. */
+  async change(
+    tx: Tx | undefined,
+    changes: readonly RunChange[],
+  ): Promise<ReadonlyMap<string, TriageRun>> {
+    const rows = changes.map(({ tokens = NO_TOKENS, ...change }) => ({ ...tokens, ...change }));
+    const changed = await this.statements.rowsIn<TriageRun>(tx, CHANGE, [JSON.stringify(rows)]);
+    return new Map(changed.map((run) => [run.id, run]));
+  }
+
+  async list(
+    incidentId: string,
+    { page, per_page, sort }: RunListRequest,
+  ): Promise<Page<TriageRun>> {
+    const values = [incidentId, (page - 1) * per_page, per_page];
+    const statement = LIST(sort === '-created_at' ? 'desc' : 'asc');
+    const rows = await this.statements.rows<TriageRun & WithTotal>(statement, values);
+    return pageOf(rows, (run) => run);
+  }
+
+  async find(incidentId: string, id: string, tx?: Tx): Promise<TriageRun | undefined> {
+    return (await this.statements.rowsIn<TriageRun>(tx, FIND, [incidentId, id]))[0];
+  }
+
+  /** Returns the open run of the incident. Default: all open runs. */
+  async open(tx: Tx, incidentId?: string): Promise<string[]> {
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId]);
+    return rows.map(({ id }) => id);
+  }
+
+  async countOpen(): Promise<Readonly<Record<'queued' | 'running', number>>> {
+    return (await this.statements.rows<{ queued: number; running: number }>(COUNT_OPEN))[0]!;
+  }
+
+  /** Returns the time at which the use of the last hour falls below the budget, or undefined if it is below now. */
+  async budgetFreeAt(budget: number): Promise<Date | undefined> {
+    const [row] = await this.statements.rows<{ free_at: Date | null }>(BUDGET_FREE_AT, [budget]);
+    return row?.free_at ?? undefined;
+  }
+}

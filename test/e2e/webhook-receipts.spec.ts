@@ -381,7 +381,7 @@ describe('webhook receipts under load', () => {
     const slow = jest.spyOn(settlement, 'settle').mockImplementation(async (...given) => {
       calls += 1;
       if (calls > 1) return await settle(...given);
-      // The other workers have the later bodies by then; then the connection ends.
+      // By then other workers have the later bodies.
       await allSent.promise;
       throw Object.assign(new Error('terminating connection'), { code: '57P01' });
     });

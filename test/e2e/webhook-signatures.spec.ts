@@ -18,7 +18,7 @@ import { eventually } from '../support/jobs/eventually.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { useStarted } from '../support/use-started.js';
 
-/** Shows the checks of a receipt on a route that does nothing else. */
+/** Route that only checks a receipt. */
 @Controller('api/webhooks-probe')
 class WebhookProbeController {
   @Post(':source')
@@ -95,7 +95,7 @@ const forged = (): Headers => ({
 describe('A webhook receipt', () => {
   const app = useStarted(() => start());
   let directory: jest.SpyInstance;
-  /** Each test sends from an address of its own. */
+  /** Each test has its own address. */
   let address = '';
   let tests = 0;
 

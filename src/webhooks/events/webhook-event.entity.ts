@@ -11,9 +11,8 @@ export type WebhookEventStatus = (typeof WEBHOOK_EVENT_STATUSES)[number];
 
 export const UNSETTLED = ['queued', 'failed'] as const satisfies readonly WebhookEventStatus[];
 
-/** Progress of a large body that is settled in parts. Stored by the transaction of each part. */
+/** Progress of a large body that is settled in parts. */
 export interface SettlingProgress {
-  /** Number of settled events, counted from the start of the body. */
   readonly done: number;
   /** Size of the next part. It is halved after a failure, until one event is left. */
   readonly most: number;
@@ -25,7 +24,6 @@ export interface SettlingProgress {
   readonly failures: number;
 }
 
-/** One receipt. Queries must select the body explicitly. */
 @Entity('webhook_events')
 export class WebhookEventEntity {
   @PrimaryColumn({ type: 'uuid' })
@@ -44,11 +42,9 @@ export class WebhookEventEntity {
   @Column({ type: 'bytea' })
   readonly body_hash: Buffer;
 
-  /** Incidents that the receipt created or updated, or that the first receipt of a duplicate created. */
   @Column({ type: 'uuid', array: true, default: [] })
   readonly incident_ids: readonly string[];
 
-  /** Receipt with the same bytes, or the first receipt of the event. */
   @Column({ type: 'uuid', nullable: true })
   readonly duplicate_of: string | null;
 
@@ -75,7 +71,6 @@ export interface ListedEvent extends Omit<WebhookEventEntity, (typeof NOT_LISTED
   readonly incident_count?: number;
 }
 
-/** Key and contents of a received event, to identify repetitions. */
 @Entity('webhook_seen_events')
 export class WebhookSeenEventEntity {
   @PrimaryColumn({ type: 'text', collation: 'C' })

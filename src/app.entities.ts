@@ -4,9 +4,7 @@
 export { ActionEntity } from './actions/action.js';
 export { AttentionMarkEntity } from './attention/attention.service.js';
 export * from './audit/audit.entity.js';
-export { ApiKeyEntity } from './auth/keys/api-key.entity.js';
-export { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entity.js';
-export { UserEntity } from './auth/users/user.entity.js';
+export { ApiKeyEntity, KnownNetworkEntity, SessionEntity, UserEntity } from './auth/auth.entity.js';
 export { ConnectorEntity } from './connectors/connector.entity.js';
 export { IncidentEntity } from './incidents/incident.js';
 export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
@@ -14,7 +12,7 @@ export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.j
 export * from './kill-switch/kill-switch.entity.js';
 export { NotificationChannelEntity } from './notifications/notification-channel.entity.js';
 export { NotificationDeliveryEntity } from './notifications/delivery.entity.js';
-export { IdempotencyKeyEntity } from './platform/idempotency/idempotency.repository.js';
+export { IdempotencyKeyEntity } from './platform/idempotency/idempotency.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
 export * from './platform/work/work.entity.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';

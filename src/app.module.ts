@@ -8,17 +8,15 @@ import { ApprovalsModule } from './actions/approvals/approvals.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { AuthenticationGuard, RoleGuard } from './auth/authentication/authentication.js';
-import { SameOriginGuard } from './auth/guards/same-origin.guard.js';
+import { AuthenticationGuard, RoleGuard, SameOriginGuard } from './auth/authentication.js';
 import {
   PlatformModule,
   WorkModule,
   SecretsModule,
-  IdempotencyModule,
   LimitsModule,
   MetricsModule,
 } from './platform/platform.module.js';
-import { RefusalFilter } from './auth/refusals/refusals.js';
+import { RefusalFilter } from './auth/refusals.js';
 import { InputGuard } from './platform/http/input.guard.js';
 import { RequestGuard } from './platform/http/request.guard.js';
 import { ErrorFilter } from './platform/http/answer.js';
@@ -60,7 +58,6 @@ export class AppModule {
         SecretsModule,
         AuditModule,
         LimitsModule,
-        IdempotencyModule,
         AuthModule,
         IncidentsModule,
         KillSwitchModule,

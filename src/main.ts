@@ -2,13 +2,14 @@ import { stopAsked } from './process-start.js';
 import { version } from './platform/config/process.js';
 import { openWithKeys } from './app.database.js';
 import { createApp } from './app.setup.js';
-import { WhoCanLogIn } from './auth/bootstrap/bootstrap.service.js';
-import { createRootLogger, changeLevelOnSignal } from './platform/logging/logger.js';
+import { Bootstrap } from './auth/bootstrap.js';
+import { createRootLogger, changeLevelOnSignal, terminalLines } from './platform/logging/logger.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
 import type { Logger } from 'pino';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Server } from 'node:http';
+import { Session } from 'node:inspector/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from './platform/concurrency/within.js';
 import { Draining, OpenConnections, claimPort } from './platform/http/listening.js';
@@ -18,9 +19,13 @@ import type { OpenDatabase } from './platform/database/open-database.js';
 async function main(): Promise<void> {
   const settings = loadSettings();
   const releasePort = await claimPort(settings);
-  const logger = createRootLogger(settings);
+  const { isTTY } = process.stdout;
+  const logger = createRootLogger(
+    settings,
+    isTTY ? await terminalLines(process.stdout) : undefined,
+  );
   // In a terminal, only warnings are shown until the start is complete.
-  if (process.stdout.isTTY) logger.level = 'warn';
+  if (isTTY) logger.level = 'warn';
   changeLevelOnSignal(logger, settings.logLevel);
   const warning = exposureWarning(settings);
   if (warning) logger.warn(warning);
@@ -30,13 +35,22 @@ async function main(): Promise<void> {
     const { database } = await openWithKeys(settings, log, giveUp);
     log(`Database: ${database.place}`);
     const app = await createApp({ settings, dataSource: database.dataSource, logger });
-    const who = await app.get(WhoCanLogIn).inWords();
+    const who = await app.get(Bootstrap).whoCanLogIn();
+    await collectGarbage();
     await releasePort();
     await app.listen(settings.port, settings.host);
     reportStart(logger, database.place, who, await app.getUrl());
     if (process.stdout.isTTY) logger.level = settings.logLevel;
     return { app, database, endTracing };
   });
+}
+
+/** An idle service would keep the garbage of its start, a tenth of its memory. */
+async function collectGarbage(): Promise<void> {
+  const session = new Session();
+  session.connect();
+  await session.post('HeapProfiler.collectGarbage');
+  session.disconnect();
 }
 
 function reportStart(logger: Logger, place: string, who: string, url: string): void {

@@ -1,5 +1,5 @@
 import { REPEATABLE_TYPES } from '../action-catalogue/action-types.js';
-import { SECRETS_LOST } from '../targets/target-secrets.js';
+import { SECRETS_LOST } from '../targets/target-rows.js';
 import type { Role } from '../platform/access/roles.js';
 import { sortWords } from '../platform/paging/page.js';
 

@@ -1,5 +1,5 @@
+import { isISO8601 } from 'class-validator';
 import type { FieldError } from '../platform/errors/app-error.js';
-import { isIso8601 } from '../platform/validation/fields.js';
 import type { RawData } from './incident-fields.js';
 
 export const MOST_RAW_DATA_BYTES = 256 * 1024;
@@ -48,7 +48,7 @@ function phishingErrors(rawData: RawData): FieldError[] {
     if (typeof value !== 'string') {
       return [{ field, code: 'is_string', message: `${field} must be a string.` }];
     }
-    if (key === 'received_at' && !isIso8601(value)) {
+    if (key === 'received_at' && !isISO8601(value, { strict: true, strictSeparator: true })) {
       const message = `${field} must be an ISO 8601 time, such as 2026-01-31T09:30:00Z.`;
       return [{ field, code: 'is_iso_8601', message }];
     }

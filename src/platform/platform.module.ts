@@ -8,7 +8,6 @@ import { HealthComponents, type ComponentHealth } from './health-components.js';
 import { BodyMemory } from './http/arriving-body.js';
 import { Draining, OpenConnections } from './http/listening.js';
 import { KnownRoutes } from './http/known-routes.js';
-import { ContractController } from './openapi/contract.controller.js';
 import { DataSource } from 'typeorm';
 import { ReservedConnections } from './database/reserved-connections.js';
 import { Statements } from './database/statements.js';
@@ -22,7 +21,7 @@ import { WorkStates } from './work/work-states.js';
 import { WorkRepository } from './work/work.repository.js';
 import { loadSecretKeys } from './secrets/load-secret-keys.js';
 import { SecretBox, SecretKeys } from './secrets/secret-box.js';
-import { IdempotencyRepository } from './idempotency/idempotency.repository.js';
+import { pruneKeys } from './idempotency/idempotency.js';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { LimitStorage } from './limits/limit-storage.js';
 import { LimitCounter, FailureLimits } from './limits/limits.js';
@@ -42,17 +41,6 @@ export class UnknownAddressController {
   }
 }
 
-/** Number of bodies of the maximum size that may arrive at the same time. */
-const BODIES = 16;
-const SMALLEST_LIMIT = 65_536;
-
-const bodyMemory = {
-  provide: BodyMemory,
-  inject: [Settings],
-  useFactory: ({ bodyLimitBytes }: Settings) =>
-    new BodyMemory(BODIES * Math.max(bodyLimitBytes, SMALLEST_LIMIT), bodyLimitBytes),
-};
-
 /* The modules of the platform. Each of them is global: every other module may inject what they export. */
 
 @Global()
@@ -69,8 +57,8 @@ export class PlatformModule {
     ];
     return {
       module: PlatformModule,
-      controllers: [ContractController, UnknownAddressController],
-      providers: [...shared, bodyMemory, Resolver],
+      controllers: [UnknownAddressController],
+      providers: [...shared, BodyMemory, Resolver],
       exports: shared,
     };
   }
@@ -92,25 +80,22 @@ async function jobsHealth(work: Work, all: WorkStates): Promise<ComponentHealth>
   return { status: 'healthy', waiting: sum('waiting'), active: sum('active'), dead: sum('dead') };
 }
 
-const FOLD_SECONDS = 2;
-
 @Global()
 @Module({
   providers: [CountFold, Work, WorkRepository, WorkStates, DomainEvents],
   exports: [DomainEvents, Work, WorkStates],
 })
 export class WorkModule {
-  constructor(components: HealthComponents, work: Work, states: WorkStates, fold: CountFold) {
+  constructor(
+    components: HealthComponents,
+    work: Work,
+    states: WorkStates,
+    fold: CountFold,
+    dataSource: DataSource,
+  ) {
     components.register('jobs', () => jobsHealth(work, states));
-    work.every('count-fold', FOLD_SECONDS, () => fold.foldPending());
-  }
-}
-
-@Global()
-@Module({ providers: [IdempotencyRepository], exports: [IdempotencyRepository] })
-export class IdempotencyModule {
-  constructor(work: Work, keys: IdempotencyRepository) {
-    work.every('idempotency.prune', 600, (signal) => keys.prune(signal));
+    work.every('count-fold', 2, () => fold.foldPending());
+    work.every('idempotency.prune', 600, (signal) => pruneKeys(dataSource, signal));
   }
 }
 

@@ -24,36 +24,13 @@ import {
 } from '../platform/validation/fields.js';
 import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { QueryFlag } from '../platform/validation/query-fields.js';
-import {
-  LONGEST_DEFINITION,
-  LONGEST_EXPRESSION,
-  LONGEST_TEMPLATE,
-  MOST_EXPRESSIONS,
-  MOST_NESTED_LOOPS,
-  MOST_STEPS,
-  NAME,
-  NAME_IN_WORDS,
-  ON_ERROR,
-  PLAYBOOK_NAME,
-} from './limits.js';
-
-export const LANGUAGE_IN_WORDS = `A condition is an expression in [CEL](https://cel.dev), and so is the text within \`{{ }}\` in \`parameters\`. An expression can read:
-
-- \`incident\`, as it was when the run started: \`id\`, \`incident_number\`, \`incident_type\`, \`severity\`, \`status\`, \`source\`, \`title\`, \`fields\`, \`raw_data\`, \`resolution\`, \`created_at\`, \`updated_at\`, \`triaged_at\`
-- \`variables\`: the variables of the run
-- \`steps.<name>.result\` of an earlier step: \`success\`, \`message\`, \`data\`. A step that was skipped has none
-- \`verdict\`, in conditions only: \`classification\`, \`confidence\`, \`category\` and what else a verdict has
-
-\`has(incident.raw_data.user)\` tells whether a field is present. Reading an absent field fails the step. \`isIP(text)\` tells whether a text is an address. In texts for people, links and mentions in values do not work unless \`raw(value)\` is the whole expression; \`oneLine(text)\` takes line breaks away and cuts to 200 characters; and \`incident.classification\` is the word of the verdict. There are no regular expressions, and loops can be nested at most ${MOST_NESTED_LOOPS} deep.
-
-An expression has at most ${LONGEST_EXPRESSION} characters; a text with templates ${LONGEST_TEMPLATE}, and ${MOST_EXPRESSIONS} expressions; a playbook ${MOST_STEPS} steps, and \`variables\` and \`steps\` together ${LONGEST_DEFINITION} characters as JSON. The name of a variable or of a step is ${NAME_IN_WORDS}.`;
+import { LONGEST_EXPRESSION, MOST_STEPS, NAME, ON_ERROR, PLAYBOOK_NAME } from './limits.js';
 
 const LONGEST_INSTRUCTIONS = 8_000;
 const LONGEST_DESCRIPTION = 2_000;
 const MOST_TRIGGERS = 50;
 const LONGEST_SOURCE = 255;
 
-/** The example is the name of a shipped playbook. */
 export const ByNameOrId = (meanings: ErrorMeanings = {}) =>
   applyDecorators(
     ApiErrorMeanings({ not_found: 'There is no such playbook.', ...meanings }),
@@ -140,8 +117,7 @@ class PlaybookStepDto {
     optional: true,
     min: 1,
     max: LONGEST_EXPRESSION,
-    description:
-      'Expression in CEL. The step is skipped if it is false. `createPlaybook` describes what it can read.',
+    description: 'Expression in CEL. The step is skipped if the value is false.',
   })
   readonly condition?: string;
 

@@ -1,18 +1,17 @@
 import { DataSource } from 'typeorm';
-import { IdempotencyRepository } from '../../src/platform/idempotency/idempotency.repository.js';
+import { pruneKeys } from '../../src/platform/idempotency/idempotency.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
-describe('IdempotencyRepository.prune', () => {
-  const { dataSource, query, statements } = useTestDatabase();
+describe('pruneKeys', () => {
+  const { dataSource, query } = useTestDatabase();
 
   it('deletes in batches only the keys that are older than 24 hours', async () => {
     await query(`
       insert into idempotency_keys (principal, key, fingerprint, owner, status, body, sealed, kept_at)
       select 'ana', 'key ' || n, '', gen_random_uuid(), 201, '{}', false, now() - n * interval '30 seconds'
       from generate_series(1, 5000) as n`);
-    const keys = new IdempotencyRepository(dataSource, statements);
     const sent = jest.spyOn(DataSource.prototype, 'query');
-    await keys.prune();
+    await pruneKeys(dataSource);
     const [left] = await query(
       `select count(*)::int as n, min(kept_at) > now() - interval '24 hours' as young from idempotency_keys`,
     );

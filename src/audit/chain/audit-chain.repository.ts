@@ -31,6 +31,11 @@ export interface PageRow extends Cursor {
 
 export type Seal = Pick<AuditSealEntity, 'audit_id' | 'hash'>;
 
+interface Backlog {
+  readonly unsealed: number;
+  readonly oldest_unsealed_seconds: number;
+}
+
 /** Seals per page. Each seal needs two hashes, so a page blocks the event loop for a few milliseconds. */
 const PAGE_SEALS = 500;
 
@@ -130,12 +135,13 @@ export class AuditChainRepository {
     return await manager.getRepository(AuditChainEntity).findOneBy({ only_row: true });
   }
 
-  /** Returns the number of committed rows without a seal, and the time of the oldest of these rows. */
-  async backlog(manager: EntityManager): Promise<{ unsealed: number; oldest: Date | null }> {
+  /** Counts the committed rows without a seal, and returns the age of the oldest. */
+  async backlog(manager: EntityManager): Promise<Backlog> {
     const sealedTo = (await this.readHead(manager))?.sealed_to;
-    const [row] = await manager.query<[{ unsealed: number; oldest: Date | null }]>(
-      `select count(*)::integer as unsealed, min(at) as oldest from audit_log a
-       where ${sealedTo ? BEYOND_SNAPSHOT : 'true'} and ${NOT_SEALED}`,
+    const [row] = await manager.query<[Backlog]>(
+      `select count(*)::integer as unsealed,
+         coalesce(greatest(0, floor(extract(epoch from now() - min(at)))), 0)::integer as oldest_unsealed_seconds
+       from audit_log a where ${sealedTo ? BEYOND_SNAPSHOT : 'true'} and ${NOT_SEALED}`,
       sealedTo ? [sealedTo] : [],
     );
     return row;

@@ -94,12 +94,9 @@ type ReadRow = {
   readonly tail_id: string | null;
 } & (FoundRow | { readonly change_id: null });
 
-interface FeedKind {
-  readonly type: 'action' | 'incident';
-}
-
 /** Source of a feed: the changes of one kind of resource. */
-interface FeedSource<T extends Item> extends FeedKind {
+interface FeedSource<T extends Item> {
+  readonly type: 'action' | 'incident';
   /** Audit actions that change the resource. */
   readonly events: readonly AuditAction[];
   /** Lists existing items with an id above `id`, in the order of their ids, by the subject ids of their audit entries. */
@@ -113,29 +110,22 @@ interface Item {
   readonly updated_at: Date;
 }
 
-/** Rejects if the credential of the caller expired or was revoked while the request waited. */
-interface FeedCaller {
-  requireStillValid(): Promise<void>;
-}
-
 /** Change, or an item that existed when the feed began. Such an item has neither `change_id` nor `by`. */
-interface FeedEntry<T>
-  extends
-    Pick<RecordedChange, 'event' | 'at' | 'subject_id'>,
-    Partial<Pick<RecordedChange, 'change_id' | 'by' | 'changed'>> {
-  /** Current item; `undefined` if it was deleted. */
-  readonly item?: T;
-}
-
-interface Step<T> extends Omit<FeedPage<T>, 'cursor'> {
-  readonly next: Position;
-}
+type FeedEntry<T> = Pick<RecordedChange, 'event' | 'at' | 'subject_id'> &
+  Partial<RecordedChange> & {
+    /** Current item; `undefined` if it was deleted. */
+    readonly item?: T;
+  };
 
 export interface FeedPage<T> {
   readonly changes: readonly FeedEntry<T>[];
   readonly cursor: string;
   /** True if there may be more changes, so that the next request does not wait. */
   readonly has_more: boolean;
+}
+
+interface Step<T> extends Omit<FeedPage<T>, 'cursor'> {
+  readonly next: Position;
 }
 
 /**
@@ -154,12 +144,12 @@ export class ChangeFeed {
   async page<T extends Item>(
     source: FeedSource<T>,
     query: ChangesQueryDto,
-    caller: FeedCaller,
+    caller: { requireStillValid(): Promise<void> },
     left: AbortSignal,
   ): Promise<FeedPage<T>> {
     const [present] = (await this.statements.rows<Present>(PRESENT)) as [Present];
     const now = this.clock.now().getTime();
-    let position = begin(source, query, present, now);
+    let position = begin(source.type, query, present, now);
     const end = performance.now() + query.wait * 1_000;
     for (let emptyReads = 1; ; emptyReads += 1) {
       const { next, ...found } = await this.read(source, present, position, query.limit);
@@ -168,7 +158,7 @@ export class ChangeFeed {
       const isDone = found.has_more ? emptyReads >= MOST_EMPTY_READS : leftMs <= 0;
       if (found.changes.length > 0 || isDone || left.aborted || this.draining.begun) {
         const issuedAt = this.clock.now().getTime();
-        return { ...found, cursor: cursorText(source, issuedAt, present, position) };
+        return { ...found, cursor: cursorText(source.type, issuedAt, present, position) };
       }
       if (found.has_more) continue;
       emptyReads = 0;
@@ -199,9 +189,11 @@ export class ChangeFeed {
     limit: number,
   ): Promise<Step<T>> {
     const { xid, id } = page?.after ?? BEFORE_ALL;
+    // Rows of a backup contain transaction ids of their first cluster, and the current cluster may use the same ids.
+    const firstId = firstIdAt(restore === null ? 0 : timeOfId(restore) - CLOCK_TOLERANCE_MS);
     const rows = await this.statements.rows<ReadRow>(READ, [
       ...[seen, page?.until, xid, id],
-      ...[source.events, firstIdSince(restore), limit],
+      ...[source.events, firstId, limit],
     ]);
     const changes = rows.filter((row) => row.change_id !== null);
     const { until } = rows[0]!;
@@ -233,14 +225,6 @@ async function list<T extends Item>(
   };
 }
 
-/**
- * Returns the first possible id after the restore. Rows of a backup contain transaction ids of their first cluster, and the
- * current cluster may use the same ids.
- */
-function firstIdSince(restore: string | null): string {
-  return firstIdAt(restore === null ? 0 : timeOfId(restore) - CLOCK_TOLERANCE_MS);
-}
-
 /** Returns `undefined` if all rows up to the goal were read. */
 function lastRead(
   [first]: readonly ReadRow[],
@@ -253,21 +237,20 @@ function lastRead(
 }
 
 function cursorText(
-  { type }: FeedKind,
+  type: string,
   issuedAt: number,
   { cluster, restore }: Present,
   { seen, listedTo, page }: Position,
 ): string {
   const changes = page ? ['changes', page.until, page.after.xid, page.after.id] : ['changes'];
   const place = listedTo === undefined ? changes : ['list', listedTo];
-  return Buffer.from([1, type, issuedAt, cluster, restore, seen, ...place].join(' ')).toString(
-    'base64url',
-  );
+  const fields = [1, type, issuedAt, cluster, restore, seen, ...place];
+  return Buffer.from(fields.join(' ')).toString('base64url');
 }
 
 /** Throws if the cursor belongs to another feed, or if changes after the cursor may be missing. */
 function begin(
-  { type }: FeedKind,
+  type: string,
   { cursor, from }: ChangesQueryDto,
   present: Present,
   now: number,

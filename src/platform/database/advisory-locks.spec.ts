@@ -10,7 +10,7 @@ const NAME = /\bAdvisoryLock\.(\w+)/g;
 /** Calls without a number of the enum, by file. */
 const WITHOUT_NUMBER: Readonly<Record<string, string>> = {
   'actions/duplicate-actions.ts': 'target',
-  'platform/idempotency/idempotency.repository.ts': '$1::bigint',
+  'platform/idempotency/idempotency.ts': '$1::bigint',
 };
 
 function found(pattern: RegExp): { readonly file: string; readonly part: string }[] {

@@ -2,7 +2,7 @@
  * Keys of the advisory locks of the service, one per purpose. A key never changes: during an update, replicas of the old
  * and the new release must use the same lock.
  *
- * An Idempotency-Key is locked by 64 bits of its hash instead (see IdempotencyRepository). Such a lock equals one of
+ * An Idempotency-Key is locked by 64 bits of its hash instead (see IdempotentRequest). Such a lock equals one of
  * these keys with a probability of about 2^-61.
  */
 export enum AdvisoryLock {

@@ -12,11 +12,13 @@ import {
   type Role,
 } from '../access/roles.js';
 import { version } from '../config/process.js';
+import { Settings } from '../config/settings.js';
 import { NotFoundError } from '../errors/app-error.js';
-import { sendFile, StaticFile } from '../http/answer-transport.js';
+import { JSON_UTF8 } from '../http/answer.js';
+import { sendFile, type StaticFile, staticFile } from '../http/answer-transport.js';
 import { AnyQuery } from '../http/handler-options.js';
 import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
-import { ApiAnswer, Operation } from '../openapi/answers.js';
+import { ApiAnswer, ETAG_HEADER, Operation } from '../openapi/answers.js';
 import { Text } from '../validation/fields.js';
 
 /** Folders of the page and of the guides, each with a pattern of the file names that are served. */
@@ -38,7 +40,7 @@ let files: ReadonlyMap<string, StaticFile> | undefined;
 /** Reads the files at the first request, because most processes never show the page. */
 function pageFiles(): ReadonlyMap<string, StaticFile> {
   const read = (folder: string, name: string) =>
-    new StaticFile(TYPES[extname(name)]!, readFileSync(join(folder, name)));
+    staticFile(TYPES[extname(name)]!, readFileSync(join(folder, name)));
   return (files ??= new Map(
     FOLDERS.filter(([folder]) => existsSync(folder)).flatMap(([folder, names]) =>
       readdirSync(folder)
@@ -142,13 +144,68 @@ function send(name: string, next: string, { caller }: FastifyRequest, reply: Fas
 @ApiExcludeController()
 @Controller('favicon.ico')
 export class FaviconController {
-  private readonly icon = new StaticFile('image/svg+xml', Buffer.from(SIGN));
+  private readonly icon = staticFile('image/svg+xml', SIGN);
 
   @Get()
   @Public()
   @AnyQuery()
   show(@Res() reply: FastifyReply): void {
     sendFile(reply, this.icon, 'public, max-age=86400');
+  }
+}
+
+const CONTRACT = join(__dirname, '../../../openapi');
+
+const ApiDocument = (contentType: string): MethodDecorator =>
+  ApiAnswer({
+    status: 200,
+    description: 'This document, compressed if the client accepts it.',
+    contentType,
+    schema: { type: 'object', additionalProperties: true },
+    headers: ETAG_HEADER,
+  });
+
+/** Serves the committed documents with the URL of this service, which generated clients call. */
+@ApiTags('System')
+@Controller()
+@AnyQuery()
+@Public()
+export class ContractController {
+  private json?: StaticFile;
+  private yaml?: StaticFile;
+
+  constructor(private readonly settings: Settings) {}
+
+  @Get('openapi.json')
+  @Operation(
+    'getOpenApiJson',
+    'Read this document as JSON',
+    'The same for all callers. It changes only with a release.',
+  )
+  @ApiDocument('application/json')
+  asJson(@Res() reply: FastifyReply): void {
+    // Without white space.
+    this.json ??= staticFile(JSON_UTF8, JSON.stringify(JSON.parse(this.read('openapi.json'))));
+    sendFile(reply, this.json, 'no-cache');
+  }
+
+  @Get('openapi.yaml')
+  @Operation(
+    'getOpenApiYaml',
+    'Read this document as YAML',
+    'The same content as the JSON, for people who read it.',
+  )
+  @ApiDocument('application/yaml')
+  asYaml(@Res() reply: FastifyReply): void {
+    this.yaml ??= staticFile('application/yaml; charset=utf-8', this.read('openapi.yaml'));
+    sendFile(reply, this.yaml, 'no-cache');
+  }
+
+  private read(name: string): string {
+    const { publicUrl, port } = this.settings;
+    const url = publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`;
+    const committed = readFileSync(join(CONTRACT, name), 'utf8');
+    return committed.replace(/(?<=url"?: "?)http:\/\/127\.0\.0\.1:3000/, () => url);
   }
 }
 
@@ -218,5 +275,7 @@ export function prefersHtml(accept = ''): boolean {
   return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept);
 }
 
-@Module({ controllers: [DocsController, FaviconController, ServiceIndexController] })
+@Module({
+  controllers: [ContractController, DocsController, FaviconController, ServiceIndexController],
+})
 export class DocsModule {}

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { prefersAsync } from './handler-options.js';
@@ -51,12 +51,16 @@ function isCompressible(payload: unknown, etag: unknown): payload is string | Bu
   return Buffer.byteLength(payload) > SMALLEST_COMPRESSED_BYTES;
 }
 
-/** Compresses in the thread pool, outside of the event loop. */
+/** Runs in the thread pool, outside of the event loop. */
 const compress = promisify(gzip);
+const compressedFiles = new WeakMap<Buffer, Promise<Buffer>>();
 
-export function compressed(bytes: Buffer | string): Promise<Buffer> {
-  const file = typeof bytes === 'string' ? undefined : files.get(bytes);
-  return file ? (file.packed ??= compress(file.bytes, { level: 9 })) : compress(bytes);
+/** Compresses a file, which is a Buffer, only at its first request. */
+function compressed(payload: Buffer | string): Promise<Buffer> {
+  if (typeof payload === 'string') return compress(payload);
+  let file = compressedFiles.get(payload);
+  if (!file) compressedFiles.set(payload, (file = compress(payload, { level: 9 })));
+  return file;
 }
 
 /** Sets Location to the URL of the new resource. The id of a webhook source is its name. */
@@ -79,35 +83,31 @@ export function hasAlready(ifNoneMatch: string | undefined, etag: string): boole
     .some((tag) => tag.trim() === '*' || plain(tag) === plain(etag));
 }
 
-const GZIP = /(?:^|,)\s*gzip\s*(?:;\s*q=([\d.]+)\s*)?(?:,|$)/i;
-const ANY = /(?:^|,)\s*\*\s*(?:;\s*q=([\d.]+)\s*)?(?:,|$)/;
+/** A quality of 0 forbids gzip. */
+const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:1|0\.\d*[1-9]))/i;
 
-/** True if Accept-Encoding allows gzip, by name or by `*`. A quality of 0 forbids gzip. */
 export function acceptsGzip(acceptEncoding: string | string[] = ''): boolean {
-  const offers = String(acceptEncoding);
-  const offer = GZIP.exec(offers) ?? ANY.exec(offers);
-  return offer !== null && Number(offer[1] ?? 1) > 0;
+  return GZIP.test(String(acceptEncoding));
 }
-
-const files = new WeakMap<Buffer, StaticFile>();
 
 /** A file that is the same for all callers until the next release. */
-export class StaticFile {
+export interface StaticFile {
+  readonly type: string;
+  readonly bytes: Buffer;
   /** Weak tag of the content, the same with and without compression. */
   readonly etag: string;
-  /** Compressed at the first request. */
-  packed?: Promise<Buffer>;
-
-  constructor(
-    readonly type: string,
-    readonly bytes: Buffer,
-  ) {
-    files.set(bytes, this);
-    this.etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
-  }
 }
 
-export function sendFile(reply: FastifyReply, file: StaticFile, caching: string): void {
-  const headers = { 'cache-control': caching, etag: file.etag, vary: 'accept-encoding' };
-  void reply.headers(headers).type(file.type).send(file.bytes);
+export function staticFile(type: string, content: Buffer | string): StaticFile {
+  const bytes = Buffer.from(content);
+  return { type, bytes, etag: `W/"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` };
+}
+
+export function sendFile(
+  reply: FastifyReply,
+  { type, bytes, etag }: StaticFile,
+  caching: string,
+): void {
+  const headers = { 'cache-control': caching, etag, vary: 'accept-encoding' };
+  void reply.headers(headers).type(type).send(bytes);
 }

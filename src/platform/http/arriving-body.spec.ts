@@ -1,11 +1,15 @@
 /** @jest-environment-options {"ownModules": true} */
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
+import { loadSettings } from '../config/load-settings.js';
 import { ArrivingBody, BodyMemory } from './arriving-body.js';
 
 const MIB = 1024 * 1024;
 
-function arriving(memory = new BodyMemory(16 * MIB, MIB), announced?: number) {
+/** Memory for 12 bodies of 1 MiB. */
+const twelveBodies = () => new BodyMemory(loadSettings({ BODY_LIMIT_BYTES: String(MIB) }));
+
+function arriving(memory = twelveBodies(), announced?: number) {
   const raw = new IncomingMessage(new Socket());
   if (announced !== undefined) raw.headers = { 'content-length': String(announced) };
   const body = new ArrivingBody(raw, memory);
@@ -42,7 +46,7 @@ async function hold(memory: BodyMemory, bytes: number, announced?: number) {
 const FULL = { code: 'service_unavailable' };
 
 describe('ArrivingBody', () => {
-  it('joins chunks of any size', async () => {
+  it('returns chunks of any size as one buffer', async () => {
     const { body, send, end } = arriving();
     const parts = ['a', '', 'bc', 'd'.repeat(3_000), 'e', 'f'.repeat(70_000)];
     const bytes = body.read(100_000);
@@ -51,7 +55,7 @@ describe('ArrivingBody', () => {
     expect((await bytes).toString()).toBe(parts.join(''));
   });
 
-  it('reads nothing, so that the sender waits, before somebody asks for it', async () => {
+  it('stays unread, so that the sender waits, until `read` is called', async () => {
     const { raw, body, send, end } = arriving();
     await send('x'.repeat(70_000));
     expect(raw.readableLength).toBe(70_000);
@@ -60,7 +64,7 @@ describe('ArrivingBody', () => {
     expect((await bytes).length).toBe(70_000);
   });
 
-  it('reads thousands of tiny chunks in few turns of the event loop', async () => {
+  it('is read in few turns of the event loop if it arrives in thousands of tiny chunks', async () => {
     const { raw, body, send, end } = arriving();
     const bytes = body.read(20_000);
     const reads = jest.spyOn(raw, 'read');
@@ -71,46 +75,38 @@ describe('ArrivingBody', () => {
   });
 
   it('holds the memory of a large body until the response is sent', async () => {
-    const memory = new BodyMemory(MIB, MIB);
-    const first = await hold(memory, 700_000, 700_000);
-    await first.finish();
-    const second = await hold(memory, 700_000, 700_000);
-    expect(second.problemOf()).toMatchObject(FULL);
-    first.body.release();
-    const third = await hold(memory, 700_000, 700_000);
-    expect(await third.finish()).toBeUndefined();
+    const memory = twelveBodies();
+    const first = await Promise.all(Array.from({ length: 12 }, () => hold(memory, MIB, MIB)));
+    for (const one of first) expect(await one.finish()).toBeUndefined();
+    expect((await hold(memory, MIB, MIB)).problemOf()).toMatchObject(FULL);
+    first[0]!.body.release();
+    expect(await (await hold(memory, MIB, MIB)).finish()).toBeUndefined();
   });
 
   it.each([
-    ['small', 16_000, 16_384],
-    ['large', 500_000, MIB],
-    ['large without an announced size', 500_000, undefined],
+    ['with an announced size', MIB],
+    ['without an announced size', undefined],
   ])(
-    'is rejected for newer bodies if it is %s, old and incomplete',
-    async (_, bytes, announced) => {
-      const memory = new BodyMemory(4 * MIB, MIB);
-      const complete = await hold(memory, bytes, bytes);
+    'is rejected for newer bodies if it is large, old and incomplete: %s',
+    async (_, announced) => {
+      const memory = twelveBodies();
+      const complete = await hold(memory, MIB, MIB);
       await complete.finish();
-      const oldest = await hold(memory, bytes, announced);
-      for (let count = 0; count < 3 * MIB; count += bytes) await hold(memory, bytes, announced);
-      const newest = await hold(memory, bytes, bytes);
+      const oldest = await hold(memory, 500_000, announced);
+      for (let count = 0; count < 11 * MIB; count += 500_000)
+        await hold(memory, 500_000, announced);
+      const newest = await hold(memory, 500_000, MIB);
       expect(oldest.problemOf()).toMatchObject(FULL);
       expect(complete.problemOf()).toBeUndefined();
       expect(await newest.finish()).toBeUndefined();
     },
   );
 
-  it('finds room if it is small, whatever large bodies hold', async () => {
-    const memory = new BodyMemory(4 * MIB, MIB);
-    const large = await Promise.all(Array.from({ length: 3 }, () => hold(memory, MIB, MIB)));
+  it('finds room if it is small, whatever other bodies hold', async () => {
+    const memory = twelveBodies();
+    const large = await Promise.all(Array.from({ length: 12 }, () => hold(memory, MIB, MIB)));
     for (const one of large) expect(await one.finish()).toBeUndefined();
-    expect((await hold(memory, MIB, MIB)).problemOf()).toMatchObject(FULL);
-    const small = await hold(memory, 16_384);
-    expect(await small.finish()).toBeUndefined();
-  });
-
-  it('has room for one body of the largest size, however little memory there is', async () => {
-    const largest = await hold(new BodyMemory(65_536, MIB), MIB, MIB);
-    expect(await largest.finish()).toBeUndefined();
+    const small = await Promise.all(Array.from({ length: 99 }, () => hold(memory, 16_384)));
+    for (const one of small) expect(await one.finish()).toBeUndefined();
   });
 });

@@ -1,20 +1,34 @@
+import { Injectable } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
+import { Settings } from '../config/settings.js';
 import { AppError, UnavailableError } from '../errors/app-error.js';
 import { GrowingBuffer } from '../growing-buffer.js';
 
-/** Largest body that counts as small: a login, an approval, the kill switch, most events of a webhook. */
+/**
+ * A login, an approval, the kill switch, and most events of a webhook are not larger. Their memory is not counted, so
+ * that they are never rejected: each connection takes about as much.
+ */
 const SMALL_BODY_BYTES = 16 * 1024;
+
+/** Number of large bodies of the maximum size that fit into memory. */
+const LARGE_BODIES = 12;
+const SMALLEST_LIMIT = 65_536;
 
 /** Limits for discarding the rest of a rejected body: a client that is still sending may never read the response. */
 const DISCARD_BYTES = 8 * 1024 * 1024;
 const DISCARD_MS = 1_000;
 
-class Pool {
+/** Bounds the memory of large bodies, each until its response is sent. */
+@Injectable()
+export class BodyMemory {
   /** Incomplete bodies, oldest first. */
   readonly arriving = new Set<ArrivingBody>();
+  private readonly bytes: number;
   private taken = 0;
 
-  constructor(private readonly bytes: number) {}
+  constructor({ bodyLimitBytes }: Settings) {
+    this.bytes = LARGE_BODIES * Math.max(bodyLimitBytes, SMALLEST_LIMIT);
+  }
 
   /**
    * Changes the reserved bytes of `body`. Rejects the oldest incomplete bodies until there is enough memory, so that
@@ -33,27 +47,12 @@ class Pool {
 }
 
 /**
- * Bounds the memory of request bodies: of small bodies until they are complete, of large bodies until the response is
- * sent. Large bodies never take the memory of small bodies.
- */
-export class BodyMemory {
-  readonly small: Pool;
-  readonly large: Pool;
-
-  constructor(bytes: number, largestBody: number) {
-    this.small = new Pool(bytes / 4);
-    this.large = new Pool(Math.max((3 * bytes) / 4, largestBody));
-  }
-}
-
-/**
  * Body of one request. Nothing is read before `read` is called, so TCP makes the sender wait until the caller is
  * authenticated. Node aborts a request that does not arrive in time (`requestTimeout`).
  */
 export class ArrivingBody {
   private readonly announced: number;
   private readonly arrival = Promise.withResolvers<void>();
-  private pool: Pool;
   private held = 0;
 
   constructor(
@@ -61,7 +60,6 @@ export class ArrivingBody {
     private readonly memory: BodyMemory,
   ) {
     this.announced = Number(raw.headers['content-length'] ?? NaN);
-    this.pool = this.announced > SMALL_BODY_BYTES ? memory.large : memory.small;
     this.arrival.promise.catch(() => undefined);
   }
 
@@ -87,7 +85,6 @@ export class ArrivingBody {
     };
     let isOver = false;
     raw.on('readable', later).on('end', end).on('close', end).on('error', end);
-    this.pool.arriving.add(this);
     read();
     try {
       await this.arrival.promise;
@@ -95,14 +92,13 @@ export class ArrivingBody {
     } finally {
       isOver = true;
       raw.off('readable', later).off('end', end).off('close', end);
-      this.pool.arriving.delete(this);
-      if (this.pool === this.memory.small) this.release();
+      this.memory.arriving.delete(this);
     }
   }
 
   reject(problem: AppError): void {
     this.arrival.reject(problem);
-    this.pool.arriving.delete(this);
+    this.memory.arriving.delete(this);
     this.release();
   }
 
@@ -120,19 +116,14 @@ export class ArrivingBody {
   }
 
   release(): void {
-    this.pool.resize(this.held, 0, this);
+    this.memory.resize(this.held, 0, this);
     this.held = 0;
   }
 
-  /** Reserves memory. A body that is no longer small moves to the memory of large bodies. */
   private reserve(bytes: number): boolean {
-    if (bytes > SMALL_BODY_BYTES && this.pool === this.memory.small) {
-      this.release();
-      this.pool.arriving.delete(this);
-      this.pool = this.memory.large;
-      this.pool.arriving.add(this);
-    }
-    if (!this.pool.resize(this.held, bytes, this)) return false;
+    if (bytes <= SMALL_BODY_BYTES) return true;
+    this.memory.arriving.add(this);
+    if (!this.memory.resize(this.held, bytes, this)) return false;
     this.held = bytes;
     return true;
   }

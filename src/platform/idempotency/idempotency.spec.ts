@@ -1,54 +1,51 @@
 import type { DataSource } from 'typeorm';
 import { Transactions, type Tx } from '../database/transactions.js';
-import type { SecretBox } from '../secrets/secret-box.js';
 import { AnsweredBefore } from '../http/answer.js';
 import { IdempotentRequest } from './idempotency.js';
-import {
-  type IdempotencyRepository,
-  type RememberedAnswer,
-  type RequestIdentity,
-  secretContextOf,
-} from './idempotency.repository.js';
 
-const identity: RequestIdentity = {
-  principal: 'ana',
-  key: 'key-1',
-  fingerprint: Buffer.from('the request'),
-};
+const identity = { principal: 'ana', key: 'key-1', fingerprint: Buffer.from('the request') };
 const tx = {} as Tx;
-const CONTEXT = secretContextOf(identity);
+const CONTEXT = 'idempotency:ana\nkey-1';
 
-const remembered = (change: Partial<RememberedAnswer> = {}): RememberedAnswer => ({
+const STORED = {
   fingerprint: identity.fingerprint,
   status: 201,
   body: '{"data":1}',
   sealed: false,
   under_way: false,
-  ...change,
-});
+};
 
-function setUp(found?: RememberedAnswer) {
-  const keys = {
-    find: jest.fn(async () => found),
-    lock: jest.fn(async () => true),
-    remember: jest.fn<Promise<boolean>, unknown[]>(async () => true),
-    complete: jest.fn<Promise<void>, unknown[]>(async () => undefined),
-    release: jest.fn<Promise<void>, unknown[]>(async () => undefined),
+/** A request whose statements return these rows. */
+function setUp(found?: Partial<typeof STORED>) {
+  const rows: Record<string, object[]> = {
+    idempotency_lock: [{ locked: true }],
+    idempotency_find: found ? [{ ...STORED, ...found }] : [],
+    idempotency_remember: [{}],
+    idempotency_release: [],
   };
+  const rowsIn = jest.fn(
+    async (_tx: unknown, { name }: { readonly name: string }, _values?: unknown[]) =>
+      rows[name] as never[],
+  );
   const secrets = {
     seal: (text: string, context: string) => `sealed(${text} for ${context})`,
     open: (text: string, context: string) => `opened(${text} for ${context})`,
   };
-  const request = new IdempotentRequest(
-    keys as unknown as IdempotencyRepository,
-    secrets as unknown as SecretBox,
-    identity,
-    { statusCode: 200 },
-  );
+  const request = new IdempotentRequest({ rowsIn }, secrets, identity, { statusCode: 200 });
+  /** Values of each execution of a statement. */
+  const sent = (name: string) =>
+    rowsIn.mock.calls
+      .filter(([, one]) => one.name === `idempotency_${name}`)
+      .map((call) => call[2]!);
+  /** What the statement stored, in the order of its columns. */
+  const stored = (at = 0) => {
+    const [, , , owner, status, body, sealed, provisionalForMs] = sent('remember')[at]!;
+    return { owner, status, body, sealed, provisionalForMs };
+  };
   /** One transaction that stores `result`, from begin to commit. */
   const run = (...options: Parameters<typeof request.remember>) =>
     transactions.run(async () => 'result', request.remember(...options));
-  return { keys, request, run };
+  return { rows, rowsIn, request, run, sent, stored };
 }
 
 /** Transactions without a database. */
@@ -70,25 +67,25 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it('gets the stored response of the same request', async () => {
-    await expect(setUp(remembered()).request.begin()).rejects.toMatchObject({
+    await expect(setUp({}).request.begin()).rejects.toMatchObject({
       answer: { status: 201, body: '{"data":1}' },
     });
   });
 
   it('gets a sealed response decrypted', async () => {
-    const { request } = setUp(remembered({ sealed: true, body: 'x' }));
+    const { request } = setUp({ sealed: true, body: 'x' });
     const body = `opened(x for ${CONTEXT})`;
     await expect(request.begin()).rejects.toMatchObject({ answer: { body } });
   });
 
   it('is rejected if another request used the key, also while that one is running', async () => {
     const fingerprint = Buffer.from('another');
-    const { request } = setUp(remembered({ fingerprint, under_way: true }));
+    const { request } = setUp({ fingerprint, under_way: true });
     await expect(request.begin()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
   });
 
   it('is rejected with Retry-After while its repetition is running', async () => {
-    const { request } = setUp(remembered({ under_way: true }));
+    const { request } = setUp({ under_way: true });
     await expect(request.begin()).rejects.toMatchObject({
       code: 'conflict',
       extras: { headers: { 'retry-after': '1' } },
@@ -96,40 +93,34 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it('is rejected while another transaction holds the lock of the key', async () => {
-    const { keys, run } = setUp();
-    keys.lock.mockResolvedValue(false);
+    const { rows, run, sent } = setUp();
+    rows['idempotency_lock'] = [{ locked: false }];
     await expect(run(asItIs)).rejects.toMatchObject({ code: 'conflict' });
-    expect(keys.find).not.toHaveBeenCalled();
+    expect(sent('find')).toEqual([]);
   });
 
   it('ends its transaction with the response that a repetition committed meanwhile', async () => {
-    const { run } = setUp(remembered());
+    const { run } = setUp({});
     const error = await run(asItIs).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AnsweredBefore);
     expect(error).toMatchObject({ answer: { status: 201, body: '{"data":1}' } });
   });
 
   it.each([
-    ["the handler's own without one", {}, 200],
-    ['what is made of the result', { status: () => 201 }, 201],
-  ])('stores the response with the status: %s', async (_, options, status) => {
-    const { keys, run } = setUp();
+    ['the status of the handler', {}, 200],
+    ['the status of the options', { status: () => 201 }, 201],
+  ])('stores the response with %s', async (_, options, status) => {
+    const { run, stored } = setUp();
     await run(asItIs, options);
-    expect(keys.remember.mock.calls[0]![2]).toMatchObject({
-      status,
-      body: '{"data":"result"}',
-      sealed: false,
-    });
-    expect(keys.remember.mock.calls[0]![3]).toBeNull();
+    const body = '{"data":"result"}';
+    expect(stored()).toMatchObject({ status, body, sealed: false, provisionalForMs: null });
   });
 
   it('stores a response with a secret sealed, and returns it in plain text', async () => {
-    const { keys, request, run } = setUp();
+    const { request, run, stored } = setUp();
     await run(asItIs, { secret: true });
-    expect(keys.remember.mock.calls[0]![2]).toMatchObject({
-      body: `sealed({"data":"result"} for ${CONTEXT})`,
-      sealed: true,
-    });
+    const body = `sealed({"data":"result"} for ${CONTEXT})`;
+    expect(stored()).toMatchObject({ body, sealed: true });
     expect(await request.answer({ status: 200, body: 'other' })).toEqual({
       status: 200,
       body: '{"data":"result"}',
@@ -137,89 +128,83 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it('is rejected if a repetition has taken the row', async () => {
-    const { keys, run } = setUp();
-    keys.remember.mockResolvedValue(false);
+    const { rows, run } = setUp();
+    rows['idempotency_remember'] = [];
     await expect(run(asItIs)).rejects.toMatchObject({ code: 'conflict' });
   });
 
   it('continues in a later transaction although it lost the row, without another check', async () => {
-    const { keys, run } = setUp();
+    const { rows, run, sent } = setUp();
     await run(asItIs);
-    keys.remember.mockResolvedValue(false);
+    rows['idempotency_remember'] = [];
     await run(asItIs);
-    expect(keys.remember).toHaveBeenCalledTimes(2);
-    expect(keys.lock).toHaveBeenCalledTimes(1);
+    expect(sent('remember')).toHaveLength(2);
+    expect(sent('lock')).toHaveLength(1);
   });
 
   it('stores nothing in a transaction that ends after the response', async () => {
-    const { keys, request, run } = setUp();
+    const { request, run, sent } = setUp();
     await request.answer({ status: 200, body: '{}' });
     await run(asItIs);
-    expect(keys.remember).not.toHaveBeenCalled();
+    expect(sent('remember')).toEqual([]);
   });
 
   it('returns the response of the handler if nothing was committed', async () => {
-    const { keys, request } = setUp();
+    const { request, sent } = setUp();
     const participant = request.remember(asItIs);
     await participant.begin!(tx);
     await participant.finish!(tx, 'result');
     const given = { status: 200, body: '{}' };
     expect(await request.answer(given)).toBe(given);
-    expect(keys.complete).not.toHaveBeenCalled();
+    expect(sent('remember')).toHaveLength(1);
   });
 
   it('returns exactly the stored response if it is final', async () => {
-    const { keys, request, run } = setUp();
+    const { request, run, sent } = setUp();
     await run(asItIs, { status: () => 202 });
     const answer = await request.answer({ status: 200, body: 'other' });
     expect(answer).toEqual({ status: 202, body: '{"data":"result"}' });
-    expect(keys.complete).not.toHaveBeenCalled();
+    expect(sent('remember')).toHaveLength(1);
   });
 
   it('replaces a provisional response by the response of the handler, sealed if the first was sealed', async () => {
-    const { keys, request, run } = setUp();
+    const { request, run, stored } = setUp();
     await run(asItIs, { provisionalForMs: 5_000, secret: true });
-    expect(keys.remember.mock.calls[0]![3]).toBe(5_000);
+    expect(stored().provisionalForMs).toBe(5_000);
     const given = { status: 200, body: 'done' };
     expect(await request.answer(given)).toBe(given);
-    const { owner } = keys.remember.mock.calls[0]![2] as { owner: string };
     const body = `sealed(done for ${CONTEXT})`;
-    expect(keys.complete).toHaveBeenCalledWith(identity, {
-      owner,
-      status: 200,
-      body,
-      sealed: true,
-    });
+    const { owner } = stored();
+    expect(stored(1)).toEqual({ owner, status: 200, body, sealed: true, provisionalForMs: null });
   });
 
   it('still answers if the final response cannot be stored', async () => {
-    const { keys, request, run } = setUp();
+    const { rowsIn, request, run } = setUp();
     await run(asItIs, { provisionalForMs: 5_000 });
-    keys.complete.mockRejectedValue(new Error('The database is away.'));
+    rowsIn.mockRejectedValue(new Error('The database is away.'));
     const given = { status: 200, body: 'done' };
     expect(await request.answer(given)).toBe(given);
   });
 
   it('releases its key and claims it again in the next transaction', async () => {
-    const { keys, request, run } = setUp();
+    const { request, run, sent, stored } = setUp();
     await run(asItIs);
-    const { owner } = keys.remember.mock.calls[0]![2] as { owner: string };
     await transactions.run(async () => undefined, request.release());
-    expect(keys.release).toHaveBeenCalledWith(expect.anything(), identity, owner);
+    expect(sent('release')).toEqual([['ana', 'key-1', stored().owner]]);
     await run(asItIs);
-    expect(keys.lock).toHaveBeenCalledTimes(2);
+    expect(sent('lock')).toHaveLength(2);
   });
 
   it.each([
     ['nothing was remembered', false],
     ['the request was answered', true],
   ])('releases nothing when %s', async (_, wasRemembered) => {
-    const { keys, request, run } = setUp();
+    const { request, run, sent } = setUp();
     if (wasRemembered) {
       await run(asItIs);
       await request.answer({ status: 200, body: '{}' });
     }
     await request.release().finish!(tx, undefined);
-    expect(keys.release).not.toHaveBeenCalled();
+    expect(sent('release')).toEqual([]);
   });
 });

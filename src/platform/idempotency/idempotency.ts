@@ -1,23 +1,21 @@
+// SQL: advisory locks, and comparisons with the clock of the database, which TypeORM does not support.
 import {
   type CanActivate,
   createParamDecorator,
   type ExecutionContext,
   Injectable,
 } from '@nestjs/common';
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Column, type DataSource, Entity, Index, PrimaryColumn } from 'typeorm';
+import { type Statement, Statements } from '../database/statements.js';
 import { afterCommit, type Participant, type Tx } from '../database/transactions.js';
 import { AppError } from '../errors/app-error.js';
 import { AnsweredBefore } from '../http/answer.js';
 import type { Answer } from '../http/request.js';
 import { newId } from '../ids.js';
+import type { SealedColumn } from '../secrets/sealed-values.js';
 import { SecretBox } from '../secrets/secret-box.js';
-import {
-  IdempotencyRepository,
-  type RememberedAnswer,
-  type RequestIdentity,
-  secretContextOf,
-} from './idempotency.repository.js';
 
 /**
  * Parameter of a POST handler (`@Idempotent() idempotency: Idempotency`) that makes its effect happen once per
@@ -37,7 +35,7 @@ export interface Idempotency {
   release(): Participant;
 }
 
-export interface RememberOptions<T = unknown> {
+interface RememberOptions<T> {
   /** HTTP status of the stored response. Default: the status of the handler. */
   readonly status?: (result: T) => number;
   /** The response has a secret and is stored encrypted. */
@@ -52,6 +50,98 @@ export interface RememberOptions<T = unknown> {
 declare module 'fastify' {
   interface FastifyRequest {
     idempotency?: Idempotency;
+  }
+}
+
+@Entity('idempotency_keys')
+@Index('ix_idempotency_keys_kept_at', ['kept_at'])
+export class IdempotencyKeyEntity {
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_idempotency_keys' })
+  readonly principal: string;
+
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_idempotency_keys' })
+  readonly key: string;
+
+  @Column({ type: 'bytea' })
+  readonly fingerprint: Buffer;
+
+  @Column({ type: 'uuid' })
+  readonly owner: string;
+
+  @Column({ type: 'smallint' })
+  readonly status: number;
+
+  @Column({ type: 'text' })
+  readonly body: string;
+
+  @Column({ type: 'boolean' })
+  readonly sealed: boolean;
+
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly provisional_until: Date | null;
+
+  @Column({ type: 'timestamptz', default: () => 'now()' })
+  readonly kept_at: Date;
+}
+
+/** Binds an encrypted response to its row. */
+const contextOf = ({ principal, key }: { readonly principal?: string; readonly key?: string }) =>
+  `idempotency:${principal}\n${key}`;
+
+/** Stored responses with a secret, such as a new API key. They are kept for one day. */
+export const REMEMBERED_SECRETS: SealedColumn = {
+  table: 'idempotency_keys',
+  column: 'body',
+  id: ['principal', 'key'],
+  where: 'sealed',
+  context: contextOf,
+};
+
+const LOCK: Statement = {
+  name: 'idempotency_lock',
+  text: `select pg_try_advisory_xact_lock($1::bigint) as locked`,
+};
+
+const FIND: Statement = {
+  name: 'idempotency_find',
+  text: `
+    select fingerprint, status, body, sealed, coalesce(provisional_until > now(), false) as under_way
+      from idempotency_keys
+     where principal = $1 and key = $2 and kept_at > now() - interval '24 hours'`,
+};
+type Found = Pick<IdempotencyKeyEntity, 'fingerprint' | 'status' | 'body' | 'sealed'> & {
+  readonly under_way: boolean;
+};
+
+const REMEMBER: Statement = {
+  name: 'idempotency_remember',
+  text: `
+    insert into idempotency_keys (principal, key, fingerprint, owner, status, body, sealed, provisional_until)
+    values ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 millisecond')
+    on conflict on constraint pk_idempotency_keys do update
+    set fingerprint = excluded.fingerprint, owner = excluded.owner, status = excluded.status, body = excluded.body,
+        sealed = excluded.sealed, provisional_until = excluded.provisional_until, kept_at = excluded.kept_at
+    where idempotency_keys.owner = excluded.owner
+       or idempotency_keys.kept_at <= now() - interval '24 hours'
+    returning 1`,
+};
+
+const RELEASE: Statement = {
+  name: 'idempotency_release',
+  text: `delete from idempotency_keys where principal = $1 and key = $2 and owner = $3`,
+};
+
+const PRUNED_AT_ONCE = 1_000;
+const PRUNE = `
+  delete from idempotency_keys where (principal, key) in (
+    select principal, key from idempotency_keys where kept_at <= now() - interval '24 hours'
+     order by kept_at limit ${PRUNED_AT_ONCE} for update skip locked)`;
+
+/** Deletes expired keys, in batches so that no request waits long for a lock. */
+export async function pruneKeys(dataSource: DataSource, signal?: AbortSignal): Promise<void> {
+  while (!signal?.aborted) {
+    const [, pruned] = await dataSource.query<[unknown, number]>(PRUNE);
+    if (pruned < PRUNED_AT_ONCE) return;
   }
 }
 
@@ -79,7 +169,7 @@ export function isIdempotent(controller: object, method: string): boolean {
 @Injectable()
 export class IdempotencyGuard implements CanActivate {
   constructor(
-    private readonly keys: IdempotencyRepository,
+    private readonly statements: Statements,
     private readonly secrets: SecretBox,
   ) {}
 
@@ -89,21 +179,21 @@ export class IdempotencyGuard implements CanActivate {
     const { caller, headers, method } = request;
     const key = headers['idempotency-key'];
     if (typeof key !== 'string' || method !== 'POST' || !caller) return true;
-    const identity = identityOf(request, caller.name, key);
-    const { keys, secrets } = this;
-    const idempotency = new IdempotentRequest(keys, secrets, identity, http.getResponse());
-    request.idempotency = idempotency;
-    request.completeAnswer = (answer) => idempotency.answer(answer);
-    return idempotency.begin();
+    const identity = { principal: caller.name, key, fingerprint: fingerprintOf(request) };
+    const { statements, secrets } = this;
+    const idempotent = new IdempotentRequest(statements, secrets, identity, http.getResponse());
+    request.idempotency = idempotent;
+    request.completeAnswer = (answer) => idempotent.answer(answer);
+    return idempotent.begin();
   }
 }
 
-function identityOf(request: FastifyRequest, principal: string, key: string): RequestIdentity {
-  const fingerprint = createHash('sha256')
-    .update(`${request.method} ${request.url}\n`)
-    .update(request.body === undefined ? (request.received ?? '') : inOneOrder(request.body))
+/** JSON bodies are compared by value: a retry may use another key order or other whitespace. */
+function fingerprintOf({ method, url, body, received }: FastifyRequest): Buffer {
+  return createHash('sha256')
+    .update(`${method} ${url}\n`)
+    .update(body === undefined ? (received ?? '') : inOneOrder(body))
     .digest();
-  return { principal, key, fingerprint };
 }
 
 function inOneOrder(body: unknown): string {
@@ -121,42 +211,56 @@ const isRunning = (): AppError =>
 interface Stored {
   readonly answer: Answer;
   readonly secret: boolean;
-  readonly provisional: boolean;
+  readonly provisionalForMs: number | null;
 }
 
 export class IdempotentRequest implements Idempotency {
-  /** Distinguishes this request from its repetitions, which have the same key and identity. */
+  /** Distinguishes this request from its repetitions, which have the same key and fingerprint. */
   private readonly owner = newId();
   /** The response stored by a committed transaction of this request. */
   private stored?: Stored;
   private answered = false;
 
   constructor(
-    private readonly keys: IdempotencyRepository,
-    private readonly secrets: SecretBox,
-    private readonly identity: RequestIdentity,
+    private readonly statements: Pick<Statements, 'rowsIn'>,
+    private readonly secrets: Pick<SecretBox, 'open' | 'seal'>,
+    private readonly identity: Pick<IdempotencyKeyEntity, 'principal' | 'key' | 'fingerprint'>,
     private readonly reply: Pick<FastifyReply, 'statusCode'>,
   ) {}
 
   /** Throws the stored response of an earlier request with this key, or an error if the key cannot be used. */
   async begin(tx?: Tx): Promise<true> {
-    const earlier = await this.keys.find(this.identity, tx);
-    if (earlier) throw this.judge(earlier);
-    return true;
+    const { principal, key, fingerprint } = this.identity;
+    const [found] = await this.statements.rowsIn<Found>(tx, FIND, [principal, key]);
+    if (!found) return true;
+    if (!fingerprint.equals(found.fingerprint)) {
+      const message = 'This Idempotency-Key was used for another request within the last 24 hours.';
+      throw new AppError('idempotency_key_reused', message);
+    }
+    if (found.under_way) throw isRunning();
+    const { status, body, sealed } = found;
+    const text = sealed ? this.secrets.open(body, contextOf(this.identity)) : body;
+    throw new AnsweredBefore({ status, body: text });
   }
 
   remember<T>(render: (result: T) => unknown, options: RememberOptions<T> = {}): Participant<T> {
+    const { secret = false, provisionalForMs = null } = options;
     return {
       begin: async (tx) => {
         if (this.stored) return;
-        if (!(await this.keys.lock(tx, this.identity))) throw isRunning();
+        if (!(await this.lock(tx))) throw isRunning();
+        // The lock comes first, so that this reads what its previous holder committed.
         await this.begin(tx);
       },
       finish: async (tx, result) => {
         if (this.answered) return;
         const status = options.status?.(result) ?? this.reply.statusCode;
         const answer = { status, body: JSON.stringify({ data: render(result) }) };
-        await this.store(tx, answer, options);
+        const stored = { answer, secret, provisionalForMs };
+        const isOurs = await this.store(stored, tx);
+        // An earlier transaction of this request already had an effect, so a later one does not store its response.
+        if (!isOurs && !this.stored) throw isRunning();
+        afterCommit(tx, () => (this.stored = stored));
       },
     };
   }
@@ -165,46 +269,39 @@ export class IdempotentRequest implements Idempotency {
     return {
       finish: async (tx) => {
         if (!this.stored || this.answered) return;
-        await this.keys.release(tx, this.identity, this.owner);
+        const { principal, key } = this.identity;
+        await this.statements.rowsIn(tx, RELEASE, [principal, key, this.owner]);
         afterCommit(tx, () => (this.stored = undefined));
       },
     };
   }
 
   /** Receives the response of the handler. Returns the response for the client: the stored response if it is final. */
-  async answer(given: Answer): Promise<Answer> {
+  async answer(answer: Answer): Promise<Answer> {
     this.answered = true;
-    if (!this.stored) return given;
-    if (!this.stored.provisional) return this.stored.answer;
-    const row = this.rowOf(given, this.stored.secret);
+    if (!this.stored) return answer;
+    if (this.stored.provisionalForMs === null) return this.stored.answer;
     // If this write fails, the effect remains. Repetitions get "still running" until the provisional time ends.
-    await this.keys.complete(this.identity, row).catch(() => undefined);
-    return given;
+    await this.store({ ...this.stored, answer, provisionalForMs: null }).catch(() => false);
+    return answer;
   }
 
-  private async store<T>(tx: Tx, answer: Answer, options: RememberOptions<T>): Promise<void> {
-    const { secret = false, provisionalForMs = null } = options;
-    const row = this.rowOf(answer, secret);
-    const isOurs = await this.keys.remember(tx, this.identity, row, provisionalForMs);
-    // An earlier transaction of this request already had an effect, so a later one does not store its response.
-    if (!isOurs && !this.stored) throw isRunning();
-    afterCommit(tx, () => {
-      this.stored = { answer, secret, provisional: provisionalForMs !== null };
-    });
+  /** Locks the key until the end of the transaction. Returns false if another transaction holds the lock. */
+  private async lock(tx: Tx): Promise<boolean> {
+    const { principal, key } = this.identity;
+    const bits = hash('sha256', `idempotency\n${principal}\n${key}`, 'buffer').readBigInt64BE();
+    const [row] = await this.statements.rowsIn<{ locked: boolean }>(tx, LOCK, [String(bits)]);
+    return row!.locked;
   }
 
-  private judge({ fingerprint, under_way, status, body, sealed }: RememberedAnswer): Error {
-    if (!this.identity.fingerprint.equals(fingerprint)) {
-      const message = 'This Idempotency-Key was used for another request within the last 24 hours.';
-      return new AppError('idempotency_key_reused', message);
-    }
-    if (under_way) return isRunning();
-    const text = sealed ? this.secrets.open(body, secretContextOf(this.identity)) : body;
-    return new AnsweredBefore({ status, body: text });
-  }
-
-  private rowOf({ status, body }: Answer, sealed: boolean) {
-    const text = sealed ? this.secrets.seal(body, secretContextOf(this.identity)) : body;
-    return { owner: this.owner, status, body: text, sealed };
+  /** Stores a response, or replaces an earlier response of this request. Returns false if the row belongs to another request. */
+  private async store(
+    { answer: { status, body }, secret, provisionalForMs }: Stored,
+    tx?: Tx,
+  ): Promise<boolean> {
+    const { principal, key, fingerprint } = this.identity;
+    const text = secret ? this.secrets.seal(body, contextOf(this.identity)) : body;
+    const values = [principal, key, fingerprint, this.owner, status, text, secret];
+    return (await this.statements.rowsIn(tx, REMEMBER, [...values, provisionalForMs])).length > 0;
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { once } from 'node:events';
 import {
   type RateLimiterAbstract,
@@ -11,14 +11,7 @@ import {
 import { Settings } from '../config/settings.js';
 
 /** State of a limit for one key. Times are seconds from now, with fractions. */
-export interface LimitRecord {
-  /** Hits in the window, including the current one. */
-  readonly totalHits: number;
-  /** Time until the end of the window, and of a block. */
-  readonly timeToExpire: number;
-  readonly timeToBlockExpire: number;
-  readonly isBlocked: boolean;
-}
+export type LimitRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
 const KEY_PREFIX = 'its:limit';
 /** Short, because a slow shared counter is worse than a local one. */
@@ -37,12 +30,17 @@ const PROBE_MS = 1_000;
 export class LimitStorage implements ThrottlerStorage, OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('RateLimits');
   private readonly limiters = new Map<string, RateLimiterAbstract>();
-  private readonly redis: Redis | undefined;
+  private redis: Redis | undefined;
   private isAway = false;
 
-  constructor({ redisUrl }: Settings) {
+  constructor(private readonly settings: Settings) {}
+
+  async onModuleInit(): Promise<void> {
+    const { redisUrl } = this.settings;
     if (redisUrl === undefined) return;
-    this.redis = new Redis(redisUrl, {
+    // Loaded on demand, because the client takes much memory.
+    const { Redis } = await import('ioredis');
+    const redis = new Redis(redisUrl, {
       commandTimeout: COMMAND_TIMEOUT_MS,
       connectTimeout: LONGEST_RETRY_MS,
       disconnectTimeout: COMMAND_TIMEOUT_MS,
@@ -52,15 +50,12 @@ export class LimitStorage implements ThrottlerStorage, OnModuleInit, OnModuleDes
       maxRetriesPerRequest: 0,
       retryStrategy: (attempt) => Math.min(attempt * 100, LONGEST_RETRY_MS),
     });
-    this.redis.on('error', ({ message }: Error) => this.lost(message));
-    this.redis.on('close', () => this.lost('the connection ended'));
-    this.redis.on('ready', () => this.found());
-  }
-
-  async onModuleInit(): Promise<void> {
-    if (!this.redis || this.redis.status === 'ready') return;
+    redis.on('error', ({ message }: Error) => this.lost(message));
+    redis.on('close', () => this.lost('the connection ended'));
+    redis.on('ready', () => this.found());
+    this.redis = redis;
     const signal = AbortSignal.timeout(START_TIMEOUT_MS);
-    await once(this.redis, 'ready', { signal }).catch(() => undefined);
+    await once(redis, 'ready', { signal }).catch(() => undefined);
   }
 
   onModuleDestroy(): void {

@@ -53,9 +53,7 @@ export class LimitCounter {
   /** Sets the rate-limit headers, and rejects a request over the limit. 0 means no limit. */
   async charge({ name, perMinute }: NamedLimit, key: string, reply: FastifyReply): Promise<void> {
     if (perMinute === 0) return;
-    const state = await this.storage.increment(key, MINUTE, perMinute, MINUTE, name);
-    void reply.headers(headersOf(perMinute, state));
-    if (state.isBlocked) throw refusal(perMinute, state);
+    settle(perMinute, await this.storage.increment(key, MINUTE, perMinute, MINUTE, name), reply);
   }
 
   /** Charges further hits of an accepted request, such as the events of a body. Never rejects. */
@@ -70,7 +68,7 @@ export class LimitCounter {
    */
   async isFirst({ name, perMinute }: NamedLimit, message: string): Promise<boolean> {
     const state = await this.storage.increment(message, MINUTE, perMinute, MINUTE, name);
-    if (state.isBlocked) throw refusal(perMinute, state);
+    settle(perMinute, state);
     return state.totalHits === 1;
   }
 
@@ -85,27 +83,27 @@ export class LimitCounter {
     }));
     for (const { key, perMinute } of wider) {
       const state = await this.storage.peek(key, MINUTE, perMinute, limit.name);
-      if (!state.isBlocked) continue;
-      void reply.headers(headersOf(perMinute, state));
-      throw refusal(perMinute, state);
+      if (state.isBlocked) settle(perMinute, state, reply);
     }
     await this.charge(limit, own!.key, reply);
     for (const { key } of wider) await this.add(limit, key, 1);
   }
 }
 
-function headersOf(perMinute: number, { totalHits, timeToExpire }: LimitRecord) {
-  return {
+function settle(
+  perMinute: number,
+  { totalHits, timeToExpire, isBlocked }: LimitRecord,
+  reply?: FastifyReply,
+): void {
+  void reply?.headers({
     'x-ratelimit-limit': String(perMinute),
     'x-ratelimit-remaining': String(Math.max(0, perMinute - totalHits)),
     'x-ratelimit-reset': String(Math.ceil(presentTime() / 1000 + timeToExpire)),
-  };
-}
-
-function refusal(perMinute: number, { timeToExpire }: LimitRecord): AppError {
+  });
+  if (!isBlocked) return;
   const seconds = wholeSeconds(timeToExpire);
   const message = `At most ${perMinute} of these requests are allowed per minute. Retry in ${seconds} s.`;
-  return new AppError('rate_limited', message, { headers: { 'retry-after': String(seconds) } });
+  throw new AppError('rate_limited', message, { headers: { 'retry-after': String(seconds) } });
 }
 
 /** Disables the decorators of ThrottlerGuard, whose look-ups cost 4 µs per read. Handlers declare `@Limited`. */
@@ -118,7 +116,7 @@ const NO_DECORATORS = { getAllAndOverride: () => undefined } as unknown as Refle
 @Injectable()
 export class RateLimitGuard extends ThrottlerGuard {
   private readonly declared = new WeakMap<object, Limited | 'by method'>();
-  private readonly configured: Readonly<Record<LimitClass, number>>;
+  private readonly ofKeys: Readonly<Record<LimitClass, number>>;
   /** Web pages of people send more requests than programs. */
   private readonly ofPersons: Readonly<Record<LimitClass, number>>;
 
@@ -130,9 +128,9 @@ export class RateLimitGuard extends ThrottlerGuard {
     settings: Settings,
   ) {
     super(options, storage, NO_DECORATORS);
-    const { rateLimitRead, rateLimitPersonRead, rateLimitTriage: triage } = settings;
-    const { rateLimitWrite, rateLimitPersonWrite } = settings;
-    this.configured = { read: rateLimitRead, write: rateLimitWrite, triage };
+    const { rateLimitRead: read, rateLimitWrite: write, rateLimitTriage: triage } = settings;
+    this.ofKeys = { read, write, triage };
+    const { rateLimitPersonRead, rateLimitPersonWrite } = settings;
     this.ofPersons = { read: rateLimitPersonRead, write: rateLimitPersonWrite, triage };
   }
 
@@ -153,8 +151,8 @@ export class RateLimitGuard extends ThrottlerGuard {
   private limitOf(context: ExecutionContext): NamedLimit | undefined {
     const { caller, method } = context.switchToHttp().getRequest<FastifyRequest>();
     const declared = this.declarationOf(context);
-    if (declared === 'none') return undefined;
     if (typeof declared === 'object') return declared;
+    if (declared === 'none') return undefined;
     if (declared === 'login' || declared === 'logout') {
       return caller ? undefined : { name: declared, perMinute: STRANGERS_PER_MINUTE };
     }
@@ -167,11 +165,10 @@ export class RateLimitGuard extends ThrottlerGuard {
   /** A class never lowers the configured limit. A configured 0 means no limit. */
   private perMinute(name: LimitClass, caller: Caller | undefined): number {
     if (caller?.sessionId !== undefined) return this.ofPersons[name];
-    const own = caller?.limits?.[name];
-    if (own !== undefined) return own;
-    const configured = this.configured[name];
+    const configured = this.ofKeys[name];
     const isRaised = caller?.limit_class === 'integration' && name !== 'triage' && configured > 0;
-    return isRaised ? Math.max(configured, INTEGRATION_LIMITS[name]) : configured;
+    const ofClass = isRaised ? Math.max(configured, INTEGRATION_LIMITS[name]) : configured;
+    return caller?.limits?.[name] ?? ofClass;
   }
 
   /** By default, handlers with a role are limited; health, metrics, documents and receipts are not. */

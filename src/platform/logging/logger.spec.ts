@@ -59,7 +59,7 @@ describe('a log line on a terminal', () => {
       on: () => terminal,
       once: () => terminal,
     });
-    log(pino(terminalLines(terminal)));
+    log(pino(await terminalLines(terminal)));
     await new Promise(setImmediate);
     return written.join('');
   }

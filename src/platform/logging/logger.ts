@@ -2,7 +2,6 @@ import { Logger, type Params, PinoLogger } from 'nestjs-pino';
 import pino, { type DestinationStream } from 'pino';
 import type { Settings } from '../config/settings.js';
 import { presentSpan } from '../tracing/tracing.js';
-import pretty from 'pino-pretty';
 
 /** Field names that may hold a secret in a logged object, at the top level or one level down. */
 const SECRET_FIELDS = [
@@ -31,11 +30,8 @@ const redactPaths = SECRET_FIELDS.flatMap((field) => {
   return [field, `*${below}`, `req.headers${below}`, `headers${below}`];
 });
 
-/** Writes lines for people on a terminal, otherwise JSON. */
-export function createRootLogger(
-  settings: Settings,
-  destination = process.stdout.isTTY ? terminalLines(process.stdout) : undefined,
-): pino.Logger {
+/** @param destination by default stdout, in JSON */
+export function createRootLogger(settings: Settings, destination?: DestinationStream): pino.Logger {
   const options: pino.LoggerOptions = {
     level: settings.logLevel,
     base: undefined,
@@ -68,7 +64,8 @@ export function changeLevelOnSignal(logger: pino.Logger, configured: string): vo
 }
 
 /** Lines for people on a terminal: the message, requests in a few words, and errors with their stack. */
-export function terminalLines(terminal: NodeJS.WriteStream): DestinationStream {
+export async function terminalLines(terminal: NodeJS.WriteStream): Promise<DestinationStream> {
+  const { default: pretty } = await import('pino-pretty');
   return pretty({
     destination: terminal,
     sync: true,

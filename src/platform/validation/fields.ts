@@ -314,36 +314,16 @@ function firstWrong(list: unknown): string {
   return at < 0 ? '' : `.${at}`;
 }
 
-const HOUR = '(?:[01]\\d|2[0-3])';
-/** 60 is a leap second. */
-const SECOND = '(?:[0-5]\\d|60)(?:[.,]\\d+)?';
-const FORMS = [
-  ['-', ':'],
-  ['', ''],
-].map(([dash, colon]) => {
-  const day = `(\\d{4})${dash}(\\d\\d)${dash}(\\d\\d)`;
-  const time = `${HOUR}(?:${colon}[0-5]\\d(?:${colon}${SECOND})?)?`;
-  return new RegExp(`^${day}(?:T${time}(?:Z|[+-]${HOUR}(?::?[0-5]\\d)?)?)?$`, 'i');
-});
-
-/**
- * True if the text is an ISO 8601 date on an existing day, with or without a time, as other systems send it. Times of
- * this service are stricter: see isIsoTime.
- */
-export function isIso8601(text: string): boolean {
-  const [, ...parts] = FORMS.map((form) => form.exec(text)).find((match) => match) ?? [];
-  const day = parts.join('-');
-  const date = new Date(day).toJSON() as string | null;
-  // JavaScript converts 30 February to 2 March.
-  return day !== '' && date?.startsWith(day) === true;
-}
-
-/** The form of ISO 8601 that this service accepts: to the second, with a zone, in a year that PostgreSQL supports. */
-const MOMENT = /^(?!0000)[\d-]{10}T\d\d:\d\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/;
+/** ISO 8601 to the second with a zone, in a year that PostgreSQL supports. */
+const MOMENT =
+  /^((?!0000)\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
 
 /** True if the value is an ISO 8601 date and time with a zone, on an existing day. */
 export function isIsoTime(value: unknown): value is string {
-  return typeof value === 'string' && MOMENT.test(value) && isIso8601(value);
+  const day = typeof value === 'string' ? MOMENT.exec(value)?.[1] : undefined;
+  const date = day === undefined ? null : (new Date(day).toJSON() as string | null);
+  // JavaScript converts 30 February to 2 March.
+  return date?.startsWith(day!) === true;
 }
 
 export const Scalar = (options: FieldOptions) =>

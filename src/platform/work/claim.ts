@@ -1,7 +1,6 @@
 import type { Claimed, DefinedKind } from './kind.js';
 import { type ClaimedRow, type LaneRequest, LEVEL_COUNT } from './work.repository.js';
 
-/** Work that this replica has claimed, with the lease of the claim. */
 export class Claim {
   readonly work: Claimed;
   readonly id: string;
@@ -33,7 +32,6 @@ export class Claim {
     return performance.now() > this.expiresAt;
   }
 
-  /** True after a third of the lease. */
   get needsRenewal(): boolean {
     return performance.now() > this.expiresAt - (2 * this.leaseMs) / 3;
   }
@@ -51,10 +49,7 @@ export class Claim {
   }
 }
 
-/**
- * Times before the previous look from which a look reads again. Usually 2 s, because a row becomes visible after the time at which it
- * became ready. At intervals, a look reads further back: for long transactions, and after a restore.
- */
+/** A row becomes visible after it became ready, so a look reads again from 2 s before the previous look, at intervals further. */
 const LOOK_BACKS = [
   { everyMs: 30_000, backMs: Infinity },
   { everyMs: 2_000, backMs: 60_000 },
@@ -79,7 +74,6 @@ export class LookBack {
   }
 }
 
-/** The places of one lane on this replica. */
 export class Lane {
   private busy = 0;
   private lapsedBusy = 0;
@@ -102,7 +96,6 @@ export class Lane {
     return this.kind.inSet && this.busy > 0 ? 0 : this.places - this.busy;
   }
 
-  /** Begins a look. */
   request(): LaneRequest {
     const { name: lane, places, busy, free } = this;
     const backMs = this.lookBack.begin();
@@ -114,10 +107,7 @@ export class Lane {
     };
   }
 
-  /**
-   * Stores where the next look begins. A look claims rows by urgency, then by age. Returns true if more rows may wait.
-   * @param free places that the look could use
-   */
+  /** Stores where the next look begins. Returns true if more rows may wait. `free`: places that the look could use. */
   endLook(rows: readonly ClaimedRow[], free: number, at: Date): boolean {
     if (free <= 0) return false;
     this.lookBack.end();

@@ -21,14 +21,12 @@ import type {
 
 /** Poll interval for work of other replicas, and work that becomes due. Work of this replica starts at its commit. */
 const POLL_MS = 500;
-/** Work that arrives within this time becomes one set. */
 const REST_MS = 5;
 const RENEW_MS = 1_000;
 const RETRY_MS = 500;
 /** Maximum wait for a lock. Work that waits longer is retried later, so that it delays no other work. */
 const LOCK_WAIT_MS = 1_000;
 const MAX_ERROR = 2_000;
-/** Maximum time for aborted work to end. Afterwards its lease must expire. */
 const ABORT_MS = 300;
 
 interface Note {
@@ -101,7 +99,6 @@ export class WorkWorker {
     this.looking.wake();
   }
 
-  /** Adds work in the transaction of the caller. This worker starts it after the commit. */
   async addClaimed(
     tx: Tx,
     kind: DefinedKind,
@@ -125,7 +122,6 @@ export class WorkWorker {
     return ends;
   }
 
-  /** Stops claiming work. */
   async pause(): Promise<void> {
     this.isStopping = true;
     await this.looking.stop();
@@ -175,7 +171,6 @@ export class WorkWorker {
     if (look.made_ready || mayHaveMore || hasChanged) this.wake();
   }
 
-  /** Returns true if a lane is new or its number of places changed. */
   private updateLanes(lanes: readonly LimitedLane[]): boolean {
     let hasChanged = false;
     for (const { lane: name, kind, places } of lanes) {
@@ -200,7 +195,6 @@ export class WorkWorker {
     }
   }
 
-  /** Starts the claimed work. Returns true if a lane with free places may have more work. */
   private startClaimed(
     requests: readonly LaneRequest[],
     { claimed, free, at }: ClaimLook,

@@ -11,10 +11,8 @@ import {
   fieldRead,
   isRoot,
   type Node,
-  nodesOf,
   placeholdersOf,
   positionOf,
-  readsClassification,
   readTemplate,
   type Root,
   ROOTS,
@@ -22,17 +20,19 @@ import {
   TEMPLATE_ROOTS,
   withExpression,
 } from './expression.js';
-import { asSentence, ExpressionError, fail, LANGUAGE } from './operations.js';
+import { asSentence, ExpressionError, fail, LANGUAGE } from './cel.js';
 
 type Variables = PlaybookDefinition['variables'];
 type Fields = Readonly<Record<string, string>>;
 
-/** Incident of the API, with the classification of its verdict. Other fields of the verdict are only in `verdict`. */
-const INCIDENT: Fields = {
-  ...Object.fromEntries(['classification', ...INCIDENT_TEXTS].map((name) => [name, 'string'])),
+const INCIDENT_WITHOUT_VERDICT: Fields = {
+  ...Object.fromEntries(INCIDENT_TEXTS.map((name) => [name, 'string'])),
   fields: 'map<string, dyn>',
   raw_data: 'map<string, dyn>',
 };
+
+/** Only texts for people can read the classification: elsewhere, the model that decided the verdict could choose a target. */
+const INCIDENT: Fields = { ...INCIDENT_WITHOUT_VERDICT, classification: 'string' };
 
 const VERDICT: Fields = {
   classification: 'string',
@@ -71,7 +71,6 @@ function typeOfJson(value: unknown): string {
   return types[typeof value as keyof typeof types] ?? 'string';
 }
 
-/** Returns the type name of an expression in the step at this position, as the library writes it. Throws ExpressionError. */
 type TypeOf = (tree: Node, position: number, isForPeople?: boolean) => string;
 
 function typesOf(variables: Variables, steps: readonly string[]): TypeOf {
@@ -81,21 +80,11 @@ function typesOf(variables: Variables, steps: readonly string[]): TypeOf {
   const types = COMMON.clone()
     .registerType('Variables', { fields })
     .registerVariable('variables', 'Variables');
-  const readable = {
-    incident: Object.keys(INCIDENT),
-    verdict: Object.keys(VERDICT),
-    variables: Object.keys(fields),
-  };
+  const readable = { verdict: Object.keys(VERDICT), variables: Object.keys(fields) };
   return (tree, position, isForPeople = false) => {
-    // Elsewhere, a model could choose the action.
-    const refused = isForPeople ? undefined : nodesOf(tree).find(readsClassification);
-    if (refused) {
-      fail(
-        'Only texts for people can read incident.classification. A condition can read verdict.classification.',
-        refused.pos,
-      );
-    }
-    checkFields(tree, { ...readable, steps: steps.slice(0, position) });
+    const incident = isForPeople ? INCIDENT : INCIDENT_WITHOUT_VERDICT;
+    const earlier = steps.slice(0, position);
+    checkFields(tree, { ...readable, incident: Object.keys(incident), steps: earlier });
     const { type, error } = types.check(tree.input);
     if (type !== undefined) return type;
     if (!(error instanceof CelTypeError)) throw new Error('The library read this before.');

@@ -3,6 +3,7 @@ import { parameterErrors } from '../../action-catalogue/parameters.js';
 import type { ActionResult, Parameters } from '../../actions/action.js';
 import { defangForPeople } from '../../incidents/defang.js';
 import type { Incident } from '../../incidents/incident.js';
+import { isKept } from '../../platform/http/strict-json.js';
 import { storable } from '../../platform/text.js';
 import type { WrittenStep } from '../playbook.js';
 import {
@@ -17,24 +18,13 @@ import {
   withExpression,
 } from './expression.js';
 import { Interpreter } from './interpreter.js';
-import {
-  asTruth,
-  Budget,
-  ExpressionError,
-  fail,
-  type Members,
-  needs,
-  textOf,
-  type Value,
-} from './operations.js';
+import { asTruth, ExpressionError, fail, type Members, needs, textOf, type Value } from './cel.js';
 
 export interface RunInput {
-  /** If absent, `incident` and `verdict` are empty. */
   readonly incident?: Incident;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Results of earlier steps that later steps can read, by name. A skipped step has no result. */
 export type Outcomes = Readonly<Record<string, { readonly result?: ActionResult }>>;
 
 export type Values = ReadonlyMap<Root, Value>;
@@ -77,35 +67,27 @@ function asJson(value: object): Members {
   return JSON.parse(JSON.stringify(value)) as Members;
 }
 
-/** JSON.parse whose reviver receives the source text of each value. */
 type Parse = (
   text: string,
   reviver: (key: string, value: Value, context: { readonly source: string }) => Value,
 ) => Value;
 
-/** Finds numbers with 16 digits or an exponent, which may change. A reviver makes the parser many times slower. */
+/** Numbers that may change, and then become text. A reviver makes the parser many times slower. */
 const ODD_NUMBER = /\d{16}|\dE/i;
 
-/** Parses JSON. A number that would change becomes text with the same digits. */
 function exactly(json: string): Value {
   if (!ODD_NUMBER.test(json)) return JSON.parse(json) as Value;
   return (JSON.parse as Parse)(json, (_, value, { source }) => {
-    if (typeof value !== 'number') return value;
-    const isKept = /[.E]/i.test(source) ? Number.isFinite(value) : Number.isSafeInteger(value);
-    return isKept ? value : source;
+    return typeof value !== 'number' || isKept(source) ? value : source;
   });
 }
 
 export type Decision =
   | { readonly kind: 'run'; readonly parameters: Parameters }
   | { readonly kind: 'skip' }
-  /** The condition or a parameter has no value, or the action rejects the value. */
   | { readonly kind: 'error'; readonly message: string };
 
-/**
- * Evaluates the condition and the parameters of the step at this position. The same steps and values always give the same
- * decision. The cost is bounded for the step, and for all steps together.
- */
+/** The same steps and values always give the same decision. */
 export function decideStep(
   steps: readonly WrittenStep[],
   position: number,
@@ -115,7 +97,7 @@ export function decideStep(
   const { condition, action, parameters } = steps[position]!;
   const path = `steps.${position}`;
   const failed = (message: string): Decision => ({ kind: 'error', message: `${path}.${message}` });
-  const interpreter = new Interpreter(Budget.forOneOf(steps.length));
+  const interpreter = new Interpreter(steps.length);
   let field = `${path}.condition`;
   try {
     if (!ignoresCondition && condition !== undefined) {

@@ -7,15 +7,7 @@ import {
   MOST_LEVELS_BUILT,
   MOST_NESTED_LOOPS,
 } from '../limits.js';
-import {
-  asSentence,
-  ExpressionError,
-  fail,
-  FUNCTIONS,
-  LANGUAGE,
-  METHODS,
-  RAW,
-} from './operations.js';
+import { asSentence, ExpressionError, fail, FUNCTIONS, LANGUAGE, METHODS, RAW } from './cel.js';
 
 export type Node = ASTNode;
 
@@ -33,7 +25,6 @@ export function nodesOf(node: Node): Node[] {
   return [node, ...childrenOf(node).flatMap(nodesOf)];
 }
 
-/** Returns the child nodes. Operands are nodes, lists of nodes and texts. */
 export function childrenOf(node: Node): readonly Node[] {
   const operands: readonly unknown[] = [node.args].flat(2);
   return operands.filter(
@@ -65,15 +56,11 @@ export function isLoop(name: string): name is Loop {
   return (LOOPS as readonly string[]).includes(name);
 }
 
-/** True for `raw(…)`, whose value is not defanged in texts for people. */
 export function isRaw(node: Node): boolean {
   return node.op === 'call' && node.args[0] === RAW;
 }
 
-/**
- * Parses an expression. The library accepts all of CEL, but this function rejects parts that the language of playbooks does not
- * have. Throws ExpressionError with the position.
- */
+/** Rejects parts of CEL that the language of playbooks does not have. Throws ExpressionError with the position. */
 export function readExpression(text: string, roots: readonly Root[]): Node {
   if (text.length > LONGEST_EXPRESSION) {
     fail(`An expression has at most ${LONGEST_EXPRESSION} characters.`, 0);
@@ -126,7 +113,6 @@ function problemOf(node: Node, roots: readonly Root[]): string | undefined {
   return isRoot(variable.args) ? `The name ${variable.args} has a meaning already.` : undefined;
 }
 
-/** Returns the nesting depth of loops. A loop over the list of another loop is not nested in the other loop. */
 function loopsNested(node: Node): number {
   if (node.op !== 'rcall' || !isLoop(node.args[0])) {
     return Math.max(0, ...childrenOf(node).map(loopsNested));
@@ -203,12 +189,10 @@ export function withExpression<T>(
 type Expressions = Pick<WrittenStep, 'condition' | 'parameters'>;
 
 export function stepsReadBy(step: Expressions): ReadonlySet<string> {
-  // An expression that does not parse is never evaluated, because the step fails earlier.
   const fields = (nodesOfStep(step) ?? []).map(fieldRead);
   return new Set(fields.flatMap((field) => (field?.root === 'steps' ? [field.name] : [])));
 }
 
-/** Returns all nodes of the condition and the templates; `undefined` if one does not parse. Saved playbooks always parse. */
 function nodesOfStep({ condition, parameters }: Expressions): Node[] | undefined {
   try {
     const templates = Object.values(parameters).filter((value) => typeof value === 'string');
@@ -240,7 +224,6 @@ export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<st
     return node.op === 'id' && node.args === 'verdict';
   };
   for (const step of steps) {
-    // An expression that does not parse counts as an expression that reads all fields.
     const nodes = nodesOfStep(step);
     const isUnder = mayHaveEnded || !nodes || nodes.some(depends);
     if (nodes?.some(readsClassification)) telling.add(step.name);
@@ -251,7 +234,6 @@ export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<st
   return under;
 }
 
-/** True if the node reads the classification of the incident, which only texts for people can contain. */
 export function readsClassification(node: Node): boolean {
   const read = fieldRead(node);
   return read?.root === 'incident' && read.name === 'classification';

@@ -1,7 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { readExpression, ROOTS } from './expression.js';
 import { MOST_NESTED_LOOPS } from '../limits.js';
-import { Budget, ExpressionError, type Value } from './operations.js';
+import { ExpressionError, type Value } from './cel.js';
 import { Interpreter, type Scope } from './interpreter.js';
 import { Random } from '../../../test/support/playbooks/random.js';
 
@@ -29,7 +29,7 @@ const ERROR = Symbol('error');
 
 function ours(text: string): unknown {
   try {
-    return plain(new Interpreter(new Budget()).value(readExpression(text, ROOTS), SCOPE));
+    return plain(new Interpreter().value(readExpression(text, ROOTS), SCOPE));
   } catch (error) {
     if (error instanceof ExpressionError) return ERROR;
     throw error;

@@ -15,7 +15,6 @@ import {
   PlaybookRunRequestDto,
   PlaybookRunsQueryDto,
   PlaybookRunSummaryDto,
-  presentDryRun,
   presentRun,
   presentStarted,
   presentSummary,
@@ -71,7 +70,7 @@ export class PlaybookRunsController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StartedPlaybookRunDto | PlaybookDryRunDto> {
-    if (body.dry_run) return presentDryRun(await this.runs.dryRun(playbook, body));
+    if (body.dry_run) return await this.runs.dryRun(playbook, body);
     const remember = idempotency.remember(presentStarted, {
       status: statusOfRun,
       provisionalForMs: this.runs.answeredWithinMs,

@@ -51,7 +51,6 @@ export class AttentionMarkEntity {
 }
 
 const DAY_MS = 86_400_000;
-/** Maximum age of listed items, in days. */
 export const LISTED_DAYS = 30;
 
 const FOUND = ATTENTION_KINDS.map((kind) => {

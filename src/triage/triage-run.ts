@@ -112,10 +112,8 @@ export class TriageRunEntity {
 }
 
 export const RUN_COLUMNS = columnsOf(TriageRunEntity, []);
-/** Lists omit large columns. */
 export const LISTED_COLUMNS = columnsOf(TriageRunEntity, ['points', 'tool_calls']);
 
-/** A run for readers. */
 export type TriageRun = Omit<TriageRunEntity, 'status' | 'points' | 'tool_calls'> &
   Partial<Pick<TriageRunEntity, 'points' | 'tool_calls'>> & {
     readonly status: RunStatus;

@@ -43,7 +43,6 @@ export interface Outcome {
   readonly isWaiting?: boolean;
   readonly unavailable?: ModelUnavailableError;
   readonly notes?: readonly string[];
-  /** Values of the attempt for columns of the run. */
   readonly columns?: Partial<TriageRunEntity>;
   readonly tokens?: TokenUse;
 }
@@ -81,10 +80,7 @@ export class RunEndings implements OnModuleInit {
     });
   }
 
-  /**
-   * Returns the changed runs by id, without runs that had already ended.
-   * @param locked the incidents, if the caller has locked them
-   */
+  /** Returns the changed runs by id, without runs that had already ended. */
   async write(
     tx: Tx,
     outcomes: readonly Outcome[],

@@ -231,11 +231,11 @@ const KINDS = {
     where: [
       'x.enabled',
       'x.deleted_at is null',
-      'x.failing_since is not null',
       'x.unhealthy_reported_at is not null',
+      `x.failing_since <= now() - interval '10 minutes'`,
     ],
     reason: `coalesce(x.last_error, '')`,
-    at: 'x.unhealthy_reported_at',
+    at: `greatest(x.unhealthy_reported_at, x.failing_since + interval '10 minutes')`,
     link: `'/api/notification-channels/' || x.id`,
   },
   notifications_dead: {

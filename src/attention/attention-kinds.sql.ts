@@ -225,11 +225,15 @@ const KINDS = {
     link: `'/api/webhooks/' || x.source`,
   },
   connector_unhealthy: unhealthy('connectors', 'health_message'),
-  notification_channel_unhealthy: unhealthy(
-    'notification_channels',
-    'last_error',
-    'x.failing_since is not null',
-  ),
+  // The report may be about failures of an earlier configuration.
+  notification_channel_unhealthy: {
+    ...unhealthy(
+      'notification_channels',
+      'last_error',
+      `x.failing_since <= now() - interval '10 minutes'`,
+    ),
+    at: `greatest(x.unhealthy_reported_at, x.failing_since + interval '10 minutes')`,
+  },
   notifications_dead: {
     adminOnly: true,
     from: `notification_channels x

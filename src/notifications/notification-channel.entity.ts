@@ -1,17 +1,22 @@
 import { Column, Entity, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Severity } from '../incidents/incident.js';
+import { presentTime } from '../platform/clock.js';
 import { TargetRow } from '../targets/target-rows.js';
 import type { Changed } from '../targets/targets-service.js';
 import type { Audience } from './channel-type.js';
+import { UNHEALTHY_AFTER_MS } from './delivery-rules.js';
 import type { NotifiedEvent } from './notification.js';
 
 export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
 export type ChannelStatus = (typeof CHANNEL_STATUSES)[number];
 
 export function channelStatusOf(channel: ChannelEntity): ChannelStatus {
-  if (!channel.enabled) return 'disabled';
-  if (!channel.failing_since) return 'healthy';
-  return channel.unhealthy_reported_at ? 'unhealthy' : 'degraded';
+  const { enabled, failing_since, unhealthy_reported_at } = channel;
+  if (!enabled) return 'disabled';
+  if (!failing_since) return 'healthy';
+  // The report may be about failures of an earlier configuration.
+  const isLong = failing_since.getTime() <= presentTime() - UNHEALTHY_AFTER_MS;
+  return unhealthy_reported_at && isLong ? 'unhealthy' : 'degraded';
 }
 
 export const WORKING = { failures: 0, failing_since: null, last_error: null };

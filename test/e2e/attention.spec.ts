@@ -198,7 +198,7 @@ describe('the list of attention items', () => {
     const [channel] = await query(
       `insert into notification_channels (id, name, type, audience, enabled, events, min_severity, config, created_by,
          failures, failing_since, last_error, unhealthy_reported_at)
-       values (gen_random_uuid(), 'pager', 'webhook', 'programs', true, '{}', 'low', '{}', 'test', 9, now(), 'It hangs.', now())
+       values (gen_random_uuid(), 'pager', 'webhook', 'programs', true, '{}', 'low', '{}', 'test', 9, now() - interval '1 hour', 'It hangs.', now())
        returning id`,
     );
     const lose = () =>

@@ -245,7 +245,7 @@ export class KillSwitch {
   }
 }
 
-export type ActiveSwitch = Pick<KillSwitchEntity, 'reason' | 'activated_by' | 'activated_at'>;
+type ActiveSwitch = Pick<KillSwitchEntity, 'reason' | 'activated_by' | 'activated_at'>;
 
 /** Used by a restore, whose current database may be empty. */
 export async function findActiveSwitch(tx: Tx): Promise<ActiveSwitch | undefined> {

@@ -79,7 +79,7 @@ describe('the verification of the audit trail', () => {
     while (ends.length < runs) await nextTurn();
   };
 
-  it('runs once for all callers that come during a run, after that run, even if it fails', async () => {
+  it('runs once more, after the current run, for all callers that arrive during the current run', async () => {
     const first = trail.verify();
     await begun(1);
     const others = [1, 2, 3, 4].map(() => trail.verify());

@@ -90,7 +90,7 @@ export class AuditWitness {
     if (!containsSeal && !this.rewound) {
       const [seen, last] = [this.head, end.lastSeal].map(({ seq, hash }) => `${seq} ${hex(hash)}`);
       this.logger.error(
-        `The audit chain was set back: it had reached ${seen} and now ends at ${last}. If a backup was restored, run npm run audit -- accept-head.`,
+        `The audit chain lost entries: its last known entry is ${seen}, but the chain now ends at ${last}. If a backup was restored, run npm run audit -- accept-head.`,
       );
     }
     this.rewound = !containsSeal;

@@ -100,7 +100,7 @@ export function loginPage({
   const session =
     principal === undefined
       ? ''
-      : `    <p>You are logged in as <strong>${escapeHtml(principal)}</strong>. <a href="${escapeHtml(next)}">Go on</a>, <a href="/login/password">change your password</a>, or log in as someone else.</p>
+      : `    <p>You are logged in as <strong>${escapeHtml(principal)}</strong>. <a href="${escapeHtml(next)}">Continue</a>, <a href="/login/password">change your password</a>, or log in as another user.</p>
     <form method="post" action="/logout"><button type="submit">Log out</button></form>
 `;
   const form = `    <form method="post" action="/login">${nextField(next)}
@@ -114,10 +114,10 @@ ${WHOSE_ACCOUNT}`;
   return framedPage('Log in', error, session, form);
 }
 
-const WHOSE_ACCOUNT = `    <p class="hint">No account, or the password forgotten? An admin of this service makes one, or sets a new password.</p>
+const WHOSE_ACCOUNT = `    <p class="hint">Do you need an account or a new password? Ask an admin of this service.</p>
     <details>
-      <summary>You have just installed it?</summary>
-      <p>The first start made the user <code>admin</code>. Its password is in the file <code>bootstrap-credentials.json</code> in the folder of the service's data, or is what <code>BOOTSTRAP_ADMIN_PASSWORD</code> was set to. On the machine itself, <code>npm run create-admin</code> makes another admin.</p>
+      <summary>Is the service newly installed?</summary>
+      <p>The first start created the user <code>admin</code>. Its password is in the file <code>bootstrap-credentials.json</code> in the data folder, or is the value of <code>BOOTSTRAP_ADMIN_PASSWORD</code>. On the machine of the service, <code>npm run create-admin</code> creates another admin.</p>
     </details>`;
 
 export function passwordPage(

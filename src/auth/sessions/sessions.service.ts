@@ -216,8 +216,8 @@ export class SessionsService implements OnModuleInit {
   private async endByToken(tx: Tx, token: string): Promise<string | undefined> {
     const tokenHash = sessionHashOf(token);
     if (tokenHash === undefined) return undefined;
-    afterCommit(tx, () => this.credentials.forget());
     const [[ended]] = await tx.query<[{ username: string }[]]>(END_SESSION, [tokenHash]);
+    if (ended) afterCommit(tx, () => this.credentials.forget());
     return ended?.username;
   }
 }

@@ -10,16 +10,9 @@ import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { AuthenticationGuard, RoleGuard } from './auth/authentication/authentication.js';
 import { SameOriginGuard } from './auth/guards/same-origin.guard.js';
-import {
-  PlatformModule,
-  WorkModule,
-  SecretsModule,
-  LimitsModule,
-  MetricsModule,
-} from './platform/platform.module.js';
+import { PlatformModule, SecretsModule, WorkModule } from './platform/platform.module.js';
 import { RefusalFilter } from './auth/refusals/refusals.js';
-import { InputGuard } from './platform/http/input.guard.js';
-import { RequestGuard } from './platform/http/request.guard.js';
+import { InputGuard, RequestGuard } from './platform/http/request.guard.js';
 import { ErrorFilter } from './platform/http/answer.js';
 import { loggerParams } from './platform/logging/logger.js';
 import { createValidationPipe } from './platform/validation/validation.pipe.js';
@@ -54,11 +47,9 @@ export class AppModule {
       imports: [
         LoggerModule.forRoot(loggerParams(logger)),
         PlatformModule.on(settings, dataSource),
-        MetricsModule,
         WorkModule,
         SecretsModule,
         AuditModule,
-        LimitsModule,
         AuthModule,
         IncidentsModule,
         KillSwitchModule,

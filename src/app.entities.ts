@@ -4,9 +4,7 @@
 export { ActionEntity } from './actions/action.js';
 export { AttentionMarkEntity } from './attention/attention.service.js';
 export * from './audit/audit.entity.js';
-export { ApiKeyEntity } from './auth/keys/api-key.entity.js';
-export { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entity.js';
-export { UserEntity } from './auth/users/user.entity.js';
+export { ApiKeyEntity, KnownNetworkEntity, SessionEntity, UserEntity } from './auth/auth.entity.js';
 export { ConnectorEntity } from './connectors/connector.entity.js';
 export { IncidentEntity } from './incidents/incident.js';
 export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
@@ -19,7 +17,7 @@ export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
 export * from './platform/work/work.entity.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { PlaybookRunEntity, PlaybookRunStepEntity } from './playbooks/runs/playbook-run.js';
-export { IncidentIndicatorEntity, TriageRunEntity } from './triage/triage-run.js';
+export { TriageRunEntity } from './triage/triage-run.js';
 export {
   WebhookEventEntity,
   WebhookSeenEventEntity,

@@ -2,7 +2,7 @@ import { stopAsked } from './process-start.js';
 import { version } from './platform/config/process.js';
 import { openWithKeys } from './app.database.js';
 import { createApp } from './app.setup.js';
-import { WhoCanLogIn } from './auth/bootstrap/bootstrap.service.js';
+import { Bootstrap } from './auth/bootstrap.js';
 import { createRootLogger, changeLevelOnSignal, terminalLines } from './platform/logging/logger.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     const { database } = await openWithKeys(settings, log, giveUp);
     log(`Database: ${database.place}`);
     const app = await createApp({ settings, dataSource: database.dataSource, logger });
-    const who = await app.get(WhoCanLogIn).inWords();
+    const who = await app.get(Bootstrap).whoCanLogIn();
     await collectGarbage();
     await releasePort();
     await app.listen(settings.port, settings.host);

@@ -1,5 +1,5 @@
 import { REPEATABLE_TYPES } from '../action-catalogue/action-types.js';
-import { SECRETS_LOST } from '../targets/target-secrets.js';
+import { SECRETS_LOST } from '../targets/target-rows.js';
 import type { Role } from '../platform/access/roles.js';
 import { sortWords } from '../platform/paging/page.js';
 
@@ -53,9 +53,17 @@ const isNotRepeated = (statuses: string, type = 'x.action_type') => `not exists 
 const REPEATABLE = REPEATABLE_TYPES.map((type) => `'${type}'`).join(', ');
 const REQUESTED_AGAIN = `'pending', 'pending_approval', 'completed'`;
 
-const failedAction = (condition: string): Kind => ({
+const ACTION = {
   from: 'actions x',
   byId: true,
+  subject: `'act-' || x.id`,
+  name: 'x.action_type',
+  link: `'/api/actions/act-' || x.id`,
+  incident: 'x.incident_id',
+} as const;
+
+const failedAction = (condition: string): Kind => ({
+  ...ACTION,
   where: [
     `x.status = 'failed'`,
     condition,
@@ -63,12 +71,8 @@ const failedAction = (condition: string): Kind => ({
     // The possible effect was not rolled back.
     `not exists (select from actions undone where undone.rollback_of = x.id and undone.status = 'completed')`,
   ],
-  subject: `'act-' || x.id`,
-  name: 'x.action_type',
   reason: `coalesce(x.result->>'message', '')`,
   at: 'coalesce(x.executed_at, x.requested_at)',
-  link: `'/api/actions/act-' || x.id`,
-  incident: 'x.incident_id',
 });
 
 /** Newest report about an incident that did not change the decision of a person. */
@@ -127,7 +131,7 @@ const KINDS = {
     name: `run.playbook_name || ': ' || step.name`,
     reason: `x.requested_by || ' rolled back its ' || original.action_type || ': ' || coalesce(x.reason, '')`,
     at: 'coalesce(x.executed_at, x.requested_at)',
-    link: `'/api/actions/act-' || x.id`,
+    link: ACTION.link,
     incident: 'run.incident_id',
   },
   playbook_runs_rate_limited: {
@@ -144,20 +148,16 @@ const KINDS = {
   action_failed: failedAction(`coalesce(x.result->>'code', '') <> 'outcome_unknown'`),
   action_outcome_unknown: failedAction(`x.result->>'code' = 'outcome_unknown'`),
   approval_expired: {
+    ...ACTION,
     from: 'actions x join incidents i on i.id = x.incident_id',
-    byId: true,
     where: [
       `x.status = 'rejected'`,
       `x.rejection_code = 'expired'`,
       `i.status <> 'resolved'`,
       isNotRepeated(REQUESTED_AGAIN),
     ],
-    subject: `'act-' || x.id`,
-    name: 'x.action_type',
     reason: 'x.rejection_reason',
     at: 'x.rejected_at',
-    link: `'/api/actions/act-' || x.id`,
-    incident: 'x.incident_id',
   },
   triage_failed: {
     from: 'triage_runs x join incidents i on i.id = x.incident_id',

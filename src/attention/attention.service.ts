@@ -2,8 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { AuditLog } from '../audit/audit-log.js';
-import { requireRole } from '../auth/authorisation.js';
-import type { Principal } from '../auth/principal.js';
+import { type Principal, requireRole } from '../auth/principal.js';
 import { Clock } from '../platform/clock.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import { type Participant, Transactions } from '../platform/database/transactions.js';

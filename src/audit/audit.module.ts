@@ -1,16 +1,13 @@
 import { Global, Module } from '@nestjs/common';
-import { ChangeFeed } from './changes/change-feed.js';
-import { VersionHistory } from './changes/version-history.js';
-import { AuditSealer, AuditSealingLoop } from './chain/audit-sealer.js';
-import { AuditChainRepository } from './chain/audit-chain.repository.js';
-import { AuditExport } from './export/audit-export.js';
-import { AuditKeys } from './chain/audit-chain.js';
-import { AuditRepository } from './audit.repository.js';
-import { AuditLog } from './audit-log.js';
-import { AuditVerifier } from './chain/audit-verifier.js';
-import { AuditWitness } from './chain/audit-witness.js';
 import { AuditController } from './audit.controller.js';
-import { AuditService, AuditSignals } from './audit.service.js';
+import { AuditLog } from './audit-log.js';
+import { AuditService } from './audit.service.js';
+import { AuditChainRepository } from './chain/audit-chain.repository.js';
+import { AuditKeys } from './chain/audit-chain.js';
+import { AuditTrail } from './chain/audit-trail.js';
+import { AuditWitness } from './chain/audit-witness.js';
+import { ChangeFeed } from './changes/change-feed.js';
+import { AuditExport } from './export/audit-export.js';
 
 @Global()
 @Module({
@@ -20,16 +17,11 @@ import { AuditService, AuditSignals } from './audit.service.js';
     AuditLog,
     AuditWitness,
     AuditChainRepository,
-    AuditSealer,
-    AuditSealingLoop,
-    AuditSignals,
-    AuditVerifier,
-    AuditRepository,
-    AuditExport,
+    AuditTrail,
     AuditService,
+    AuditExport,
     ChangeFeed,
-    VersionHistory,
   ],
-  exports: [AuditLog, ChangeFeed, VersionHistory],
+  exports: [AuditLog, ChangeFeed],
 })
 export class AuditModule {}

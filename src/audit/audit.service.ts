@@ -1,58 +1,34 @@
+// SQL: page and total in one statement, and a total that counts only rows that may be unsealed.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Clock } from '../platform/clock.js';
-import { Batcher } from '../platform/concurrency/batcher.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
+import { firstIdAt } from '../platform/ids.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
-import type { AuditQueryDto, AuditVerificationDto } from './audit.dto.js';
-import { AuditRepository } from './audit.repository.js';
-import { AuditChainRepository } from './chain/audit-chain.repository.js';
-import { AuditSealingLoop } from './chain/audit-sealer.js';
-import { AuditVerifier } from './chain/audit-verifier.js';
+import type { Page } from '../platform/paging/page.js';
+import type { AuditQueryDto, AuditRecordDto } from './audit.dto.js';
+import { subjectId } from './audit-log.js';
+import {
+  AuditChainRepository,
+  BEYOND_SNAPSHOT,
+  NOT_SEALED,
+} from './chain/audit-chain.repository.js';
+import { AuditTrail } from './chain/audit-trail.js';
 import { AuditWitness } from './chain/audit-witness.js';
 
-@Injectable()
-export class AuditService {
-  /**
-   * Verifies the whole trail, so at most one run is active. Callers during a run share the next run, which sees all changes
-   * before their calls.
-   */
-  private readonly runs = new Batcher<undefined, AuditVerificationDto>(
-    async (calls) => {
-      const found = await this.verifier.verify();
-      return calls.map(() => found);
-    },
-    Infinity,
-    1,
-  );
-
-  constructor(
-    private readonly records: AuditRepository,
-    private readonly verifier: AuditVerifier,
-  ) {}
-
-  list(query: AuditQueryDto) {
-    return this.records.list(query);
-  }
-
-  verify(): Promise<AuditVerificationDto> {
-    return this.runs.submit(undefined);
-  }
-}
+/** `hash` is null until the entry is sealed. */
+type Listed = Omit<AuditRecordDto, 'hash'> & { readonly hash: string | null };
 
 /** Rows are normally sealed within 1 s. A long transaction or a backlog delays the seal. */
 const LATE_SECONDS = 60;
 
-/** Reports in health and metrics whether the trail is unchanged and sealed in time. */
+/** Lists the trail, and reports in health and metrics whether the trail is unchanged and sealed in time. */
 @Injectable()
-export class AuditSignals implements OnModuleInit {
+export class AuditService implements OnModuleInit {
   constructor(
     private readonly dataSource: DataSource,
     private readonly chain: AuditChainRepository,
-    private readonly clock: Clock,
-    private readonly sealing: AuditSealingLoop,
+    private readonly trail: AuditTrail,
     private readonly witness: AuditWitness,
-    private readonly verifier: AuditVerifier,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
   ) {}
@@ -64,21 +40,20 @@ export class AuditSignals implements OnModuleInit {
       'audit_oldest_unsealed_seconds',
       async () => (await this.backlog()).oldest_unsealed_seconds,
     );
-    this.gauges.register('audit_chain_ok', async () => {
-      // Absent while the database is unreachable, because an old value may be wrong.
-      await this.chain.readEnd(this.dataSource.manager);
-      return (await this.damage()) === undefined ? 1 : 0;
-    });
+    this.gauges.register('audit_chain_ok', async () =>
+      (await this.damage()) === undefined ? 1 : 0,
+    );
   }
 
+  /** Throws while the database is unreachable, because an old value may be wrong. */
   private async damage(): Promise<string | undefined> {
-    if (this.sealing.broken !== undefined) return this.sealing.broken;
+    const foundInvalid = await this.trail.foundInvalid(this.dataSource.manager);
+    if (this.trail.broken !== undefined) return this.trail.broken;
     if (this.witness.rewound) {
       return 'The audit trail was set back to an earlier state. If a backup was restored, run npm run audit -- accept-head.';
     }
-    return !(await this.verifier.foundInvalid(this.dataSource.manager))
-      ? undefined
-      : 'The last verification found that the audit trail was changed: see GET /api/audit/verify.';
+    if (!foundInvalid) return undefined;
+    return 'The last verification found that the audit trail was changed: see GET /api/audit/verify.';
   }
 
   private async health(): Promise<ComponentHealth> {
@@ -88,13 +63,67 @@ export class AuditSignals implements OnModuleInit {
     if (damage !== undefined) return { status: 'unhealthy', message: damage, ...backlog };
     const message =
       age > LATE_SECONDS ? `the oldest unsealed audit entry is ${age} s old` : this.witness.fault;
-    if (message !== undefined) return { status: 'degraded', message, ...backlog };
-    return { status: 'healthy', ...backlog };
+    return { status: message === undefined ? 'healthy' : 'degraded', message, ...backlog };
   }
 
-  private async backlog() {
-    const { unsealed, oldest } = await this.chain.backlog(this.dataSource.manager);
-    const age = oldest ? (this.clock.now().getTime() - oldest.getTime()) / 1000 : 0;
-    return { unsealed, oldest_unsealed_seconds: Math.max(0, Math.floor(age)) };
+  private backlog() {
+    return this.chain.backlog(this.dataSource.manager);
   }
+
+  /** Lists entries in the order of the primary key, because ids begin with their time. */
+  async list({ page, per_page, sort, ...filter }: AuditQueryDto): Promise<Page<Listed>> {
+    const values: unknown[] = [];
+    const add = (value: unknown) => `$${values.push(value)}`;
+    const conditions = conditionsOf(filter, add);
+    const total = conditions
+      ? `select count(*) as total from audit_log a ${conditions}`
+      : await this.totalOfAll(add);
+    const direction = sort.startsWith('-') ? 'desc' : 'asc';
+    const [first, ...others] = await this.dataSource.query<(Listed & { total: string })[]>(
+      `select counted.total, page.*, encode(s.hash, 'hex') as hash from (${total}) counted
+       left join (
+         select id, at, actor, action, json_build_object('type', subject_type, 'id', subject_id) as subject, details
+         from audit_log a ${conditions}
+         order by id ${direction} offset ${add((page - 1) * per_page)} limit ${add(per_page)}) page on true
+       left join audit_seals s on s.audit_id = page.id
+       order by page.id ${direction}`,
+      values,
+    );
+    // For an empty page, the single row contains only the total.
+    const items = first?.id ? [first, ...others] : [];
+    return { items, total: Number(first?.total) };
+  }
+
+  /**
+   * Counts all entries. The number of the last seal is the number of sealed rows. The total is exact even while the sealer
+   * runs, because one statement reads head and rows. The snapshot is a parameter, so that the planner estimates the few
+   * selected rows.
+   */
+  private async totalOfAll(add: (value: unknown) => string): Promise<string> {
+    const head = await this.chain.readHead(this.dataSource.manager);
+    if (!head?.sealed_to) return 'select count(*) as total from audit_log';
+    add(head.sealed_to);
+    return `select (select seq from audit_chain) + count(*) as total from audit_log a where ${BEYOND_SNAPSHOT} and ${NOT_SEALED}`;
+  }
+}
+
+/** Where clause of a filter; empty without a filter. A subject is a type, an id or `type:id`. An id may contain colons. */
+function conditionsOf(
+  { actor, action, subject, from, to }: Omit<AuditQueryDto, 'page' | 'per_page' | 'sort'>,
+  add: (value: unknown) => string,
+): string {
+  const conditions: string[] = [];
+  if (actor !== undefined) conditions.push(`a.actor = ${add(actor)}`);
+  if (action !== undefined) conditions.push(`a.action = ${add(action)}`);
+  if (subject !== undefined) {
+    const [, type, id] = /^([^:]*):(.*)$/s.exec(subject) ?? [];
+    conditions.push(
+      type === undefined
+        ? `(a.subject_type = ${add(subject)} or a.subject_id = ${add(subjectId(subject))})`
+        : `a.subject_type = ${add(type)} and a.subject_id = ${add(subjectId(id!))}`,
+    );
+  }
+  if (from !== undefined) conditions.push(`a.id >= ${add(firstIdAt(Date.parse(from)))}`);
+  if (to !== undefined) conditions.push(`a.id < ${add(firstIdAt(Date.parse(to) + 1))}`);
+  return conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
 }

@@ -1,5 +1,5 @@
 import type { AuditAction, AuditSubject } from '../audit/audit-entry.js';
-import { AppError, type ErrorExtras } from '../platform/errors/app-error.js';
+import { AppError } from '../platform/errors/app-error.js';
 import type { Caller } from '../platform/http/request.js';
 
 /** Gives no reason, so that an attacker does not learn which part of a guess was right. */
@@ -14,24 +14,6 @@ export class TooManyFailuresError extends AppError {
     super('rate_limited', `Too many ${what} from this address; try again later.`, {
       headers: { 'retry-after': String(retryAfterSeconds) },
     });
-  }
-}
-
-/** Audit record of an unknown caller. RefusalFilter adds the network. */
-export interface StrangerRefusal {
-  readonly action: AuditAction;
-  /** Known target of the attempt. Without a known target, the subject of the record is the network. */
-  readonly subject?: AuditSubject;
-  readonly details?: { readonly reason: string };
-}
-
-/** RefusalFilter writes `refusal` into the audit trail and responds with the error `told`. */
-export class StrangerRefusedError extends AppError {
-  constructor(
-    readonly refusal: StrangerRefusal,
-    told: AppError,
-  ) {
-    super(told.code, told.message, told.extras);
   }
 }
 
@@ -51,41 +33,44 @@ export class InvalidCredentialsError extends AppError {
   }
 }
 
-export const FROM_ANOTHER_SITE =
-  'The request comes from another site, or does not name its origin.';
+export class NameTakenError extends AppError {
+  constructor(name: string) {
+    super('conflict', `The name ${name} is in use, or was used before.`);
+  }
+}
 
-/** Audit record of a refused caller. RefusalFilter adds route and address. */
-export interface CallerRefusal {
+export class OtherSiteError extends AppError {
+  constructor() {
+    super('forbidden', 'The request comes from another site, or does not name its origin.');
+  }
+}
+
+/** Audit record of a refused request. RefusalFilter adds the missing fields from the request. */
+export interface Refusal {
   readonly action: AuditAction;
-  readonly actor: string;
+  /** Name of the caller. `undefined` for an unknown caller, whose record shows only the network. */
+  readonly actor?: string;
+  /** Known target of an unknown caller. */
+  readonly subject?: AuditSubject;
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** A known caller lacks a permission. RefusalFilter records it in the audit trail. */
-export class CallerRefusedError extends AppError {
+/** RefusalFilter writes `refusal` into the audit trail and responds with the error `told`. */
+export class RefusedError extends AppError {
   constructor(
-    readonly refusal: CallerRefusal,
-    code: AppError['code'],
-    message: string,
-    extras?: ErrorExtras,
+    readonly refusal: Refusal,
+    told: AppError,
   ) {
-    super(code, message, extras);
+    super(told.code, told.message, told.extras);
   }
 }
 
 /** Four-eyes check: a user and the keys of that user are one person. */
-export class OwnRequestError extends CallerRefusedError {
+export class OwnRequestError extends RefusedError {
   constructor({ name }: Pick<Caller, 'name'>) {
     super(
       { action: 'auth.own_request_refused', actor: name },
-      'forbidden',
-      'Nobody may approve their own request.',
+      new AppError('forbidden', 'Nobody may approve their own request.'),
     );
-  }
-}
-
-export class NameTakenError extends AppError {
-  constructor(name: string) {
-    super('conflict', `The name ${name} is in use, or was used before.`);
   }
 }

@@ -1,9 +1,16 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import {
+  type ApprovalLevel,
+  approvalLevelOf,
+  levelReaches,
+  type Role,
+  roleReaches,
+  ROLES,
+} from '../platform/access/roles.js';
+import { AppError } from '../platform/errors/app-error.js';
 import type { Caller } from '../platform/http/request.js';
-import type { Role } from '../platform/access/roles.js';
-import { UnauthorizedError } from './auth.errors.js';
-import '../platform/http/request.js';
+import { RefusedError, UnauthorizedError } from './auth.errors.js';
 
 export interface Principal extends Caller {
   readonly kind: 'key' | 'user';
@@ -24,20 +31,6 @@ export interface Principal extends Caller {
   requireStillValid(): Promise<void>;
 }
 
-type Identity = Pick<
-  Principal,
-  'kind' | 'id' | 'name' | 'person' | 'personId' | 'sessionId' | 'role' | 'limit_class' | 'limits'
->;
-
-/** A key or session, as last read from the database. */
-export interface VerifiedCredential {
-  readonly identity: Identity;
-  /** Hash of a key. A session has no hash here, because a session is found by its hash. */
-  readonly secretHash?: Buffer;
-  readonly endsAt: Date | null;
-  readonly usedAt: Date | null;
-}
-
 /** Injects the principal of the request. Guards ensure that the principal exists if a role is required. */
 export const CurrentPrincipal = createParamDecorator(
   (_: unknown, context: ExecutionContext): Principal => {
@@ -46,3 +39,35 @@ export const CurrentPrincipal = createParamDecorator(
     return caller as Principal;
   },
 );
+
+/*
+ * The permissions of a caller depend on the role only. Guards check permissions before a request costs anything.
+ * Transactions check them again with the role at that time.
+ */
+
+export function requireRole({ name, role }: Pick<Principal, 'name' | 'role'>, required: Role) {
+  if (roleReaches(role, required)) return;
+  const allowed = ROLES.slice(ROLES.indexOf(required))
+    .map((one) => `${one.startsWith('a') ? 'an' : 'a'} ${one}`)
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' or $1');
+  const extras = { details: { required_role: required } };
+  throw new RefusedError(
+    { action: 'auth.role_refused', actor: name, details: { role, required_role: required } },
+    new AppError('forbidden', `Only ${allowed} may do this.`, extras),
+  );
+}
+
+export function requireApprovalLevel(
+  { name, role }: Pick<Principal, 'name' | 'role'>,
+  required: ApprovalLevel,
+) {
+  const own = approvalLevelOf(role);
+  if (levelReaches(own, required)) return;
+  const message = `This needs approval level ${required}; yours is ${own}.`;
+  const fields = { required_level: required, your_level: own };
+  throw new RefusedError(
+    { action: 'auth.level_refused', actor: name, details: { role, required_level: required } },
+    new AppError('insufficient_approval_level', message, { fields }),
+  );
+}

@@ -1,13 +1,22 @@
 // SQL: statements that run for each request or writing transaction, and a recursive query.
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { highestRole, lowerRoleSql, type Role, roleReachesSql } from '../platform/access/roles.js';
 import { ReservedConnections } from '../platform/database/reserved-connections.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { IDLE_HOURS, SessionEntity } from './sessions/session.entity.js';
-import { ApiKeyEntity } from './keys/api-key.entity.js';
-import type { Principal, VerifiedCredential } from './principal.js';
+import { IDLE_HOURS } from './auth.entity.js';
+import type { Principal } from './principal.js';
+
+type Identity = Omit<Principal, 'requiredRole' | 'requireStillValid' | 'begin' | 'finish'>;
+
+/** A key or session, as last read from the database. */
+export interface VerifiedCredential {
+  readonly identity: Identity;
+  /** Hash of a key. A session has no hash here, because a session is found by its hash. */
+  readonly secretHash?: Buffer;
+  readonly endsAt: Date | null;
+  usedAt: Date | null;
+}
 
 /** A key is invalid while its owner is disabled. A key that was kept when its owner was deleted stays valid. */
 const KEY_IS_VALID = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
@@ -51,6 +60,25 @@ const SESSION_ROLE: Statement = {
   text: `select u.role from sessions s join users u on u.id = s.user_id where s.id = $1 and ${SESSION_IS_VALID}`,
 };
 
+/** The time conditions avoid a second write of the same use by other replicas. */
+const NOTE_USED: Statement = {
+  name: 'auth_note_used',
+  text: `with used_keys as (
+      update api_keys set last_used_at = now() where id = any ($1::uuid[])
+        and coalesce(last_used_at <= now() - interval '1 minute', true))
+    update sessions set last_seen_at = now() where id = any ($2::uuid[])
+      and last_seen_at <= now() - interval '1 minute'`,
+};
+
+/** The id of a session, or of a key. */
+type CredentialId = Pick<Principal, 'id' | 'sessionId'>;
+
+function idsOf(credentials: readonly CredentialId[]): [keys: string[], sessions: string[]] {
+  const keys = credentials.flatMap(({ id, sessionId }) => (sessionId === undefined ? id : []));
+  const sessions = credentials.flatMap(({ sessionId }) => sessionId ?? []);
+  return [[...new Set(keys)], [...new Set(sessions)]];
+}
+
 /*
  * Tests if the first name and any of the other names belong to one person. The line of a name is the name, the
  * principal that created it, the creator of that principal, and so on. Two names belong to one person if the line of
@@ -78,7 +106,6 @@ export class PrincipalsRepository {
   constructor(
     private readonly statements: Statements,
     private readonly reserved: ReservedConnections,
-    private readonly dataSource: DataSource,
   ) {}
 
   /** Finds valid keys by prefix, or valid sessions by the hexadecimal hash of their token. */
@@ -94,10 +121,7 @@ export class PrincipalsRepository {
   }
 
   /** Returns the current role of the credential, or `undefined` if the credential is no longer valid. */
-  async findRole(
-    tx: Tx,
-    { id, sessionId }: Pick<Principal, 'id' | 'sessionId'>,
-  ): Promise<Role | undefined> {
+  async findRole(tx: Tx, { id, sessionId }: CredentialId): Promise<Role | undefined> {
     const statement = sessionId === undefined ? KEY_ROLE : SESSION_ROLE;
     const [row] = await this.statements.rowsIn<{ role: Role }>(tx, statement, [sessionId ?? id]);
     return row?.role;
@@ -118,17 +142,8 @@ export class PrincipalsRepository {
     return row!.found;
   }
 
-  /** The time condition avoids a second write of the same use by other replicas. */
-  async noteUsed(kind: 'keys' | 'sessions', ids: readonly string[]): Promise<void> {
-    const [entity, column] =
-      kind === 'keys' ? [ApiKeyEntity, 'last_used_at'] : [SessionEntity, 'last_seen_at'];
-    await this.dataSource
-      .createQueryBuilder()
-      .update(entity)
-      .set({ [column]: () => 'now()' })
-      .where('id = any(:ids)', { ids })
-      .andWhere(`(${column} is null or ${column} <= now() - interval '1 minute')`)
-      .execute();
+  async noteUsed(used: readonly CredentialId[]): Promise<void> {
+    await this.statements.rows(NOTE_USED, idsOf(used));
   }
 }
 
@@ -149,12 +164,5 @@ export function credentialsStillValid(firstParameter = 1): string {
 
 /** Parameter values for `credentialsStillValid`. */
 export function credentialsStillValidValues(callers: readonly Principal[]): unknown[] {
-  const keys = new Set<string>();
-  const sessions = new Set<string>();
-  for (const { id, sessionId } of callers) {
-    if (sessionId === undefined) keys.add(id);
-    else sessions.add(sessionId);
-  }
-  const required = highestRole(callers.map(({ requiredRole }) => requiredRole));
-  return [[...keys], [...sessions], required];
+  return [...idsOf(callers), highestRole(callers.map(({ requiredRole }) => requiredRole))];
 }

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { logOfCommand } from '../audit/audit-log.js';
-import { ensureAdmin } from '../auth/bootstrap/bootstrap.service.js';
-import { hasPermittedLength } from '../auth/passwords/password-requirements.js';
-import { isUsername } from '../auth/users/user.entity.js';
+import { ensureAdmin } from '../auth/bootstrap.js';
+import { hasPermittedLength } from '../auth/passwords.js';
+import { isUsername } from '../auth/auth.entity.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { runCommand, say, withDatabase } from './command.js';
 

@@ -1,6 +1,6 @@
 import { sealedColumns } from '../app.schema.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
-import { resealTrail } from '../audit/chain/audit-resealing.js';
+import { resealTrail } from '../audit/chain/audit-trail.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Transactions } from '../platform/database/transactions.js';

@@ -6,7 +6,6 @@ import { UnreachableError } from '../platform/net/net.errors.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
 import { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import { TypesByName } from '../targets/target-check.js';
-import { SealedConfig } from '../targets/target-secrets.js';
 import type { ConnectorEntity } from './connector.entity.js';
 import { actionsOf, type Connector, connectorOf, type ConnectorType } from './connector-type.js';
 import { ConnectorsRepository } from './connectors.repository.js';
@@ -23,7 +22,6 @@ export function standsBy(row: Typed, all: readonly Typed[]): boolean {
   return isStandIn(row) && !all.every(isStandIn);
 }
 
-/** Enabled connectors that serve actions. */
 export const servingOf = (rows: readonly ConnectorEntity[]): ConnectorEntity[] =>
   rows.filter((row) => row.enabled && CONNECTOR_TYPES.find(row.type) && !standsBy(row, rows));
 
@@ -41,7 +39,6 @@ export class ConnectorRegistry {
 
   constructor(
     private readonly rows: ConnectorsRepository,
-    private readonly configs: SealedConfig,
     private readonly http: OutboundHttp,
     private readonly smtp: OutboundSmtp,
   ) {}
@@ -51,7 +48,6 @@ export class ConnectorRegistry {
     return (await this.providersIn())(type);
   }
 
-  /** Returns a form of `providerOf` that reads the connectors once for all types. */
   async providersIn(tx?: Tx): Promise<(type: ActionTypeName) => Connector | undefined> {
     const serving = await this.serving(tx);
     return (type) => this.first(serving, type);
@@ -64,7 +60,6 @@ export class ConnectorRegistry {
     );
   }
 
-  /** Finds a connector by id, even if it is disabled, to ask about earlier operations. */
   async find(id: string): Promise<Connector | undefined> {
     const row = await this.rows.find(id);
     return row ? this.connectorOf(row) : undefined;
@@ -102,7 +97,7 @@ export class ConnectorRegistry {
     const identity = { id, name, type: row.type };
     const outbound = { http: this.http, smtp: this.smtp };
     try {
-      return connectorOf(type, identity, this.configs.open(id, row), outbound);
+      return connectorOf(type, identity, this.rows.open(row), outbound);
     } catch (err) {
       this.logger.error({ err, connector: name }, 'A connector cannot be used');
       const fail = () => {

@@ -58,16 +58,6 @@ describe('a connector of a defined type', () => {
     await expect(throwing(mistake).test()).rejects.toBe(mistake);
   });
 
-  it('measures a test in whole milliseconds', async () => {
-    const connector = connectorThat(
-      async () => done,
-      async () => 'Well.',
-    );
-    jest.spyOn(performance, 'now').mockReturnValueOnce(100).mockReturnValueOnce(142.4);
-    expect(await connector.test()).toEqual({ success: true, message: 'Well.', latency_ms: 42 });
-    jest.restoreAllMocks();
-  });
-
   it('refuses an action type that its type does not define', async () => {
     const connector = throwing(mistake);
     const outcome = await connector.execute({ ...CALL, type: 'scan_host' }, GATE);

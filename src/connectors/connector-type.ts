@@ -10,7 +10,6 @@ import {
   splitConfig,
   withDefaults,
 } from '../targets/target-config.js';
-import type { TargetTest } from '../targets/target-contract.js';
 import type { TargetRow } from '../targets/target-rows.js';
 import { RefusedError } from './calls/vendor-answers.js';
 import type { Outbound } from './calls/vendor-calls.js';
@@ -22,14 +21,10 @@ export interface ActionCall {
   readonly attempt: number;
   readonly type: ActionTypeName;
   readonly parameters: Data;
-  /**
-   * True if the approval level is sufficient for a target with this name at the vendor; `undefined` stands for no name. The
-   * policy cannot check a vendor id.
-   */
+  /** True if the approval level is sufficient for a target with this name at the vendor; `undefined` stands for no name. */
   readonly mayTarget: (name: string | undefined) => boolean;
   /** Sender of the mail in the incident. Mails of other senders with the same Message-ID stay unchanged. */
   readonly sender?: string;
-  /** For a rollback: result data of the original action, if known. */
   readonly undoes?: Data;
 }
 
@@ -43,11 +38,15 @@ export type Outcome = {
   | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
 );
 
-export const done = (message: string, data?: Record<string, unknown>): Outcome => ({
-  kind: 'done',
+type Values = Record<string, unknown>;
+
+export const done = (message: string, data?: Values): Outcome => ({ kind: 'done', message, data });
+export const accepted = (message: string, handle: Values): Outcome => ({
+  kind: 'accepted',
   message,
-  data,
+  handle,
 });
+export const refused = (message: string) => ({ kind: 'refused', message }) as const;
 
 /** Stores whether the action changed the target, if known. A rollback does not change an unchanged target. */
 export function marked(outcome: Outcome, changed: unknown): Outcome {
@@ -58,7 +57,6 @@ export function marked(outcome: Outcome, changed: unknown): Outcome {
 }
 
 interface Preview {
-  /** Number of objects that the action would change. Absent if the vendor does not know the number. */
   readonly count?: number;
   readonly message: string;
 }
@@ -69,7 +67,6 @@ export interface ActionDefinition<Vendor> {
   send(vendor: Vendor, call: ActionCall): Promise<Outcome>;
   /** Reads the state at the vendor if the outcome of `send` is unknown. */
   ask?(vendor: Vendor, call: ActionCall): Promise<Outcome | 'unknown'>;
-  /** Reads the progress of an accepted action. */
   poll?(vendor: Vendor, handle: Data, call: ActionCall): Promise<Outcome>;
   preview?(vendor: Vendor, call: ActionCall): Promise<Preview>;
 }
@@ -91,7 +88,6 @@ export interface ConnectorType<
     config: ConfigOf<Schema>,
     type: ActionTypeName,
   ): Exclude<Outcome, { readonly kind: 'accepted' }> | undefined;
-  /** Returns a sentence about the successful test. Throws the reason of a failure. */
   test(vendor: NoInfer<Vendor>): Promise<string>;
 }
 
@@ -131,11 +127,7 @@ export function connectorOf(
     idempotent: (name: ActionTypeName): boolean =>
       type.idempotent?.(config, name) ?? type.actions[name]?.idempotent ?? false,
     execute: (call: ActionCall, gate: Gate): Promise<Outcome> =>
-      unlessRefused(
-        async () => await action(call).send(client(gate), call),
-        (message) => ({ kind: 'refused', message }),
-      ),
-    /** Looks up the effect of an action without a change; `undefined` for types without a preview. */
+      unlessRefused(async () => await action(call).send(client(gate), call), refused),
     preview: (call: ActionCall, gate: Gate): Promise<Preview | undefined> =>
       unlessRefused(
         async () => await type.actions[call.type]?.preview?.(client(gate), call),
@@ -153,18 +145,15 @@ export function connectorOf(
           () => 'unknown',
         ),
     }),
-    async test(): Promise<TargetTest> {
-      const start = performance.now();
-      const result = await type.test(client()).then(
+    test: (): Promise<{ success: boolean; message: string }> =>
+      type.test(client()).then(
         (message) => ({ success: true, message }),
         (error: Error) => {
           const failures = [RefusedError, UnreachableError, OutcomeUnknownError];
           if (!failures.some((failure) => error instanceof failure)) throw error;
           return { success: false, message: error.message };
         },
-      );
-      return { ...result, latency_ms: Math.round(performance.now() - start) };
-    },
+      ),
   };
 }
 

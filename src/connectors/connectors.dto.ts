@@ -84,10 +84,7 @@ export class ConnectorHealthDto extends PickType(ConnectorDto, ['id', 'type']) {
   @Choice('ComponentStatus', COMPONENT_STATUSES)
   readonly status: ComponentStatus;
 
-  @Text({
-    description:
-      'Result of the last check, or that the connector is disabled, stands by or is not checked yet.',
-  })
+  @Text({ description: 'Result of the last check, or why there is none.' })
   readonly message: string;
 
   @WholeNumber({ optional: true, min: 0 })
@@ -106,7 +103,6 @@ export function shownHealth(
   const message = row.health_message ?? 'Not checked yet.';
   const shown = { ...row, status: statusOf(row), message, checked_at: row.last_checked_at };
   if (row.enabled && !standsBy(row, all)) return presentHealth(shown);
-  // Results of a disabled connector are outdated.
   const reason = row.enabled ? STANDS_BY : 'The connector is disabled.';
   return presentHealth({ ...shown, status: 'disabled', message: reason, latency_ms: null });
 }
@@ -114,13 +110,11 @@ export function shownHealth(
 export class ConnectorTestDto extends TargetTest {}
 
 export class ConnectorTypeDto extends ShownType {
-  @OpenChoices('ActionTypeName', ACTION_TYPES, {
-    description: 'Action types that connectors of this type can provide.',
-  })
+  @OpenChoices('ActionTypeName', ACTION_TYPES, { description: 'Action types that it can provide.' })
   readonly actions: readonly string[];
 }
 
-export const CONNECTOR_REQUEST: RequestsByType = {
+export const CONNECTOR_REQUEST: RequestsByType<ConnectorInputDto> = {
   union: 'ConnectorInput',
   noun: 'Connector',
   request: ConnectorInputDto,

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { SealedConfig } from '../targets/target-secrets.js';
 import { ConnectorRegistry } from './connector-registry.js';
 import { ConnectorsController } from './connectors.controller.js';
 import { ConnectorsRepository } from './connectors.repository.js';
@@ -7,7 +6,7 @@ import { ConnectorsService } from './connectors.service.js';
 
 @Module({
   controllers: [ConnectorsController],
-  providers: [SealedConfig, ConnectorsRepository, ConnectorsService, ConnectorRegistry],
+  providers: [ConnectorsRepository, ConnectorsService, ConnectorRegistry],
   exports: [ConnectorRegistry],
 })
 export class ConnectorsModule {}

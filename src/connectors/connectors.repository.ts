@@ -4,13 +4,14 @@ import { DataSource, type QueryDeepPartialEntity } from 'typeorm';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
+import { SecretBox } from '../platform/secrets/secret-box.js';
 import { TargetRows } from '../targets/target-rows.js';
 import { ConnectorEntity } from './connector.entity.js';
 
 @Injectable()
 export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
   protected readonly entity = ConnectorEntity;
-  protected readonly noun = 'Connector';
+  readonly noun = 'connector';
   private readonly readAll: Statement;
   /** Concurrent reads share one statement, which starts after the last of these reads was requested. */
   private readonly reads = new Batcher<undefined, readonly ConnectorEntity[]>(async (readers) => {
@@ -20,6 +21,7 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
 
   constructor(
     protected readonly dataSource: DataSource,
+    protected readonly box: SecretBox,
     private readonly statements: Statements,
   ) {
     super();
@@ -29,7 +31,6 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
     this.readAll = { name: 'connectors_all', text };
   }
 
-  /** Returns the connectors in the order in which they serve actions. */
   async all(tx?: Tx): Promise<readonly ConnectorEntity[]> {
     return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
   }

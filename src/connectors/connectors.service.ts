@@ -1,5 +1,4 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
-import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { Clock } from '../platform/clock.js';
 import { Semaphore } from '../platform/concurrency/semaphore.js';
@@ -10,14 +9,14 @@ import {
   Transactions,
   type Tx,
 } from '../platform/database/transactions.js';
-import { ValidationError } from '../platform/errors/app-error.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import type { Caller } from '../platform/http/request.js';
-import { newId } from '../platform/ids.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
 import { Work } from '../platform/work/work.js';
-import { SealedConfig, SECRETS_LOST } from '../targets/target-secrets.js';
+import { TargetsService } from '../targets/targets-service.js';
+import { SECRETS_LOST } from '../targets/target-rows.js';
+import { Targets } from '../platform/net/targets.js';
 import { shownMessage } from './calls/vendor-answers.js';
 import { CONNECTOR_TYPES, ConnectorRegistry, servingOf } from './connector-registry.js';
 import type { TargetTest } from '../targets/target-contract.js';
@@ -36,28 +35,35 @@ const NOT_CHECKED_YET = {
 };
 
 @Injectable()
-export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
+export class ConnectorsService
+  extends TargetsService<ConnectorEntity, ConnectorInputDto, ConnectorUpdateDto>
+  implements OnModuleInit, OnApplicationBootstrap
+{
+  protected readonly types = CONNECTOR_TYPES;
+  protected readonly audited = ['priority'] as const;
   private readonly logger = new Logger(ConnectorsService.name);
 
   constructor(
-    private readonly transactions: Transactions,
-    private readonly connectors: ConnectorsRepository,
+    readonly rows: ConnectorsRepository,
+    protected readonly targets: Targets,
+    protected readonly transactions: Transactions,
+    protected readonly audit: AuditLog,
     private readonly registry: ConnectorRegistry,
-    private readonly configs: SealedConfig,
-    private readonly audit: AuditLog,
     private readonly settings: Settings,
     private readonly events: DomainEvents,
     private readonly work: Work,
     private readonly clock: Clock,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
-  ) {}
+  ) {
+    super();
+  }
 
   onModuleInit(): void {
     this.work.every('check-connectors', PERIOD_SECONDS, () => this.checkAll());
     this.components.register('connectors', () => this.health());
     this.gauges.register('connector_up', async () => {
-      const checked = servingOf(await this.connectors.all()).filter(({ health }) => health);
+      const checked = servingOf(await this.rows.all()).filter(({ health }) => health);
       return checked.map(({ name, health }) => [{ connector: name }, +(health !== 'unhealthy')]);
     });
   }
@@ -68,81 +74,21 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
   }
 
   async createFirstSandbox(): Promise<void> {
-    if (await this.connectors.hasEverBeenOne()) return;
+    if (await this.rows.hasEverBeenOne()) return;
     await this.create({ name: 'system' }, { name: 'sandbox', type: 'sandbox', config: {} });
   }
 
   async create(
     caller: Pick<Caller, 'name'> & Participant,
-    { name, type, config, enabled = true, priority = DEFAULT_PRIORITY }: ConnectorInputDto,
-    idempotency: Participant<ConnectorEntity> = {},
+    { enabled = true, priority = DEFAULT_PRIORITY, ...input }: ConnectorInputDto,
+    idempotency: Participant = {},
   ): Promise<ConnectorEntity> {
-    const id = newId();
-    const { stored, details } = this.configs.create(CONNECTOR_TYPES.named(type), id, config);
-    return await this.transactions.run<ConnectorEntity>(
-      async (tx) => {
-        const row = { id, name, type, enabled, priority, ...stored };
-        const made = await this.connectors.insert(tx, row);
-        await this.record(tx, caller, 'connector.created', made, details);
-        return made;
-      },
-      caller,
-      idempotency,
-    );
-  }
-
-  async update(caller: Caller, id: string, change: ConnectorUpdateDto): Promise<ConnectorEntity> {
-    if (Object.values(change).every((value) => value === undefined)) {
-      throw ValidationError.nothingGiven();
-    }
-    return await this.transactions.run(async (tx) => {
-      const before = await this.connectors.get(id, tx);
-      const { name = before.name, enabled = before.enabled, priority = before.priority } = change;
-      const type = CONNECTOR_TYPES.named(before.type);
-      const changed = change.config && this.configs.change(type, id, before, change.config);
-      const { config, secrets, secret_names } = changed?.stored ?? before;
-      const after = await this.connectors.change(tx, id, {
-        ...{ name, enabled, priority, config, secrets, secret_names },
-        ...(changed && NOT_CHECKED_YET),
-      });
-      await this.record(tx, caller, 'connector.updated', after, {
-        name_before: before.name === name ? undefined : before.name,
-        config_fields: change.config && Object.keys(change.config),
-        ...changed?.details,
-      });
-      return after;
-    }, caller);
-  }
-
-  async delete(caller: Caller, id: string): Promise<void> {
-    await this.transactions.run(async (tx) => {
-      const row = await this.connectors.get(id, tx);
-      await this.connectors.markDeleted(tx, id);
-      await this.record(tx, caller, 'connector.deleted', row);
-    }, caller);
-  }
-
-  async test(
-    caller: Caller,
-    id: string,
-    idempotency: Participant<TargetTest>,
-  ): Promise<TargetTest> {
-    const row = await this.connectors.get(id);
-    const result = await this.tested(row);
-    return await this.transactions.run<TargetTest>(
-      async (tx) => {
-        await this.store(tx, row, result);
-        await this.record(tx, caller, 'connector.tested', row, { success: result.success });
-        return result;
-      },
-      caller,
-      idempotency,
-    );
+    return await this.insert(caller, { ...input, enabled, priority }, idempotency);
   }
 
   async checkAll(): Promise<void> {
     const now = this.clock.now().getTime();
-    const due = (await this.connectors.all()).filter(({ enabled, type, last_checked_at: last }) => {
+    const due = (await this.rows.all()).filter(({ enabled, type, last_checked_at: last }) => {
       const everyMs = CONNECTOR_TYPES.find(type)?.checkedEveryMs ?? 0;
       return enabled && (!last || now - last.getTime() >= everyMs);
     });
@@ -150,20 +96,12 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
     await Promise.all(due.map((row) => places.run(() => this.check(row))));
   }
 
-  /** Details contain only field names and destinations, because any other value may be a secret. */
-  private async record(
-    tx: Tx,
-    { name: actor }: Pick<Caller, 'name'>,
-    action: Extract<AuditAction, `connector.${string}`>,
-    { id, name, type, enabled, priority }: ConnectorEntity,
-    more = {},
-  ): Promise<void> {
-    const subject = { type: 'connector', id };
-    const details = { name, type, enabled, priority, ...more };
-    await this.audit.record(tx, { actor, action, subject, details });
+  protected plan(before: ConnectorEntity, change: ConnectorUpdateDto) {
+    const { config, priority = before.priority } = change;
+    return { config, columns: { priority, ...(config && NOT_CHECKED_YET) } };
   }
 
-  private async tested(row: ConnectorEntity): Promise<TargetTest> {
+  protected async attempt(row: ConnectorEntity) {
     const result = await this.registry.connectorOf(row).test();
     return { ...result, message: shownMessage(result.message) };
   }
@@ -171,15 +109,18 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
   private async check(row: ConnectorEntity): Promise<void> {
     try {
       const result = await this.tested(row);
-      await this.transactions.run((tx) => this.store(tx, row, result));
+      await this.transactions.run((tx) => this.storeTest(tx, row, result));
     } catch (err) {
-      // This failure must not stop the checks of other connectors.
       this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
     }
   }
 
-  private async store(tx: Tx, { id, version }: ConnectorEntity, result: TargetTest): Promise<void> {
-    const row = await this.connectors.find(id, tx);
+  protected async storeTest(
+    tx: Tx,
+    { id, version }: ConnectorEntity,
+    result: TargetTest,
+  ): Promise<void> {
+    const row = await this.rows.find(id, tx);
     // The connector was changed or deleted during the check.
     if (row?.version !== version) return;
     const { name, type, enabled, unhealthy_reported_at: since } = row;
@@ -188,7 +129,7 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
     const { success, message, latency_ms } = result;
     // Compares with the last report, because a connector with a new configuration has no last check.
     const isTurn = enabled && success === (since !== null);
-    await this.connectors.recordCheck(tx, id, {
+    await this.rows.recordCheck(tx, id, {
       health: !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy',
       health_message: message,
       latency_ms,
@@ -208,7 +149,7 @@ export class ConnectorsService implements OnModuleInit, OnApplicationBootstrap {
   }
 
   private async health(): Promise<ComponentHealth> {
-    const serving = servingOf(await this.connectors.all());
+    const serving = servingOf(await this.rows.all());
     const total = serving.length;
     if (total === 0) {
       return { status: 'disabled', message: 'No enabled connector provides actions.', total };

@@ -14,43 +14,11 @@ import { LimitStorage } from '../platform/limits/limit-storage.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { type DatabaseObstacle, OBSTACLES } from './health.dto.js';
 
-const EVERY_MS = 10_000;
+const CLOCK_PAUSE_MS = 10_000;
 /** Maximum age of a measurement. */
 const MEASURED_WITHIN_MS = 60_000;
 /** An offset that affects other functions: certificates, vendor tokens and times in the log. */
 const DEGRADED_FROM_MS = 30_000;
-
-/** Compares the clock of this machine with the clock of the database. */
-@Injectable()
-export class ClockWatch implements OnModuleInit, OnModuleDestroy {
-  private readonly loop = new BackgroundLoop(
-    {
-      task: 'Comparing the clock with the database',
-      log: new Logger('Clock'),
-      pauseMs: EVERY_MS,
-    },
-    () => this.compare(),
-  );
-
-  constructor(private readonly dataSource: DataSource) {}
-
-  onModuleInit(): void {
-    this.loop.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.loop.stop();
-  }
-
-  async compare(): Promise<void> {
-    try {
-      await followDatabaseTime(this.dataSource);
-    } catch (error) {
-      // The health checks and other users of the database report the outage.
-      if (!isDatabaseUnavailable(error)) throw error;
-    }
-  }
-}
 
 function offsetSeconds(): number | undefined {
   const aheadMs = clockAheadMs(MEASURED_WITHIN_MS);
@@ -78,11 +46,15 @@ const BY_STATE: Readonly<Record<string, DatabaseObstacle>> = {
 const KILL_SWITCH_UNREADABLE =
   'The kill switch cannot be read, so it counts as on: no action, look-up or model call starts.';
 
-/** Checks the database, the kill switch and Redis. Redis only counts the rate limits of all replicas. */
+/** Checks the database with its clock, the kill switch and Redis, which only counts the rate limits of all replicas. */
 @Injectable()
-export class HealthChecks implements OnModuleInit {
+export class HealthChecks implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Database');
   private loggedObstacle: string | undefined;
+  private readonly clock = new BackgroundLoop(
+    { task: 'Comparing the clock', log: this.logger, pauseMs: CLOCK_PAUSE_MS },
+    () => followDatabaseTime(this.dataSource),
+  );
 
   constructor(
     private readonly components: HealthComponents,
@@ -94,6 +66,7 @@ export class HealthChecks implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
+    this.clock.start();
     this.components.register('database', () => this.database());
     this.components.register('redis', () => this.redis());
     this.components.register('kill_switch', () => this.switchHealth());
@@ -110,6 +83,10 @@ export class HealthChecks implements OnModuleInit {
       const state = await this.readSwitch();
       return state && Number(state.active);
     });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.clock.stop();
   }
 
   private readSwitch() {

@@ -137,11 +137,10 @@ for (const name of COMPONENTS) {
 }
 
 const OVERALL = ['healthy', 'degraded', 'unhealthy'] as const;
-export type OverallStatus = (typeof OVERALL)[number];
 
 export class HealthDto {
   @Choice('HealthStatus', OVERALL)
-  readonly status: OverallStatus;
+  readonly status: (typeof OVERALL)[number];
 
   @Text()
   readonly version: string;

@@ -11,23 +11,16 @@ import {
   type ComponentName,
   HealthComponents,
 } from '../platform/health-components.js';
-import { within } from '../platform/concurrency/within.js';
 import { Draining } from '../platform/http/listening.js';
 import { version } from '../platform/config/process.js';
-import type {
-  DatabaseObstacle,
-  DetailedHealthDto,
-  HealthDto,
-  Obstacles,
-  OverallStatus,
-} from './health.dto.js';
+import type { DatabaseObstacle, DetailedHealthDto, HealthDto, Obstacles } from './health.dto.js';
 
 const CHECK_TIMEOUT_MS = 2_000;
 const FAILED = { status: 'unhealthy', message: 'The check failed or took too long.' } as const;
 /** Concurrent probes share one check. */
 export const CHECK_CACHE_MS = 500;
 
-/** Maps the results of Terminus to the terms of this API. Each component is an indicator. */
+/** Each component is an indicator of Terminus. */
 @Injectable()
 export class HealthService {
   private readonly startedAt = performance.now();
@@ -44,13 +37,17 @@ export class HealthService {
   ) {}
 
   async detailed(): Promise<DetailedHealthDto> {
-    const result = await this.check(COMPONENTS);
-    const found = COMPONENTS.map((name) => [name, componentIn(result, name)]);
+    const components = await this.check(COMPONENTS);
+    const isIn = (...statuses: readonly string[]) =>
+      Object.values(components).some(({ status }) => statuses.includes(status));
+    const isImpaired = isIn('unhealthy', 'degraded');
+    // The other components only impair the service.
+    const isDown = components.database.status === 'unhealthy';
     return {
-      status: overallOf(result),
+      status: isDown ? 'unhealthy' : isImpaired ? 'degraded' : 'healthy',
       version,
       uptime_seconds: Math.floor((performance.now() - this.startedAt) / 1000),
-      components: Object.fromEntries(found) as Record<ComponentName, ComponentHealth>,
+      components,
     };
   }
 
@@ -62,52 +59,36 @@ export class HealthService {
   /** Returns the reasons why the service does not accept requests; empty if it is ready. */
   async obstacles(): Promise<Obstacles> {
     if (this.draining.begun) return { service: 'stopping' };
-    const { status, obstacle } = componentIn(await this.check(['database']), 'database');
+    const { status, obstacle } = (await this.check(['database'])).database;
     if (status !== 'unhealthy') return {};
     // If the result has no obstacle, the check itself timed out.
     return { database: (obstacle as DatabaseObstacle | undefined) ?? 'unreachable' };
   }
 
-  private async check(names: readonly ComponentName[]): Promise<HealthCheckResult> {
-    try {
-      return await this.checks.check(names.map((name) => () => this.indicate(name)));
-    } catch (error) {
-      // Terminus throws if a component is down or the service stops. The exception contains the result.
+  private async check<Name extends ComponentName>(
+    names: readonly Name[],
+  ): Promise<Record<Name, ComponentHealth>> {
+    const checks = this.checks.check(names.map((name) => () => this.indicate(name)));
+    const { details } = await checks.catch((error: unknown) => {
+      // Terminus throws if a check failed or the service stops. The exception contains the result.
       if (!(error instanceof ServiceUnavailableException)) throw error;
       return error.getResponse() as HealthCheckResult;
-    }
+    });
+    const found = names.map((name) => [name, details[name]?.['component'] ?? FAILED] as const);
+    return Object.fromEntries(found) as Record<Name, ComponentHealth>;
   }
 
   /** The cache of Terminus uses the wall clock. If the clock is set to an earlier time, entries stay longer in the cache. */
   private indicate(name: ComponentName): Promise<HealthIndicatorResult> {
     const latest = this.recent.get(name);
     if (latest && performance.now() < latest.until) return latest.found;
-    const check = { found: this.examine(name), until: Infinity };
+    const attempt = this.indicators
+      .check(name)
+      .attempt(async () => ({ component: await this.components.check(name) }))
+      .withTimeout(CHECK_TIMEOUT_MS);
+    const check = { found: Promise.resolve(attempt), until: Infinity };
     this.recent.set(name, check);
     void check.found.finally(() => (check.until = performance.now() + CHECK_CACHE_MS));
     return check.found;
   }
-
-  /** Checks a component. Only a database failure makes the service unhealthy. Other failures make it degraded. */
-  private async examine(name: ComponentName): Promise<HealthIndicatorResult> {
-    const check = this.components.check(name).catch(() => FAILED);
-    const component = await within(CHECK_TIMEOUT_MS, check, () => FAILED);
-    const indicator = this.indicators.check(name);
-    if (component.status === 'healthy' || component.status === 'disabled') {
-      return indicator.up({ component });
-    }
-    const isFatal = name === 'database' && component.status === 'unhealthy';
-    return isFatal ? indicator.down({ component }) : indicator.degraded({ component });
-  }
-}
-
-function componentIn({ details }: HealthCheckResult, name: ComponentName): ComponentHealth {
-  return details[name]!['component'] as ComponentHealth;
-}
-
-/** While the service stops, the status of Terminus does not reflect the components. */
-function overallOf({ details }: HealthCheckResult): OverallStatus {
-  const found = Object.values(details).map(({ status }) => status);
-  if (found.includes('down')) return 'unhealthy';
-  return found.includes('degraded') ? 'degraded' : 'healthy';
 }

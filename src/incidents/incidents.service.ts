@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
-import { VersionHistory } from '../audit/changes/version-history.js';
-import { requireApprovalLevel } from '../auth/authorisation.js';
-import type { Principal } from '../auth/principal.js';
+import { requireVersion } from '../audit/changes/version-history.js';
+import { type Principal, requireApprovalLevel } from '../auth/principal.js';
 import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
@@ -60,7 +59,6 @@ export class IncidentsService {
     private readonly events: DomainEvents,
     private readonly clock: Clock,
     private readonly settings: Settings,
-    private readonly history: VersionHistory,
   ) {}
 
   /**
@@ -152,7 +150,7 @@ export class IncidentsService {
     incident: Incident,
   ): Promise<void> {
     const { id, version, updated_at: updatedAt } = incident;
-    await this.history.requireMatch(tx, condition, {
+    await requireVersion(tx, condition, {
       ...{ type: 'incident', id, version, revision: version, updatedAt },
       values: Object.fromEntries(CHANGED_FIELDS.map((name) => [name, incident[name] ?? undefined])),
     });

@@ -38,9 +38,6 @@ interface HeldWork {
   discard(tx: Tx, caller: Caller): Promise<number>;
 }
 
-/** Condition for statements that claim work without a permit. Null, which does not count as off, if the row is missing. */
-export const IS_KILL_SWITCH_ON = '(select active from kill_switch)';
-
 const COLUMNS = columnsOf(KillSwitchEntity, ['only_row']).join(', ');
 
 const READ: Statement = { name: 'kill_switch_read', text: `select ${COLUMNS} from kill_switch` };

@@ -26,13 +26,15 @@ import {
 } from './delivery-rules.js';
 import { NotificationChannelEntity, WORKING } from './notification-channel.entity.js';
 import type { Message } from './notification.js';
-import { CHANNEL_TYPES, SealedChannels } from './notification-channels.repository.js';
+import {
+  CHANNEL_TYPES,
+  NotificationChannelsRepository,
+} from './notification-channels.repository.js';
 
 const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
 const BROKEN = 'The attempt failed in the service. The log has the cause.';
 
 export interface ChannelAttempt {
-  /** Channel before the attempt. */
   readonly channel: NotificationChannelEntity;
   readonly outcome: Outcome;
 }
@@ -42,7 +44,7 @@ export class ChannelAttempts {
   private readonly log = new Logger('Notifications');
 
   constructor(
-    private readonly configs: SealedChannels,
+    private readonly channels: NotificationChannelsRepository,
     private readonly http: OutboundHttp,
     private readonly smtp: OutboundSmtp,
     private readonly transactions: Transactions,
@@ -51,7 +53,6 @@ export class ChannelAttempts {
     private readonly clock: Clock,
   ) {}
 
-  /** Makes an attempt. Throws only if `signal` is aborted before the end of the attempt. */
   async send(
     channel: NotificationChannelEntity,
     message: () => Message,
@@ -62,8 +63,8 @@ export class ChannelAttempts {
       try {
         const type = CHANNEL_TYPES.named(channel.type);
         const sent = type.send({
-          config: withDefaults(type.config, this.configs.open(channel.id, channel)),
-          formerSecret: this.configs.openFormer(channel, this.clock.now()),
+          config: withDefaults(type.config, this.channels.open(channel)),
+          formerSecret: this.channels.openFormer(channel, this.clock.now()),
           message: message(),
           partlySent,
           signal: over,
@@ -81,10 +82,7 @@ export class ChannelAttempts {
     });
   }
 
-  /**
-   * Stores the outcomes of attempts in their channels, which are locked in the order of their ids. Does not lock the row of a
-   * healthy channel, because all ends of its deliveries would wait for each other.
-   */
+  /** Locks channels in the order of their ids, and no healthy channel: all ends of its deliveries would wait for each other. */
   async store(tx: Tx, attempts: readonly ChannelAttempt[]): Promise<void> {
     const byChannel = [...Map.groupBy(attempts, ({ channel }) => channel.id)].sort();
     for (const [id, ofChannel] of byChannel) {
@@ -106,10 +104,12 @@ export class ChannelAttempts {
     await this.work.hurryLane(tx, laneOf(channelId));
   }
 
-  /**
-   * Reports channels that have failed for long, including paused channels, which make no attempts. Reports each series of
-   * failures once. A change of the configuration does not begin a new series.
-   */
+  async hurry(tx: Tx, channelId: string): Promise<void> {
+    await this.work.resumeLane(tx, laneOf(channelId), true);
+    await this.work.hurryLane(tx, laneOf(channelId));
+  }
+
+  /** Reports each series of failures once. A change of the configuration does not begin a new series. */
   async reportUnhealthy(): Promise<void> {
     await this.transactions.run(async (tx) => {
       const rows = tx.getRepository(NotificationChannelEntity);

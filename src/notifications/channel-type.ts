@@ -21,7 +21,6 @@ import type { Message, NotifiedEvent } from './notification.js';
 /** The receiver rejects this message permanently, but may accept other messages. */
 export interface Refused {
   readonly kind: 'refused';
-  /** Reason for administrators, without secrets. */
   readonly why: string;
   /** True if the other recipients have the message, so that the channel works. */
   readonly isPartly?: true;
@@ -30,7 +29,6 @@ export interface Refused {
 /** The delivery is retried: the receiver did not respond, or an administrator can correct the cause, such as a revoked token. */
 export interface Failed extends Pick<Refused, 'why' | 'isPartly'> {
   readonly kind: 'failed';
-  /** Retry-After of the receiver, for the whole channel. */
   readonly retryAfterMs?: number;
   /** True if the receiver requests a lower rate. The channel slows down and does not count as failing. */
   readonly isBusy?: true;
@@ -46,7 +44,6 @@ export const isReached = (outcome: Outcome): boolean =>
 export type PartlySent = Pick<Delivery, 'holders' | 'partial_attempts'>;
 
 export interface Attempt<SetConfig = Config> {
-  /** With secrets and defaults. */
   readonly config: SetConfig;
   /** Previous secret of the field that `rotates`, while it is valid. */
   readonly formerSecret?: string;
@@ -58,9 +55,8 @@ export interface Attempt<SetConfig = Config> {
 }
 
 /**
- * Readers of the messages, stored with each channel, because SQL uses it. People get one message about similar events. A pager
- * has an alert for each incident, and an alert for the approvals of a playbook. Programs get each event, and by default all new
- * incidents.
+ * Readers of the messages. People get one message about similar events. A pager has an alert for each incident, and for the
+ * approvals of a playbook. Programs get each event.
  */
 export type Audience = 'people' | 'pager' | 'programs';
 
@@ -70,7 +66,6 @@ export interface ChannelType<
   /** Secret that the service generates if a request has none, and shows once. The previous secret stays valid for a day. */
   readonly rotates?: { readonly field: string; newSecret(): string };
   readonly audience: Audience;
-  /** Default of `events`. If absent, the events that people have to act on. */
   readonly defaultEvents?: readonly NotifiedEvent[];
   /** Makes one attempt, without retries. After an abort, the outcome is ignored. An exception counts as `failed`. */
   send(attempt: Attempt<ConfigOf<Schema>>): Promise<Outcome>;
@@ -82,7 +77,6 @@ export function defineChannel<const Schema extends ConfigSchema>(
   return type;
 }
 
-/** Configuration of a type whose receiver generates a URL, which is the only secret. */
 export function hookConfig(description: string) {
   const hint = 'Everybody who knows it can post, so it is a secret.';
   const more = { format: 'uri-with-query', minLength: 8, writeOnly: true } as const;
@@ -95,7 +89,6 @@ interface JsonPost extends Pick<Attempt, 'http' | 'signal'> {
   readonly url: string;
   readonly body: string | object;
   readonly headers?: OutboundRequest['headers'];
-  /** Ignores the response body, which may be endless. */
   readonly withoutBody?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// SQL: a list is one statement with its exact total, and the work of deliveries changes with them.
+// SQL: a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
 import {
   byId,
@@ -11,19 +11,23 @@ import {
   StatementValues,
   type WithTotal,
 } from '../platform/counting/counted-list.sql.js';
-import { type Statement, Statements } from '../platform/database/statements.js';
+import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
+import { shownStart } from '../platform/text.js';
+import type { Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
-import { NO_HOLDERS } from './delivery-claims.repository.js';
+import type { Outcome } from './channel-type.js';
+import * as sql from './deliveries.sql.js';
 import {
   type Delivery,
   DELIVERY_STATUSES,
-  deliveryColumns,
   type DeliveryStatus,
+  MAX_ERROR,
   NOTIFICATION,
   workOf,
 } from './delivery.entity.js';
+import type { Ending } from './delivery-rules.js';
 
 export interface DeliveryListRequest extends PageRequest {
   readonly channelId: string;
@@ -31,88 +35,30 @@ export interface DeliveryListRequest extends PageRequest {
   readonly sort: 'created_at' | '-created_at';
 }
 
-/** Maximum deliveries per redelivery. Limits the time for which a transaction holds its locks. */
-export const MAX_REDELIVERED = 10_000;
-
 const TABLE = 'notification_deliveries';
 
-const WAITING: Statement = {
-  name: 'notification_deliveries_waiting',
-  text: `
-    select greatest(0, ${countOf('notification_delivery', [`status = 'pending'`, `channel_id in (select id from notification_channels where enabled)`])})::integer as n`,
-};
-
-const ANEW = `status = 'pending', ended_at = null, attempts = 0, expires_at = now() + interval '1 day',
-           group_key = null, held_until = null, ${NO_HOLDERS}`;
-
-/** Also reopens the carried deliveries, so that the message stays the same. Without group key, no further delivery is added. */
-const REOPEN: Statement = {
-  name: 'notification_deliveries_reopen',
-  text: `
-    with carrier as (
-      update notification_deliveries delivery set ${ANEW}, carried_by = null
-       where channel_id = $1 and id = $2 returning *),
-    carried as (update notification_deliveries set ${ANEW} where carried_by in (select id from carrier)),
-    waits_short as (
-      update work set attempts = 0 where kind = '${NOTIFICATION.name}' and ref in (select id from carrier) and worker is null)
-    select ${deliveryColumns('carrier')} from carrier`,
-};
-
-const REOPEN_DEAD: Statement = {
-  name: 'notification_deliveries_reopen_dead',
-  text: `
-    update notification_deliveries delivery
-       set ${ANEW}, carried_by = null
-     where id = any(array(
-       select id from notification_deliveries
-        where channel_id = $1 and status = 'dead' and ended_at >= $2
-        order by ended_at limit $3 for update))
-    returning ${deliveryColumns('delivery')}`,
-};
-
-const LATE = 'It expired after 24 hours, while the channel was paused, disabled or deleted.';
-
-/** Deliveries that expired without a claim, because their channel was disabled, deleted or paused. */
-const EXPIRE: Statement = {
-  name: 'notification_deliveries_expire',
-  text: `
-    with late as (
-      update notification_deliveries delivery
-         set status = 'dead', ended_at = now(), last_error = '${LATE}', ${NO_HOLDERS},
-             attempts = coalesce((select attempts from work where kind = '${NOTIFICATION.name}' and ref = delivery.id), attempts)
-       where id = any(array(
-         select waiting.id
-           from notification_channels channel
-          cross join lateral (
-            select id from notification_deliveries late
-             where channel_id = channel.id and status = 'pending'
-               and expires_at <= now() - interval '30 minutes'
-               and not exists (
-                 select from work where kind = '${NOTIFICATION.name}' and ref = late.id and worker is not null and not ready)
-             order by id limit $1 for update skip locked) as waiting
-          limit $1))
-      returning id, channel_id)
-    select late.id, channel.name, channel.type
-      from late left join notification_channels channel on channel.id = late.channel_id and channel.deleted_at is null`,
-};
-
-const PRUNE: Statement = {
-  name: 'notification_deliveries_prune',
-  text: `
-    delete from notification_deliveries
-     where id = any(array(
-       select id from notification_deliveries where id < $1 and status <> 'pending' order by id limit $2))
-    returning 1`,
-};
-
-/** Name and type of the channel of an expired delivery; null if the channel is deleted. */
-interface ExpiredDelivery {
-  readonly id: string;
-  readonly name: string | null;
-  readonly type: string | null;
+export interface FoldedDelivery {
+  readonly delivery: Delivery & Pick<LoadedDelivery, 'left_ms'>;
+  readonly carried: readonly Delivery[];
 }
 
-/** Reads and changes deliveries that are not claimed. */
+export interface Held {
+  readonly heldMs: number;
+}
+
+interface LoadedDelivery extends Delivery {
+  readonly left_ms: number;
+  readonly held_ms: number | null;
+  readonly has_carried: boolean;
+}
+
+export interface EndedAttempt extends FoldedDelivery {
+  readonly outcome: Outcome;
+  readonly ending: Ending;
+}
+
+type Claim = Pick<Claimed, 'id' | 'fence'>;
+
 @Injectable()
 export class DeliveriesRepository {
   constructor(
@@ -120,7 +66,6 @@ export class DeliveriesRepository {
     private readonly work: Work,
   ) {}
 
-  /** Lists deliveries. An index has the ids of each status in order, and a list of several statuses merges them. */
   async list(request: DeliveryListRequest): Promise<Page<Delivery>> {
     const { channelId, status: statuses = DELIVERY_STATUSES, sort, page, per_page } = request;
     const values = new StatementValues();
@@ -135,7 +80,7 @@ export class DeliveriesRepository {
       ids: `
     select id from (${first}) as candidate order by id ${direction}
     offset ${values.add(offset, 'bigint')} limit ${per_page}`,
-      columns: deliveryColumns(TABLE),
+      columns: sql.deliveryColumns(TABLE),
       table: TABLE,
       order: byId(direction),
     });
@@ -146,41 +91,133 @@ export class DeliveriesRepository {
   }
 
   async waiting(): Promise<number> {
-    return (await this.statements.rows<{ n: number }>(WAITING))[0]!.n;
+    return (await this.statements.rows<{ n: number }>(sql.WAITING))[0]!.n;
   }
 
-  async reopen(tx: Tx, channelId: string, id: string): Promise<Delivery | undefined> {
-    const [row] = await this.statements.rowsIn<Delivery>(tx, REOPEN, [channelId, id]);
-    if (!row) return undefined;
-    await this.work.add(tx, NOTIFICATION, workOf(row));
-    return { ...row, attempts: 0 };
-  }
-
-  /** Makes dead deliveries pending again, in the order of their insertion. Returns their number. */
-  async reopenDead(tx: Tx, channelId: string, since: Date): Promise<number> {
-    const values = [channelId, since, MAX_REDELIVERED];
-    const rows = await this.statements.rowsIn<Delivery>(tx, REOPEN_DEAD, values);
-    rows.sort((one, other) => Number(one.position) - Number(other.position));
+  /** Makes a delivery, or dead deliveries, pending again. Returns them in the order of their insertion. */
+  async reopen(tx: Tx, channelId: string, which: string | Date): Promise<Delivery[]> {
+    const statement = typeof which === 'string' ? sql.REOPEN : sql.REOPEN_DEAD;
+    const rows = await this.statements.rowsIn<Delivery>(tx, statement, [channelId, which]);
     await this.work.add(tx, NOTIFICATION, ...rows.map(workOf));
-    return rows.length;
+    return rows.map((row) => ({ ...row, attempts: 0 }));
   }
 
-  async expire(tx: Tx, most: number): Promise<ExpiredDelivery[]> {
-    const rows = await this.statements.rowsIn<ExpiredDelivery>(tx, EXPIRE, [most]);
-    const ids = rows.map(({ id }) => id);
-    await this.work.cancel(tx, NOTIFICATION, ids);
-    return rows;
+  /** Ends deliveries that have expired without a claim. Returns the types of their channels; null if deleted. */
+  async expire(tx: Tx, most: number): Promise<(string | null)[]> {
+    const rows = await this.statements.rowsIn<{ id: string; type: string | null }>(tx, sql.EXPIRE, [
+      most,
+    ]);
+    await this.work.cancel(
+      tx,
+      NOTIFICATION,
+      rows.map(({ id }) => id),
+    );
+    return rows.map(({ type }) => type);
   }
 
   async prune(before: string, most: number): Promise<number> {
-    return (await this.statements.rows(PRUNE, [before, most])).length;
+    return (await this.statements.rows(sql.PRUNE, [before, most])).length;
+  }
+
+  async messages(
+    tx: Tx,
+    claims: readonly Claim[],
+  ): Promise<ReadonlyMap<string, FoldedDelivery | Held>> {
+    const messages = new Map<string, FoldedDelivery | Held>();
+    const waiting = new Map<string, LoadedDelivery>();
+    for (const row of await this.load(tx, claims)) {
+      if (row.held_ms !== null && row.held_ms > 0) messages.set(row.id, { heldMs: row.held_ms });
+      else waiting.set(row.id, row);
+    }
+    for (const row of waiting.values()) {
+      waiting.delete(row.id);
+      const { id, group_key, has_carried } = row;
+      const isAlone = group_key === null && !has_carried;
+      const carried = isAlone ? [] : await this.fold(tx, id, [...waiting.keys()]);
+      for (const one of carried) waiting.delete(one.id);
+      messages.set(id, { delivery: row, carried });
+    }
+    return messages;
+  }
+
+  async load(tx: Tx, claims: readonly Claim[]): Promise<LoadedDelivery[]> {
+    const values = [claims.map(({ id }) => id), claims.map(({ fence }) => fence)];
+    return await this.statements.rowsIn(tx, sql.LOAD, values);
+  }
+
+  async fold(tx: Tx, id: string, own: readonly string[]): Promise<Delivery[]> {
+    return await this.statements.rowsIn(tx, sql.FOLD, [id, own, sql.MAX_CARRIED]);
+  }
+
+  /** Returns the approvals of one message, the carrier first, by the ids of later deliveries about these approvals. */
+  async wavesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.statements.rowsIn<{ id: string; wave: string[] }>(tx, sql.WAVES, [ids]);
+    return new Map(rows.map(({ id, wave }) => [id, wave]));
+  }
+
+  async drop(tx: Tx, dropped: readonly FoldedDelivery[], error: string): Promise<void> {
+    const rows = dropped.flatMap(membersOf);
+    if (rows.length === 0) return;
+    const ended = { status: 'delivered', attempts: 0, last_error: error } as const;
+    await this.end(
+      tx,
+      rows.map((row) => ({ ...row, ...ended })),
+    );
+    await this.work.cancel(
+      tx,
+      NOTIFICATION,
+      rows.map(({ id }) => id),
+    );
+  }
+
+  async write(tx: Tx, attempts: readonly EndedAttempt[]): Promise<void> {
+    if (attempts.some(({ carried }) => carried.length > 0)) {
+      const ids = attempts.flatMap(membersOf).map(({ id }) => id);
+      await this.statements.rowsIn(tx, sql.LOCK, [ids]);
+    }
+    const ended: Delivery[] = [];
+    for (const { delivery, carried, ending, outcome } of attempts) {
+      const { id } = delivery;
+      const last_error = ending.error === undefined ? null : shownStart(ending.error, MAX_ERROR);
+      if (ending.kind === 'unfolded') {
+        // Only one of the deliveries may cause the failure.
+        const rows = await this.statements.rowsIn<Delivery>(tx, sql.UNFOLD, [id, last_error]);
+        await this.work.add(tx, NOTIFICATION, ...rows.filter((row) => row.id !== id).map(workOf));
+      } else if (ending.kind === 'again') {
+        const holders = outcome.kind === 'failed' ? outcome.holders : undefined;
+        await this.statements.rowsIn(tx, sql.AGAIN, [id, last_error, holders ?? null]);
+      } else {
+        ended.push({ ...delivery, status: ending.kind, last_error });
+        // The message has arrived, even if it is dead because one of several recipients rejected it.
+        for (const row of carried) {
+          ended.push({ ...row, status: 'delivered', attempts: 0, last_error: null });
+        }
+      }
+    }
+    const rows = await this.end(tx, ended);
+    const arrived = rows.flatMap(({ id, carried_by }) => (carried_by === null ? [] : [id]));
+    await this.work.cancel(tx, NOTIFICATION, arrived);
+  }
+
+  private async end(
+    tx: Tx,
+    ended: readonly Delivery[],
+  ): Promise<Pick<Delivery, 'id' | 'carried_by'>[]> {
+    if (ended.length === 0) return [];
+    return await this.statements.rowsIn(tx, sql.END, [
+      ended.map(({ id }) => id),
+      ended.map(({ carried_by }) => carried_by),
+      ended.map(({ status }) => status),
+      ended.map(({ last_error }) => last_error),
+      ended.map(({ attempts }) => attempts),
+    ]);
   }
 }
 
-/**
- * Ends the pending deliveries of a restored backup without sending them, because people may have read them already. They can be
- * redelivered. Returns the number of ended deliveries.
- */
+const membersOf = ({ delivery, carried }: FoldedDelivery): Delivery[] => [delivery, ...carried];
+
+/** Ends the pending deliveries of a restored backup without sending them, because people may have read them already. */
 export async function endDeliveriesOfBackup(tx: Tx): Promise<number> {
   const [, unsent] = await tx.query<[unknown, number]>(
     `update notification_deliveries
@@ -191,7 +228,6 @@ export async function endDeliveriesOfBackup(tx: Tx): Promise<number> {
   return unsent;
 }
 
-/** Disables all channels, so that a drill on another machine sends no notification. */
 export async function disableChannels(tx: Tx): Promise<number> {
   const [, disabled] = await tx.query<[unknown, number]>(
     `update notification_channels set enabled = false, version = version + 1 where enabled`,

@@ -17,7 +17,6 @@ export const ONE_BY_ONE_MS = MINUTE_MS;
 const FIRST_WAIT_MS = 2 * SECOND_MS;
 const WAIT_FACTOR = 3;
 const LONGEST_WAIT_MS = HOUR_MS;
-/** Minimum pause, even if the receiver requests a lower rate with a shorter Retry-After. */
 const SHORTEST_BUSY_MS = SECOND_MS;
 const FIRST_PAUSE_MS = 5 * SECOND_MS;
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS;

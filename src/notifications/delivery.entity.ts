@@ -69,26 +69,15 @@ export class NotificationDeliveryEntity extends EventColumns {
   readonly ended_at: Date | null;
 }
 
-/** Delivery with the attempts and the next attempt of its work. */
 export interface Delivery extends NotificationDeliveryEntity {
   readonly next_attempt_at: Date;
 }
 
 export const MAX_ERROR = 500;
 
-/** Kind of work that sends deliveries. Each channel has a lane. */
 export const NOTIFICATION = { name: 'notification' } as const;
 
 export const laneOf = (channelId: string): string => `${NOTIFICATION.name}.${channelId}`;
-
-/** Columns of a Delivery. The last column with a name is used, so `attempts` are the attempts of the work. */
-export const deliveryColumns = (row: string): string => {
-  const ofWork = (expression: string) =>
-    `(select ${expression} from work where kind = '${NOTIFICATION.name}' and ref = ${row}.id)`;
-  const dueAt = `case when due_at < 'infinity' and (ready or worker is null) then due_at end`;
-  return `${row}.*, coalesce(${ofWork('attempts')}, ${row}.attempts) as attempts,
-           coalesce(${ofWork(dueAt)}, ${row}.occurred_at) as next_attempt_at`;
-};
 
 /** Deliveries about the same incident or subject form a line, so that "recovered" never arrives before "unhealthy". */
 export function workOf(row: NotificationDeliveryEntity): NewWork {

@@ -14,13 +14,12 @@ import { AgainOutcome, type Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
 import { ChannelAttempts } from './channel-attempts.js';
 import type { Outcome } from './channel-type.js';
-import { DeliveriesRepository } from './deliveries.repository.js';
 import {
-  DeliveryClaimsRepository,
+  DeliveriesRepository,
   type EndedAttempt,
   type FoldedDelivery,
   type Held,
-} from './delivery-claims.repository.js';
+} from './deliveries.repository.js';
 import { endingOf } from './delivery-rules.js';
 import { type Delivery, NOTIFICATION } from './delivery.entity.js';
 import { foldedMessage, type PresentState } from './messages/folded-message.js';
@@ -64,7 +63,6 @@ export class DeliveryWork implements OnModuleInit {
 
   constructor(
     private readonly transactions: Transactions,
-    private readonly claims: DeliveryClaimsRepository,
     private readonly deliveries: DeliveriesRepository,
     private readonly channels: NotificationChannelsRepository,
     private readonly incidents: Incidents,
@@ -125,7 +123,7 @@ export class DeliveryWork implements OnModuleInit {
   /** Runs in the transaction that ends the claims, so lost claims change nothing. */
   private async write(tx: Tx, attempts: readonly Attempt[]): Promise<void> {
     await this.attempts.store(tx, attempts);
-    await this.claims.write(tx, attempts);
+    await this.deliveries.write(tx, attempts);
     afterCommit(tx, () => {
       for (const { channel, outcome, ending, delivery } of attempts) {
         this.attemptCount.inc({ type: channel.type, outcome: outcome.kind });
@@ -139,19 +137,15 @@ export class DeliveryWork implements OnModuleInit {
 
   private async expire(): Promise<number> {
     return await this.transactions.run(async (tx) => {
-      const expired = await this.deliveries.expire(tx, CLEAN_UP_SIZE);
+      const types = await this.deliveries.expire(tx, CLEAN_UP_SIZE);
+      // A deleted channel sends no reports.
+      const dead = types.filter((type) => type !== null);
       afterCommit(tx, () => {
-        for (const [channel, dead] of Map.groupBy(expired, ({ name }) => name)) {
-          // A deleted channel sends no reports.
-          if (channel === null) continue;
-          this.deadCount.inc({ type: dead[0]!.type! }, dead.length);
-          this.log.warn(
-            { channel, n: dead.length },
-            'Notifications are dead: they expired after 24 hours.',
-          );
-        }
+        for (const type of dead) this.deadCount.inc({ type });
+        if (dead.length > 0)
+          this.log.warn({ n: dead.length }, 'Notifications expired: they are dead.');
       });
-      return expired.length;
+      return types.length;
     });
   }
 
@@ -183,12 +177,9 @@ export class DeliveryWork implements OnModuleInit {
     );
   }
 
-  /**
-   * Loads the deliveries with the current state of their incidents and actions, because a message may have waited for its wave
-   * or its channel. Ends requests for approvals that were all decided since, except for programs.
-   */
+  /** Loads current states, because a message may have waited. Ends requests for approvals that were all decided since. */
   private async prepare(tx: Tx, claims: readonly Claimed[]): Promise<(Ready | Held | undefined)[]> {
-    const messages = await this.claims.messages(tx, claims);
+    const messages = await this.deliveries.messages(tx, claims);
     const folded = [...messages.values()].filter((one) => 'delivery' in one);
     const channelIds = folded.map(({ delivery }) => delivery.channel_id);
     const channels = await this.channels.byIds(tx, channelIds);
@@ -197,7 +188,7 @@ export class DeliveryWork implements OnModuleInit {
       requestsApproval(delivery) &&
       (channels.get(delivery.channel_id)?.audience ?? 'programs') !== 'programs' &&
       ![delivery, ...carried].some(({ subject_id }) => waiting.has(subject_id));
-    await this.claims.drop(tx, folded.filter(isPointless), DECIDED);
+    await this.deliveries.drop(tx, folded.filter(isPointless), DECIDED);
     return claims.map(({ ref }) => {
       const one = messages.get(ref);
       if (!one || 'heldMs' in one) return one;
@@ -219,7 +210,7 @@ export class DeliveryWork implements OnModuleInit {
     const ofWaves = folded.flatMap(({ delivery: { id, type, channel_id } }) =>
       channels.get(channel_id)?.audience === 'pager' && MAY_END_A_WAVE.includes(type) ? [id] : [],
     );
-    const waves = await this.claims.wavesOf(tx, ofWaves);
+    const waves = await this.deliveries.wavesOf(tx, ofWaves);
     const actionIds = new Set([
       ...all.filter(requestsApproval).map(({ subject_id }) => subject_id),
       ...[...waves.values()].flat(),

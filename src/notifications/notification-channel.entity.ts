@@ -1,6 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Severity } from '../incidents/incident.js';
 import { TargetRow } from '../targets/target-rows.js';
+import type { Changed } from '../targets/targets-service.js';
 import type { Audience } from './channel-type.js';
 import type { NotifiedEvent } from './notification.js';
 
@@ -88,7 +89,6 @@ export class NotificationChannelEntity extends TargetRow {
   @Column({ type: 'text' })
   readonly created_by: string;
 
-  /** Deliveries that died in the last 24 hours, at most 1000. */
   @VirtualColumn({
     type: 'integer',
     query: (channel) =>
@@ -99,7 +99,4 @@ export class NotificationChannelEntity extends TargetRow {
   readonly dead_last_day: number;
 }
 
-export interface ShownChannel extends NotificationChannelEntity {
-  /** Secret that the service generated in this change. It cannot be read later. */
-  readonly secret?: string;
-}
+export type ShownChannel = Changed<NotificationChannelEntity>;

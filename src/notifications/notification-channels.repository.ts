@@ -3,24 +3,30 @@ import { join } from 'node:path';
 import { Any, DataSource } from 'typeorm';
 import type { Tx } from '../platform/database/transactions.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
-import { Work } from '../platform/work/work.js';
 import { TypesByName } from '../targets/target-check.js';
-import { TargetRows } from '../targets/target-rows.js';
-import { SealedConfig, sealedSecretsOf } from '../targets/target-secrets.js';
+import { SecretBox } from '../platform/secrets/secret-box.js';
+import { sealedSecretsOf, TargetRows } from '../targets/target-rows.js';
 import type { ChannelType } from './channel-type.js';
-import { laneOf } from './delivery.entity.js';
-import { NotificationChannelEntity, WORKING } from './notification-channel.entity.js';
+import { NotificationChannelEntity } from './notification-channel.entity.js';
 
 export const CHANNEL_TYPES = new TypesByName<ChannelType>(join(__dirname, 'types'));
+
+/** Validity of the previous secret, in which the receiver can be reconfigured. */
+const OVERLAP_MS = 24 * 60 * 60 * 1_000;
+const contextOfFormer = (id: string) => `notification_channel:${id}:former`;
+
+type FormerSecret = Pick<NotificationChannelEntity, 'former_secret' | 'former_secret_until'>;
+export const NO_FORMER_SECRET: FormerSecret = { former_secret: null, former_secret_until: null };
 
 @Injectable()
 export class NotificationChannelsRepository extends TargetRows<NotificationChannelEntity> {
   protected readonly entity = NotificationChannelEntity;
-  protected readonly noun = 'Notification channel';
+  readonly noun = 'notification channel';
+  protected override readonly alsoDeleted = NO_FORMER_SECRET;
 
   constructor(
     protected readonly dataSource: DataSource,
-    private readonly work: Work,
+    protected readonly box: SecretBox,
   ) {
     super();
   }
@@ -43,35 +49,6 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  /** Changes a locked channel. Failures of the earlier configuration do not count, so waiting deliveries are sent immediately. */
-  async update(
-    tx: Tx,
-    before: NotificationChannelEntity,
-    content: Partial<NotificationChannelEntity> & Pick<NotificationChannelEntity, 'name'>,
-  ): Promise<NotificationChannelEntity> {
-    const { id } = before;
-    const isSame = before.enabled === content.enabled && before.config === content.config;
-    if (!isSame) {
-      await this.work.resumeLane(tx, laneOf(id), true);
-      await this.work.hurryLane(tx, laneOf(id));
-    }
-    return await this.change(tx, id, { ...content, ...(!isSame && WORKING) });
-  }
-}
-
-/** Validity of the previous secret, in which the receiver can be reconfigured. */
-const OVERLAP_MS = 24 * 60 * 60 * 1_000;
-
-type Channel<Name extends keyof NotificationChannelEntity> = Pick<NotificationChannelEntity, Name>;
-export type FormerSecret = Channel<'former_secret' | 'former_secret_until'>;
-
-const OWNER = 'notification_channel';
-const contextOfFormer = (id: string) => `${OWNER}:${id}:former`;
-
-@Injectable()
-export class SealedChannels extends SealedConfig {
-  protected override readonly owner = OWNER;
-
   sealFormer(id: string, secret: string, now: Date): FormerSecret {
     return {
       former_secret: this.box.seal(secret, contextOfFormer(id)),
@@ -79,16 +56,15 @@ export class SealedChannels extends SealedConfig {
     };
   }
 
-  /** Returns `undefined` if the channel has no previous secret, or if it has expired. */
-  openFormer({ id, ...channel }: FormerSecret & Channel<'id'>, now: Date): string | undefined {
-    const { former_secret, former_secret_until } = channel;
-    if (!former_secret || !former_secret_until || former_secret_until <= now) return undefined;
+  openFormer(channel: NotificationChannelEntity, now: Date): string | undefined {
+    const { id, former_secret, former_secret_until: until } = channel;
+    if (!former_secret || !until || until <= now) return undefined;
     return this.box.open(former_secret, contextOfFormer(id));
   }
 }
 
 export const CHANNEL_SECRETS: readonly SealedColumn[] = [
-  sealedSecretsOf('notification_channels', OWNER),
+  sealedSecretsOf('notification_channels', 'notification_channel'),
   {
     table: 'notification_channels',
     column: 'former_secret',

@@ -38,7 +38,6 @@ export const NOTIFIED_EVENTS = Object.keys(EVENT_TYPES).filter(
 
 export const EVENTS_FOR_PEOPLE = NOTIFIED_EVENTS.filter((name) => EVENT_TYPES[name].forPeople);
 
-/** Event in the form that channels of type webhook send and the contract describes. */
 export type AnyEvent = {
   [Name in EventName]: {
     readonly id: string;
@@ -49,11 +48,8 @@ export type AnyEvent = {
 }[EventName];
 
 export interface Message {
-  /** Event for programs. */
   readonly event: AnyEvent;
-  /** Text for people. */
   readonly words: Words;
-  /** Severity of the incident. */
   readonly severity?: Severity;
   readonly wave?: Wave;
 }

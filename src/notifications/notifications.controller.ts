@@ -1,9 +1,7 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
 import {
   ApiAnswer,
@@ -11,22 +9,19 @@ import {
   ApiErrors,
   Operation,
   SAME_KEY_UNDER_WAY,
-  DeletedResourceDto,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { shownType, targetRoutes } from '../targets/target-contract.js';
+import { shownType } from '../targets/target-contract.js';
+import { TargetController } from '../targets/target-controller.js';
 import { EVENT_SCHEMAS } from './notification.js';
-import {
-  CHANNEL_TYPES,
-  NotificationChannelsRepository,
-} from './notification-channels.repository.js';
+import { CHANNEL_TYPES } from './notification-channels.repository.js';
+import type { Delivery } from './delivery.entity.js';
 import {
   ChangedNotificationChannelDto,
   CHANNEL_REQUEST,
   DeadDeliveriesDto,
   DeliveryQueryDto,
   NotificationChannelDto,
-  NotificationChannelInputDto,
   NotificationChannelQueryDto,
   NotificationChannelTypeDto,
   NotificationChannelUpdateDto,
@@ -38,9 +33,16 @@ import {
 } from './notifications.dto.js';
 import { NotificationsService } from './notifications.service.js';
 
-const routes = targetRoutes({
+/** The contract also contains the event schemas, which webhooks send but no response contains. */
+@ApiTags('Notifications')
+@ApiExtraModels(...EVENT_SCHEMAS)
+@Controller('api/notification-channels')
+@Requires('admin')
+export class NotificationsController extends TargetController({
   name: 'NotificationChannel',
   requests: CHANNEL_REQUEST,
+  update: NotificationChannelUpdateDto,
+  query: NotificationChannelQueryDto,
   shown: NotificationChannelDto,
   changed: ChangedNotificationChannelDto,
   test: NotificationTestDto,
@@ -52,81 +54,11 @@ const routes = targetRoutes({
     delete: 'Its waiting deliveries are not sent.',
     test: 'Makes one attempt, even if the channel is disabled. Its event is NotificationTestEvent. The kill switch does not stop it.',
   },
-});
-
-/** The contract also contains the event schemas, which webhooks send but no response contains. */
-@ApiTags('Notifications')
-@ApiExtraModels(...EVENT_SCHEMAS)
-@Controller('api/notification-channels')
-@Requires('admin')
-export class NotificationsController {
-  constructor(
-    private readonly rows: NotificationChannelsRepository,
-    private readonly notifications: NotificationsService,
-  ) {}
-
-  @routes.list
-  async list(
-    @Query() query: NotificationChannelQueryDto,
-  ): Promise<ListAnswer<NotificationChannelDto>> {
-    return ListAnswer.of(await this.rows.list(query, query.sort), query, shownChannel);
-  }
-
-  @routes.types
-  listTypes(): NotificationChannelTypeDto[] {
-    return CHANNEL_TYPES.all.map(shownType);
-  }
-
-  @routes.create
-  async create(
-    @Body() body: NotificationChannelInputDto,
-    @CurrentPrincipal() caller: Principal,
-    @Idempotent() idempotency: Idempotency,
-  ): Promise<ChangedNotificationChannelDto> {
-    const remember = idempotency.remember(shownChannel, { secret: true });
-    return shownChannel(await this.notifications.create(caller, body, remember));
-  }
-
-  @routes.get
-  async get(
-    @Param('id') id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<NotificationChannelDto> {
-    const channel = await this.rows.get(id);
-    setEtag(reply, channel.version);
-    return shownChannel(channel);
-  }
-
-  @routes.update
-  async update(
-    @Param('id') id: string,
-    @Body() body: NotificationChannelUpdateDto,
-    @IfMatch() condition: IfMatchCondition,
-    @CurrentPrincipal() caller: Principal,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ChangedNotificationChannelDto> {
-    const changed = await this.notifications.update(caller, id, body, condition);
-    setEtag(reply, changed.version);
-    return shownChannel(changed);
-  }
-
-  @routes.delete
-  async delete(
-    @Param('id') id: string,
-    @IfMatch() condition: IfMatchCondition,
-    @CurrentPrincipal() caller: Principal,
-  ): Promise<DeletedResourceDto> {
-    await this.notifications.delete(caller, id, condition);
-    return { id, deleted: true };
-  }
-
-  @routes.test
-  async test(
-    @Param('id') id: string,
-    @CurrentPrincipal() caller: Principal,
-    @Idempotent() idempotency: Idempotency,
-  ): Promise<NotificationTestDto> {
-    return await this.notifications.test(caller, id, idempotency);
+  present: shownChannel,
+  presentTypes: () => CHANNEL_TYPES.all.map(shownType),
+}) {
+  constructor(readonly targets: NotificationsService) {
+    super();
   }
 
   @Get(':id/deliveries')
@@ -145,7 +77,7 @@ export class NotificationsController {
     @Param('id') channelId: string,
     @Query() query: DeliveryQueryDto,
   ): Promise<ListAnswer<NotificationDeliveryDto>> {
-    const page = await this.notifications.list({ ...query, channelId });
+    const page = await this.targets.list({ ...query, channelId });
     return ListAnswer.of(page, query, shownDelivery);
   }
 
@@ -169,8 +101,9 @@ export class NotificationsController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<RedeliveredDeliveriesDto> {
-    const remember = idempotency.remember((result: RedeliveredDeliveriesDto) => result);
-    return await this.notifications.redeliverDead(caller, channelId, new Date(since), remember);
+    const result = (dead: readonly Delivery[]) => ({ redelivered: dead.length });
+    const asIs = idempotency.remember((shown: RedeliveredDeliveriesDto) => shown);
+    return await this.targets.redeliver(caller, channelId, new Date(since), result, asIs);
   }
 
   @Post(':id/deliveries/:delivery_id/redeliver')
@@ -193,9 +126,8 @@ export class NotificationsController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<NotificationDeliveryDto> {
-    const remember = idempotency.remember(shownDelivery);
-    return shownDelivery(
-      await this.notifications.redeliver(caller, channelId, deliveryId, remember),
-    );
+    const result = ([one]: readonly Delivery[]) => shownDelivery(one!);
+    const asIs = idempotency.remember((shown: NotificationDeliveryDto) => shown);
+    return await this.targets.redeliver(caller, channelId, deliveryId, result, asIs);
   }
 }

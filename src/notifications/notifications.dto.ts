@@ -25,7 +25,7 @@ import {
 } from '../targets/target-contract.js';
 import { TARGET_SORTS, type TargetSort } from '../targets/target-rows.js';
 import { CHANNEL_TYPES } from './notification-channels.repository.js';
-import { MAX_REDELIVERED } from './deliveries.repository.js';
+import { MAX_REDELIVERED } from './deliveries.sql.js';
 import { type Delivery, DELIVERY_STATUSES, type DeliveryStatus } from './delivery.entity.js';
 import {
   CHANNEL_STATUSES,
@@ -74,7 +74,7 @@ export class NotificationChannelInputDto extends TargetInput {
   readonly new_incident_min_severity?: Severity;
 }
 
-export const CHANNEL_REQUEST: RequestsByType = {
+export const CHANNEL_REQUEST: RequestsByType<NotificationChannelInputDto> = {
   union: 'NotificationChannelInput',
   noun: 'Channel',
   configNoun: 'Channel',
@@ -123,11 +123,7 @@ export class NotificationChannelDto extends ShownTarget {
   @NewIncidentMinSeverity()
   readonly new_incident_min_severity?: Severity;
 
-  @Instant({
-    optional: true,
-    description:
-      'End of the time in which messages also have a signature with the previous secret.',
-  })
+  @Instant({ optional: true, description: 'End of the signatures with the previous secret.' })
   readonly old_secret_valid_until?: Date;
 
   @Choice('ComponentStatus', CHANNEL_STATUSES, {
@@ -142,18 +138,10 @@ export class NotificationChannelDto extends ShownTarget {
   @Text({ optional: true, description: 'Reason of the last failure.' })
   readonly last_error?: string;
 
-  @Instant({
-    optional: true,
-    description:
-      'Nothing is sent before this time, because several attempts failed or the receiver asked to wait. A change of `config` or `enabled`, or a successful test, ends the pause.',
-  })
+  @Instant({ optional: true, description: 'End of the pause, in which nothing is sent.' })
   readonly paused_until?: Date;
 
-  @WholeNumber({
-    min: 0,
-    max: 1_000,
-    description: 'Number of deliveries that died in the last 24 hours. 1000 means 1000 or more.',
-  })
+  @WholeNumber({ min: 0, max: 1_000, description: 'Deaths in the last 24 h, at most 1000.' })
   readonly dead_last_day: number;
 
   @Text({ description: 'Principal that created the channel.' })
@@ -161,10 +149,7 @@ export class NotificationChannelDto extends ShownTarget {
 }
 
 export class ChangedNotificationChannelDto extends NotificationChannelDto {
-  @Text({
-    optional: true,
-    description: 'Secret that the service generated in this change. It is shown only once.',
-  })
+  @Text({ optional: true, description: 'Secret that this change generated, shown only once.' })
   readonly secret?: string;
 }
 
@@ -202,11 +187,7 @@ export class DeadDeliveriesDto {
 }
 
 export class RedeliveredDeliveriesDto {
-  @WholeNumber({
-    min: 0,
-    max: MAX_REDELIVERED,
-    description: 'Number of deliveries that are attempted again.',
-  })
+  @WholeNumber({ min: 0, max: MAX_REDELIVERED, description: 'Deliveries that become pending.' })
   readonly redelivered: number;
 }
 
@@ -222,9 +203,7 @@ export class NotificationDeliveryDto {
   @Id('NotificationDeliveryId')
   readonly id: string;
 
-  @Id('NotificationEventId', {
-    description: 'The `id` of the event, and the `webhook-id` of a webhook.',
-  })
+  @Id('NotificationEventId', { description: 'The `id` of the event, and the `webhook-id`.' })
   readonly event_id: string;
 
   @Text({ description: 'Name of the event. New names may be added.' })
@@ -244,18 +223,14 @@ export class NotificationDeliveryDto {
 
   @Text({
     optional: true,
-    description: 'Reason of the last failure, or why the delivery ended without being sent.',
+    description: 'Reason of the last failure, or of an end without sending.',
   })
   readonly last_error?: string;
 
   @Instant({ description: 'Time of the event.' })
   readonly created_at: Date;
 
-  @Instant({
-    optional: true,
-    description:
-      'Earliest next attempt. It is later if the channel is paused, or while an earlier event of the incident is attempted.',
-  })
+  @Instant({ optional: true, description: 'Earliest next attempt. A pause delays it.' })
   readonly next_attempt_at?: Date;
 
   @Instant({ optional: true, description: 'An attempt that fails later is the last.' })
@@ -266,8 +241,7 @@ export class NotificationDeliveryDto {
 
   @Id('NotificationDeliveryId', {
     optional: true,
-    description:
-      'Delivery whose message contains this one: people get one message about similar new incidents. Absent if this delivery has a message of its own.',
+    description: 'Delivery whose message contains this one. Absent with a message of its own.',
   })
   readonly carried_by?: string;
 }

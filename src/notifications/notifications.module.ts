@@ -3,12 +3,8 @@ import { ActionsModule } from '../actions/actions.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { ChannelAttempts } from './channel-attempts.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
-import { DeliveryClaimsRepository } from './delivery-claims.repository.js';
 import { DeliveryWork } from './delivery.work.js';
-import {
-  NotificationChannelsRepository,
-  SealedChannels,
-} from './notification-channels.repository.js';
+import { NotificationChannelsRepository } from './notification-channels.repository.js';
 import { NotificationsController } from './notifications.controller.js';
 import { NotificationsService } from './notifications.service.js';
 
@@ -16,10 +12,8 @@ import { NotificationsService } from './notifications.service.js';
   imports: [IncidentsModule, ActionsModule],
   controllers: [NotificationsController],
   providers: [
-    SealedChannels,
     NotificationChannelsRepository,
     DeliveriesRepository,
-    DeliveryClaimsRepository,
     ChannelAttempts,
     DeliveryWork,
     NotificationsService,

@@ -1,34 +1,32 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { Clock } from '../platform/clock.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import type { Caller } from '../platform/http/request.js';
-import { type IfMatchCondition, requireMatch } from '../platform/http/etag.js';
-import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { isUuid, newId } from '../platform/ids.js';
+import { Targets } from '../platform/net/targets.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import type { Page } from '../platform/paging/page.js';
 import { Work } from '../platform/work/work.js';
 import type { Config } from '../targets/target-config.js';
 import type { TargetTest } from '../targets/target-contract.js';
+import { TargetsService } from '../targets/targets-service.js';
 import { ChannelAttempts } from './channel-attempts.js';
 import type { ChannelType } from './channel-type.js';
 import { DeliveriesRepository, type DeliveryListRequest } from './deliveries.repository.js';
 import { type Delivery, laneOf } from './delivery.entity.js';
-import { ATTEMPT_MS } from './delivery-rules.js';
 import {
   channelStatusOf,
   type NotificationChannelEntity,
   type ShownChannel,
+  WORKING,
 } from './notification-channel.entity.js';
 import {
   CHANNEL_TYPES,
-  type FormerSecret,
+  NO_FORMER_SECRET,
   NotificationChannelsRepository,
-  SealedChannels,
 } from './notification-channels.repository.js';
 import {
   EVENTS_FOR_PEOPLE,
@@ -41,52 +39,52 @@ import type {
   NotificationChannelUpdateDto,
 } from './notifications.dto.js';
 
-const NO_FORMER_SECRET: FormerSecret = { former_secret: null, former_secret_until: null };
-
-const UNKNOWN: TargetTest = {
-  success: false,
-  message: 'The service stopped during the test. It is unknown whether the message arrived.',
-  latency_ms: 0,
-};
-
-const asIs = (result: TargetTest): TargetTest => result;
-
 @Injectable()
-export class NotificationsService implements OnModuleInit {
+export class NotificationsService
+  extends TargetsService<
+    NotificationChannelEntity,
+    NotificationChannelInputDto,
+    NotificationChannelUpdateDto,
+    ChannelType
+  >
+  implements OnModuleInit
+{
+  protected readonly types = CHANNEL_TYPES;
+  protected readonly audited = ['events', 'min_severity', 'new_incident_min_severity'] as const;
+
   constructor(
-    private readonly transactions: Transactions,
-    private readonly channels: NotificationChannelsRepository,
+    readonly rows: NotificationChannelsRepository,
+    protected readonly targets: Targets,
+    protected readonly transactions: Transactions,
+    protected readonly audit: AuditLog,
     private readonly deliveries: DeliveriesRepository,
-    private readonly configs: SealedChannels,
     private readonly attempts: ChannelAttempts,
     private readonly work: Work,
-    private readonly audit: AuditLog,
     private readonly clock: Clock,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
-  ) {}
+  ) {
+    super();
+  }
 
   onModuleInit(): void {
     this.components.register('notifications', () => this.health());
     this.gauges.register('notifications_waiting', () => this.deliveries.waiting());
     this.gauges.register('notification_channel_up', async () => {
-      const enabled = await this.channels.enabled();
+      const enabled = await this.rows.enabled();
       return enabled.map(({ name, unhealthy_since }) => [{ channel: name }, +!unhealthy_since]);
     });
   }
 
   async create(
     caller: Caller,
-    { name, enabled = true, config: given, ...wanted }: NotificationChannelInputDto,
-    idempotency: Participant<ShownChannel>,
+    { enabled = true, config: given, ...wanted }: NotificationChannelInputDto,
+    idempotency: Participant,
   ): Promise<ShownChannel> {
-    const type = CHANNEL_TYPES.named(wanted.type);
-    const { audience, rotates, defaultEvents = EVENTS_FOR_PEOPLE } = type;
+    const { audience, rotates, defaultEvents = EVENTS_FOR_PEOPLE } = this.types.named(wanted.type);
     const isMissing = rotates && !Object.hasOwn(given, rotates.field);
     const secret = isMissing ? rotates.newSecret() : undefined;
     const config = secret ? { ...given, [rotates!.field]: secret } : given;
-    const id = newId();
-    const { stored, details } = this.configs.create(type, id, config);
     // Channels for people get new incidents from `high` on. Selected events or severities override this default.
     const isByDefault = audience !== 'programs' && !wanted.events;
     const {
@@ -94,85 +92,85 @@ export class NotificationsService implements OnModuleInit {
       new_incident_min_severity = isByDefault ? (wanted.min_severity ?? 'high') : null,
     } = wanted;
     const row = {
-      ...{ id, name, type: wanted.type, audience, enabled, ...stored },
+      ...{ ...wanted, audience, enabled, config, created_by: caller.name },
       events: chosenEvents(wanted.events ?? defaultEvents),
-      ...{ min_severity, new_incident_min_severity, created_by: caller.name },
+      ...{ min_severity, new_incident_min_severity },
     };
-    return await this.transactions.run<ShownChannel>(
-      async (tx) => {
-        const made = await this.channels.insert(tx, row);
-        await this.record(tx, caller, 'notification_channel.created', made, details);
-        return { ...made, secret };
-      },
-      caller,
-      idempotency,
-    );
-  }
-
-  async update(
-    caller: Caller,
-    id: string,
-    change: NotificationChannelUpdateDto,
-    condition: IfMatchCondition,
-  ): Promise<ShownChannel> {
-    if (Object.values(change).every((value) => value === undefined)) {
-      throw ValidationError.nothingGiven();
-    }
-    return await this.transactions.run<ShownChannel>(async (tx) => {
-      const before = await this.channels.get(id, tx);
-      requireMatch(condition, before.version);
-      const type = CHANNEL_TYPES.named(before.type);
-      const { rotate_secret, revoke_old_secret, events, ...wanted } = change;
-      const {
-        name = before.name,
-        enabled = before.enabled,
-        min_severity = before.min_severity,
-        new_incident_min_severity = before.new_incident_min_severity,
-      } = wanted;
-      const secret = rotate_secret ? newSecretOf(type, wanted.config) : undefined;
-      const config = secret ? { ...wanted.config, [type.rotates!.field]: secret } : wanted.config;
-      // The configuration is also checked when the channel is enabled, because its secrets may be lost.
-      const given = config ?? (enabled && !before.enabled ? {} : undefined);
-      const changed = given && this.configs.change(type, id, before, given);
-      const { config: readable, secrets, secret_names } = changed?.stored ?? before;
-      const after = await this.channels.update(tx, before, {
-        ...{ name, enabled, min_severity, new_incident_min_severity },
-        // The channel may have selected events of a later release.
-        events: events ? chosenEvents(events) : before.events,
-        ...{ config: readable, secrets, secret_names },
-        ...this.formerSecret(type, before, config, revoke_old_secret),
-      });
-      await this.record(tx, caller, 'notification_channel.updated', after, {
-        name_before: before.name === name ? undefined : before.name,
-        config_fields: wanted.config && Object.keys(wanted.config),
-        rotate_secret,
-        revoke_old_secret,
-        ...changed?.details,
-      });
-      return { ...after, secret };
-    }, caller);
-  }
-
-  async delete(caller: Caller, id: string, condition: IfMatchCondition): Promise<void> {
-    await this.transactions.run(async (tx) => {
-      const gone = await this.channels.get(id, tx);
-      requireMatch(condition, gone.version);
-      await this.channels.markDeleted(tx, id, NO_FORMER_SECRET);
-      await this.record(tx, caller, 'notification_channel.deleted', gone);
-    }, caller);
+    return await this.insert(caller, row, idempotency, secret);
   }
 
   async list(request: DeliveryListRequest): Promise<Page<Delivery>> {
-    const { id: channelId } = await this.channels.get(request.channelId);
+    const { id: channelId } = await this.rows.get(request.channelId);
     return await this.deliveries.list({ ...request, channelId });
   }
 
-  /** Sends a test message, even if the channel is disabled or paused. A concurrent copy of the request is rejected. */
-  async test(caller: Caller, id: string, idempotency: Idempotency): Promise<TargetTest> {
-    const channel = await this.channels.get(id);
-    const isRunning = idempotency.remember(asIs, { provisionalForMs: 2 * ATTEMPT_MS });
-    await this.transactions.run<TargetTest>(async () => UNKNOWN, caller, isRunning);
-    const begun = performance.now();
+  /** Retries deliveries for another day, in the order of their events. Ends the pause of their channel. */
+  async redeliver<T>(
+    caller: Caller,
+    channelId: string,
+    which: string | Date,
+    result: (reopened: readonly Delivery[]) => T,
+    idempotency: Participant<T>,
+  ): Promise<T> {
+    const { id: channel_id, name: channel } = await this.rows.get(channelId);
+    if (typeof which === 'string' && !isUuid(which)) throw new NotFoundError('Delivery');
+    const reopen = async (tx: Tx) => {
+      const { enabled } = await this.rows.get(channel_id, tx);
+      if (!enabled) throw new AppError('invalid_state', 'The channel is disabled.');
+      await this.work.resumeLane(tx, laneOf(channel_id), false);
+      const reopened = await this.deliveries.reopen(tx, channel_id, which);
+      const [one] = reopened;
+      if (typeof which === 'string' && !one) throw new NotFoundError('Delivery');
+      const [subject, details] =
+        typeof which === 'string'
+          ? [
+              { type: 'notification_delivery', id: which },
+              { channel_id, event: one!.type },
+            ]
+          : [
+              { type: 'notification_channel', id: channel_id },
+              { since: which.toISOString(), count: reopened.length },
+            ];
+      await this.audit.record(tx, {
+        actor: caller.name,
+        action: 'notification_delivery.redelivered',
+        subject,
+        details: { channel, ...details },
+      });
+      return result(reopened);
+    };
+    return await this.transactions.run<T>(reopen, caller, idempotency);
+  }
+
+  /** Failures of the earlier configuration do not count, so waiting deliveries are sent immediately. */
+  protected async plan(
+    before: NotificationChannelEntity,
+    change: NotificationChannelUpdateDto,
+    tx: Tx,
+  ) {
+    const type = this.types.named(before.type);
+    const { rotate_secret, revoke_old_secret, events } = change;
+    const {
+      min_severity = before.min_severity,
+      new_incident_min_severity = before.new_incident_min_severity,
+    } = change;
+    const secret = rotate_secret ? newSecretOf(type, change.config) : undefined;
+    const given = secret ? { ...change.config, [type.rotates!.field]: secret } : change.config;
+    // The configuration is also checked when the channel is enabled, because its secrets may be lost.
+    const config = given ?? (change.enabled && !before.enabled ? {} : undefined);
+    const startsAnew = config || before.enabled !== (change.enabled ?? before.enabled);
+    if (startsAnew) await this.attempts.hurry(tx, before.id);
+    const columns = {
+      ...{ min_severity, new_incident_min_severity },
+      // The channel may have selected events of a later release.
+      events: events ? chosenEvents(events) : before.events,
+      ...this.formerSecret(type, before, given, revoke_old_secret),
+      ...(startsAnew && WORKING),
+    };
+    return { config, columns, secret, details: { rotate_secret, revoke_old_secret } };
+  }
+
+  protected async attempt(channel: NotificationChannelEntity) {
     const occurred_at = this.clock.now();
     const outcome = await this.attempts.send(channel, () =>
       messageOf('notification.test', {
@@ -183,92 +181,13 @@ export class NotificationsService implements OnModuleInit {
         incident_id: null,
       }),
     );
-    const success = outcome.kind === 'delivered';
-    const message = success ? 'The message is delivered.' : outcome.why;
-    const latency_ms = Math.round(performance.now() - begun);
-    return await this.transactions.run<TargetTest>(
-      async (tx) => {
-        if (success) await this.attempts.resume(tx, channel.id);
-        await this.record(tx, caller, 'notification_channel.tested', channel, { success });
-        return { success, message, latency_ms };
-      },
-      caller,
-      idempotency.remember(asIs),
-    );
+    return outcome.kind === 'delivered'
+      ? { success: true, message: 'The message is delivered.' }
+      : { success: false, message: outcome.why };
   }
 
-  /** Retries deliveries that died since the given time, for another day, in the order of their events. */
-  async redeliverDead(
-    caller: Caller,
-    channelId: string,
-    since: Date,
-    idempotency: Participant<{ redelivered: number }>,
-  ): Promise<{ redelivered: number }> {
-    const { id, name: channel } = await this.channels.get(channelId);
-    return await this.transactions.run<{ redelivered: number }>(
-      async (tx) => {
-        await this.resumeEnabled(tx, id);
-        const count = await this.deliveries.reopenDead(tx, id, since);
-        await this.audit.record(tx, {
-          actor: caller.name,
-          action: 'notification_delivery.redelivered',
-          subject: { type: 'notification_channel', id },
-          details: { channel, since: since.toISOString(), count },
-        });
-        return { redelivered: count };
-      },
-      caller,
-      idempotency,
-    );
-  }
-
-  /** Retries a delivery for another day, regardless of its status. */
-  async redeliver(
-    caller: Caller,
-    channelId: string,
-    deliveryId: string,
-    idempotency: Participant<Delivery>,
-  ): Promise<Delivery> {
-    const { id: channel_id, name: channel } = await this.channels.get(channelId);
-    if (!isUuid(deliveryId)) throw new NotFoundError('Delivery');
-    return await this.transactions.run<Delivery>(
-      async (tx) => {
-        await this.resumeEnabled(tx, channel_id);
-        const delivery = await this.deliveries.reopen(tx, channel_id, deliveryId);
-        if (!delivery) throw new NotFoundError('Delivery');
-        await this.audit.record(tx, {
-          actor: caller.name,
-          action: 'notification_delivery.redelivered',
-          subject: { type: 'notification_delivery', id: delivery.id },
-          details: { channel, channel_id, event: delivery.type },
-        });
-        return delivery;
-      },
-      caller,
-      idempotency,
-    );
-  }
-
-  /** Ends the pause of a channel, so that redelivered messages are sent immediately. */
-  private async resumeEnabled(tx: Tx, channelId: string): Promise<void> {
-    const { enabled } = await this.channels.get(channelId, tx);
-    if (!enabled) throw new AppError('invalid_state', 'The channel is disabled.');
-    await this.work.resumeLane(tx, laneOf(channelId), false);
-  }
-
-  /** Details contain only field names and destinations, because any other value may be a secret. */
-  private async record(
-    tx: Tx,
-    { name: actor }: Caller,
-    action: Extract<AuditAction, `notification_channel.${string}`>,
-    { id, name, type, enabled, events, min_severity, ...channel }: NotificationChannelEntity,
-    more: Readonly<Record<string, unknown>> = {},
-  ): Promise<void> {
-    const new_incident_min_severity = channel.new_incident_min_severity ?? undefined;
-    const chosen = { enabled, events, min_severity, new_incident_min_severity };
-    const subject = { type: 'notification_channel', id };
-    const details = { name, type, ...chosen, ...more };
-    await this.audit.record(tx, { actor, action, subject, details });
+  protected async storeTest(tx: Tx, { id }: NotificationChannelEntity, { success }: TargetTest) {
+    if (success) await this.attempts.resume(tx, id);
   }
 
   /** Keeps the previous secret. At most two secrets are valid: a second rotation within 24 hours revokes the oldest secret. */
@@ -277,18 +196,18 @@ export class NotificationsService implements OnModuleInit {
     before: NotificationChannelEntity,
     config: Config | undefined,
     revoke = false,
-  ): FormerSecret {
+  ) {
     if (!rotates || revoke) return NO_FORMER_SECRET;
     const { former_secret, former_secret_until } = before;
     const kept = { former_secret, former_secret_until };
     if (!config || !Object.hasOwn(config, rotates.field)) return kept;
-    const present = this.configs.open(before.id, before)[rotates.field];
+    const present = this.rows.open(before)[rotates.field];
     if (typeof present !== 'string' || present === config[rotates.field]) return kept;
-    return this.configs.sealFormer(before.id, present, this.clock.now());
+    return this.rows.sealFormer(before.id, present, this.clock.now());
   }
 
   private async health(): Promise<ComponentHealth> {
-    const enabled = await this.channels.enabled();
+    const enabled = await this.rows.enabled();
     const total = enabled.length;
     if (total === 0) return { status: 'disabled', message: 'No channel is enabled.', total };
     const waiting = await this.deliveries.waiting();

@@ -24,36 +24,8 @@ import {
 } from '../platform/validation/fields.js';
 import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { QueryFlag } from '../platform/validation/query-fields.js';
-import {
-  LONGEST_DEFINITION,
-  LONGEST_EXPRESSION,
-  LONGEST_TEMPLATE,
-  MOST_EXPRESSIONS,
-  MOST_NESTED_LOOPS,
-  MOST_STEPS,
-  NAME,
-  NAME_IN_WORDS,
-  ON_ERROR,
-  PLAYBOOK_NAME,
-} from './limits.js';
+import { LONGEST_EXPRESSION, MOST_STEPS, NAME, ON_ERROR, PLAYBOOK_NAME } from './limits.js';
 
-export const LANGUAGE_IN_WORDS = `A condition is an expression in [CEL](https://cel.dev), and so is the text within \`{{ }}\` in \`parameters\`. An expression can read:
-
-- \`incident\`, as it was when the run started: \`id\`, \`incident_number\`, \`incident_type\`, \`severity\`, \`status\`, \`source\`, \`title\`, \`fields\`, \`raw_data\`, \`resolution\`, \`created_at\`, \`updated_at\`, \`triaged_at\`
-- \`variables\`: the variables of the run
-- \`steps.<name>.result\` of an earlier step: \`success\`, \`message\`, \`data\`. A step that was skipped has none
-- \`verdict\`, in conditions only: \`classification\`, \`confidence\`, \`category\` and what else a verdict has
-
-\`has(incident.raw_data.user)\` tells whether a field is present. Reading an absent field fails the step. \`isIP(text)\` tells whether a text is an address. In texts for people, links and mentions in values do not work unless \`raw(value)\` is the whole expression; \`oneLine(text)\` takes line breaks away and cuts to 200 characters; and \`incident.classification\` is the word of the verdict. There are no regular expressions, and loops can be nested at most ${MOST_NESTED_LOOPS} deep.
-
-An expression has at most ${LONGEST_EXPRESSION} characters; a text with templates ${LONGEST_TEMPLATE}, and ${MOST_EXPRESSIONS} expressions; a playbook ${MOST_STEPS} steps, and \`variables\` and \`steps\` together ${LONGEST_DEFINITION} characters as JSON. The name of a variable or of a step is ${NAME_IN_WORDS}.`;
-
-const LONGEST_INSTRUCTIONS = 8_000;
-const LONGEST_DESCRIPTION = 2_000;
-const MOST_TRIGGERS = 50;
-const LONGEST_SOURCE = 255;
-
-/** The example is the name of a shipped playbook. */
 export const ByNameOrId = (meanings: ErrorMeanings = {}) =>
   applyDecorators(
     ApiErrorMeanings({ not_found: 'There is no such playbook.', ...meanings }),
@@ -77,21 +49,15 @@ const PlaybookName = (options: FieldOptions = {}) =>
   });
 
 // Optional objects cannot be derived with PartialType, because Swagger ignores PartialType for them.
-const Variables = (options: FieldOptions = {}) =>
-  JsonObject({
-    description:
-      'Names with default values. A run can override the values. Do not store secrets here: every role can read them.',
-    ...options,
-  });
-
-const StepParameters = (options: FieldOptions = {}) =>
-  JsonObject({
-    description:
-      'Parameters of the action. A text can have templates, `{{ expression }}`. A text that is one template as a whole takes the type of the value. Expressions are the same as in conditions, but cannot read `verdict`.',
-    ...options,
-  });
-
-const TRIGGERS: FieldOptions = {
+const VARIABLES = {
+  description:
+    'Names with default values. A run can override the values. Do not store secrets here: every role can read them.',
+};
+const STEP_PARAMETERS = {
+  description:
+    'Parameters of the action. A text can have templates, `{{ expression }}`. A text that is one template as a whole takes the type of the value. Expressions are the same as in conditions, but cannot read `verdict`.',
+};
+const TRIGGERS = {
   description: 'Incidents that the playbook is for. A list that is empty or left out matches all.',
 };
 const STEPS = { maxItems: MOST_STEPS, description: 'Steps, taken one after another.' };
@@ -100,7 +66,7 @@ const NOT_NULL = { skipNullProperties: false };
 
 class PlaybookTriggersDto {
   @Texts({
-    maxItems: MOST_TRIGGERS,
+    maxItems: 50,
     pattern: INCIDENT_TYPE,
     message:
       'each of incident_types must be 1 to 64 small letters, digits and underscores, beginning with a letter',
@@ -111,8 +77,8 @@ class PlaybookTriggersDto {
   readonly severities: readonly Severity[];
 
   @Texts({
-    maxItems: MOST_TRIGGERS,
-    maxLength: LONGEST_SOURCE,
+    maxItems: 50,
+    maxLength: 255,
     pattern: new RegExp(SAYS_SOMETHING),
     message: 'each of sources must not be blank',
     description: 'Sources as incidents show them.',
@@ -133,29 +99,24 @@ class PlaybookStepDto {
   @OpenChoice('ActionTypeName', ACTION_TYPES)
   readonly action: string;
 
-  @StepParameters()
+  @JsonObject(STEP_PARAMETERS)
   readonly parameters: Readonly<Record<string, unknown>>;
 
   @Text({
     optional: true,
     min: 1,
     max: LONGEST_EXPRESSION,
-    description:
-      'Expression in CEL. The step is skipped if it is false. `createPlaybook` describes what it can read.',
+    description: 'Expression in CEL. The step is skipped if the value is false.',
   })
   readonly condition?: string;
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
-    description:
-      'Minimum approval level. It can raise the level that the action needs, and never lowers it.',
+    description: 'Minimum approval level. It never lowers the level that the action needs.',
   })
   readonly approval_level?: RequiredLevel;
 
-  @Choice('OnError', ON_ERROR, {
-    description:
-      'Whether the run ends or continues if the step fails or is rejected. Default: `stop`.',
-  })
+  @Choice('OnError', ON_ERROR, { description: 'Effect of a failed step. Default: `stop`.' })
   readonly on_error: (typeof ON_ERROR)[number];
 }
 
@@ -166,7 +127,7 @@ class PlaybookStepInputDto extends IntersectionType(
   @Choice('KnownActionType', ACTION_TYPES)
   readonly action: ActionTypeName;
 
-  @StepParameters({ optional: true, default: {} })
+  @JsonObject({ ...STEP_PARAMETERS, optional: true, default: {} })
   readonly parameters: Record<string, unknown> = {};
 
   override readonly on_error: (typeof ON_ERROR)[number] = 'stop';
@@ -184,40 +145,35 @@ export class PlaybookContentDto {
 
   @Text({
     optional: true,
-    max: LONGEST_DESCRIPTION,
+    max: 2_000,
     description: 'Purpose, for people. In an update, an empty text removes it.',
   })
   readonly description?: string;
 
-  @Flag({
-    description:
-      'A disabled playbook starts no runs, and no model gets its instructions. A new playbook is enabled by default.',
-  })
+  @Flag({ description: 'If false, it starts no runs and guides no model. Default: true.' })
   readonly enabled: boolean;
 
   @Nested(() => PlaybookTriggersDto, TRIGGERS)
   readonly triggers: PlaybookTriggersDto;
 
-  @Flag({
-    description: 'Runs automatically after the triage of an incident that matches the triggers.',
-  })
+  @Flag({ description: 'Runs after the triage of each incident that matches `triggers`.' })
   readonly auto_run: boolean;
 
   @Flag({
     description:
-      'Automatic runs take steps whose condition reads the verdict without an approval, unless the action needs one. Only a manager can set it, or change such a playbook other than to disable or describe it.',
+      'The verdict that a condition reads needs no approval in automatic runs. Only a manager can set this flag, or change such a playbook other than to disable or describe it.',
   })
   readonly trust_verdict: boolean;
 
   @Text({
     optional: true,
-    max: LONGEST_INSTRUCTIONS,
+    max: 8_000,
     description:
       'Guidance for the model if a triage names the playbook. It runs no steps. In an update, an empty text removes it.',
   })
   readonly instructions?: string;
 
-  @Variables()
+  @JsonObject(VARIABLES)
   readonly variables: Readonly<Record<string, unknown>>;
 
   @NestedList(() => PlaybookStepDto, STEPS)
@@ -233,7 +189,7 @@ export class PlaybookInputDto extends IntersectionType(
   @Nested(() => PlaybookTriggersInputDto, { ...TRIGGERS, optional: true })
   readonly triggers?: PlaybookTriggersInputDto;
 
-  @Variables({ optional: true })
+  @JsonObject({ ...VARIABLES, optional: true })
   readonly variables?: Record<string, unknown>;
 
   @NestedList(() => PlaybookStepInputDto, { ...STEPS, optional: true })

@@ -5,11 +5,9 @@ import type { Incident } from '../incidents/incident.js';
 import { RowTimes } from '../platform/database/columns.js';
 import type { PlaybookContentDto, PlaybookUpdateDto } from './playbook.dto.js';
 
-/** Step of an unchecked playbook. */
 export type WrittenStep = PlaybookContentDto['steps'][number];
 export type PlaybookStep = WrittenStep & { readonly action: ActionTypeName };
 
-/** Content of a playbook, with the field names of the API and of the stored JSON. */
 export type PlaybookDefinition = Omit<PlaybookContentDto, 'id' | 'name' | 'version' | 'steps'> & {
   readonly steps: readonly PlaybookStep[];
 };
@@ -79,7 +77,6 @@ export class PlaybookVersionEntity {
   readonly trust_verdict_by: string | null;
 }
 
-/** Definition and name of a playbook at one version. A run keeps its version. */
 export type PlaybookVersion = Pick<PlaybookVersionEntity, 'id' | 'version' | 'name' | 'definition'>;
 
 /** Includes the id, because another playbook may later have the same name. */
@@ -96,7 +93,6 @@ export const DEFAULT_DEFINITION: PlaybookDefinition = {
   steps: [],
 };
 
-/** Applies a change. An empty text removes the field. An absent list of triggers is empty. */
 export function definitionAfter(
   before: PlaybookDefinition,
   { name: _, triggers, ...change }: PlaybookUpdateDto,
@@ -123,7 +119,7 @@ export function changedFields(before: Content, after: Content): string[] {
   );
 }
 
-/** True if the change only describes the playbook, disables it or removes its trust. Such a change is always permitted. */
+/** True if the change only describes the playbook, disables it or removes its trust. */
 export function onlyStops(before: Content, after: Content): boolean {
   const { enabled, auto_run, trust_verdict } = after.definition;
   const isHarmless: Readonly<Record<string, boolean>> = {
@@ -135,10 +131,7 @@ export function onlyStops(before: Content, after: Content): boolean {
   return changedFields(before, after).every((field) => isHarmless[field]);
 }
 
-/**
- * True if the change requires a manager. Steps of a playbook with `trust_verdict` run on the verdict of a model, for which a
- * manager is responsible. Other roles can only describe such a playbook, disable it or remove its trust.
- */
+/** With `trust_verdict`, steps run on the verdict of a model, for which a manager is responsible. */
 export function isForManagers(before: Content | undefined, after: Content): boolean {
   if (!after.definition.trust_verdict) return false;
   return !before?.definition.trust_verdict || !onlyStops(before, after);

@@ -31,7 +31,6 @@ import { present } from '../platform/validation/present.js';
 import {
   ByNameOrId,
   CheckedPlaybookDto,
-  LANGUAGE_IN_WORDS,
   PlaybookDto,
   PlaybookInputDto,
   PlaybookQueryDto,
@@ -67,7 +66,11 @@ export class PlaybooksController {
 
   @Post()
   @Requires('senior')
-  @Operation('createPlaybook', 'Create a playbook', LANGUAGE_IN_WORDS)
+  @Operation(
+    'createPlaybook',
+    'Create a playbook',
+    'Conditions, and texts within `{{ }}` in parameters, are expressions in [CEL](https://cel.dev). The guide [Playbooks](/docs/guides/playbooks#expressions) lists the values and functions that they can use, and their limits.',
+  )
   @ApiAnswer({ status: 201, description: 'Its first version.', type: PlaybookDto })
   @ApiErrorMeanings({
     conflict: 'The name is taken, or a request with the same Idempotency-Key is still under way.',

@@ -4,16 +4,15 @@ import { DataSource, IsNull } from 'typeorm';
 import { SYSTEM } from '../actions/action.js';
 import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
-import { VersionHistory } from '../audit/changes/version-history.js';
-import { requireRole } from '../auth/authorisation.js';
-import type { Principal } from '../auth/principal.js';
-import { mapConstraints, violatedConstraint } from '../platform/database/sqlstate.js';
+import { requireVersion } from '../audit/changes/version-history.js';
+import { type Principal, requireRole } from '../auth/principal.js';
+import { mapConstraints } from '../platform/database/sqlstate.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
 import { isUuid, newId } from '../platform/ids.js';
-import { findOrder, type Page } from '../platform/paging/page.js';
+import { findOrder, findPage, type Page } from '../platform/paging/page.js';
 import { checkPlaybook } from './language/check-playbook.js';
 import {
   changedFields,
@@ -38,10 +37,7 @@ import malwareContainment from './shipped/malware-containment.json';
 import phishingResponse from './shipped/phishing-response.json';
 import suspiciousLogin from './shipped/suspicious-login.json';
 
-/**
- * Shipped playbooks. Their texts for people contain no raw words of the incident, because attackers may write mentions and
- * links that chats and tickets act on.
- */
+/** Their texts for people have no raw words of the incident: attackers may write mentions and links. */
 export const SHIPPED_PLAYBOOKS = [
   phishingResponse,
   malwareContainment,
@@ -82,41 +78,35 @@ export class PlaybooksService implements OnApplicationBootstrap {
     private readonly statements: Statements,
     private readonly transactions: Transactions,
     private readonly audit: AuditLog,
-    private readonly history: VersionHistory,
   ) {}
 
   /** Creates the shipped playbooks if no playbook has ever existed. Later releases do not change them. */
   async onApplicationBootstrap(): Promise<void> {
-    try {
-      await this.transactions.run(async (tx) => {
-        if (await tx.getRepository(PlaybookEntity).exists()) return;
-        for (const { name, definition } of SHIPPED_PLAYBOOKS) {
-          await this.store(tx, 'playbook.created', { id: newId(), name, definition }, SYSTEM);
-        }
-      });
-    } catch (error) {
-      // Another replica was faster.
-      if (violatedConstraint(error) !== 'uq_playbooks_name') throw error;
-    }
+    const creation = this.transactions.run(async (tx) => {
+      if (await tx.getRepository(PlaybookEntity).exists()) return;
+      for (const { name, definition } of SHIPPED_PLAYBOOKS) {
+        await this.store(tx, 'playbook.created', { id: newId(), name, definition }, SYSTEM);
+      }
+    });
+    await creation.catch((error: unknown) => {
+      const isByOtherReplica = error instanceof AppError && error.code === 'conflict';
+      if (!isByOtherReplica) throw error;
+    });
   }
 
-  async list({ page, per_page, sort, ...query }: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
+  async list({ sort, ...query }: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
     const { name, enabled, auto_run } = query;
     const filters = Object.entries({ name, enabled, auto_run });
-    // TypeORM rejects undefined values.
     const given = Object.fromEntries(filters.filter(([, value]) => value !== undefined));
-    const [items, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
+    return await findPage(this.dataSource.getRepository(PlaybookEntity), query, {
       where: { ...given, ...NOT_DELETED },
       order: findOrder(sort, { created_at: 'created_at', name: 'name' }, 'id'),
-      take: per_page,
-      skip: (page - 1) * per_page,
     });
-    return { items, total };
   }
 
   /** Returns a playbook that is not deleted, even if it is disabled. Locks the playbook if `tx` is given. */
   async get(nameOrId: string, tx?: Tx): Promise<PlaybookEntity> {
-    return found(await this.find(nameOrId, tx, tx && 'pessimistic_write'));
+    return found(await this.find(nameOrId, tx, true));
   }
 
   async findEnabled(nameOrId: string, tx?: Tx): Promise<PlaybookEntity | undefined> {
@@ -128,21 +118,17 @@ export class PlaybooksService implements OnApplicationBootstrap {
   async idOf(nameOrId: string): Promise<string> {
     if (!isUuid(nameOrId)) return (await this.get(nameOrId)).id;
     const exists = await this.dataSource.getRepository(PlaybookEntity).existsBy({ id: nameOrId });
-    return found(exists ? nameOrId : undefined);
+    return found(exists ? nameOrId : null);
   }
 
   async versions(
     nameOrId: string,
-    { page, per_page, sort }: PlaybookVersionsQueryDto,
+    query: PlaybookVersionsQueryDto,
   ): Promise<Page<PlaybookVersionEntity>> {
-    const repository = this.dataSource.getRepository(PlaybookVersionEntity);
-    const [items, total] = await repository.findAndCount({
+    return await findPage(this.dataSource.getRepository(PlaybookVersionEntity), query, {
       where: { id: await this.idOf(nameOrId) },
-      order: { version: sort === 'version' ? 'asc' : 'desc' },
-      take: per_page,
-      skip: (page - 1) * per_page,
+      order: { version: query.sort === 'version' ? 'asc' : 'desc' },
     });
-    return { items, total };
   }
 
   /** Locks and returns the enabled playbooks with `auto_run`, so that no two transactions give the same turn to their runs. */
@@ -152,7 +138,6 @@ export class PlaybooksService implements OnApplicationBootstrap {
     return await tx.getRepository(PlaybookEntity).find({ where, order: { id: 'asc' }, lock });
   }
 
-  /** Throws the validation errors that `create` would throw. */
   check(wanted: PlaybookInputDto): void {
     requireValid(definitionAfter(DEFAULT_DEFINITION, wanted));
   }
@@ -164,21 +149,15 @@ export class PlaybooksService implements OnApplicationBootstrap {
   ): Promise<PlaybookEntity> {
     const { name } = wanted;
     const definition = definitionAfter(DEFAULT_DEFINITION, wanted);
-    return await unlessTaken(name, () =>
-      this.transactions.run<PlaybookEntity>(
-        async (tx) => {
-          if (isForManagers(undefined, { name, definition })) requireRole(caller, 'manager');
-          requireValid(definition);
-          const playbook = { id: newId(), name, definition };
-          return await this.store(tx, 'playbook.created', playbook, caller.name);
-        },
-        caller,
-        idempotency,
-      ),
-    );
+    const create = async (tx: Tx): Promise<PlaybookEntity> => {
+      if (isForManagers(undefined, { name, definition })) requireRole(caller, 'manager');
+      requireValid(definition);
+      const playbook = { id: newId(), name, definition };
+      return await this.store(tx, 'playbook.created', playbook, caller.name);
+    };
+    return await this.transactions.run(create, caller, idempotency);
   }
 
-  /** Creates a new version, unless the change has no effect. */
   async update(
     caller: Principal,
     nameOrId: string,
@@ -188,23 +167,20 @@ export class PlaybooksService implements OnApplicationBootstrap {
     if (Object.values(change).every((value) => value === undefined)) {
       throw ValidationError.nothingGiven();
     }
-    return await unlessTaken(change.name ?? '', () =>
-      this.transactions.run<PlaybookEntity>(async (tx) => {
-        const before = await this.get(nameOrId, tx);
-        const { id, name } = before;
-        const definition = definitionAfter(before.definition, change);
-        const after = { id, name: change.name ?? name, definition };
-        if (isForManagers(before, after)) requireRole(caller, 'manager');
-        // A definition from a backup may be invalid under the current settings, but it must be possible to stop the playbook.
-        if (!onlyStops(before, after)) requireValid(definition);
-        await this.requireMatch(tx, before, condition);
-        const fields = changedFields(before, after);
-        if (fields.length === 0) return before;
-        const name_before = fields.includes('name') ? name : undefined;
-        const details = { fields, name_before };
-        return await this.store(tx, 'playbook.updated', after, caller.name, details);
-      }, caller),
-    );
+    return await this.transactions.run<PlaybookEntity>(async (tx) => {
+      const before = await this.get(nameOrId, tx);
+      const { id, name } = before;
+      const definition = definitionAfter(before.definition, change);
+      const after = { id, name: change.name ?? name, definition };
+      if (isForManagers(before, after)) requireRole(caller, 'manager');
+      // A definition from a backup may be invalid under the current settings, but it must be possible to stop the playbook.
+      if (!onlyStops(before, after)) requireValid(definition);
+      await this.requireMatch(tx, before, condition);
+      const fields = changedFields(before, after);
+      if (fields.length === 0) return before;
+      const details = { fields, name_before: fields.includes('name') ? name : undefined };
+      return await this.store(tx, 'playbook.updated', after, caller.name, details);
+    }, caller);
   }
 
   /** Returns the id of the deleted playbook. Its runs continue with their version. */
@@ -219,17 +195,12 @@ export class PlaybooksService implements OnApplicationBootstrap {
     }, caller);
   }
 
-  private async find(
-    nameOrId: string,
-    tx?: Tx,
-    lock?: 'pessimistic_write',
-  ): Promise<PlaybookEntity | undefined> {
-    if (!isUuid(nameOrId) && !PLAYBOOK_NAME.test(nameOrId)) return undefined;
-    const row = await (tx ?? this.dataSource).getRepository(PlaybookEntity).findOne({
+  private async find(nameOrId: string, tx?: Tx, locks = false): Promise<PlaybookEntity | null> {
+    if (!isUuid(nameOrId) && !PLAYBOOK_NAME.test(nameOrId)) return null;
+    return await (tx ?? this.dataSource).getRepository(PlaybookEntity).findOne({
       where: { ...(isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId }), ...NOT_DELETED },
-      lock: lock && { mode: lock },
+      lock: tx && locks ? { mode: 'pessimistic_write' } : undefined,
     });
-    return row ?? undefined;
   }
 
   private async store(
@@ -240,7 +211,10 @@ export class PlaybooksService implements OnApplicationBootstrap {
     details?: object,
   ): Promise<PlaybookEntity> {
     const values = [id, name, JSON.stringify(definition), by];
-    const [stored] = await this.statements.rowsIn<PlaybookEntity>(tx, STORE, values);
+    const taken = () => new AppError('conflict', `A playbook named ${name} already exists.`);
+    const [stored] = await mapConstraints({ uq_playbooks_name: taken }, () =>
+      this.statements.rowsIn<PlaybookEntity>(tx, STORE, values),
+    );
     await this.record(tx, action, stored!, by, details);
     return stored!;
   }
@@ -253,10 +227,9 @@ export class PlaybooksService implements OnApplicationBootstrap {
     const { id, version, name, definition, updated_at: updatedAt } = playbook;
     const values = { name, ...definition };
     const current = { id, version, revision: revisionOf(playbook), updatedAt, values };
-    await this.history.requireMatch(tx, condition, { type: 'playbook', ...current });
+    await requireVersion(tx, condition, { type: 'playbook', ...current });
   }
 
-  /** Records the version, which has the content, and the changed fields. */
   private async record(
     tx: Tx,
     action: AuditAction,
@@ -275,12 +248,7 @@ function requireValid(definition: PlaybookDefinition): void {
   if (errors.length > 0) throw new ValidationError(errors);
 }
 
-function unlessTaken<T>(name: string, work: () => Promise<T>): Promise<T> {
-  const taken = () => new AppError('conflict', `A playbook named ${name} already exists.`);
-  return mapConstraints({ uq_playbooks_name: taken }, work);
-}
-
-function found<T>(playbook: T | undefined): T {
-  if (playbook === undefined) throw new NotFoundError('Playbook');
+function found<T>(playbook: T | null): T {
+  if (playbook === null) throw new NotFoundError('Playbook');
   return playbook;
 }

@@ -80,7 +80,6 @@ export function mailAccountProblems(config: MailAccount, targets: Targets): Fiel
 export const notOneAddress = (field: string): FieldError =>
   problemAt(field, 'is_email', 'must be one email address');
 
-/** Returns the host in the form of URL#hostname; `undefined` if the text is not a host. */
 function hostOf(text: string): string | undefined {
   const address = `http://${text.includes(':') ? `[${text}]` : text}`;
   return URL.canParse(address) ? new URL(address).hostname : undefined;
@@ -88,19 +87,16 @@ function hostOf(text: string): string | undefined {
 
 export interface Note {
   readonly from: string;
-  /** Recipients in the header. If empty, the header contains UNDISCLOSED. */
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
   /** Same id for every attempt, so that mailboxes recognize copies by the Message-ID. */
   readonly id: string;
-  /** Same id for all mails of a conversation. */
   readonly threadId?: string;
 }
 
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** A group without members (RFC 5322, 3.4). */
 const UNDISCLOSED = 'Undisclosed recipients:;';
 
 /** Builds the message. Text of attackers cannot become a header or an attachment. */

@@ -36,7 +36,6 @@ export function problemAt(path: string, code: string, text: string): FieldError 
 
 /** Returns one error per invalid field. Messages never quote the configuration, because values may be secrets. */
 export function configProblems(schema: ConfigSchema, config: unknown): FieldError[] {
-  // Ajv caches each compiled schema.
   const validate = ajv.compile(schema);
   validate(config);
   // ajv reports an invalid name twice: the second error has the keyword `propertyNames`.
@@ -82,7 +81,6 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 const entries = (min = 0, max?: number): string => `must have ${min} to ${max} entries`;
 
-/** Stricter than the JSON Schema format `uri`. */
 function addressFault(text: string, format: ValueSchema['format']): string | undefined {
   if (!URL.canParse(text)) return 'must be an absolute address';
   const { protocol, username, password, search, hash } = new URL(text);
@@ -96,7 +94,6 @@ export interface TargetType<Schema extends ConfigSchema = ConfigSchema> {
   readonly name: string;
   readonly description: string;
   readonly config: Schema;
-  /** Schema in requests, if the service can generate a field. */
   readonly requestConfig?: ConfigSchema;
   /** True if the secrets sign messages and are never sent, so that a new address does not require new secrets. */
   readonly signsOnly?: true;
@@ -143,7 +140,6 @@ export function originsOf(schema: ConfigSchema, config: Config): string[] {
   return addressesIn(schema, config).map(([, { origin }]) => origin);
 }
 
-/** Returns the address fields, with their values or defaults. */
 function addressesIn({ properties }: ConfigSchema, config: Config) {
   return Object.entries(properties).flatMap(([name, { format, default: value }]) => {
     const address = config[name] ?? value;
@@ -165,10 +161,7 @@ export function secretsNotGivenAgain(
   );
 }
 
-/**
- * Rejects forbidden IP addresses, and unencrypted transport of secrets over the internet. Names are checked at each call,
- * because they may resolve to other addresses later.
- */
+/** Names are checked again at each call, because they may resolve to other addresses later. */
 export function addressProblems(
   schema: ConfigSchema,
   config: Config,
@@ -190,7 +183,6 @@ export function refusedTarget(field: string): FieldError {
   return problemAt(field, 'target_refused', text);
 }
 
-/** Checks the schema first, because the other rules need valid fields. */
 export function allProblems(kind: TargetType, config: Config, targets: Targets): FieldError[] {
   const ofSchema = configProblems(kind.config, config);
   if (ofSchema.length > 0) return ofSchema;

@@ -1,7 +1,4 @@
-/**
- * Minimum length of a secret. A masked word in a response confirms a guess, and one response can contain thousands of short
- * guesses.
- */
+/** A masked word in a response confirms a guess, and one response can contain thousands of short guesses. */
 export const SHORTEST_SECRET = 8;
 
 export interface ValueSchema {
@@ -100,7 +97,6 @@ type SetNames<Schema extends Fields> = {
       : never;
 }[keyof Schema['properties']];
 
-/** A configuration that is valid by the schema and contains its defaults. */
 export type ConfigOf<Schema extends Fields> = {
   readonly [Name in SetNames<Schema>]: ValueOf<Schema['properties'][Name]>;
 } & {
@@ -157,7 +153,6 @@ export function ownOf<Value>(object: Readonly<Record<string, Value>>, name: stri
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Names of the secrets with a value, such as `secrets.token`. */
 export function secretNames(schema: ConfigSchema, config: Config): string[] {
   return Object.entries(splitConfig(schema, config).secrets)
     .flatMap(([name, value]) =>

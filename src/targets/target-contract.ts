@@ -1,20 +1,6 @@
-import { applyDecorators, Delete, Get, HttpCode, Post, Put, type Type } from '@nestjs/common';
-import { ApiBody, type SchemaObject } from '@nestjs/swagger';
-import { Requires } from '../platform/access/access.js';
-import type { Role } from '../platform/access/roles.js';
-import {
-  ApiAnswer,
-  ApiErrorMeanings,
-  ApiErrors,
-  ApiIfMatch,
-  ApiSchemas,
-  ETAG_HEADER,
-  Operation,
-  pascal,
-  propertySchema,
-  ref,
-  DeletedResourceDto,
-} from '../platform/openapi/answers.js';
+import type { Type } from '@nestjs/common';
+import type { SchemaObject } from '@nestjs/swagger';
+import { pascal, propertySchema, ref } from '../platform/openapi/answers.js';
 import {
   Flag,
   GivenName,
@@ -116,14 +102,13 @@ export function shownType(type: TargetType): ShownType {
   return { name, description, config_schema: requestConfig };
 }
 
-/** Requests whose `config` depends on their `type`. */
-export interface RequestsByType {
+export interface RequestsByType<Input extends TargetInput = TargetInput> {
   readonly union: string;
   /** Suffix of schema names: `Connector` gives JiraConnectorInput. */
   readonly noun: string;
   /** Suffix of configuration schema names: `Channel` gives SlackChannelConfig. */
   readonly configNoun?: string;
-  readonly request: Type<TargetInput>;
+  readonly request: Type<Input>;
   readonly otherFields: readonly string[];
   readonly types: readonly TargetType[];
 }
@@ -175,7 +160,6 @@ function add(schemas: Schemas, name: string, schema: object) {
   return ref(name);
 }
 
-/** Adds the schemas that the fields refer to; their names start with `prefix`. */
 function objectSchema(schemas: Schemas, prefix: string, schema: ConfigSchema): Schema {
   const { description, required, properties } = schema;
   const shown = Object.entries(properties).map(([field, value]): [string, Schema] => [
@@ -217,96 +201,4 @@ function mapSchema(schemas: Schemas, name: string, schema: MapSchema): Schema {
   }
   const description = `${rest.description ?? ''} Names match \`${names.pattern}\`.`.trim();
   return { ...rest, description, additionalProperties: value } as Schema;
-}
-
-interface TargetRoutes {
-  readonly name: string;
-  readonly requests: RequestsByType;
-  readonly shown: Type;
-  /** Response to a change. Default: `shown`. */
-  readonly changed?: Type;
-  readonly test: Type;
-  readonly type: Type;
-  /** Role for reads. Default: admin, as for all changes. */
-  readonly readers?: Role;
-  readonly hasVersions?: true;
-  readonly effects: Readonly<Record<'create' | 'update' | 'delete' | 'test', string>>;
-}
-
-export function targetRoutes(routes: TargetRoutes) {
-  const { name, requests, shown, changed = shown, hasVersions, effects } = routes;
-  const noun = name.replace(/(?!^)[A-Z]/g, ' $&').toLowerCase();
-  const headers = hasVersions && ETAG_HEADER;
-  const ifMatch = hasVersions ? [ApiIfMatch(), ApiErrors('precondition_failed')] : [];
-  const [read, write] = [Requires(routes.readers ?? 'admin'), Requires('admin')];
-  return {
-    list: applyDecorators(
-      Get(),
-      read,
-      Operation(`list${name}s`, `List the ${noun}s`, 'Newest first, without secrets.'),
-      ApiAnswer({ status: 200, description: `The ${noun}s.`, type: shown, list: true }),
-    ),
-    types: applyDecorators(
-      Get('types'),
-      read,
-      Operation(`list${name}Types`, `List the types of ${noun}s`, 'With the schema of `config`.'),
-      ApiAnswer({ status: 200, description: 'All types.', type: routes.type, catalogue: true }),
-    ),
-    create: applyDecorators(
-      Post(),
-      write,
-      Operation(
-        `create${name}`,
-        `Create a ${noun}`,
-        `The list of types describes the \`config\` of each type. Secrets can be written but not read. ${effects.create}`,
-      ),
-      ApiSchemas(schemasByType(requests)),
-      ApiBody({ required: true, schema: ref(requests.union) }),
-      ApiAnswer({ status: 201, description: `The ${noun}.`, type: changed }),
-      ApiErrorMeanings({
-        conflict:
-          'The name is taken, or a request with the same Idempotency-Key is still under way.',
-      }),
-    ),
-    get: applyDecorators(
-      Get(':id'),
-      read,
-      Operation(`get${name}`, `Read a ${noun}`, '`secrets_set` has the names of its secrets.'),
-      ApiAnswer({ status: 200, description: `The ${noun}.`, type: shown, headers }),
-    ),
-    update: applyDecorators(
-      Put(':id'),
-      write,
-      Operation(
-        `update${name}`,
-        `Change a ${noun}`,
-        `Absent fields do not change, including secrets. ${effects.update}`,
-      ),
-      ...ifMatch,
-      ApiAnswer({ status: 200, description: `The changed ${noun}.`, type: changed, headers }),
-      ApiErrorMeanings({ conflict: 'The name is taken.' }),
-    ),
-    delete: applyDecorators(
-      Delete(':id'),
-      write,
-      Operation(`delete${name}`, `Delete a ${noun}`, effects.delete),
-      ...ifMatch,
-      ApiAnswer({
-        status: 200,
-        description: `The ${noun} and its secrets are deleted.`,
-        type: DeletedResourceDto,
-      }),
-    ),
-    test: applyDecorators(
-      Post(':id/test'),
-      write,
-      HttpCode(200),
-      Operation(`test${name}`, `Test a ${noun}`, effects.test),
-      ApiAnswer({
-        status: 200,
-        description: 'Result of the test: `success` is true if it succeeded.',
-        type: routes.test,
-      }),
-    ),
-  };
 }

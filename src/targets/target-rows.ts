@@ -13,6 +13,8 @@ import type { Tx } from '../platform/database/transactions.js';
 import { AppError, NotFoundError } from '../platform/errors/app-error.js';
 import { isUuid } from '../platform/ids.js';
 import { findOrder, type Page, type PageRequest, sortWords } from '../platform/paging/page.js';
+import type { SealedColumn } from '../platform/secrets/sealed-values.js';
+import type { SecretBox } from '../platform/secrets/secret-box.js';
 import type { Config } from './target-config.js';
 
 export abstract class TargetRow extends RowTimes {
@@ -35,11 +37,9 @@ export abstract class TargetRow extends RowTimes {
   @Column({ type: 'text', nullable: true })
   readonly secrets: string | null;
 
-  /** Names of the secrets with a value, such as `secrets.token`. */
   @Column({ type: 'text', array: true, default: [] })
   readonly secret_names: string[];
 
-  /** Number of changes by people. */
   @Column({ type: 'integer', default: 1 })
   readonly version: number;
 
@@ -61,8 +61,10 @@ const DELETED = {
 
 export abstract class TargetRows<Row extends TargetRow> {
   protected abstract readonly dataSource: DataSource;
+  protected abstract readonly box: SecretBox;
   protected abstract readonly entity: new () => Row;
-  protected abstract readonly noun: string;
+  abstract readonly noun: 'connector' | 'notification channel';
+  protected readonly alsoDeleted: QueryDeepPartialEntity<Row> = {};
   protected readonly notDeleted = { deleted_at: IsNull() } as FindOptionsWhere<Row>;
 
   async list({ page, per_page }: PageRequest, sort: readonly TargetSort[]): Promise<Page<Row>> {
@@ -77,7 +79,6 @@ export abstract class TargetRows<Row extends TargetRow> {
     return { items, total };
   }
 
-  /** Finds a row, and locks it if a transaction is given. */
   async find(id: string, tx?: Tx): Promise<Row | null> {
     if (!isUuid(id)) return null;
     const lock = tx && ({ mode: 'pessimistic_write' } as const);
@@ -87,18 +88,20 @@ export abstract class TargetRows<Row extends TargetRow> {
   async get(id: string, tx?: Tx): Promise<Row> {
     const row = await this.find(id, tx);
     if (row) return row;
-    throw new NotFoundError(this.noun);
+    throw new NotFoundError(this.noun.replace(/^./, (letter) => letter.toUpperCase()));
   }
 
-  async insert(tx: Tx, row: Partial<Row> & Pick<Row, 'id' | 'name'>): Promise<Row> {
-    const values = row as QueryDeepPartialEntity<Row>;
-    await this.unlessTaken(row.name, () => this.rows(tx).insert(values));
+  async insert(
+    tx: Tx,
+    row: QueryDeepPartialEntity<Row> & Pick<TargetRow, 'id' | 'name'>,
+  ): Promise<Row> {
+    await this.unlessTaken(row.name, () => this.rows(tx).insert(row));
     return await this.reread(tx, row.id);
   }
 
   /** Marks the row as deleted, because other rows refer to it. Clears the configuration, which may contain a secret. */
-  async markDeleted(tx: Tx, id: string, more: QueryDeepPartialEntity<Row> = {}): Promise<void> {
-    await this.rows(tx).update(id, { ...DELETED, ...more });
+  async markDeleted(tx: Tx, id: string): Promise<void> {
+    await this.rows(tx).update(id, { ...DELETED, ...this.alsoDeleted });
   }
 
   async change(
@@ -111,6 +114,24 @@ export abstract class TargetRows<Row extends TargetRow> {
     return await this.reread(tx, id);
   }
 
+  get subject() {
+    return this.noun === 'connector' ? this.noun : 'notification_channel';
+  }
+
+  open({ id, config, secrets }: Pick<Row, 'id' | 'config' | 'secrets'>): Config {
+    if (secrets === null) return config;
+    return { ...config, ...(JSON.parse(this.box.open(secrets, this.contextOf(id))) as Config) };
+  }
+
+  /** Encrypts secrets. Secrets of one target cannot be decrypted for another target. */
+  seal(id: string, secrets: Config): string {
+    return this.box.seal(JSON.stringify(secrets), this.contextOf(id));
+  }
+
+  protected contextOf(id: string): string {
+    return `${this.subject}:${id}`;
+  }
+
   protected rows(tx?: Tx): Repository<Row> {
     return (tx ?? this.dataSource).getRepository(this.entity);
   }
@@ -121,8 +142,18 @@ export abstract class TargetRows<Row extends TargetRow> {
 
   private unlessTaken<T>(name: string, write: () => Promise<T>): Promise<T> {
     const { tableName } = this.dataSource.getMetadata(this.entity);
-    const message = `A ${this.noun.toLowerCase()} named ${name} already exists.`;
+    const message = `A ${this.noun} named ${name} already exists.`;
     const taken = () => new AppError('conflict', message);
     return mapConstraints({ [`uq_${tableName}_name`]: taken }, write);
   }
 }
+
+/** Stored by the SQL of "A lost key" in docs/operations.md, and found by attention. */
+export const SECRETS_LOST = 'Its secrets were lost with their key. Give it new ones and enable it.';
+
+export function sealedSecretsOf(table: string, subject: string): SealedColumn {
+  const context = ({ id }: Readonly<Record<string, string>>) => `${subject}:${id}`;
+  return { table, column: 'secrets', id: ['id'], where: 'secrets is not null', context };
+}
+
+export const CONNECTOR_SECRETS = sealedSecretsOf('connectors', 'connector');

@@ -1,12 +1,5 @@
-import {
-  Check,
-  Column,
-  Entity,
-  ForeignKey,
-  getMetadataArgsStorage,
-  Index,
-  PrimaryColumn,
-} from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { columnsOf } from '../platform/database/columns.js';
 import type {
   ProviderName,
   RunVerdict,
@@ -61,18 +54,15 @@ export class TriageRunEntity {
   @Column({ type: 'text', collation: 'C' })
   readonly status: Exclude<RunStatus, 'running'>;
 
-  /** Principal who requested the run: a person, or a webhook source with `auto_triage`. */
   @Column({ type: 'text' })
   readonly requested_by: string;
 
-  /** True if the run may replace the verdict of a person, and the verdict of a resolved incident. */
   @Column({ type: 'boolean', default: false })
   readonly force: boolean;
 
   @Column({ type: 'text', nullable: true })
   readonly playbook: string | null;
 
-  /** Notes for readers, for example that the playbook was missing. */
   @Column({ type: 'text', array: true, default: [] })
   readonly notes: readonly string[];
 
@@ -109,11 +99,10 @@ export class TriageRunEntity {
   @Column({ type: 'text', nullable: true })
   readonly not_applied: NotApplied | null;
 
-  /** Large, like `tool_calls`, so lists omit both. */
-  @Column({ type: 'jsonb', nullable: true, select: false })
+  @Column({ type: 'jsonb', nullable: true })
   readonly points: readonly ScoredPoint[] | null;
 
-  @Column({ type: 'jsonb', nullable: true, select: false })
+  @Column({ type: 'jsonb', nullable: true })
   readonly tool_calls: readonly ToolCall[] | null;
 
   @Column({ type: 'jsonb', nullable: true })
@@ -132,23 +121,11 @@ export class TriageRunEntity {
   readonly completed_at: Date | null;
 }
 
-@Entity('incident_indicators')
-export class IncidentIndicatorEntity {
-  @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'pk_incident_indicators' })
-  readonly key: Buffer;
+export const RUN_COLUMNS = columnsOf(TriageRunEntity, []);
+/** Lists omit large columns. */
+export const LISTED_COLUMNS = columnsOf(TriageRunEntity, ['points', 'tool_calls']);
 
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_indicators' })
-  @ForeignKey('incidents', { name: 'fk_incident_indicators_incident' })
-  readonly incident_id: string;
-}
-
-const columns = getMetadataArgsStorage().filterColumns(TriageRunEntity);
-export const RUN_COLUMNS = columns.map(({ propertyName }) => propertyName);
-export const LISTED_COLUMNS = columns
-  .filter(({ options }) => options.select !== false)
-  .map(({ propertyName }) => propertyName);
-
-/** A run for readers. A list omits `points` and `tool_calls`. */
+/** A run for readers. */
 export type TriageRun = Omit<TriageRunEntity, 'status' | 'points' | 'tool_calls'> &
   Partial<Pick<TriageRunEntity, 'points' | 'tool_calls'>> & {
     readonly status: RunStatus;

@@ -1,28 +1,25 @@
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
-import { type Classification, CLASSIFICATIONS } from '../incidents/incident.js';
 import { sortWords, PageQueryDto } from '../platform/paging/page.js';
 import {
   Choice,
-  Decimal,
-  Field,
   Flag,
   Id,
   Instant,
-  JsonObject,
   Nested,
   NestedList,
   OpenChoice,
   OpenChoices,
-  Scalar,
   Text,
   Texts,
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { present } from '../platform/validation/present.js';
-import { PROVIDERS } from './model/triage-model.port.js';
+import { TriagePointDto, TriageToolCallDto, TriageVerdictDto } from './judgement.dto.js';
+import { PROVIDERS, UNAVAILABLE_REASONS } from './model/triage-model.port.js';
 import {
   NOT_APPLIED,
   type NotApplied,
+  OWN_FAILURES,
   RUN_STATUSES,
   type RunStatus,
   type TriageRun,
@@ -47,55 +44,6 @@ export class TriageRequestDto {
   readonly force?: boolean;
 }
 
-export class TriageIndicatorDto {
-  @Text()
-  readonly type: string;
-
-  @Text()
-  readonly value: string;
-
-  @Text({ optional: true, description: 'Place of the indicator in raw_data.' })
-  readonly found_in?: string;
-}
-
-export class TriageEvidenceDto {
-  @Text({
-    description:
-      '`raw_data` or `fields` of the incident, `report/<id>` for the `raw_data` of a later report, or the id of a tool call.',
-  })
-  readonly source: string;
-
-  @Text({ description: 'A JSON pointer from the root of the source.' })
-  readonly pointer: string;
-
-  @Scalar({ description: 'Value at the pointer. Code has checked it.' })
-  readonly value: string | number | boolean;
-}
-
-/** Verdict of a run, even if it did not become the verdict of the incident. */
-export class TriageVerdictDto {
-  @Choice('Classification', CLASSIFICATIONS)
-  readonly classification: Classification;
-
-  @Decimal({ min: 0, max: 1 })
-  readonly confidence: number;
-
-  @Text()
-  readonly category: string;
-
-  @Text()
-  readonly reasoning: string;
-
-  @NestedList(() => TriageIndicatorDto)
-  readonly indicators: TriageIndicatorDto[];
-
-  @Texts({ description: 'MITRE ATT&CK techniques.' })
-  readonly mitre_techniques: string[];
-
-  @NestedList(() => TriageEvidenceDto, { description: 'Evidence that code has checked.' })
-  readonly evidence: TriageEvidenceDto[];
-}
-
 export class TriageTokensDto {
   @WholeNumber({ min: 0 })
   readonly input: number;
@@ -109,8 +57,7 @@ export class TriageTokensDto {
 
 export class TriageErrorDto {
   @Text({
-    description:
-      'Reasons of the provider: not_configured, authentication, unreachable, timeout, rate_limited, overloaded, provider_error, refused, truncated, invalid_answer, token_budget. Other reasons: kill_switch, incident_deleted, interrupted, discarded, not_needed, internal_error. An open set.',
+    description: `Reasons of the provider: ${UNAVAILABLE_REASONS.join(', ')}. Other reasons: ${OWN_FAILURES.join(', ')}. An open set.`,
   })
   readonly reason: string;
 
@@ -193,55 +140,12 @@ export class TriageRunSummaryDto {
   readonly completed_at?: Date;
 }
 
-export class TriageToolCallDto {
-  @Text({ description: 'Evidence names the answer by this id.' })
-  readonly id: string;
-
-  @Text()
-  readonly tool: string;
-
-  @JsonObject()
-  readonly input: Record<string, unknown>;
-
-  @Field(
-    {
-      optional: true,
-      description: 'Answer to the model: any JSON.',
-    },
-    {
-      // Has the same meaning as a list of types, which some generators do not understand.
-      allOf: [{ $ref: '#/components/schemas/AnyJson' }],
-    },
-  )
-  readonly output?: unknown;
-
-  @Flag({ optional: true, description: 'Whether the question has no answer.' })
-  readonly failed?: boolean;
-
-  @Decimal({ min: 0 })
-  readonly duration_ms: number;
-}
-
-export class TriagePointDto {
-  @Text()
-  readonly rule: string;
-
-  @Decimal({ description: 'Positive towards malicious, negative towards benign.' })
-  readonly points: number;
-
-  @Text({ optional: true, description: 'Place in raw_data that the rule matched.' })
-  readonly pointer?: string;
-
-  @Text()
-  readonly explanation: string;
-}
-
 export class TriageRunDto extends TriageRunSummaryDto {
   @NestedList(() => TriageToolCallDto, { optional: true, description: 'Questions of the model.' })
-  readonly tool_calls?: TriageToolCallDto[];
+  readonly tool_calls?: readonly TriageToolCallDto[];
 
   @NestedList(() => TriagePointDto, { optional: true, description: 'Rules that counted.' })
-  readonly points?: TriagePointDto[];
+  readonly points?: readonly TriagePointDto[];
 }
 
 const presentRun = present(TriageRunDto);

@@ -11,8 +11,7 @@ import { Settlement } from './receipt/settlement.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
 import { OktaVerification } from './signatures/okta-verification.js';
 import { WebhookSourcesService } from './sources/webhook-sources.service.js';
-import { SealedSecrets } from './sources/sealed-secrets.js';
-import { SourceDirectory } from './sources/source-directory.js';
+import { SealedSecrets, SourceDirectory } from './sources/source-directory.js';
 import { WebhookSourcesController } from './sources/webhook-sources.controller.js';
 
 @Module({

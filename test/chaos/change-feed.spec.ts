@@ -1,6 +1,6 @@
 import { Pool } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createKey } from '../../src/auth/keys/key-format.js';
+import { createKey } from '../../src/auth/credentials.js';
 import { ask } from '../support/chaos/chaos-site.js';
 import { FULL, say } from '../support/chaos/figures.js';
 import { ServiceProcess } from '../support/service-process.js';

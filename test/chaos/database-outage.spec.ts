@@ -2,7 +2,7 @@ import { Controller, Get, Module, Param, Post } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
-import { createKey } from '../../src/auth/keys/key-format.js';
+import { createKey } from '../../src/auth/credentials.js';
 import { CHECK_CACHE_MS } from '../../src/health/health.service.js';
 import { Public } from '../../src/platform/access/access.js';
 import { poolOf } from '../../src/platform/database/data-source.js';

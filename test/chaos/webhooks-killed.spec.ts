@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
-import { createKey } from '../../src/auth/keys/key-format.js';
+import { createKey } from '../../src/auth/credentials.js';
 import { ask } from '../support/chaos/chaos-site.js';
 import { FULL, say } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';

@@ -3,16 +3,15 @@ import { Client } from 'pg';
 import { AuditChainRepository } from '../../src/audit/chain/audit-chain.repository.js';
 import type { AuditEntry } from '../../src/audit/audit-entry.js';
 import { insertAuditRows, AuditLog } from '../../src/audit/audit-log.js';
-import { resealTrail } from '../../src/audit/chain/audit-resealing.js';
 import { AuditKeys, RETIRED_AUDIT_KEYS } from '../../src/audit/chain/audit-chain.js';
-import { AuditRepository } from '../../src/audit/audit.repository.js';
-import { AuditSealer } from '../../src/audit/chain/audit-sealer.js';
-import { AuditVerifier } from '../../src/audit/chain/audit-verifier.js';
+import { AuditTrail, resealTrail } from '../../src/audit/chain/audit-trail.js';
 import { AuditWitness } from '../../src/audit/chain/audit-witness.js';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { Clock } from '../../src/platform/clock.js';
+import { HealthComponents } from '../../src/platform/health-components.js';
+import type { ScrapedGauges } from '../../src/platform/metrics/scraped-gauges.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { readSecretKey } from '../../src/platform/config/setting.js';
+import { readSecretKey } from '../../src/platform/config/setting-parsers.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { resealAll } from '../../src/platform/secrets/sealed-values.js';
@@ -26,11 +25,11 @@ export interface Replica {
   readonly keys: AuditKeys;
   readonly log: AuditLog;
   readonly chain: AuditChainRepository;
-  readonly sealer: AuditSealer;
+  readonly trail: AuditTrail;
   readonly witness: AuditWitness;
   readonly service: AuditService;
   sealAll(): Promise<void>;
-  verify(): ReturnType<AuditVerifier['verify']>;
+  verify(): ReturnType<AuditTrail['verify']>;
 }
 
 export class AuditHarness {
@@ -63,19 +62,20 @@ export class AuditHarness {
     const keys = new AuditKeys(new SecretKeys(secretsKey.map(readSecretKey)));
     const settings = loadSettings({ AUDIT_ANCHOR_FILE: anchorFile });
     const witness = new AuditWitness(settings, chain, keys, clock);
-    const sealer = new AuditSealer(this.transactions, chain, keys, witness);
-    const verifier = new AuditVerifier(this.transactions, chain, keys, witness, clock);
+    const trail = new AuditTrail(this.transactions, chain, keys, witness, clock);
+    const components = new HealthComponents();
+    const gauges = {} as ScrapedGauges;
     return {
       keys,
       log: new AuditLog(this.statements, keys, clock),
       witness,
       chain,
-      sealer,
-      service: new AuditService(new AuditRepository(dataSource), verifier),
+      trail,
+      service: new AuditService(dataSource, chain, trail, witness, components, gauges),
       sealAll: async () => {
-        while ((await sealer.sealPage()) !== 'done');
+        while ((await trail.sealPage()) !== 'done');
       },
-      verify: () => verifier.verify(),
+      verify: () => trail.verify(),
     };
   }
 

@@ -159,7 +159,7 @@ describe('the verification of the audit trail', () => {
       expect(await replica.verify()).toMatchObject({ ...found, unsealed: 0 });
       if (refusal === '') return;
       await harness.record(replica);
-      await expect(harness.replica([key]).sealer.sealPage()).rejects.toThrow(refusal);
+      await expect(harness.replica([key]).trail.sealPage()).rejects.toThrow(refusal);
       expect(await replica.verify()).toMatchObject({ valid: false, unsealed: 1 });
     });
 
@@ -184,7 +184,7 @@ describe('the verification of the audit trail', () => {
   ])('finds %s, and the sealer does not continue', async (_, statement, refusal) => {
     await harness.tamper(statement);
     expect(await replica.verify()).toMatchObject({ valid: false, checked: ROWS });
-    await expect(replica.sealer.sealPage()).rejects.toThrow(refusal);
+    await expect(replica.trail.sealPage()).rejects.toThrow(refusal);
   });
 
   it('reads rows and seals of configured keys only', async () => {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { FoldedDelivery } from '../../src/notifications/delivery-claims.repository.js';
+import type { FoldedDelivery } from '../../src/notifications/deliveries.repository.js';
 import { ChannelAttempts } from '../../src/notifications/channel-attempts.js';
 import { NotificationChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
-import type { Work } from '../../src/platform/work/work.js';
 import { LostClaims } from '../../src/platform/work/kind.js';
+import type { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
@@ -226,7 +226,7 @@ describe('claims of notifications', () => {
          from generate_series(1, 50)`,
       [id],
     );
-    const channels = new NotificationChannelsRepository(dataSource, {} as Work);
+    const channels = new NotificationChannelsRepository(dataSource, {} as SecretBox);
     const attempts = new (ChannelAttempts as unknown as new () => ChannelAttempts)();
     const failed = {
       channel: await channels.get(id),
@@ -253,9 +253,9 @@ describe('claims of notifications', () => {
     await query('vacuum (analyze, truncate off) work, notification_deliveries');
     await channel();
     await events(...different(600));
-    const { claimed } = deliverer;
+    const { deliveries } = deliverer;
     let read = 0;
-    const load = jest.spyOn(claimed, 'load').mockImplementationOnce(async (tx, claims) => {
+    const load = jest.spyOn(deliveries, 'load').mockImplementationOnce(async (tx, claims) => {
       load.mockRestore();
       const rowsRead = async () => {
         const [row] = await tx.query<[{ n: number }]>(
@@ -265,7 +265,7 @@ describe('claims of notifications', () => {
         return row.n;
       };
       const before = await rowsRead();
-      const loaded = await claimed.load(tx, claims);
+      const loaded = await deliveries.load(tx, claims);
       read = (await rowsRead()) - before;
       return loaded;
     });

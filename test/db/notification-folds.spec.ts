@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { FoldedDelivery } from '../../src/notifications/delivery-claims.repository.js';
+import type { FoldedDelivery } from '../../src/notifications/deliveries.repository.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
@@ -21,7 +21,7 @@ interface EventFields {
 describe('folds of notifications', () => {
   const { dataSource, query, transactions } = useTestDatabase();
   const deliverer = new Deliverer(dataSource);
-  const { claimed, deliveries } = deliverer;
+  const { deliveries } = deliverer;
 
   beforeEach(() => clearNotifications(dataSource));
 
@@ -222,11 +222,11 @@ describe('folds of notifications', () => {
     await channel();
     await notify(2);
     await release();
-    const load = jest.spyOn(claimed, 'load').mockImplementationOnce(async (tx, claims) => {
+    const load = jest.spyOn(deliveries, 'load').mockImplementationOnce(async (tx, claims) => {
       await deliverer.lapse();
       expect(await new Deliverer(dataSource).claim()).toHaveLength(1);
       load.mockRestore();
-      return await claimed.load(tx, claims);
+      return await deliveries.load(tx, claims);
     });
     expect(await claim()).toEqual([]);
   });
@@ -280,7 +280,7 @@ describe('folds of notifications', () => {
         return Number(row!.n);
       };
       const before = await rowsRead();
-      expect(await claimed.fold(tx, carrier.id, [])).toEqual([]);
+      expect(await deliveries.fold(tx, carrier.id, [])).toEqual([]);
       return (await rowsRead()) - before;
     });
     expect(read).toBeLessThan(10_000);
@@ -414,7 +414,7 @@ describe('folds of notifications', () => {
     await end((await claim())[0]!);
     await event('action.completed', 'action', about, asked[0]);
     const [{ delivery }] = (await claim()) as [FoldedDelivery];
-    const waves = await transactions.run((tx) => claimed.wavesOf(tx, [delivery.id]));
+    const waves = await transactions.run((tx) => deliveries.wavesOf(tx, [delivery.id]));
     expect(waves.get(delivery.id)!.toSorted()).toEqual(asked.toSorted());
   });
 

@@ -1,11 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { CHANNEL_TYPES } from '../../src/notifications/notification-channels.repository.js';
-import { DeliveriesRepository } from '../../src/notifications/deliveries.repository.js';
 import {
-  DeliveryClaimsRepository,
+  DeliveriesRepository,
   type EndedAttempt,
   type FoldedDelivery,
-} from '../../src/notifications/delivery-claims.repository.js';
+} from '../../src/notifications/deliveries.repository.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
@@ -67,7 +66,6 @@ function unlessLost(error: unknown): void {
 /** Claims and ends notifications like a replica, step by step. */
 export class Deliverer {
   readonly deliveries: DeliveriesRepository;
-  readonly claimed: DeliveryClaimsRepository;
   private readonly transactions: Transactions;
   private readonly rows: WorkRepository;
   private readonly worker = newId();
@@ -79,7 +77,6 @@ export class Deliverer {
     this.transactions = new Transactions(dataSource);
     const work = new Work(statements, this.rows, this.transactions, loadSettings({}));
     this.deliveries = new DeliveriesRepository(statements, work);
-    this.claimed = new DeliveryClaimsRepository(statements, work);
   }
 
   /** @param busy by channel */
@@ -98,7 +95,7 @@ export class Deliverer {
     await this.rows.look(this.worker, []);
     const { claimed } = await this.rows.look(this.worker, requests);
     for (const row of claimed) this.claims.set(row.ref, row);
-    const loaded = await this.transactions.run((tx) => this.claimed.messages(tx, claimed));
+    const loaded = await this.transactions.run((tx) => this.deliveries.messages(tx, claimed));
     const folded: FoldedDelivery[] = [];
     for (const { ref } of claimed) {
       const one = loaded.get(ref);
@@ -116,7 +113,7 @@ export class Deliverer {
       kind === 'delivered' ? { kind } : { kind: 'failed', why: 'No.' };
     const again = kind === 'unfolded' ? { inMs: 0 } : undefined;
     await this.endWork(folded.delivery.id, { again }, (tx) =>
-      this.claimed.write(tx, [{ ...folded, outcome, ending: { kind, error: 'No.' } }]),
+      this.deliveries.write(tx, [{ ...folded, outcome, ending: { kind, error: 'No.' } }]),
     );
   }
 

@@ -1,7 +1,7 @@
 import { createSecretKey, hash, randomBytes } from 'node:crypto';
 import { logOfCommand } from '../../src/audit/audit-log.js';
 import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
-import { ensureAdmin } from '../../src/auth/bootstrap/bootstrap.service.js';
+import { ensureAdmin } from '../../src/auth/bootstrap.js';
 import { PrincipalsRepository } from '../../src/auth/principals.js';
 import { ReservedConnections } from '../../src/platform/database/reserved-connections.js';
 import { newId } from '../../src/platform/ids.js';
@@ -13,7 +13,7 @@ describe('PrincipalsRepository', () => {
   afterAll(() => reserved.onApplicationShutdown());
   const { dataSource, query, statements } = useTestDatabase();
   const reserved = new ReservedConnections(dataSource);
-  const repository = new PrincipalsRepository(statements, reserved, dataSource);
+  const repository = new PrincipalsRepository(statements, reserved);
 
   async function makeKey(prefix: string, more: Readonly<Record<string, unknown>> = {}) {
     const id = newId();
@@ -114,8 +114,8 @@ describe('PrincipalsRepository', () => {
         )
       )[0].s as number | null;
 
-    await repository.noteUsed('keys', [used!, again!]);
-    await repository.noteUsed('sessions', [session.id]);
+    const keys = [used!, again!].map((id) => ({ id }));
+    await repository.noteUsed([...keys, { id: session.userId, sessionId: session.id }]);
     expect(await secondsAgo('api_keys', 'last_used_at', used)).not.toBeNull();
     expect(await secondsAgo('api_keys', 'last_used_at', again)).toBeGreaterThanOrEqual(30);
     expect(await secondsAgo('api_keys', 'last_used_at', unused)).toBeNull();

@@ -1,11 +1,9 @@
 import { DataSource } from 'typeorm';
-import { CredentialVerification } from '../../src/auth/authentication/credential-verification.js';
+import { Credentials } from '../../src/auth/credentials.js';
 import { PrincipalsRepository } from '../../src/auth/principals.js';
-import { Passwords } from '../../src/auth/passwords/passwords.js';
+import { type LoginUser, Passwords } from '../../src/auth/passwords.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
-import type { LoginUser } from '../../src/auth/users/user.entity.js';
-import { UsersRepository } from '../../src/auth/users/users.repository.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { ApiClient, Answer } from '../support/api-client.js';
 import { whileHeld } from '../support/actions/held-change.js';
@@ -102,7 +100,7 @@ describe('the owner of an API key', () => {
     return { id, name: `key:${name}`, key, client: own };
   }
   const personOf = async (key: string) =>
-    (await app.nest.get(CredentialVerification).verifyKey(key))?.identity.person;
+    (await app.nest.get(Credentials).verifyKey(key))?.identity.person;
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
     app.nest
       .get(Transactions)
@@ -164,7 +162,7 @@ describe('a login or password change during a change of the user', () => {
   /** A user as the login saw it. */
   async function seen(): Promise<LoginUser> {
     const { name } = await makeUser(app, 'senior');
-    return (await app.nest.get(UsersRepository).findForLogin(name, '192.0.2.1'))!;
+    return (await app.nest.get(SessionsService).findUser(name, '192.0.2.1'))!;
   }
   const begin = (user: LoginUser) =>
     app.nest.get(SessionsService).begin(user, { address: '192.0.2.1' });

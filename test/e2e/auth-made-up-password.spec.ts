@@ -1,4 +1,4 @@
-import { WhoCanLogIn } from '../../src/auth/bootstrap/bootstrap.service.js';
+import { Bootstrap } from '../../src/auth/bootstrap.js';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ describe('the password that the first start generated', () => {
     apps.push(app);
     return app;
   };
-  const whoCanLogIn = (app: TestApp) => app.nest.get(WhoCanLogIn).inWords();
+  const whoCanLogIn = (app: TestApp) => app.nest.get(Bootstrap).whoCanLogIn();
   const credentials = () =>
     JSON.parse(readFileSync(join(dataDir, 'bootstrap-credentials.json'), 'utf8')) as {
       password: string;

@@ -111,7 +111,7 @@ describe('the sessions', () => {
       const change = `set ${column} = now() - interval '${interval}' where id = $1`;
       await query(`update sessions ${change}`, [ids[at]!.id]);
     }
-    await app.nest.get(SessionsService, { strict: false }).deleteExpired();
+    await app.nest.get(SessionsService, { strict: false }).prune();
     expect(await query('select id from sessions where user_id = $1', [user.id])).toEqual([ids[2]]);
     expect((await me(app, cookies[2]!)).status).toBe(200);
   });

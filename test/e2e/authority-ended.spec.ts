@@ -1,4 +1,4 @@
-import { CredentialVerification } from '../../src/auth/authentication/credential-verification.js';
+import { Credentials } from '../../src/auth/credentials.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
@@ -152,9 +152,9 @@ describe('Authority that ended between the guard and the transaction', () => {
  * between the guard and the transaction of each request. Mocks are restored by the test.
  */
 async function asTheGuardSaw(app: TestApp, kind: 'key' | 'session', token: string) {
-  const verification = app.nest.get(CredentialVerification);
+  const verification = app.nest.get(Credentials);
   const method = kind === 'key' ? 'verifyKey' : 'verifySession';
-  const ask = verification[method].bind(verification) as CredentialVerification['verifyKey'];
+  const ask = verification[method].bind(verification) as Credentials['verifyKey'];
   const seen = await ask(token);
   if (!seen) throw new Error('The credential does not hold.');
   const mock = jest.spyOn(verification, method) as jest.SpyInstance;

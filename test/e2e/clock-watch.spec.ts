@@ -1,4 +1,5 @@
-import { ClockWatch } from '../../src/health/health-checks.js';
+import { DataSource } from 'typeorm';
+import { followDatabaseTime } from '../../src/platform/database/open-database.js';
 import { timeOfId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -16,7 +17,7 @@ describe('the clock of a machine', () => {
     await compare();
   });
   const app = useStarted(() => startTestApp());
-  const compare = () => app.nest.get(ClockWatch).compare();
+  const compare = () => followDatabaseTime(app.nest.get(DataSource));
 
   /** Waits until health and metrics show this offset, because both cache their values. */
   async function shown(seconds: number) {
@@ -85,7 +86,7 @@ describe('a machine whose clock is wrong by an hour', () => {
     await world.close();
   });
 
-  const compare = () => world.app.nest.get(ClockWatch).compare();
+  const compare = () => followDatabaseTime(world.app.nest.get(DataSource));
 
   /** Columns whose newest time differs by more than a minute from the database clock, with the difference in ms. */
   async function wrongColumns(): Promise<Record<string, number>> {

@@ -9,7 +9,7 @@ import {
   type ComponentStatus,
   HealthComponents,
 } from '../../src/platform/health-components.js';
-import { Authentication } from '../../src/auth/authentication/authentication.js';
+import { Authentication } from '../../src/auth/authentication.js';
 import { Draining } from '../../src/platform/http/listening.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { eventually } from '../support/jobs/eventually.js';
-import { TriageRunsRepository } from '../../src/triage/records/triage-runs.repository.js';
+import { TriageRunsRepository } from '../../src/triage/triage-runs.repository.js';
 import type { UnavailableReason } from '../../src/triage/model/triage-model.port.js';
 import {
   heldModel,
@@ -30,7 +30,7 @@ describe('triage without a verdict', () => {
     async (reason) => {
       script(world.app, (_, { meter }) => {
         meter.add({ input: 5, output: 1 });
-        return Promise.reject(unavailable(reason, { mayHelpLater: true }));
+        return Promise.reject(unavailable(reason, 'time'));
       });
       const id = await world.incident();
       const answer = await world.triage(id);
@@ -45,7 +45,7 @@ describe('triage without a verdict', () => {
   );
 
   it('returns the Retry-After of the provider', async () => {
-    script(world.app, () => Promise.reject(unavailable('rate_limited', { retryAfterMs: 12_300 })));
+    script(world.app, () => Promise.reject(unavailable('rate_limited', 'nothing', 12_300)));
     expect((await world.triage(await world.incident())).headers['retry-after']).toBe('13');
   });
 

@@ -118,7 +118,7 @@ describe('a triage run in the background', () => {
   it('is retried after a failure of the provider, and shows the failure until then', async () => {
     const asked = script(world.app, (_, { meter }) => {
       meter.add({ input: 3, output: 1 });
-      return Promise.reject(unavailable('unreachable', { mayHelpLater: true }));
+      return Promise.reject(unavailable('unreachable', 'time'));
     });
     const id = await world.incident();
     await world.wantTriage(id);
@@ -137,8 +137,7 @@ describe('a triage run in the background', () => {
 
   /** Returns the incident of a run that waits for an hour, because the provider asked for that. */
   const resting = async () => {
-    const wait = { mayHelpLater: true, retryAfterMs: 3_600_000 };
-    script(world.app, () => Promise.reject(unavailable('rate_limited', wait)));
+    script(world.app, () => Promise.reject(unavailable('rate_limited', 'time', 3_600_000)));
     const id = await world.incident();
     await world.wantTriage(id);
     await failedOnce(id);
@@ -239,7 +238,7 @@ describe('a triage run in the background', () => {
   });
 
   it('fails when its incident is deleted', async () => {
-    script(world.app, () => Promise.reject(unavailable('overloaded', { mayHelpLater: true })));
+    script(world.app, () => Promise.reject(unavailable('overloaded', 'time')));
     const id = await world.incident();
     await world.later(id);
     await failedOnce(id);

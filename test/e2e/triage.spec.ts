@@ -68,19 +68,21 @@ describe('the triage of an incident', () => {
     expect(given.indicators).toContainEqual(
       expect.objectContaining({ type: 'email', value: RAW_DATA.sender, pointers: ['/sender'] }),
     );
-    expect(judging.tools.map(({ name }) => name)).toEqual(['related_incidents']);
+    expect(judging.tools).toEqual([]);
   });
 
   it('shows a complete run, with the tool calls of the model and the points of a scorer', async () => {
     const points = [
       { rule: 'lookalike', points: 30, pointer: '/sender', explanation: 'Looks like another.' },
     ];
-    script(world.app, async ({ indicators: [indicator] }, { tools: [related] }) => {
-      const input = { indicator_id: indicator!.id };
-      const output = await related!.ask(indicator!);
-      const call = { id: 't1', tool: related!.name, input, output, duration_ms: 1 };
-      return judgement({ toolCalls: [call], points });
-    });
+    const call = {
+      id: 't1',
+      tool: 'look_up',
+      input: { indicator_id: 'i1' },
+      output: { a: 1 },
+      duration_ms: 1,
+    };
+    script(world.app, async () => judgement({ tool_calls: [call], points }));
     const id = await world.incident();
     const { triage_id } = (await world.triage(id)).body.data;
     const run = await world.run(id, triage_id);
@@ -90,9 +92,8 @@ describe('the triage of an incident', () => {
       prompt_hash: 'ab'.repeat(32),
       requested_by: expect.stringMatching(/^key:analyst/),
       points,
-      tool_calls: [{ id: 't1', tool: 'related_incidents', input: { indicator_id: 'i1' } }],
+      tool_calls: [call],
     });
-    expect(run.tool_calls[0].output.incidents).toEqual(expect.any(Array));
     const [listed] = await world.runs(id);
     expect(listed).not.toHaveProperty('tool_calls');
     expect(listed).not.toHaveProperty('points');
@@ -207,15 +208,13 @@ describe('the triage of an incident', () => {
     expect((await world.triage('x')).status).toBe(404);
   });
 
-  it.each([
-    ['why a question was not answered', { error: 'There is no such tool.' }, { failed: true }],
-    ['what a sandbox answers', { error: 'There is no such tool.', simulated: true }, {}],
-  ])('accepts no evidence from %s', async (_, output, more) => {
-    const call = { id: 't1', tool: 'look_up', input: {}, output, duration_ms: 1, ...more };
+  it('accepts no evidence from a failed question', async () => {
+    const output = { error: 'There is no such tool.' };
+    const call = { id: 't1', tool: 'look_up', input: {}, output, failed: true, duration_ms: 1 };
     const evidence = [{ source: 't1', pointer: '/error', value: 'There is no such tool.' }];
     const indicators = [{ type: 'host', value: 'such' }];
     const verdict = { ...VERDICT, classification: 'benign', evidence, indicators } as const;
-    script(world.app, async () => judgement({ verdict, toolCalls: [call] }));
+    script(world.app, async () => judgement({ verdict, tool_calls: [call] }));
     const { data } = (await world.triage(await world.incident())).body;
     expect(data.verdict).toMatchObject({
       classification: 'inconclusive',
@@ -283,14 +282,14 @@ describe('the triage of an incident', () => {
     });
   });
 
-  it('has no look-up tools if only a sandbox could answer', async () => {
+  it('offers no look-up if only a sandbox could answer', async () => {
     const { admin } = world.clients;
     const body = { name: 'pretends', type: 'sandbox', config: {} };
     const made = await admin.post('/api/connectors', body);
     expect(made.status).toBe(201);
     const asked = script(world.app, async () => judgement());
     await world.triage(await world.incident({ raw_data: { src: '203.0.113.9' } }));
-    expect(asked.mock.lastCall![1].tools.map(({ name }) => name)).toEqual(['related_incidents']);
+    expect(asked.mock.lastCall![1].tools).toEqual([]);
     await admin.delete(`/api/connectors/${made.body.data.id}`);
   });
 });
@@ -363,37 +362,5 @@ describe('the tools of a triage run', () => {
     // Where the database was too slow for the permit, the run waits; in no case is there a verdict.
     expect([202, 409]).toContain(status);
     expect(body.data?.verdict).toBeUndefined();
-  });
-
-  it('find other incidents with an indicator that the run has seen, newest first', async () => {
-    const rawData = { user: 'mallory', host: 'laptop-8' };
-    const [older, newer, deleted, stranger] = [
-      await world.incident({ raw_data: rawData, title: 'The older one' }),
-      await world.incident({ raw_data: { user: 'mallory' }, title: 'The newer one' }),
-      await world.incident({ raw_data: rawData }),
-      await world.incident({ raw_data: { user: 'alice' } }),
-    ];
-    script(world.app, async () => judgement());
-    for (const one of [older, newer, deleted, stranger]) await world.triage(one);
-    await world.clients.admin.delete(`/api/incidents/${deleted}`);
-    await world.update(older, { verdict: { classification: 'benign' } });
-    const id = await world.incident({ raw_data: rawData });
-    await asking(id, async (tools, given) => {
-      const user = given.indicators.find(({ type }) => type === 'user')!;
-      expect(await tools.get('related_incidents')!.ask(user)).toEqual({
-        incidents: [
-          expect.objectContaining({ title: 'The newer one', decided_by_person: false }),
-          expect.objectContaining({
-            title: 'The older one',
-            classification: 'benign',
-            decided_by_person: true,
-          }),
-        ],
-      });
-      const host = given.indicators.find(({ type }) => type === 'host')!;
-      expect(await tools.get('related_incidents')!.ask(host)).toEqual({
-        incidents: [expect.objectContaining({ title: 'The older one' })],
-      });
-    });
   });
 });

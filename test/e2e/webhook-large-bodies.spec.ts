@@ -11,8 +11,6 @@ const app = useStarted(() => startTestApp());
 
 const MAPPING = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
 
-const TITLE = { title: '/name', severity: '/level', event_id: '/id' };
-
 const alerts = (from: number, count: number, prefix = 'a') =>
   Array.from({ length: count }, (_, n) => ({
     id: `${prefix}-${from + n}`,
@@ -122,24 +120,6 @@ describe('bodies with many events', () => {
     const refused = await one.send({ alerts: alerts(38, 1) });
     expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
     expect((await sender.send({ alerts: alerts(38, 1) })).status).toBe(200);
-  });
-
-  it('create an incident for each line of JSON, even for an invalid line', async () => {
-    const LINES = 'application/x-ndjson';
-    const admin = await as(app, 'admin');
-    await registerSource(admin, { source: 'lines', mapping: TITLE });
-    const sender = new WebhookSender(app.client, 'lines');
-    const lines = alerts(0, 2).map((one) => JSON.stringify(one));
-    const body = `${lines.join('\r\n')}\n{"id":"a-2","na\n`;
-    const answer = await sender.send(body, LINES);
-    expect([answer.status, answer.body.incidents.length]).toEqual([200, 3]);
-    expect((await sender.send(body, LINES)).body.duplicate).toBe(true);
-    expect((await titlesOf('lines')).slice(0, 2)).toEqual(numbersTo(2));
-    expect((await sender.send(body)).status).toBe(400);
-    expect((await sender.send('{"id":\n{"na', LINES)).status).toBe(400);
-    const headers = { 'content-type': LINES };
-    const preview = await admin.post('/api/webhooks/lines/preview', body, headers);
-    expect(preview.body.data.incidents).toHaveLength(3);
   });
 });
 

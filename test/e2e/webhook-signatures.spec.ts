@@ -15,7 +15,6 @@ import type {
   SignatureScheme,
 } from '../../src/webhooks/sources/webhook-source.entity.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { RawConnection } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { useStarted } from '../support/use-started.js';
 
@@ -217,21 +216,6 @@ describe('A webhook receipt', () => {
       const headers = { ...signed(packed), 'content-encoding': 'gzip' };
       expect(await codeOf('timestamped', packed, headers)).toEqual([400, 'bad_request']);
     });
-
-    it.each(['nobody', 'disabled', 'timestamped'])(
-      'for %s only after the whole body has arrived, so that the response time reveals nothing',
-      async (source) => {
-        const connection = await RawConnection.open(app.port);
-        const head = `POST /api/webhooks-probe/${source} HTTP/1.1\r\nHost: x\r\n`;
-        connection.send(head, `Content-Length: 4\r\nX-Forwarded-For: ${address}\r\n\r\n{`);
-        // Another request is answered meanwhile, and this one is not.
-        expect((await send('timestamped', {}, forged())).status).toBe(401);
-        await expect(connection.answer(50)).rejects.toThrow('Silent');
-        connection.send('  }');
-        expect((await connection.answer()).status).toBe(source === 'timestamped' ? 401 : 404);
-        connection.close();
-      },
-    );
 
     it('503 if the sources cannot be read', async () => {
       directory.mockRejectedValue(new UnavailableError('The database is not available.'));

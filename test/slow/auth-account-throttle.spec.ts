@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { createKey } from '../../src/auth/keys/key-format.js';
+import { createKey } from '../../src/auth/credentials.js';
 import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { inSession, makeUser, type TestUser } from '../support/principals.js';
@@ -144,7 +144,7 @@ describe('Guessing one password from many addresses', () => {
       `update users set deleted_at = now(), enabled = false, password_hash = null where id = $1`,
       [gone.id],
     );
-    await app.nest.get(SessionsService).deleteOldNetworks();
+    await app.nest.get(SessionsService).prune();
     const text = 'select network from known_networks where user_id = any($1::uuid[])';
     expect(await database.query(text, [[owner.id, gone.id]])).toEqual([{ network: 'kept' }]);
   });

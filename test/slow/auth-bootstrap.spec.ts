@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createKey } from '../../src/auth/keys/key-format.js';
+import { createKey } from '../../src/auth/credentials.js';
 import { query as queryOn } from '../support/embedded/query.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

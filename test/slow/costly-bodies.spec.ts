@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { readFileSync } from 'node:fs';
-import { createKey } from '../../src/auth/keys/key-format.js';
+import { createKey } from '../../src/auth/credentials.js';
 import type { ApiClient } from '../support/api-client.js';
-import { EVENT_SHAPES, LINE_SHAPES, PLACES, SHAPES } from '../support/costly-bodies.js';
+import { EVENT_SHAPES, LIST_SHAPES, PLACES, SHAPES } from '../support/costly-bodies.js';
 import { FakeVendor } from '../support/fake-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
@@ -11,8 +11,8 @@ import { createTestDatabase } from '../support/test-database.js';
 import { useStarted } from '../support/use-started.js';
 
 const LIMIT = 1_048_576;
-/** Enough lines to hold the loop for seconds where they are read in one turn, and few enough for a slow machine. */
-const LIMIT_OF_LINES = 131_072;
+/** Enough items to hold the loop for seconds if they are costly, and few enough for a slow machine. */
+const LIMIT_OF_LISTS = 131_072;
 /** What docker/kubernetes/deployment.yaml gives the process. */
 const HEAP_MB = 384;
 
@@ -20,7 +20,7 @@ const HEAP_MB = 384;
 const ROOM_AROUND = 1_024;
 const SOURCE = 'costly';
 const TRIAGED = 'costly-triaged';
-const LINES = 'costly-lines';
+const LISTS = 'costly-lists';
 const SECRET = 'the-token-of-the-source';
 
 describe('Costly bodies', () => {
@@ -124,17 +124,17 @@ describe('Costly bodies', () => {
     );
   });
 
-  it.each(Object.keys(LINE_SHAPES))('are processed: %s', async (name) => {
+  it.each(Object.keys(LIST_SHAPES))('are processed: lists of %s', async (name) => {
     const mapping = {
       items: ['/alerts', ''],
       title: '/title',
       event_id: ['/id', '/data/alert_id'],
     };
-    const body = LINE_SHAPES[name]!(LIMIT_OF_LINES);
+    const body = LIST_SHAPES[name]!(LIMIT_OF_LISTS);
     for (const rules of [{ format: 'generic' }, { format: 'mapping', mapping }]) {
-      await registerSource(admin, { source: LINES, secret: SECRET, signature: 'token', ...rules });
-      const headers = { 'content-type': 'application/x-ndjson', 'x-webhook-token': SECRET };
-      const path = `/api/webhooks/${LINES}`;
+      await registerSource(admin, { source: LISTS, secret: SECRET, signature: 'token', ...rules });
+      const headers = { 'content-type': 'application/json', 'x-webhook-token': SECRET };
+      const path = `/api/webhooks/${LISTS}`;
       const received = await admin.post(path, body, headers);
       expect(received.status).toBe(202);
       expect((await admin.post(`${path}/preview`, body, headers)).status).toBe(200);

@@ -1,11 +1,8 @@
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
-import type { Classification } from '../../src/incidents/incident.js';
+import { CLASSIFICATIONS } from '../../src/incidents/incident.js';
 import { ToolAnswers } from '../../src/triage/model/anthropic/anthropic-model.js';
-import {
-  type Judgement,
-  ModelUnavailableError,
-  type ToolCall,
-} from '../../src/triage/model/triage-model.port.js';
+import { INDICATOR_TYPES } from '../../src/triage/evidence/indicators.js';
+import { type Judgement, ModelUnavailableError } from '../../src/triage/model/triage-model.port.js';
 import { say } from '../support/chaos/figures.js';
 import { FakeVendor } from '../support/fake-vendor.js';
 import { Random } from '../support/playbooks/random.js';
@@ -55,21 +52,11 @@ class Adversary extends Random {
     }
     return judgement({
       verdict: {
-        classification: this.of([
-          'malicious',
-          'benign',
-          'suspicious',
-          'inconclusive',
-          this.text(),
-        ]) as Classification,
-        confidence: this.of([0.5, 1, -4, 1e308, Number.NaN, Infinity]),
+        classification: this.of(CLASSIFICATIONS),
+        confidence: this.of([0.5, 1, -4, 1e308]),
         category: this.of(['bec', this.text()]),
         reasoning: this.text(),
-        indicators: this.list(() => ({
-          type: this.text(),
-          value: this.text(),
-          found_in: this.text(),
-        })),
+        indicators: this.list(() => ({ type: this.of(INDICATOR_TYPES), value: this.text() })),
         mitre_techniques: this.list(() => this.of(['T1566', this.text()])),
         evidence: this.list(() => ({
           source: this.of(['raw_data', 't1', this.text()]),
@@ -78,14 +65,7 @@ class Adversary extends Random {
         })),
         recommended_actions: this.list(() => this.of([...ACTION_TYPES, this.text()])),
       },
-      toolCalls: this.list((): ToolCall => ({
-        id: this.of(['t1', 'raw_data', this.text()]),
-        tool: this.of(['execute_action', 'look_up', this.text()]),
-        input: { [this.text()]: this.text(), indicator_id: 'i1' },
-        output: this.of<unknown>([{ admin: true }, this.text(), [[[[]]]], null, 1]),
-        duration_ms: 1,
-      })),
-      points: this.list(() => ({ rule: this.text(), points: 1, explanation: this.text() })),
+      tool_calls: answers.calls,
     });
   };
 
@@ -103,11 +83,8 @@ class Adversary extends Random {
   private error(): Error {
     return this.of([
       new Error(this.text()),
-      new ModelUnavailableError('refused', this.text(), { mayHelpLater: false }),
-      new ModelUnavailableError('overloaded', 'x', {
-        mayHelpLater: true,
-        retryAfterMs: this.number(),
-      }),
+      new ModelUnavailableError('refused', 'x', 'nothing'),
+      new ModelUnavailableError('overloaded', 'x', 'time'),
     ]);
   }
 
@@ -117,10 +94,6 @@ class Adversary extends Random {
 
   private text(): string {
     return this.of(NASTY);
-  }
-
-  private number(): number {
-    return this.of([0, 10, -5, Number.NaN, 1e300, 0.5]);
   }
 }
 
@@ -134,7 +107,6 @@ const IP = '203.0.113.9';
 /** Tables that a run may write, and of the others the columns that change by themselves. */
 const MAY_CHANGE = new Set([
   'triage_runs',
-  'incident_indicators',
   'incident_timeline',
   'audit_log',
   'audit_seals',

@@ -123,21 +123,18 @@ export const EVENT_SHAPES: Readonly<Record<string, Shape>> = {
   'tags of forms': eventOf('"content":[', () => `"${'<form'.repeat(400)}"`, ']'),
 };
 
-const FIRST_LINE = '{"event_type":"phishing","data":{"alert_id":"costly"}}\n';
-
-function linesOf(line: string): Shape {
-  return (bytes) =>
-    FIRST_LINE + `${line}\n`.repeat((bytes - FIRST_LINE.length) / (line.length + 1));
-}
-
-/** Lines that are costly to read one by one. */
-export const LINE_SHAPES: Readonly<Record<string, Shape>> = {
-  'lines of one letter': linesOf('a'),
-  'lines that only look like JSON': linesOf('{}}'),
-  'lines of one digit': linesOf('1'),
-  'lines with lists': linesOf('[1]'),
-  'lines with pages of events': linesOf('{"alerts":[]}'),
-};
+/** Lists whose items are costly to read one by one. */
+export const LIST_SHAPES: Readonly<Record<string, Shape>> = Object.fromEntries(
+  Object.entries({
+    'texts of one letter': '"a"',
+    digits: '1',
+    lists: '[1]',
+    'pages of events': '{"alerts":[]}',
+  }).map(([name, item]) => [
+    name,
+    repeated('[{"event_type":"phishing","data":{"alert_id":"costly"}},', () => item, ']'),
+  ]),
+);
 
 interface Place {
   readonly path: string;

@@ -37,9 +37,7 @@ export class CountingGate implements Gate {
   refuseFrom = Infinity;
   refusal: unknown = new Error('the switch is on');
   whenAsked: (() => void) | undefined;
-  private readonly never = new AbortController().signal;
-
-  constructor(private readonly signal: AbortSignal = this.never) {}
+  private readonly signal = new AbortController().signal;
 
   send<T>(request: (departure: Departure) => Promise<T>): Promise<T> {
     const leave = async (): Promise<void> => {

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import type { Role } from '../../src/platform/access/roles.js';
 import { newId } from '../../src/platform/ids.js';
-import { createKey } from '../../src/auth/keys/key-format.js';
-import { hashPassword } from '../../src/auth/passwords/passwords.js';
+import { createKey } from '../../src/auth/credentials.js';
+import { hashPassword } from '../../src/auth/passwords.js';
 import type { ApiClient } from './api-client.js';
 import type { TestApp } from './test-app.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createKey } from '../../src/auth/keys/key-format.js';
+import { createKey } from '../../src/auth/credentials.js';
 import type { ApiClient } from './api-client.js';
 import { query } from './embedded/query.js';
 import { FakeVendor } from './fake-vendor.js';

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { requireApprovalLevel } from '../../auth/authorisation.js';
-import type { Principal } from '../../auth/principal.js';
+import { type Principal, requireApprovalLevel } from '../../auth/principal.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { Action } from '../action.js';
 import { RequiredLevels } from '../required-levels.js';

@@ -10,8 +10,6 @@ import {
   type SealedPoint,
   type ChainEnd,
   type ChainHead,
-  type Cursor,
-  type Progress,
   type SealedRow,
 } from './audit-chain.js';
 import {
@@ -24,12 +22,13 @@ import {
 /** Rows per transaction of the sealer: about 20 ms of work, so that little is repeated after a crash. */
 export const PAGE_ROWS = 1_000;
 
-export interface PageRow extends Cursor {
-  readonly mac: Buffer;
-  readonly sealed: boolean;
-}
+/** Time limit of a statement that reads the whole trail. */
+const WHOLE_TRAIL_MS = 600_000;
 
-export type Seal = Pick<AuditSealEntity, 'audit_id' | 'hash'>;
+interface Backlog {
+  readonly unsealed: number;
+  readonly oldest_unsealed_seconds: number;
+}
 
 /** Seals per page. Each seal needs two hashes, so a page blocks the event loop for a few milliseconds. */
 const PAGE_SEALS = 500;
@@ -90,24 +89,25 @@ export class AuditChainRepository {
     };
   }
 
-  async pageOf(
-    manager: EntityManager,
-    { sealed_to, sealing_to, after_xid, after_id }: Omit<Progress, 'cluster'>,
-  ): Promise<PageRow[]> {
-    return sealed_to === null
-      ? await this.pageById(manager, after_id!)
-      : await manager.query(NEWLY_VISIBLE, [sealed_to, sealing_to, after_xid, after_id]);
-  }
-
-  async pageById(manager: EntityManager, afterId: string): Promise<PageRow[]> {
-    return await manager.query(
-      `select id, xid::text as xid, mac, ${SEALED} from audit_log a where id > $1 order by id limit ${PAGE_ROWS}`,
-      [afterId],
+  /** Returns unsealed rows that this statement sees. `sealedTo`: all rows that this snapshot sees are sealed. */
+  async unsealedPage(tx: Tx, sealedTo: string | null): Promise<Pick<AuditRow, 'id' | 'mac'>[]> {
+    // After a restore into another cluster, this statement reads the whole trail once.
+    if (sealedTo === null) await tx.query(`set local statement_timeout = ${WHOLE_TRAIL_MS}`);
+    return await tx.query(
+      `select a.id, a.mac from audit_log a
+       where ${sealedTo === null ? 'true' : BEYOND_SNAPSHOT} and ${NOT_SEALED}
+       order by a.xid, a.id limit ${PAGE_ROWS}`,
+      sealedTo === null ? [] : [sealedTo],
     );
   }
 
   /** The hashes are sent as one byte string, which costs a third as much as an array. */
-  async insertSeals(tx: Tx, after: bigint, seals: readonly Seal[], keyId: string): Promise<void> {
+  async insertSeals(
+    tx: Tx,
+    after: bigint,
+    seals: readonly Pick<AuditSealEntity, 'audit_id' | 'hash'>[],
+    keyId: string,
+  ): Promise<void> {
     await tx.query(
       `insert into audit_seals (seq, audit_id, hash, key_id)
        select $1::bigint + n, audit_id, substring($3::bytea from (n::int - 1) * ${HASH_BYTES} + 1 for ${HASH_BYTES}), $4
@@ -130,12 +130,13 @@ export class AuditChainRepository {
     return await manager.getRepository(AuditChainEntity).findOneBy({ only_row: true });
   }
 
-  /** Returns the number of committed rows without a seal, and the time of the oldest of these rows. */
-  async backlog(manager: EntityManager): Promise<{ unsealed: number; oldest: Date | null }> {
+  /** Counts the committed rows without a seal, and returns the age of the oldest. */
+  async backlog(manager: EntityManager): Promise<Backlog> {
     const sealedTo = (await this.readHead(manager))?.sealed_to;
-    const [row] = await manager.query<[{ unsealed: number; oldest: Date | null }]>(
-      `select count(*)::integer as unsealed, min(at) as oldest from audit_log a
-       where ${sealedTo ? BEYOND_SNAPSHOT : 'true'} and ${NOT_SEALED}`,
+    const [row] = await manager.query<[Backlog]>(
+      `select count(*)::integer as unsealed,
+         coalesce(greatest(0, floor(extract(epoch from now() - min(at)))), 0)::integer as oldest_unsealed_seconds
+       from audit_log a where ${sealedTo ? BEYOND_SNAPSHOT : 'true'} and ${NOT_SEALED}`,
       sealedTo ? [sealedTo] : [],
     );
     return row;
@@ -168,19 +169,22 @@ export class AuditChainRepository {
     await tx.getRepository(AuditRetiredKeyEntity).upsert(keys, ['key_id']);
   }
 
-  /** Returns the rows without a seal. `overdue`: the sealer has passed the row without a seal. */
-  async unsealedAmong(
+  /**
+   * Reads a page of the whole trail, and returns its unsealed rows and its last row. `overdue`: the row should have a
+   * seal, because all rows that `sealedTo` sees are sealed.
+   */
+  async unsealedAfter(
     manager: EntityManager,
-    ids: readonly string[],
+    id: string,
     sealedTo: string | null,
-  ): Promise<(AuditRow & { readonly overdue: boolean })[]> {
+  ): Promise<(AuditRow & { readonly sealed: boolean; readonly overdue: boolean })[]> {
     return await manager.query(
-      `select ${AUDIT_ROW}, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
-       from audit_log a
-       where a.id = any ($1::uuid[])
-         and ${NOT_SEALED}
-       order by a.id`,
-      [ids, sealedTo],
+      `select ${AUDIT_ROW}, sealed, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
+       from (select id, sealed, lead(id) over (order by id) is null as last
+         from (select id, ${SEAL_OF_ROW} is not null as sealed from audit_log a
+           where id > $1 order by id limit ${PAGE_ROWS}) page) page
+       join audit_log a using (id) where not sealed or last order by id`,
+      [id, sealedTo],
     );
   }
 
@@ -195,41 +199,22 @@ export class AuditChainRepository {
 export const AUDIT_ROW = `a.id, a.at, a.actor, a.action, a.subject_type, a.subject_id, a.details::text as details,
   a.key_id, a.mac`;
 
-/** Rows that the snapshot `$1` does not see: rows of later transactions, and of transactions that were running. */
-export const BEYOND_SNAPSHOT = `(a.xid >= pg_snapshot_xmax($1::pg_snapshot) or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))`;
+/**
+ * Rows that the snapshot `$1` does not see: rows of later transactions, and of transactions that were running. Rows of a
+ * backup may have the ids of future transactions.
+ */
+export const BEYOND_SNAPSHOT = `(a.xid >= pg_snapshot_xmax($1::pg_snapshot) and a.xid < pg_snapshot_xmax(pg_current_snapshot())
+  or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))`;
 
 /** A subquery with one index probe per row. The planner may turn EXISTS into a scan of all seals. */
 const SEAL_OF_ROW = '(select true from audit_seals s where s.audit_id = a.id)';
 export const NOT_SEALED = `${SEAL_OF_ROW} is null`;
-const SEALED = `${SEAL_OF_ROW} is not null as sealed`;
-
-/**
- * Selects rows after the position `$3`, `$4` that the snapshot `to` sees and `$1` does not. A snapshot does not see
- * transactions from its xmax on, nor transactions that were running. The former are the end of the index, the latter are a few
- * points in the index, so a transaction that stays open for hours costs nothing.
- */
-export function newlyVisible(column: string, to: string, limit: number): string {
-  const part = (condition: string) => `
-    (select id, xid, ${column} from audit_log
-      where ${condition}
-        and pg_visible_in_snapshot(xid, ${to}) and (xid, id) > ($3::xid8, $4::uuid)
-      order by xid, id limit ${limit})`;
-  return `${part(`xid >= pg_snapshot_xmax($1::pg_snapshot) and xid < pg_snapshot_xmax(${to})`)}
-    union all${part('xid = any (array(select pg_snapshot_xip($1::pg_snapshot)))')}
-    order by 2, 1 limit ${limit}`;
-}
-
-const NEWLY_VISIBLE = `
-  with page as (${newlyVisible('mac', '$2::pg_snapshot', PAGE_ROWS)})
-  select id, xid::text as xid, mac, ${SEALED} from page a order by a.xid, a.id`;
 
 const END = `
   select now.snapshot::text as now_snapshot, now.cluster as now_cluster,
-    c.seq::text as seq, c.hash, c.cluster, c.sealed_to::text as sealed_to, c.sealing_to::text as sealing_to,
-    c.after_xid::text as after_xid, c.after_id, c.key_id, c.mac,
+    c.seq::text as seq, c.hash, c.cluster, c.sealed_to::text as sealed_to, c.key_id, c.mac,
     coalesce(c.cluster <> now.cluster, false)
-      or coalesce(pg_snapshot_xmax(now.snapshot) < pg_snapshot_xmax(coalesce(c.sealing_to, c.sealed_to)), false)
-      as restored,
+      or coalesce(pg_snapshot_xmax(now.snapshot) < pg_snapshot_xmax(c.sealed_to), false) as restored,
     last.seq::text as last_seq, last.hash as last_hash
   from (select pg_current_snapshot() as snapshot,
                (select system_identifier::text from pg_control_system()) as cluster) now

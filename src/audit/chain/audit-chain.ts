@@ -121,22 +121,6 @@ export function hex(bytes: Buffer): string {
   return bytes.toString('hex');
 }
 
-/**
- * Progress of the sealer, with PostgreSQL snapshots as text. All rows that `sealed_to` sees are sealed; null: unknown, so every
- * row must be checked. The current round seals the rows that `sealing_to` sees and `sealed_to` does not see; null: no round is
- * active. `after_xid` and `after_id` are the last row that the round has checked.
- */
-export type Progress = Pick<
-  AuditChainEntity,
-  'cluster' | 'sealed_to' | 'sealing_to' | 'after_xid' | 'after_id'
->;
-
-/** Position of a row in the order of a round. */
-export interface Cursor {
-  readonly xid: string;
-  readonly id: string;
-}
-
 /** Row of audit_chain: the last seal and the progress, signed. */
 export type ChainHead = Omit<AuditChainEntity, 'only_row' | 'found_invalid_at'>;
 
@@ -149,12 +133,13 @@ export interface ChainEnd {
   readonly restored: boolean;
 }
 
-export function signHead({ id, key }: NamedKey, point: SealedPoint, progress: Progress): ChainHead {
-  const { seq, hash } = point;
-  const { cluster, sealed_to, sealing_to, after_xid, after_id } = progress;
-  const fields = [cluster, sealed_to, sealing_to, after_xid, after_id];
-  const mac = macOf(key, ['head', String(seq), hex(hash), ...fields]);
-  return { seq, hash, cluster, sealed_to, sealing_to, after_xid, after_id, key_id: id, mac };
+export function signHead(
+  { id: key_id, key }: NamedKey,
+  { seq, hash }: SealedPoint,
+  { cluster, sealed_to }: Pick<ChainHead, 'cluster' | 'sealed_to'>,
+): ChainHead {
+  const mac = macOf(key, ['head', String(seq), hex(hash), cluster, sealed_to]);
+  return { seq, hash, cluster, sealed_to, key_id, mac };
 }
 
 /** Returns a message if the end of the chain is invalid. Only the service writes the end, so a fault means tampering. */
@@ -168,29 +153,6 @@ export function faultOfEnd({ head, lastSeal }: ChainEnd, keys: KeyRing): string 
   if (head.seq > lastSeal.seq) return 'its last seals were removed';
   if (head.seq < lastSeal.seq) return 'seals were added';
   return sameBytes(head.hash, lastSeal.hash) ? undefined : 'its last seal was changed';
-}
-
-/** Position before the first row. */
-export const BEFORE_ALL: Cursor = { xid: '0', id: '00000000-0000-0000-0000-000000000000' };
-
-/** Continues the current round, or starts a round that ends now. */
-export function roundAt({ head, now, restored }: ChainEnd): Progress {
-  const known = restored ? undefined : head;
-  if (known && known.sealing_to !== null) return known;
-  return {
-    cluster: now.cluster,
-    sealed_to: known?.sealed_to ?? null,
-    sealing_to: now.snapshot,
-    after_xid: BEFORE_ALL.xid,
-    after_id: BEFORE_ALL.id,
-  };
-}
-
-/** Returns the progress after a page. `last` is the last row of the page; `undefined` if the round is over. */
-export function progressAfter(round: Progress, last?: Cursor): Progress {
-  if (last) return { ...round, after_xid: last.xid, after_id: last.id };
-  const { cluster, sealing_to: sealed_to } = round;
-  return { cluster, sealed_to, sealing_to: null, after_xid: null, after_id: null };
 }
 
 /** Seal with its row. The row is absent if it was removed. */

@@ -43,16 +43,6 @@ export async function recordAcceptance(tx: Tx, log: AuditLog, reason: string): P
   });
 }
 
-/** Returns the time of the last acceptance in milliseconds; 0 without an acceptance. */
-export async function lastAcceptedAt(
-  manager: EntityManager,
-  chain: AuditChainRepository,
-  keys: AuditKeys,
-): Promise<number> {
-  const row = await chain.lastAcceptance(manager);
-  return row && isGenuine(row, keys.rows) ? row.at.getTime() : 0;
-}
-
 /** Head of the chain, and the time of its observation. */
 interface SeenHead extends SealedPoint {
   readonly at: Date;
@@ -118,9 +108,15 @@ export class AuditWitness {
     }
   }
 
+  /** Returns the time of the last acceptance in milliseconds; 0 without an acceptance. */
+  async lastAcceptedAt(manager: EntityManager): Promise<number> {
+    const row = await this.chain.lastAcceptance(manager);
+    return row && isGenuine(row, this.keys.rows) ? row.at.getTime() : 0;
+  }
+
   /** Discards a head that is older than the acceptance. */
   private async applyAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {
-    const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);
+    const acceptedAt = await this.lastAcceptedAt(manager);
     if (acceptedAt <= this.acceptedAt) return;
     this.acceptedAt = acceptedAt;
     if (this.head.at.getTime() > acceptedAt) return;

@@ -8,8 +8,6 @@ import { AppError, ValidationError } from '../../platform/errors/app-error.js';
 import { Draining } from '../../platform/http/listening.js';
 import { firstIdAt, timeOfId } from '../../platform/ids.js';
 import { type AuditAction, HEAD_ACCEPTED } from '../audit-entry.js';
-import { BEFORE_ALL, type Cursor } from '../chain/audit-chain.js';
-import { newlyVisible } from '../chain/audit-chain.repository.js';
 import type { ChangesQueryDto } from './feed-api.js';
 
 /** Interval between two reads of a waiting request, which holds no connection between the reads. */
@@ -22,6 +20,12 @@ const MOST_SCANNED = 2_000;
 const CLOCK_TOLERANCE_MS = 3_600_000;
 const CURSOR_DAYS = 30;
 const CURSOR_MS = CURSOR_DAYS * 86_400_000;
+
+/** Position of an audit row in the order of the feed. */
+interface Cursor {
+  readonly xid: string;
+  readonly id: string;
+}
 
 /** Position in the changes that the snapshot `seen` does not see. */
 interface Position {
@@ -68,12 +72,26 @@ const PRESENT = {
            pg_current_snapshot()::text as snapshot`,
 };
 
+/**
+ * Selects rows after the position `$3`, `$4` that the goal sees and the snapshot `$1` does not. A snapshot does not see
+ * transactions from its xmax on, nor transactions that were running. The former are the end of the index, the latter are
+ * a few points in the index, so a transaction that stays open for hours costs nothing.
+ */
+const scan = (condition: string) => `
+  select id, xid, action from audit_log
+  where ${condition} and pg_visible_in_snapshot(xid, (select until from goal)) and (xid, id) > ($3::xid8, $4::uuid)
+  order by xid, id limit ${MOST_SCANNED}`;
+const LATER =
+  'xid >= pg_snapshot_xmax($1::pg_snapshot) and xid < pg_snapshot_xmax((select until from goal))';
+const RUNNING = 'xid = any (array(select pg_snapshot_xip($1::pg_snapshot)))';
+
 /** Has no name, so that PostgreSQL plans the statement for the current table size. */
 const READ = {
   name: '',
   text: `
     with goal as materialized (select coalesce($2::pg_snapshot, pg_current_snapshot()) as until),
-    scanned as materialized (${newlyVisible('action', '(select until from goal)', MOST_SCANNED)}),
+    scanned as materialized (
+      (${scan(LATER)}) union all (${scan(RUNNING)}) order by 2, 1 limit ${MOST_SCANNED}),
     tail as (select xid, id from scanned order by xid, id offset ${MOST_SCANNED - 1} limit 1),
     page as (
       select id, xid from scanned where action = any($5::text[]) and id >= $6::uuid
@@ -94,12 +112,9 @@ type ReadRow = {
   readonly tail_id: string | null;
 } & (FoundRow | { readonly change_id: null });
 
-interface FeedKind {
-  readonly type: 'action' | 'incident';
-}
-
 /** Source of a feed: the changes of one kind of resource. */
-interface FeedSource<T extends Item> extends FeedKind {
+interface FeedSource<T extends Item> {
+  readonly type: 'action' | 'incident';
   /** Audit actions that change the resource. */
   readonly events: readonly AuditAction[];
   /** Lists existing items with an id above `id`, in the order of their ids, by the subject ids of their audit entries. */
@@ -113,29 +128,22 @@ interface Item {
   readonly updated_at: Date;
 }
 
-/** Rejects if the credential of the caller expired or was revoked while the request waited. */
-interface FeedCaller {
-  requireStillValid(): Promise<void>;
-}
-
 /** Change, or an item that existed when the feed began. Such an item has neither `change_id` nor `by`. */
-interface FeedEntry<T>
-  extends
-    Pick<RecordedChange, 'event' | 'at' | 'subject_id'>,
-    Partial<Pick<RecordedChange, 'change_id' | 'by' | 'changed'>> {
-  /** Current item; `undefined` if it was deleted. */
-  readonly item?: T;
-}
-
-interface Step<T> extends Omit<FeedPage<T>, 'cursor'> {
-  readonly next: Position;
-}
+type FeedEntry<T> = Pick<RecordedChange, 'event' | 'at' | 'subject_id'> &
+  Partial<RecordedChange> & {
+    /** Current item; `undefined` if it was deleted. */
+    readonly item?: T;
+  };
 
 export interface FeedPage<T> {
   readonly changes: readonly FeedEntry<T>[];
   readonly cursor: string;
   /** True if there may be more changes, so that the next request does not wait. */
   readonly has_more: boolean;
+}
+
+interface Step<T> extends Omit<FeedPage<T>, 'cursor'> {
+  readonly next: Position;
 }
 
 /**
@@ -154,12 +162,12 @@ export class ChangeFeed {
   async page<T extends Item>(
     source: FeedSource<T>,
     query: ChangesQueryDto,
-    caller: FeedCaller,
+    caller: { requireStillValid(): Promise<void> },
     left: AbortSignal,
   ): Promise<FeedPage<T>> {
     const [present] = (await this.statements.rows<Present>(PRESENT)) as [Present];
     const now = this.clock.now().getTime();
-    let position = begin(source, query, present, now);
+    let position = begin(source.type, query, present, now);
     const end = performance.now() + query.wait * 1_000;
     for (let emptyReads = 1; ; emptyReads += 1) {
       const { next, ...found } = await this.read(source, present, position, query.limit);
@@ -168,7 +176,7 @@ export class ChangeFeed {
       const isDone = found.has_more ? emptyReads >= MOST_EMPTY_READS : leftMs <= 0;
       if (found.changes.length > 0 || isDone || left.aborted || this.draining.begun) {
         const issuedAt = this.clock.now().getTime();
-        return { ...found, cursor: cursorText(source, issuedAt, present, position) };
+        return { ...found, cursor: cursorText(source.type, issuedAt, present, position) };
       }
       if (found.has_more) continue;
       emptyReads = 0;
@@ -198,10 +206,12 @@ export class ChangeFeed {
     { seen, page }: Position,
     limit: number,
   ): Promise<Step<T>> {
-    const { xid, id } = page?.after ?? BEFORE_ALL;
+    const { xid, id } = page?.after ?? { xid: '0', id: firstIdAt(0) };
+    // Rows of a backup contain transaction ids of their first cluster, and the current cluster may use the same ids.
+    const firstId = firstIdAt(restore === null ? 0 : timeOfId(restore) - CLOCK_TOLERANCE_MS);
     const rows = await this.statements.rows<ReadRow>(READ, [
       ...[seen, page?.until, xid, id],
-      ...[source.events, firstIdSince(restore), limit],
+      ...[source.events, firstId, limit],
     ]);
     const changes = rows.filter((row) => row.change_id !== null);
     const { until } = rows[0]!;
@@ -233,14 +243,6 @@ async function list<T extends Item>(
   };
 }
 
-/**
- * Returns the first possible id after the restore. Rows of a backup contain transaction ids of their first cluster, and the
- * current cluster may use the same ids.
- */
-function firstIdSince(restore: string | null): string {
-  return firstIdAt(restore === null ? 0 : timeOfId(restore) - CLOCK_TOLERANCE_MS);
-}
-
 /** Returns `undefined` if all rows up to the goal were read. */
 function lastRead(
   [first]: readonly ReadRow[],
@@ -253,21 +255,20 @@ function lastRead(
 }
 
 function cursorText(
-  { type }: FeedKind,
+  type: string,
   issuedAt: number,
   { cluster, restore }: Present,
   { seen, listedTo, page }: Position,
 ): string {
   const changes = page ? ['changes', page.until, page.after.xid, page.after.id] : ['changes'];
   const place = listedTo === undefined ? changes : ['list', listedTo];
-  return Buffer.from([1, type, issuedAt, cluster, restore, seen, ...place].join(' ')).toString(
-    'base64url',
-  );
+  const fields = [1, type, issuedAt, cluster, restore, seen, ...place];
+  return Buffer.from(fields.join(' ')).toString('base64url');
 }
 
 /** Throws if the cursor belongs to another feed, or if changes after the cursor may be missing. */
 function begin(
-  { type }: FeedKind,
+  type: string,
   { cursor, from }: ChangesQueryDto,
   present: Present,
   now: number,

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
 import {
@@ -24,43 +23,36 @@ interface VersionedResource {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-@Injectable()
-export class VersionHistory {
-  /**
-   * Throws 412 with the last author, the fields that changed since the caller's version, and the current values. The resource
-   * is locked, so its revision cannot change.
-   */
-  async requireMatch(
-    tx: Tx,
-    condition: IfMatchCondition,
-    { type, id, version, revision, updatedAt, values }: VersionedResource,
-  ): Promise<void> {
-    if (isMatch(condition, revision)) return;
-    const entries = await tx.getRepository(AuditLogEntity).find({
-      select: { id: true, actor: true, details: true },
-      where: {
-        subject_type: type,
-        subject_id: id,
-        action: In([`${type}.created`, `${type}.updated`]),
-      },
-      order: { id: 'DESC' },
-      take: MOST_ENTRIES,
-    });
-    const known = knownVersion(condition);
-    const since = known !== undefined && known < version ? known : version - 1;
-    const unseen = entries.filter(({ details }) => Number(details['version']) > since);
-    const changed = new Set(unseen.flatMap(({ details }) => fieldsIn(details)));
-    const fields = Object.keys(values).filter((field) => changed.has(field));
-    const [last] = entries;
-    throw new PreconditionFailedError(revision, {
-      changed_by: last?.actor,
-      changed_at: updatedAt.toISOString(),
-      fields,
-      current: Object.fromEntries(fields.map((field) => [field, values[field]])),
-    });
-  }
-}
-
-function fieldsIn({ changed, fields = changed }: AuditLogEntity['details']): readonly unknown[] {
-  return Array.isArray(fields) ? fields : [];
+/**
+ * Throws 412 with the last author, the fields that changed since the caller's version, and the current values. The
+ * resource is locked, so its revision cannot change.
+ */
+export async function requireVersion(
+  tx: Tx,
+  condition: IfMatchCondition,
+  { type, id: subject_id, version, revision, updatedAt, values }: VersionedResource,
+): Promise<void> {
+  if (isMatch(condition, revision)) return;
+  const entries = await tx.getRepository(AuditLogEntity).find({
+    select: { id: true, actor: true, details: true },
+    where: { subject_type: type, subject_id, action: In([`${type}.created`, `${type}.updated`]) },
+    order: { id: 'DESC' },
+    take: MOST_ENTRIES,
+  });
+  const known = knownVersion(condition);
+  const since = known !== undefined && known < version ? known : version - 1;
+  const changed = new Set(
+    entries
+      .filter(({ details }) => Number(details['version']) > since)
+      .flatMap(({ details: { changed: all, fields: names = all } }) =>
+        Array.isArray(names) ? (names as unknown[]) : [],
+      ),
+  );
+  const fields = Object.keys(values).filter((field) => changed.has(field));
+  throw new PreconditionFailedError(revision, {
+    changed_by: entries[0]?.actor,
+    changed_at: updatedAt.toISOString(),
+    fields,
+    current: Object.fromEntries(fields.map((field) => [field, values[field]])),
+  });
 }

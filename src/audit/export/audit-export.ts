@@ -9,7 +9,7 @@ import { firstIdAt } from '../../platform/ids.js';
 import type { AuditRow } from '../audit-entry.js';
 import type { AuditExportQueryDto } from '../audit.dto.js';
 import { AuditLog } from '../audit-log.js';
-import { AuditKeys, BEFORE_ALL, type SealedRow } from '../chain/audit-chain.js';
+import { AuditKeys, type SealedRow } from '../chain/audit-chain.js';
 import { AUDIT_ROW, AuditChainRepository } from '../chain/audit-chain.repository.js';
 import {
   entryLine,
@@ -67,7 +67,7 @@ export class AuditExport {
 
   private async momentOf(from?: Date, to?: Date): Promise<Moment> {
     const ids = {
-      from: from ? firstIdAt(from.getTime()) : BEFORE_ALL.id,
+      from: firstIdAt(from?.getTime() ?? 0),
       before: to ? firstIdAt(to.getTime() + 1) : BEYOND_IDS,
     };
     const { manager } = this.dataSource;

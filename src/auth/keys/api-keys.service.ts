@@ -3,21 +3,24 @@ import { DataSource, type FindOptionsWhere, IsNull } from 'typeorm';
 import { AuditLog } from '../../audit/audit-log.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
-import { findOrder, type Page } from '../../platform/paging/page.js';
+import { findOrder, findPage, type Page } from '../../platform/paging/page.js';
 import {
   afterCommit,
   type Participant,
   Transactions,
   type Tx,
 } from '../../platform/database/transactions.js';
+import {
+  type ApiKey,
+  ApiKeyEntity,
+  type CreatedKey,
+  type User,
+  UserEntity,
+} from '../auth.entity.js';
 import { NameTakenError } from '../auth.errors.js';
-import { CredentialVerification } from '../authentication/credential-verification.js';
+import { createKey, Credentials, readKey } from '../credentials.js';
 import type { Principal } from '../principal.js';
-import type { User } from '../users/user.entity.js';
-import { UsersRepository } from '../users/users.repository.js';
-import { type ApiKey, ApiKeyEntity, type CreatedKey, type NewApiKey } from './api-key.entity.js';
 import type { ApiKeyInputDto, ApiKeyQueryDto } from './api-keys.dto.js';
-import { createKey } from './key-format.js';
 
 const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 
@@ -29,38 +32,28 @@ export class ApiKeysService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
-    private readonly users: UsersRepository,
     private readonly audit: AuditLog,
-    private readonly verification: CredentialVerification,
+    private readonly credentials: Credentials,
   ) {}
 
   async create(
     caller: Principal,
-    { expires_in_days, ...wanted }: ApiKeyInputDto,
+    wanted: ApiKeyInputDto,
     idempotency: Participant<CreatedKey>,
   ): Promise<CreatedKey> {
     return await this.transactions.run<CreatedKey>(
       async (tx) => {
         await this.lockOwner(tx, caller);
-        const { key, prefix, hash } = createKey();
-        const row = await this.insertIfNew(tx, {
-          ...wanted,
-          id: newId(),
-          prefix,
-          secret_hash: hash,
-          created_by: caller.name,
-          owner_id: caller.personId,
-          expiresInDays: expires_in_days,
-        });
-        if (!row) throw new NameTakenError(wanted.name);
-        const { id, name, role, expires_at, limit_class } = row;
+        const created = await this.insertIfNew(tx, caller, wanted);
+        if (!created) throw new NameTakenError(wanted.name);
+        const { id, name, role, prefix, expires_at, limit_class } = created;
         await this.audit.record(tx, {
           actor: caller.name,
           action: 'api_key.created',
           subject: { type: 'api_key', id },
           details: { name, role, prefix, expires_at, limit_class },
         });
-        return { ...row, key };
+        return created;
       },
       caller,
       idempotency,
@@ -68,33 +61,42 @@ export class ApiKeysService {
   }
 
   /** Returns `undefined` if the name or the prefix is or was in use. */
-  async insertIfNew(tx: Tx, key: NewApiKey): Promise<ApiKey | undefined> {
-    const { limits = {}, expiresInDays, ...columns } = key;
-    const result = await tx
+  async insertIfNew(
+    tx: Tx,
+    creator: Pick<Principal, 'name' | 'personId'>,
+    { limits = {}, expires_in_days, ...columns }: ApiKeyInputDto,
+    given?: string,
+  ): Promise<CreatedKey | undefined> {
+    const { key, prefix, hash } = (given && readKey(given)) || createKey();
+    const id = newId();
+    const inserted = await tx
       .createQueryBuilder()
       .insert()
       .into(ApiKeyEntity)
       .values({
         ...columns,
+        id,
+        prefix,
+        secret_hash: hash,
+        created_by: creator.name,
+        owner_id: creator.personId,
         limits: Object.values(limits).some((limit) => limit !== undefined) ? limits : null,
-        expires_at: () => 'now() + make_interval(days => cast(:expiresInDays as int))',
+        expires_at: () => 'now() + make_interval(days => cast(:days as int))',
       })
-      .setParameter('expiresInDays', expiresInDays ?? null)
+      .setParameter('days', expires_in_days ?? null)
       .orIgnore()
       .returning(['id'])
       .execute();
-    if ((result.raw as unknown[]).length === 0) return undefined;
-    const found = { where: { id: key.id }, ...WITH_OWNER };
-    return readable(await tx.getRepository(ApiKeyEntity).findOneOrFail(found));
+    if ((inserted.raw as object[]).length === 0) return undefined;
+    const keys = tx.getRepository(ApiKeyEntity);
+    return { ...readable(await keys.findOneOrFail({ where: { id }, ...WITH_OWNER })), key };
   }
 
-  async list({ page, per_page, sort, created_by }: ApiKeyQueryDto): Promise<Page<ApiKey>> {
+  async list({ created_by, ...query }: ApiKeyQueryDto): Promise<Page<ApiKey>> {
     const creator = created_by === undefined ? {} : { created_by };
-    const [items, total] = await this.dataSource.getRepository(ApiKeyEntity).findAndCount({
+    const { items, total } = await findPage(this.dataSource.getRepository(ApiKeyEntity), query, {
       where: { revoked_at: IsNull(), ...creator },
-      order: findOrder(sort, SORT_COLUMNS, 'id'),
-      skip: (page - 1) * per_page,
-      take: per_page,
+      order: findOrder(query.sort, SORT_COLUMNS, 'id'),
       ...WITH_OWNER,
     });
     return { items: items.map(readable), total };
@@ -133,7 +135,7 @@ export class ApiKeysService {
       return { actor: caller.name, action, subject, details: { ...details, ...more } };
     });
     await this.audit.record(tx, ...entries);
-    afterCommit(tx, () => revoked.forEach(({ prefix }) => this.verification.forgetKey(prefix)));
+    afterCommit(tx, () => revoked.forEach(({ prefix }) => this.credentials.forgetKey(prefix)));
     return revoked.length;
   }
 
@@ -143,7 +145,11 @@ export class ApiKeysService {
    */
   private async lockOwner(tx: Tx, caller: Principal): Promise<void> {
     if (caller.personId === undefined) return;
-    await this.users.lockAgainstDeletion(tx, caller.personId);
+    await tx.getRepository(UserEntity).findOne({
+      select: { id: true },
+      where: { id: caller.personId },
+      lock: { mode: 'for_key_share' },
+    });
     await caller.begin(tx);
   }
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, ValidationError, toAppError } from '../../platform/errors/app-error.js';
 import { ErrorFilter } from '../../platform/http/answer.js';
 import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../../platform/http/page-look.js';
-import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-requirements.js';
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords.js';
 
 /** True if an HTML form sent the request, so that a person reads the response. */
 export function isForm(request: FastifyRequest): boolean {

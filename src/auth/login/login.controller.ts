@@ -11,14 +11,17 @@ import {
   Operation,
 } from '../../platform/openapi/answers.js';
 import { Limited } from '../../platform/limits/limits.js';
-import { RefusesOtherSites, RequiresThisSite } from '../guards/same-origin.guard.js';
-import { presentPrincipal, PrincipalDto } from '../me/me.dto.js';
 import {
   clearSessionCookie,
+  SameOrigin,
   sessionTokenOf,
   setSessionCookie,
-} from '../authentication/authentication.js';
+} from '../authentication.js';
+import { UnauthorizedError } from '../auth.errors.js';
+import { presentPrincipal, PrincipalDto } from '../me/me.dto.js';
+import type { Principal } from '../principal.js';
 import { SessionsService } from '../sessions/sessions.service.js';
+import { UsersService } from '../users/users.service.js';
 import {
   FormPageFilter,
   isForm,
@@ -41,10 +44,6 @@ import {
   STRANGERS_LIMIT,
   PasswordFormDto,
 } from './login.dto.js';
-import { UnauthorizedError } from '../auth.errors.js';
-import { WhoCanLogIn } from '../bootstrap/bootstrap.service.js';
-import { UsersService } from '../users/users.service.js';
-import type { Principal } from '../principal.js';
 
 const FORM_ERRORS = [
   'payload_too_large',
@@ -61,7 +60,6 @@ export class LoginController {
   constructor(
     private readonly sessions: SessionsService,
     private readonly users: UsersService,
-    private readonly whoCanLogIn: WhoCanLogIn,
   ) {}
 
   @Get('login')
@@ -81,7 +79,7 @@ export class LoginController {
   @Post('login')
   @HttpCode(200)
   @Consumes('json-or-form')
-  @RefusesOtherSites()
+  @SameOrigin('may be unknown')
   @Limited('login')
   @UseFilters(new FormPageFilter(loginErrorPage))
   @Operation(
@@ -136,7 +134,7 @@ export class LoginController {
   @Post('logout')
   @HttpCode(200)
   @Consumes('json-or-form')
-  @RefusesOtherSites()
+  @SameOrigin('may be unknown')
   @Limited('logout')
   @Operation('logOut', 'End the session', 'The response is the same without a session.')
   @ApiAnswer({
@@ -188,7 +186,7 @@ export class LoginController {
       return undefined;
     }
     void reply.type('text/html; charset=utf-8');
-    const madeUp = await this.whoCanLogIn.hasGeneratedPassword(caller.name);
+    const { password_made_up: madeUp } = await this.users.get(caller.id);
     return passwordPage(caller.name, { next: nextOf(request), madeUp });
   }
 
@@ -197,7 +195,7 @@ export class LoginController {
   @HttpCode(200)
   @Consumes('json-or-form')
   @Limited('write')
-  @RequiresThisSite()
+  @SameOrigin('known')
   @UseFilters(new FormPageFilter(passwordErrorPage))
   @Operation(
     'changePasswordByForm',
@@ -220,7 +218,7 @@ export class LoginController {
   ): Promise<PrincipalDto | undefined> {
     const caller = request.caller as Principal | undefined;
     if (!caller) throw new UnauthorizedError('The session has ended: log in again.');
-    await this.users.changeOwnPassword(caller, body, request.ip);
+    await this.sessions.changePassword(caller, body, request.ip);
     if (!isForm(request)) return presentPrincipal(caller);
     void reply.redirect(nextOf(request), 303);
     return undefined;

@@ -19,7 +19,6 @@ import {
   SessionQueryDto,
 } from './me.dto.js';
 import { present } from '../../platform/validation/present.js';
-import { UsersService } from '../users/users.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 
 const presentSession = present(LoginSessionDto);
@@ -28,10 +27,7 @@ const presentSession = present(LoginSessionDto);
 @Controller('api/me')
 @Requires('viewer')
 export class MeController {
-  constructor(
-    private readonly users: UsersService,
-    private readonly sessions: SessionsService,
-  ) {}
+  constructor(private readonly sessions: SessionsService) {}
 
   @Get()
   @Operation(
@@ -39,11 +35,7 @@ export class MeController {
     'Read the identity of the caller',
     'Use it as the first request with a new key: it shows whether the key works, and its permissions.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The principal of the key or session.',
-    type: PrincipalDto,
-  })
+  @ApiAnswer({ status: 200, description: 'The caller.', type: PrincipalDto })
   get(@CurrentPrincipal() caller: Principal): PrincipalDto {
     return presentPrincipal(caller);
   }
@@ -65,7 +57,7 @@ export class MeController {
     @CurrentPrincipal() caller: Principal,
     @Req() request: FastifyRequest,
   ): Promise<PrincipalDto> {
-    await this.users.changeOwnPassword(caller, body, request.ip);
+    await this.sessions.changePassword(caller, body, request.ip);
     return presentPrincipal(caller);
   }
 

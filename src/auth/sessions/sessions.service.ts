@@ -1,30 +1,30 @@
-// SQL: a deletion that returns the name of the user, and a CTE that deletes old networks and stores the current one.
+// SQL: changes that return values of the changed row, and statements that delete old rows.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { DataSource, Not, Raw } from 'typeorm';
+import { DataSource, Raw } from 'typeorm';
 import { AuditLog } from '../../audit/audit-log.js';
+import type { Role } from '../../platform/access/roles.js';
 import { networkOf } from '../../platform/addresses/network.js';
-import { NotFoundError } from '../../platform/errors/app-error.js';
+import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
-import { findOrder, type Page } from '../../platform/paging/page.js';
+import { findOrder, findPage, type Page } from '../../platform/paging/page.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { shownStart } from '../../platform/text.js';
 import { Work } from '../../platform/work/work.js';
-import { InvalidCredentialsError } from '../auth.errors.js';
-import { CredentialVerification } from '../authentication/credential-verification.js';
-import type { SessionQueryDto } from '../me/me.dto.js';
-import { Passwords } from '../passwords/passwords.js';
-import type { Principal } from '../principal.js';
-import { isUsername, type LoginUser, userEntry } from '../users/user.entity.js';
-import { UsersRepository } from '../users/users.repository.js';
 import {
   ABSOLUTE_HOURS,
-  createSessionToken,
   IDLE_HOURS,
+  isUsername,
   KnownNetworkEntity,
   type Session,
   SessionEntity,
-  sessionHashOf,
-} from './session.entity.js';
+  UserEntity,
+} from '../auth.entity.js';
+import { InvalidCredentialsError, UnauthorizedError } from '../auth.errors.js';
+import { createSessionToken, Credentials, sessionHashOf } from '../credentials.js';
+import type { PasswordChangeDto, SessionQueryDto } from '../me/me.dto.js';
+import { type LoginUser, Passwords } from '../passwords.js';
+import type { Principal } from '../principal.js';
+import { endSessionsOf, updateUser, userEntry } from '../users/users.service.js';
 
 const PRUNE_SECONDS = 600;
 /** Browsers send shorter texts. Longer texts are cut, because a stranger may send any text. */
@@ -33,9 +33,14 @@ const LONGEST_AGENT = 256;
 const MOST_NETWORKS = 50;
 const KEPT_DAYS = 180;
 
+/** Locks the user until the transaction ends. */
+const RECORD_LOGIN = `
+  update users set last_login_at = now()
+  where id = $1 and enabled and deleted_at is null and password_hash = $2 returning role`;
+
 /**
  * Stores the network of a login. Attempts from stored networks are accepted while other networks are limited, so that
- * guessing does not lock the user out. The login has already locked the user row.
+ * guessing does not lock the user out.
  */
 const REMEMBER_NETWORK = `
   with forgotten as (
@@ -45,6 +50,18 @@ const REMEMBER_NETWORK = `
   )
   insert into known_networks (user_id, network) values ($1, $2)
   on conflict (user_id, network) do update set last_seen_at = now()`;
+
+const END_SESSION = `
+  delete from sessions s using users u
+  where u.id = s.user_id and s.token_hash = decode($1, 'hex') returning u.username`;
+
+const PRUNE_SESSIONS = `
+  delete from sessions
+  where expires_at <= now() or last_seen_at <= now() - interval '${IDLE_HOURS} hours'`;
+
+const PRUNE_NETWORKS = `
+  delete from known_networks where last_seen_at <= now() - interval '${KEPT_DAYS} days'
+    or user_id in (select id from users where deleted_at is not null)`;
 
 const SORT_COLUMNS = { created_at: 'created_at', last_seen_at: 'last_seen_at' } as const;
 
@@ -61,21 +78,25 @@ interface LoginOrigin {
   readonly formerToken?: string;
 }
 
+/** What users do for themselves: log in and out, end their sessions, change their password. */
 @Injectable()
 export class SessionsService implements OnModuleInit {
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
-    private readonly users: UsersRepository,
     private readonly passwords: Passwords,
-    private readonly verification: CredentialVerification,
+    private readonly credentials: Credentials,
     private readonly audit: AuditLog,
     private readonly work: Work,
   ) {}
 
   onModuleInit(): void {
-    this.work.every('auth.prune-sessions', PRUNE_SECONDS, () => this.deleteExpired());
-    this.work.every('auth.prune-known-networks', PRUNE_SECONDS, () => this.deleteOldNetworks());
+    this.work.every('auth.prune', PRUNE_SECONDS, () => this.prune());
+  }
+
+  async prune(): Promise<void> {
+    await this.dataSource.query(PRUNE_SESSIONS);
+    await this.dataSource.query(PRUNE_NETWORKS);
   }
 
   /** Responds to unknown users, disabled users and wrong passwords in the same way and time. */
@@ -84,11 +105,25 @@ export class SessionsService implements OnModuleInit {
     // Mobile keyboards start a text with a capital letter.
     const typed = username.trim().toLowerCase();
     const account = isUsername(typed) ? typed : NOBODYS_NAME;
-    const user = await this.users.findForLogin(account, networkOf(address));
+    const user = await this.findUser(account, address);
     const passed = await this.passwords.verify({ address, account, password, user });
     const session = passed && user ? await this.begin(user, origin) : undefined;
     if (!user || !session) throw new InvalidCredentialsError();
     return { ...session, name: user.username, passwordMadeUp: user.password_made_up };
+  }
+
+  /** Runs the same statement for existing and unknown users, so that its duration reveals nothing. */
+  async findUser(username: string, address: string): Promise<LoginUser | undefined> {
+    const on = 'network.user_id = account.id and network.network = :network';
+    const { entities, raw } = await this.dataSource
+      .getRepository(UserEntity)
+      .createQueryBuilder('account')
+      .addSelect('account.password_hash')
+      .leftJoin(KnownNetworkEntity, 'network', on, { network: networkOf(address) })
+      .addSelect('network.network is not null', 'known')
+      .where('account.username = :username', { username })
+      .getRawAndEntities<{ known: boolean }>();
+    return entities[0] && { ...entities[0], known: raw[0]!.known };
   }
 
   /** Returns `undefined` if the user was disabled or deleted, or the password was changed, since the check. */
@@ -98,11 +133,11 @@ export class SessionsService implements OnModuleInit {
   ) {
     const token = createSessionToken();
     return await this.transactions.run(async (tx) => {
-      const role = await this.users.recordLogin(tx, user);
-      if (!role) return undefined;
+      const { id: user_id, username, password_hash } = user;
+      const [[login]] = await tx.query<[{ role: Role }[]]>(RECORD_LOGIN, [user_id, password_hash]);
+      if (!login) return undefined;
       if (formerToken !== undefined) await this.endByToken(tx, formerToken);
-      const { id: user_id, username } = user;
-      const result = await tx
+      const inserted = await tx
         .createQueryBuilder()
         .insert()
         .into(SessionEntity)
@@ -116,10 +151,10 @@ export class SessionsService implements OnModuleInit {
         })
         .returning(['expires_at'])
         .execute();
-      const [{ expires_at: expiresAt }] = result.raw as [Pick<SessionEntity, 'expires_at'>];
+      const [{ expires_at: expiresAt }] = inserted.raw as [Pick<SessionEntity, 'expires_at'>];
       await tx.query(REMEMBER_NETWORK, [user_id, networkOf(address)]);
       await this.audit.record(tx, userEntry(username, 'auth.login', username, { address }));
-      return { token, role, expiresAt };
+      return { token, role: login.role, expiresAt };
     });
   }
 
@@ -131,28 +166,48 @@ export class SessionsService implements OnModuleInit {
     });
   }
 
-  async endAllOf(tx: Tx, userId: string, exceptId?: string): Promise<void> {
-    const all = { user_id: userId };
-    const wanted = exceptId === undefined ? all : { ...all, id: Not(exceptId) };
-    await tx.getRepository(SessionEntity).delete(wanted);
+  async changePassword(
+    caller: Principal,
+    { current_password, new_password }: PasswordChangeDto,
+    address: string,
+  ): Promise<void> {
+    const { id, kind, name, sessionId } = caller;
+    if (kind !== 'user') throw new AppError('invalid_state', 'A key has no password.');
+    const user = await this.findUser(name, address);
+    const password_hash = user?.password_hash;
+    if (!password_hash) throw new UnauthorizedError();
+    const wrong = new InvalidCredentialsError('The current password');
+    // Counted separately from logins, so that strangers who guess passwords at the login do not block this change.
+    const account = `${name} in a session`;
+    const guess = { address, account, password: current_password, user };
+    if (!(await this.passwords.verify(guess))) throw wrong;
+    if (new_password === current_password) {
+      const message = 'new_password must differ from current_password.';
+      throw ValidationError.of('new_password', 'unchanged', message);
+    }
+    const change = {
+      password_hash: await this.passwords.hashChosen(name, new_password, 'new_password'),
+    };
+    await this.transactions.run(async (tx) => {
+      // The password may have changed since the check.
+      if (!(await updateUser(tx, { id }, change, { password_hash }))) throw wrong;
+      await endSessionsOf(tx, id, sessionId);
+      afterCommit(tx, () => this.credentials.forgetUser(id));
+      await this.audit.record(tx, userEntry(name, 'user.password_changed', name, { address }));
+    }, caller);
   }
 
   /** Returns the valid sessions of the caller. An API key has none: its id is not the id of a user. */
-  async listOwn(
-    caller: Principal,
-    { page, per_page, sort }: SessionQueryDto,
-  ): Promise<Page<Session>> {
-    const [items, total] = await this.dataSource.getRepository(SessionEntity).findAndCount({
+  async listOwn(caller: Principal, query: SessionQueryDto): Promise<Page<Session>> {
+    const idleSince = `now() - interval '${IDLE_HOURS} hours'`;
+    return await findPage(this.dataSource.getRepository(SessionEntity), query, {
       where: {
         user_id: caller.id,
         expires_at: Raw((column) => `${column} > now()`),
-        last_seen_at: Raw((column) => `${column} > now() - interval '${IDLE_HOURS} hours'`),
+        last_seen_at: Raw((column) => `${column} > ${idleSince}`),
       },
-      order: findOrder(sort, SORT_COLUMNS, 'id'),
-      skip: (page - 1) * per_page,
-      take: per_page,
+      order: findOrder(query.sort, SORT_COLUMNS, 'id'),
     });
-    return { items, total };
   }
 
   async endOwn(caller: Principal, id: string, address: string): Promise<void> {
@@ -161,7 +216,7 @@ export class SessionsService implements OnModuleInit {
       const own = { id, user_id: caller.id };
       const { affected } = await tx.getRepository(SessionEntity).delete(own);
       if (affected === 0) throw new NotFoundError('Session');
-      afterCommit(tx, () => this.verification.forgetSessionOf(id));
+      afterCommit(tx, () => this.credentials.forgetSessionOf(id));
       await this.audit.record(tx, {
         actor: caller.name,
         action: 'auth.session_ended',
@@ -171,36 +226,12 @@ export class SessionsService implements OnModuleInit {
     }, caller);
   }
 
-  async deleteExpired(): Promise<void> {
-    await this.dataSource
-      .createQueryBuilder()
-      .delete()
-      .from(SessionEntity)
-      .where('expires_at <= now()')
-      .orWhere(`last_seen_at <= now() - interval '${IDLE_HOURS} hours'`)
-      .execute();
-  }
-
-  async deleteOldNetworks(): Promise<void> {
-    await this.dataSource
-      .createQueryBuilder()
-      .delete()
-      .from(KnownNetworkEntity)
-      .where(`last_seen_at <= now() - interval '${KEPT_DAYS} days'`)
-      .orWhere('user_id in (select id from users where deleted_at is not null)')
-      .execute();
-  }
-
   /** Returns the name of the user, or `undefined` if the session did not exist. */
   private async endByToken(tx: Tx, token: string): Promise<string | undefined> {
-    const hash = sessionHashOf(token);
-    if (hash === undefined) return undefined;
-    afterCommit(tx, () => this.verification.forgetSession(hash));
-    const [rows] = await tx.query<[{ username: string }[], number]>(
-      `delete from sessions s using users u
-        where u.id = s.user_id and s.token_hash = decode($1, 'hex') returning u.username`,
-      [hash],
-    );
-    return rows[0]?.username;
+    const tokenHash = sessionHashOf(token);
+    if (tokenHash === undefined) return undefined;
+    afterCommit(tx, () => this.credentials.forgetSession(tokenHash));
+    const [[ended]] = await tx.query<[{ username: string }[]]>(END_SESSION, [tokenHash]);
+    return ended?.username;
   }
 }

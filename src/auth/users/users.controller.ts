@@ -40,11 +40,7 @@ export class UsersController {
     'Make a user',
     'The password must not be common or contain the name. The person can change it with `PUT /api/me/password`.',
   )
-  @ApiAnswer({
-    status: 201,
-    description: 'The user.',
-    type: UserDto,
-  })
+  @ApiAnswer({ status: 201, description: 'The user.', type: UserDto })
   @ApiErrors('weak_password')
   @ApiErrorMeanings({
     conflict:
@@ -60,12 +56,7 @@ export class UsersController {
 
   @Get()
   @Operation('listUsers', 'List the users', 'Newest first, including disabled users.')
-  @ApiAnswer({
-    status: 200,
-    description: 'The users that are not deleted.',
-    type: UserDto,
-    list: true,
-  })
+  @ApiAnswer({ status: 200, description: 'The users.', type: UserDto, list: true })
   async list(@Query() query: UserQueryDto): Promise<ListAnswer<UserDto>> {
     return ListAnswer.of(await this.users.list(query), query, presentUser);
   }
@@ -98,22 +89,17 @@ export class UsersController {
   @Operation(
     'deleteUser',
     'Delete a user',
-    'The keys of the user are revoked unless `keys=keep`. Records keep the name.',
+    'Ends all sessions, and revokes the keys of the user unless `keys=keep`. Records keep the name, which stays taken.',
   )
-  @ApiAnswer({
-    status: 200,
-    description:
-      'The user and all sessions are deleted. The keys are revoked unless they were to be kept. The name stays taken.',
-    type: DeletedResourceDto,
-  })
+  @ApiAnswer({ status: 200, description: 'The user is deleted.', type: DeletedResourceDto })
   @ApiErrors('invalid_state')
   @LAST_ADMIN
   async delete(
     @Param('id') id: string,
-    @Query() { keys }: DeleteUserQueryDto,
+    @Query() query: DeleteUserQueryDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<DeletedResourceDto> {
-    await this.users.delete(caller, id, keys);
+    await this.users.delete(caller, id, query);
     return { id, deleted: true };
   }
 }

@@ -1,36 +1,39 @@
 import { NotEquals } from 'class-validator';
 import { type Role, ROLES } from '../../platform/access/roles.js';
 import { PageQueryDto, sortWords, SortWords } from '../../platform/paging/page.js';
+import { hasPermittedLength, LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords.js';
 import {
-  LONGEST_PASSWORD,
-  SHORTEST_PASSWORD,
-  IsPassword,
-} from '../passwords/password-requirements.js';
-import { Choice, Field, Flag, Id, Instant, Text } from '../../platform/validation/fields.js';
+  Choice,
+  Field,
+  type FieldOptions,
+  Flag,
+  Id,
+  Instant,
+  Rule,
+  Text,
+} from '../../platform/validation/fields.js';
 import { NullIsAbsent } from '../../platform/validation/json-shield.js';
-import { KEYS_OF_DELETED, type KeysOfDeleted, RESERVED_NAME, USERNAME } from './user.entity.js';
+import { RESERVED_NAME, USERNAME } from '../auth.entity.js';
 
 const GOOD_PASSWORD =
   'Not a common password, and not made of the user name or words of this service.';
 
-interface NewPasswordOptions {
-  readonly optional?: boolean;
-  readonly description?: string;
-}
-
 /** Declares a field for a new password. Passwords of login attempts have other rules. */
-export function NewPassword({ optional, description }: NewPasswordOptions = {}): PropertyDecorator {
-  return Field(
-    { optional, description: description ?? GOOD_PASSWORD },
+export const NewPassword = (options: FieldOptions = {}): PropertyDecorator =>
+  Field(
+    { description: GOOD_PASSWORD, ...options },
     {
       type: 'string',
       format: 'password',
       minLength: SHORTEST_PASSWORD,
       maxLength: LONGEST_PASSWORD,
     },
-    IsPassword(),
+    Rule(
+      'password',
+      hasPermittedLength,
+      (field) => `${field} must be ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`,
+    ),
   );
-}
 
 export class UserInputDto {
   @Text({
@@ -75,13 +78,13 @@ export class UserQueryDto extends PageQueryDto {
 }
 
 export class DeleteUserQueryDto {
-  @Choice('KeysOfDeletedUser', KEYS_OF_DELETED, {
+  @Choice('KeysOfDeletedUser', ['revoke', 'keep'], {
     optional: true,
     contract: { enumName: 'KeysOfDeletedUser', enumSchema: { default: 'revoke' } },
     description:
       'API keys that the user created, directly or through other keys: `revoke` (the default) revokes them, `keep` keeps them valid.',
   })
-  readonly keys: KeysOfDeleted = 'revoke';
+  readonly keys: 'revoke' | 'keep' = 'revoke';
 }
 
 export class UserDto {

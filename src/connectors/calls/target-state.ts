@@ -20,7 +20,6 @@ export function judgeTarget({ mayTarget }: ActionCall, found: unknown): void {
 
 interface StateChange<Vendor, Target extends { readonly name: unknown }> {
   find(vendor: Vendor, call: ActionCall): Promise<Target>;
-  /** Outcome if the target is in the wanted state or is changing to that state, otherwise `undefined`. */
   reached(vendor: Vendor, target: Target, call: ActionCall): Promise<Outcome | undefined>;
   change(vendor: Vendor, target: Target, call: ActionCall): Promise<Outcome>;
 }
@@ -69,7 +68,6 @@ const HOST_NAME = /^[a-z0-9_]([a-z0-9._-]{0,252})$/i;
 
 export const isHostName = (text: string): boolean => HOST_NAME.test(text);
 
-/** True if the host `found` has this name. A name without a domain matches in any domain. */
 export function isNamed(found: unknown, name: string): boolean {
   if (typeof found !== 'string') return false;
   const [one, other] = [found.toLowerCase(), name.toLowerCase()];
@@ -90,7 +88,6 @@ interface Accounts<Vendor> {
 
 export function accountAction<Vendor>(accounts: Accounts<Vendor>): ActionDefinition<Vendor> {
   return stateAction<Vendor, Account>({
-    // For a rollback: the changed account, because another account may have its name now.
     find: (vendor, call) => {
       const id = call.undoes?.['user_id'];
       return accounts.find(vendor, typeof id === 'string' ? id : userIn(call));

@@ -20,7 +20,6 @@ function reader<Value>(kind: string, isRight: (value: unknown) => value is Value
   };
 }
 
-/** Maximum length of a text of a vendor. Actions store such texts in their handles. */
 const LONGEST_TEXT = 16_384;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
@@ -33,7 +32,6 @@ export const numberAt = reader('number', (value) => typeof value === 'number');
 export const booleanAt = reader('true or false', (value) => typeof value === 'boolean');
 export const listAt = reader('list', (value): value is readonly unknown[] => Array.isArray(value));
 
-/** Joins the texts among the values of an error message; `undefined` if there are no texts. */
 export function said(...values: readonly unknown[]): string | undefined {
   return values.filter(isText).join(', ') || undefined;
 }
@@ -61,7 +59,6 @@ export class AnswerRedactor {
     this.mask = new SecretMask(secrets);
   }
 
-  /** Returns the beginning of the response as one line; empty if the response is neither text nor JSON. */
   excerpt(answer: OutboundAnswer): string {
     if (!/^(application\/(.*\+)?json|text\/plain)\b/.test(answer.header('content-type') ?? ''))
       return '';
@@ -75,7 +72,6 @@ export class AnswerRedactor {
     return line.length > LONGEST_EXCERPT ? `${shown}…` : shown;
   }
 
-  /** Returns JSON of the response; `undefined` if the response is long. */
   data(answer: OutboundAnswer): unknown {
     if (answer.body.length > MOST_DATA) return undefined;
     return withTexts(answer.json, DEEPEST_DATA, (text) => storable(this.mask.mask(text)));
@@ -100,7 +96,6 @@ function withTexts(value: unknown, depth: number, replace: (text: string) => str
 
 const LONGEST_MESSAGE = 1_000;
 const LONGEST_DATA_TEXT = 1_000;
-/** Limit for all texts and names of one result together. */
 const MOST_SHOWN = 65_536;
 
 // All vendor texts in results and checks pass through these functions. They are bounded, because every list returns them.

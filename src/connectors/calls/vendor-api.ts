@@ -7,12 +7,10 @@ import { type Outbound, VendorCalls } from './vendor-calls.js';
 
 /** A segment `.` or `..`, also between encoded slashes, which some servers decode first. */
 const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
-/** Maximum length of a value. Servers reject longer addresses, and names and ids are shorter. */
 const LONGEST_VALUE = 2_000;
 
 export const isDotSegment = (escaped: string): boolean => DOT_SEGMENT.test(escaped);
 
-/** Escapes a path segment, a query value or a form value. Returns `undefined` for a lone surrogate. */
 export function escapedForUrl(text: string): string | undefined {
   if (!text.isWellFormed()) return undefined;
   return encodeURIComponent(text).replace(
@@ -57,20 +55,16 @@ type Headers = Readonly<Record<string, string>>;
 type Read<T> = (json: unknown) => T;
 
 interface ApiRequest {
-  /** Default: GET to read, POST to change. */
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object | URLSearchParams;
   readonly timeoutMs?: number;
-  /** True if a repeated request has the same effect and the same response. */
   readonly idempotent?: boolean;
 }
 
-/** Credentials that expire. */
 export interface Tokens {
   headers(): Promise<Headers>;
-  /** Called after a 401. */
   renew(refused: Headers): void;
 }
 
@@ -84,15 +78,11 @@ interface VendorApiOptions {
 }
 
 const LONGEST_COMPLAINT = 300;
-/** Minimum length of a masked word. Shorter words in headers are ordinary words. */
 const SHORTEST_MASKED_WORD = 6;
 
 export type VendorApi = ReturnType<ReturnType<typeof vendorApi>>;
 
-/**
- * Sends JSON requests to one vendor, through a gate. All requests share one circuit breaker. `read` throws for an undocumented
- * response. A rejection is a RefusedError, and an unknown outcome is an OutcomeUnknownError.
- */
+/** A rejection is a RefusedError. An unknown outcome and an undocumented response are an OutcomeUnknownError. */
 export function vendorApi({ secrets, ...outbound }: VendorAccess, options: VendorApiOptions) {
   const { vendor, baseUrl, headers: fixed = {}, tokens, complaintIn = errorIn } = options;
   const calls = new VendorCalls(outbound);
@@ -133,7 +123,6 @@ export function vendorApi({ secrets, ...outbound }: VendorAccess, options: Vendo
 
   function refusalOf(answer: OutboundAnswer, headers: Headers): Error {
     const { status, json } = answer;
-    // Omits the scheme, such as Bearer, which is an ordinary word.
     const words = Object.values(headers).map((value) => value.split(' ').at(-1)!);
     const long = words.filter((word) => word.length >= SHORTEST_MASKED_WORD);
     const redactor = new AnswerRedactor([...secrets, ...long]);
@@ -168,7 +157,6 @@ export function vendorApi({ secrets, ...outbound }: VendorAccess, options: Vendo
 const errorIn = (json: unknown): string | undefined =>
   said(valueAt(json, 'error', 'code'), valueAt(json, 'error', 'message'));
 
-/** Formats the error message of a vendor as the end of a sentence; empty without a message. */
 export function asClause(complaint: string): string {
   const line = shownStart(complaint.replace(/\s+/g, ' ').trim(), LONGEST_COMPLAINT);
   return line && `: ${line.replace(/\.$/, '')}`;
@@ -185,9 +173,7 @@ interface Token {
   readonly refreshAt: number;
 }
 
-/** Share of the lifetime of a token after which a new token is requested. */
 const USED_LIFE = 0.8;
-/** Lifetime of a token if the response does not contain it. */
 const DEFAULT_LIFE_S = 300;
 const LOGIN_TIMEOUT_MS = 5_000;
 
@@ -198,10 +184,8 @@ const NO_GATE: Gate = {
 };
 
 /**
- * Requests access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). Concurrent calls share one
- * token request. Errors are a RefusedError or an UnreachableError, because no request of the action was sent.
- *
- * @param form fields, including `client_id` and `client_secret`
+ * Requests access tokens by OAuth 2.0 client credentials (RFC 6749, section 4.4). Concurrent calls share one token request.
+ * Errors are a RefusedError or an UnreachableError, because no request of the action was sent.
  */
 export function accessTokens(
   access: VendorAccess,
@@ -269,11 +253,7 @@ export const MICROSOFT_LOGIN_FIELDS = {
   client_secret: secret('Client secret of the application.', {}),
 } as const;
 
-/**
- * https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-client-creds-grant-flow
- *
- * @param resource the service, such as `https://graph.microsoft.com`
- */
+/** https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-client-creds-grant-flow */
 export function microsoftTokens(
   access: VendorAccess,
   login: Readonly<Record<keyof typeof MICROSOFT_LOGIN_FIELDS, string>>,

@@ -14,7 +14,6 @@ import type { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
 export interface Outbound {
   readonly http: OutboundHttp;
   readonly smtp: OutboundSmtp;
-  /** Secrets of the configuration, to mask in answers. */
   readonly secrets: readonly string[];
   readonly wait?: (ms: number) => Promise<unknown>;
 }
@@ -24,7 +23,6 @@ const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
 /** Timeout of one attempt. All attempts and waits together are much shorter than the lease of an action. */
 const TIMEOUT_MS = 10_000;
-/** Timeout of a request without a gate. Short, because a person waits for a test. */
 export const QUESTION_TIMEOUT_MS = 5_000;
 
 /** `unclear`: the response does not show whether other requests would succeed. */
@@ -75,7 +73,6 @@ export class VendorCalls {
   ): Promise<Answer> {
     /** After an attempt that sent a request, the outcome stays unknown even if a later attempt sends nothing. */
     let unknown: OutcomeUnknownError | undefined;
-    /** Signal of the latest attempt, aborted when the caller aborts. */
     let signal: AbortSignal | undefined;
     const depart = (departure: Departure): Promise<Answer> => {
       ({ signal } = departure);
@@ -117,7 +114,6 @@ export class CircuitBreaker {
   private isProbing = false;
   private lastCause = '';
 
-  /** Returns an error if the call is not allowed. Otherwise the caller must report its end. */
   enter(): UnreachableError | undefined {
     if (this.failures < FAILURES) return undefined;
     if (performance.now() < this.openUntil || this.isProbing) {
@@ -143,7 +139,6 @@ export function mayRepeat(error: unknown, idempotent: boolean): boolean {
   return error instanceof OutcomeUnknownError && idempotent;
 }
 
-/** Returns the milliseconds to wait after an attempt: doubles each time, with jitter. @param chance from 0 to 1 */
 export function backoff(attempt: number, chance: number): number {
   return FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + chance);
 }

@@ -207,7 +207,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       for (const scan of server.scans.values()) scan.status = end;
       expect(await site.connector.poll!(accepted.handle, call('scan_host', host))).toEqual({
         kind: 'refused',
-        message: `The scan was ${end} at the vendor.`,
+        message: `The scan is ${end} at Falcon.`,
       });
     });
 

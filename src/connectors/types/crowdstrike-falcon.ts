@@ -2,20 +2,9 @@ import { address, fields, secret, text } from '../../targets/target-config.js';
 import { hostIn, isHostName, isNamed, judgeTarget, stateAction } from '../calls/target-state.js';
 import { listAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
 import { accessTokens, type VendorApi, vendorApi, vendorUrl } from '../calls/vendor-api.js';
-import {
-  type ActionCall,
-  type ActionDefinition,
-  defineConnector,
-  done,
-  type Outcome,
-} from '../connector-type.js';
+import { accepted, type ActionCall, defineConnector, done, refused } from '../connector-type.js';
 
-interface Device {
-  readonly id: string;
-  /** Absent if the sensor has not reported the name. */
-  readonly name: unknown;
-  readonly status: string;
-}
+type Device = ReturnType<typeof deviceIn>;
 
 const QUERY_DEVICES = ['devices', 'queries', 'devices', 'v1'];
 const DEVICES = ['devices', 'entities', 'devices', 'v2'];
@@ -56,7 +45,7 @@ export const crowdstrikeFalcon = defineConnector({
       'lift_containment',
       'normal',
       'lift_containment_pending',
-      'released from containment',
+      'released',
     ),
     // Not idempotent, because each request starts a new scan. https://developer.crowdstrike.com/api-reference/collections/ods/
     scan_host: {
@@ -75,19 +64,12 @@ export const crowdstrikeFalcon = defineConnector({
   },
 });
 
-function containment(
-  action_name: string,
-  wanted: string,
-  pending: string,
-  inWords: string,
-): ActionDefinition<VendorApi> {
-  const reached = ({ id: device_id, status }: Device): Outcome | undefined => {
-    if (status === pending) return accepted(device_id);
+function containment(action_name: string, wanted: string, pending: string, inWords: string) {
+  const waiting = (device_id: string) =>
+    accepted(`Falcon has accepted that the host is to be ${inWords}.`, { device_id });
+  const reached = ({ id: device_id, status }: Device) => {
+    if (status === pending) return waiting(device_id);
     return status === wanted ? done(`The host is ${inWords}.`, { device_id, status }) : undefined;
-  };
-  const accepted = (device_id: string): Outcome => {
-    const message = `Falcon has accepted that the host is to be ${inWords}.`;
-    return { kind: 'accepted', message, handle: { device_id } };
   };
   return {
     ...stateAction<VendorApi, Device>({
@@ -97,13 +79,13 @@ function containment(
         const path = ['devices', 'entities', 'devices-actions', 'v2'];
         const request = { path, query: { action_name }, body: { ids: [id] }, idempotent: true };
         await falcon.change(request, (json) => textAt(resources(json)[0], 'id'));
-        return accepted(id);
+        return waiting(id);
       },
     }),
     /** An offline host stays in progress. Shortly after the response, Falcon still shows the old status. */
-    poll: async (falcon, handle) => {
+    poll: async (falcon: VendorApi, handle: object) => {
       const device = await deviceOf(falcon, textAt(handle, 'device_id'));
-      return reached(device) ?? accepted(device.id);
+      return reached(device) ?? waiting(device.id);
     },
   };
 }
@@ -112,7 +94,6 @@ function targetOf(falcon: VendorApi, call: ActionCall): Promise<Device> {
   return deviceOf(falcon, hostIn(call, 'device_id'));
 }
 
-/** Finds a host by its vendor id, or by its name if only one host has the name. */
 async function deviceOf(falcon: VendorApi, hostId: string): Promise<Device> {
   const isId = DEVICE_ID.test(hostId);
   const id = isId ? hostId.toLowerCase() : await idOf(falcon, hostId);
@@ -126,8 +107,7 @@ async function deviceOf(falcon: VendorApi, hostId: string): Promise<Device> {
 
 async function idOf(falcon: VendorApi, name: string): Promise<string> {
   if (!isHostName(name)) {
-    const text = 'host_id must be a CrowdStrike agent id (32 hex digits) or a host name.';
-    throw new RefusedError(text);
+    throw new RefusedError('host_id must be an agent id (32 hex digits) or a host name.');
   }
   const query = { filter: `hostname:'${name}'`, limit: '2' };
   const [id, another] = await falcon.ask({ path: QUERY_DEVICES, query }, idsIn);
@@ -136,7 +116,6 @@ async function idOf(falcon: VendorApi, name: string): Promise<string> {
   throw new RefusedError('Several hosts have that name. Use the id of the host at Falcon.');
 }
 
-/** Usual locations of files that users open or attackers drop. */
 const QUICK = ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*'];
 
 /** A scan runs without approval, so it only reports findings and does not notify the user of the host. */
@@ -151,7 +130,6 @@ function scanBody(call: ActionCall, deviceId: string): object {
     initiated_from: 'falcon_adhoc',
     quarantine: false,
     endpoint_notification: false,
-    // Limits: half of the CPU, and at most 2 hours.
     cpu_priority: 3,
     max_duration: 2,
     pause_duration: 2,
@@ -164,32 +142,29 @@ function scanBody(call: ActionCall, deviceId: string): object {
 }
 
 /** Completed when the scan has started, because a scan may take hours. Unknown, undocumented statuses mean waiting. */
-function scanIn(json: unknown): Outcome {
+function scanIn(json: unknown) {
   const [scan] = resources(json);
   const [scan_id, status] = [textAt(scan, 'id'), textAt(scan, 'status')];
-  if (status === 'running' || status === 'completed') {
+  if (['running', 'completed'].includes(status)) {
     return done(`The scan is ${status}.`, { scan_id, status });
   }
-  if (status === 'failed' || status === 'canceled') {
-    return { kind: 'refused', message: `The scan was ${status} at the vendor.` };
-  }
-  return { kind: 'accepted', message: 'The scan has not begun.', handle: { scan_id } };
+  if (['failed', 'canceled'].includes(status)) return refused(`The scan is ${status} at Falcon.`);
+  return accepted('The scan has not begun.', { scan_id });
 }
 
-/** Returns the messages in `errors`, which a response with status 200 may also contain. */
 function complaintIn(json: unknown): string | undefined {
   const errors = valueAt(json, 'errors');
   if (!Array.isArray(errors) || errors.length === 0) return undefined;
   return said(...errors.map((one) => valueAt(one, 'message'))) ?? 'an error without a message';
 }
 
-/** An empty result may be null. */
 const resources = (json: unknown): readonly unknown[] =>
   valueAt(json, 'resources') === null ? [] : listAt(json, 'resources');
 
 const idsIn = (json: unknown): string[] => resources(json).map((id) => textAt({ id }, 'id'));
 
-const deviceIn = (json: unknown): Device => ({
+/** A sensor that has not reported the name of its host has no name. */
+const deviceIn = (json: unknown) => ({
   id: textAt(json, 'device_id'),
   name: valueAt(json, 'hostname'),
   status: textAt(json, 'status'),

@@ -15,7 +15,6 @@ class TemplateError extends Error {}
 
 const EXPRESSION = /^\{\{\s*(parameters|secrets|action)\.([A-Za-z_]\w*)\s*\}\}$/;
 
-/** Parses text with references such as `{{ parameters.ip }}`. Values are never parsed as templates. */
 function parseTemplate(text: string): (string | Reference)[] {
   const parts = text.split(/(\{\{.*?\}\})/s).map((part, at) => {
     if (at % 2 === 0) {
@@ -32,7 +31,6 @@ function parseTemplate(text: string): (string | Reference)[] {
 
 const isReference = (part: string | Reference): part is Reference => typeof part !== 'string';
 
-/** Returns the end of a sentence about an invalid template. @param known names that the template may contain */
 export function templateFault(
   text: string,
   known: Readonly<Record<Root, readonly string[]>>,
@@ -49,7 +47,6 @@ export function templateFault(
   }
 }
 
-/** Escapes a value for its position. Throws RefusedError if the value does not fit. */
 type Escape = (value: string, reference: Reference) => string;
 
 function filled(text: string, scope: Scope, escape: Escape): string {

@@ -155,7 +155,6 @@ export const http = defineConnector({
   actions: Object.fromEntries(ACTION_TYPES.map((type) => [type, SEND])),
   provides: ({ actions }) => Object.keys(actions).filter(isActionType),
   idempotent: (config, type) => isIdempotent(config.actions[type]),
-  /** Reads the base address. In the headers, parameters and `action.id` are empty. */
   test: async ({ config: { base_url, headers, secrets = {} }, calls }) => {
     const sent = headersOf(headers, { parameters: {}, secrets, action: {} });
     const request = { method: 'GET', url: new URL(base_url), headers: sent };
@@ -170,7 +169,6 @@ export const http = defineConnector({
   },
 });
 
-/** Builds the request of an action. Throws RefusedError if the parameters do not fit. */
 export function requestFor(
   config: HttpConfig,
   { method = DEFAULT_METHOD, path, body: template }: HttpAction,
@@ -204,7 +202,6 @@ function headersOf(headers: HttpConfig['headers'] = {}, scope: Parameters<typeof
   );
 }
 
-/** Headers that Node.js sets. */
 const RESERVED_HEADER =
   /^(host|content-length|transfer-encoding|connection|keep-alive|expect|upgrade|te|trailer|accept-encoding|proxy-.*)$/i;
 
@@ -290,7 +287,6 @@ function problemsIn(config: HttpConfig): FieldError[] {
   return found;
 }
 
-/** True if a URL parser does not change the path. It would change `/a/../b`. */
 function isPlainPath(path: string): boolean {
   const plain = path.replace(/\{\{.*?\}\}/gs, 'x');
   const { pathname, search, hash } = new URL(`https://vendor.invalid${plain}`);

@@ -2,14 +2,13 @@ import { shownStart, storable } from '../../platform/text.js';
 import { address, fields, isObject, secret, text } from '../../targets/target-config.js';
 import { listAt, said, textAt, valueAt } from '../calls/vendor-answers.js';
 import { vendorApi } from '../calls/vendor-api.js';
-import { defineConnector, done, type Outcome } from '../connector-type.js';
+import { defineConnector, done } from '../connector-type.js';
 
 const LONGEST_SUMMARY = 255;
 const LINE_ENDS = /\r\n|[\r\n\u0085\u2028\u2029]/;
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 const API = ['rest', 'api', '3'];
 
-/** Opens issues. Each issue has the action id as a label, which later finds the issue. */
 export const jira = defineConnector({
   name: 'jira',
   description: 'Jira Cloud: opens issues in one project.',
@@ -96,7 +95,7 @@ function documentOf(text: string): object {
   return { type: 'doc', version: 1, content };
 }
 
-function opened(json: unknown, begin: string): Outcome {
+function opened(json: unknown, begin: string) {
   const [id, key] = [textAt(json, 'id'), textAt(json, 'key')];
   return done(`${begin} ${key}.`, { id, key });
 }

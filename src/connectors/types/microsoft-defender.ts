@@ -9,11 +9,12 @@ import {
   vendorApi,
 } from '../calls/vendor-api.js';
 import {
+  accepted,
   type ActionCall,
-  type ActionDefinition,
   defineConnector,
   done,
   type Outcome,
+  refused,
 } from '../connector-type.js';
 
 const LONGEST_REASON = 500;
@@ -25,7 +26,6 @@ const MACHINE_ACTIONS = ['api', 'machineactions'];
 
 interface Machine {
   readonly id: string;
-  /** Absent if the sensor has not reported the name. */
   readonly name: unknown;
 }
 
@@ -56,7 +56,6 @@ export const microsoftDefender = defineConnector({
   actions: {
     isolate_host: isolation('Isolate', { IsolationType: 'Full' }),
     unisolate_host: isolation('Unisolate'),
-    // Not idempotent, because each request starts a new scan.
     scan_host: {
       send: async (defender, call) => {
         const machine = await machineOf(defender, call);
@@ -73,7 +72,7 @@ export const microsoftDefender = defineConnector({
   },
 });
 
-function isolation(type: 'Isolate' | 'Unisolate', fields = {}): ActionDefinition<VendorApi> {
+function isolation(type: 'Isolate' | 'Unisolate', fields = {}) {
   return {
     ...stateAction<VendorApi, Machine>({
       find: machineOf,
@@ -95,12 +94,10 @@ function isolation(type: 'Isolate' | 'Unisolate', fields = {}): ActionDefinition
   };
 }
 
-/** https://learn.microsoft.com/en-us/defender-endpoint/api/get-machine-by-id */
 async function machineOf(defender: VendorApi, call: ActionCall): Promise<Machine> {
   const hostId = hostIn(call, 'machine_id');
   if (!isHostName(hostId)) {
-    const text = 'host_id must be a Defender machine id (40 hex digits) or a host name.';
-    throw new RefusedError(text);
+    throw new RefusedError('host_id must be a machine id (40 hex digits) or a host name.');
   }
   const found = await defender.ask({ path: [...MACHINES, hostId] }, (json) => ({
     id: textAt(json, 'id'),
@@ -125,8 +122,7 @@ async function request(
   return await defender.change({ path, body: { Comment, ...fields }, idempotent }, outcomeOf);
 }
 
-/** https://learn.microsoft.com/en-us/defender-endpoint/api/get-machineaction-object */
-function poll(defender: VendorApi, handle: Readonly<Record<string, unknown>>): Promise<Outcome> {
+function poll(defender: VendorApi, handle: object): Promise<Outcome> {
   const path = [...MACHINE_ACTIONS, textAt(handle, 'machine_action_id')];
   return defender.ask({ path }, outcomeOf);
 }
@@ -145,6 +141,6 @@ function outcomeOf(action: unknown): Outcome {
   if (status === 'Succeeded' || (status === 'InProgress' && type === 'RunAntiVirusScan')) {
     return done(message, { machine_id, machine_action_id, status });
   }
-  if (IN_VAIN.includes(status)) return { kind: 'refused', message };
-  return { kind: 'accepted', message, handle: { machine_action_id } };
+  if (IN_VAIN.includes(status)) return refused(message);
+  return accepted(message, { machine_action_id });
 }

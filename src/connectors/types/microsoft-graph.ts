@@ -144,7 +144,6 @@ interface MailCopy {
   readonly mailbox: string;
   readonly folder: string;
   readonly isQuarantined: boolean;
-  /** Addresses of the headers From and Sender, in lower case. */
   readonly senders: readonly string[];
 }
 
@@ -152,17 +151,14 @@ interface MailCopy {
 type Moved = ReadonlyMap<unknown, string> | undefined;
 
 interface MailChange {
-  /** True if the copy still needs the change. */
   isLeft(copy: MailCopy, moved: Moved): boolean;
   change(api: VendorApi, copy: MailCopy, moved: Moved): Promise<unknown>;
   readonly done: string;
   readonly already: string;
-  /** @param changed results of `change` */
   data(changed: readonly unknown[], call: ActionCall): object;
   readonly preview?: (mails: string) => string;
 }
 
-/** Changes the copies of a mail in all folders. Looks up the copies and changes only copies that need the change. */
 function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph> {
   return {
     idempotent: true,
@@ -214,8 +210,8 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
 type Found = Awaited<ReturnType<typeof find>>;
 
 /**
- * Any sender can choose the Message-ID of another mail. So a mail is identified by the sender of the incident, or by the ids of
- * the copies that the original action has moved. Otherwise all mails with the Message-ID must have the same sender.
+ * Any sender can choose the Message-ID of another mail. So a mail is identified by the sender of the incident, or by the ids
+ * of the copies that the original action has moved. Otherwise all mails with the Message-ID must have the same sender.
  */
 async function find(graph: Graph, call: ActionCall, moved: Moved) {
   const sender = call.sender === undefined ? undefined : mailAddressIn(call.sender);
@@ -245,7 +241,6 @@ async function find(graph: Graph, call: ActionCall, moved: Moved) {
   const copies = mails.filter(isMeant);
   const others = sender === undefined ? [] : mails.filter((mail) => !isMeant(mail));
   const leftAlone = `Mails with the same message_id from other senders (${sendersOf(others)}) are left alone.`;
-  /** Sentences about mails of other senders, and about mailboxes that Graph refused to read. */
   const notes = [...(others.length > 0 ? [leftAlone] : []), ...refusals];
   return { mailboxes, copies, others, notes, isPartial: refusals.length > 0 };
 }
@@ -253,7 +248,6 @@ async function find(graph: Graph, call: ActionCall, moved: Moved) {
 const sendersOf = (mails: readonly MailCopy[]): string =>
   [...new Set(mails.map(({ senders: [first = 'nobody'] }) => first))].join(', ');
 
-/** Returns the mailboxes in `recipient`, separated by commas. Each mailbox has its own copies. */
 function mailboxesOf({ defaultMailbox }: Graph, { parameters: { recipient } }: ActionCall) {
   const list = typeof recipient === 'string' ? recipient : defaultMailbox;
   const names = list?.split(/[,;]/).map((name) => name.trim());

@@ -2,7 +2,7 @@ import { address, fields, secret } from '../../targets/target-config.js';
 import { type Account, accountAction, judgeTarget, userIn } from '../calls/target-state.js';
 import { RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
 import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
-import { type ActionCall, defineConnector, done, type Outcome } from '../connector-type.js';
+import { type ActionCall, defineConnector, done } from '../connector-type.js';
 
 interface OktaUser extends Account {
   readonly status: string;
@@ -17,7 +17,6 @@ const ENABLED: Readonly<Record<string, boolean>> = {
   DEPROVISIONED: false,
 };
 
-/** Reads a user. Okta accepts the id, the login, and the part of the login before the @. */
 async function readUser(okta: VendorApi, user: string): Promise<OktaUser> {
   if (user.toLowerCase() === OWNER) throw new RefusedError(`"${user}" is not a valid user name.`);
   const found = await okta.ask({ path: [...USERS, user] }, userOf);
@@ -53,13 +52,10 @@ export const okta = defineConnector({
     },
     ['org_url', 'api_token'],
   ),
-  connect: ({ org_url: baseUrl, api_token }, outbound) =>
-    vendorApi(outbound, {
-      vendor: 'Okta',
-      baseUrl,
-      headers: { authorization: `SSWS ${api_token}` },
-      complaintIn,
-    }),
+  connect: ({ org_url: baseUrl, api_token }, outbound) => {
+    const headers = { authorization: `SSWS ${api_token}` };
+    return vendorApi(outbound, { vendor: 'Okta', baseUrl, headers, complaintIn });
+  },
   actions: {
     disable_user: ACCOUNT,
     enable_user: ACCOUNT,
@@ -73,7 +69,6 @@ export const okta = defineConnector({
         return done(`The sessions of ${name} at Okta are ended, and its tokens are revoked.`);
       },
     },
-    // Not idempotent, because a repetition would send a second mail.
     reset_password: {
       /** Okta sends the link by mail. The service must not receive the link, because readers of the action could use it. */
       send: async (okta, call) => {
@@ -100,7 +95,7 @@ function userOf(json: unknown): OktaUser {
   return { id, name, status, enabled: ENABLED[status] };
 }
 
-const passwordReset = ({ name }: OktaUser): Outcome =>
+const passwordReset = ({ name }: OktaUser) =>
   done(`The password of ${name} is reset: Okta mails a link to choose a new one.`);
 
 /** https://developer.okta.com/docs/reference/error-codes/ */

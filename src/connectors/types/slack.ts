@@ -10,7 +10,6 @@ const LONGEST_TEXT = 40_000;
 /** Errors after which the message may have been posted. After other errors, the message was not posted. */
 const UNCLEAR = /^(fatal_error|internal_error|request_timeout|service_unavailable)$/;
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-/** Channel name or id. Ids of people and direct messages (`U…`, `W…`, `D…`) do not match. */
 const CHANNEL = /^(#?[\p{Ll}\p{Lo}\p{Lm}\p{N}_-]{1,80}|[CG][A-Z0-9]{5,20})$/u;
 
 export const slack = defineConnector({
@@ -72,7 +71,6 @@ export function slackText(text: string): string {
   return storable(text).replace(/[&<>]/g, (sign) => ESCAPES[sign]!);
 }
 
-/** Throws unless `ok` is true. Slack also sends status 200 for failures. */
 function refuseFailures(json: unknown): void {
   if (valueAt(json, 'ok') === true) return;
   const error = valueAt(json, 'error');

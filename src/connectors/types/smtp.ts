@@ -59,7 +59,6 @@ async function notify(
   { actionId: id, parameters }: ActionCall,
 ): Promise<Outcome> {
   const named = recipientsIn(String(parameters['recipient']));
-  /** Recipients that do not get the message, with the reasons. */
   const reasons = new Map<string, string>();
   for (const recipient of named) {
     const why = refusalOf(recipient, config);
@@ -105,13 +104,11 @@ function refusalOf(recipient: string, config: MailServer['config']): string | un
   return `The domain ${domain} is not in allowed_recipient_domains.`;
 }
 
-/** Throws RefusedError if the server rejected the mail. */
 function accepted(reply: MailReply, text: AnswerRedactor): MailReply {
   if (reply.code < 400) return reply;
   throw new RefusedError(`The mail server refused: ${text.line(reply.text)}`);
 }
 
-/** Returns the addresses in a list with commas or semicolons, without duplicates. */
 function recipientsIn(list: string): string[] {
   const names = list.split(/[,;]/).map((one) => one.trim());
   const byAddress = Map.groupBy(names.filter(Boolean), (one) => one.toLowerCase());

@@ -84,9 +84,9 @@ describe('VirusTotalConnector', () => {
       { malicious: 0, suspicious: 0 },
       { last_analysis_date: 1e300 },
     );
-    expect(await lookUp('lookup_domain', { domain: 'b.example' })).toMatchObject({
-      data: { known: true, last_analysis_date: undefined },
-    });
+    const outcome = await lookUp('lookup_domain', { domain: 'b.example' });
+    expect(outcome).toMatchObject({ data: { known: true } });
+    expect(outcome).not.toHaveProperty('data.last_analysis_date');
   });
 
   it('tests the key without a look-up, and never shows it', async () => {

@@ -6,10 +6,8 @@ import {
   type ActionDefinition,
   defineConnector,
   done,
-  type Outcome,
 } from '../connector-type.js';
 
-/** MD5, SHA-1 or SHA-256. */
 const HASH = /^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 
 /** Looks up existing reports. Never uploads a file or URL, because other customers could see it. */
@@ -70,7 +68,7 @@ function lookUp(
   };
 }
 
-function reportIn(json: unknown): Outcome {
+function reportIn(json: unknown) {
   const attributes = valueAt(json, 'data', 'attributes');
   const count = (name: string): number => numberAt(attributes, 'last_analysis_stats', name);
   const [malicious, suspicious] = [count('malicious'), count('suspicious')];
@@ -81,12 +79,9 @@ function reportIn(json: unknown): Outcome {
   return done(`${malicious} of ${engines} engines rate it malicious, ${suspicious} suspicious.`, {
     ...{ known: true, malicious, suspicious, harmless, undetected },
     ...(typeof reputation === 'number' && { reputation }),
-    ...(typeof analysed === 'number' && { last_analysis_date: timeOf(analysed) }),
+    ...(isTime(analysed) && { last_analysis_date: new Date(analysed * 1_000).toISOString() }),
   });
 }
 
-/** Returns `undefined` for a time out of range. */
-function timeOf(seconds: number): string | undefined {
-  const time = new Date(seconds * 1_000);
-  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
-}
+const isTime = (seconds: unknown): seconds is number =>
+  typeof seconds === 'number' && Math.abs(seconds) <= 8.64e12;

@@ -91,13 +91,6 @@ const [OLDEST_FIRST, NEWEST_FIRST] = [pageBy('asc'), pageBy('desc')];
 
 type EntryRow = RowOf<TimelineEntryDto> & Pick<IncidentTimelineEntity, 'id'>;
 
-const SUBJECT_IDS: Statement = {
-  name: 'incident_timeline_subject_ids',
-  text: `
-    select subject_id from incident_timeline
-     where incident_id = any($1::uuid[]) and event = $2 and subject_id is not null order by id desc limit $3`,
-};
-
 const TITLE_BY_PERSON: Statement = {
   name: 'incident_timeline_title_by_person',
   text: `
@@ -130,19 +123,6 @@ export class IncidentTimeline {
   /** Parameters of `insertTimeline`, for hot paths that insert entries in the statement of their change. */
   valuesOf(entries: readonly NewTimelineEntry[], at = this.clock.now()): unknown[] {
     return ROWS.values(entries.map((entry) => rowOf(entry, at)));
-  }
-
-  /** Returns subject ids of the newest `limit` entries with this event, such as the receipts that changed these incidents. */
-  async subjectIds(
-    tx: Tx,
-    incidentIds: readonly string[],
-    event: string,
-    limit: number,
-  ): Promise<string[]> {
-    await this.atCommit.flush(tx);
-    const values = [incidentIds, event, limit];
-    const rows = await this.statements.rowsIn<{ subject_id: string }>(tx, SUBJECT_IDS, values);
-    return rows.map(({ subject_id }) => subject_id);
   }
 
   async hasTitleByPerson(tx: Tx, incidentId: string): Promise<boolean> {

@@ -35,10 +35,3 @@ create unique index uq_triage_runs_open on triage_runs (incident_id) where statu
 -- The tokens of the last hour, for all replicas.
 create index ix_triage_runs_tokens on triage_runs (tokens_at) where tokens_at is not null;
 create index ix_triage_runs_failed on triage_runs (id) where status = 'failed';
-
--- Indicators that runs found in incidents, so that a later run finds related incidents.
-create table incident_indicators (
-  key bytea not null,
-  incident_id uuid not null constraint fk_incident_indicators_incident references incidents (id),
-  constraint pk_incident_indicators primary key (key, incident_id)
-);

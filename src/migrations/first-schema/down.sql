@@ -6,7 +6,7 @@ drop table
   incident_timeline, incident_reports, incident_count_deltas, incident_counts,
   kill_switch, connectors, actions, action_counts, action_count_deltas, playbooks,
   playbook_versions, playbook_runs, playbook_run_steps, playbook_run_counts, playbook_run_count_deltas, triage_runs,
-  incident_indicators, webhook_sources, webhook_events, webhook_seen_events, webhook_event_counts,
+  webhook_sources, webhook_events, webhook_seen_events, webhook_event_counts,
   webhook_event_count_deltas, notification_channels, notification_deliveries, notification_delivery_counts,
   notification_delivery_count_deltas, attention_marks;
 

@@ -16,7 +16,6 @@ export interface SourceEvent extends Pick<
   'event_id' | 'occurred_at' | 'subject_id' | 'payload' | 'incident_id'
 > {
   readonly incident_number?: string;
-  /** PUBLIC_URL without a trailing slash. */
   readonly public_url?: string;
 }
 
@@ -36,7 +35,6 @@ export interface Words {
   readonly url?: string;
 }
 
-/** Facts without a value are not shown. */
 export type Facts = Readonly<Record<string, string | undefined>>;
 
 export interface EventWords extends Pick<Words, 'headline' | 'about' | 'request'> {
@@ -45,14 +43,12 @@ export interface EventWords extends Pick<Words, 'headline' | 'about' | 'request'
 
 /** Approvals that were requested together share an alert of PagerDuty. */
 export interface Wave {
-  /** Action that identifies the alert. */
   readonly first: string;
   readonly isOver: boolean;
 }
 
 export interface AlertChange {
   readonly action: 'trigger' | 'acknowledge' | 'resolve';
-  /** Events with the same key change the same alert. */
   readonly key: string;
 }
 
@@ -75,9 +71,8 @@ export interface EventDefinition<Data> {
   readonly hasNoPage?: true;
   words(data: Data): EventWords;
   /**
-   * Returns changes of PagerDuty alerts, in this order. Incidents, approvals, failed actions, the kill switch, connectors and
-   * channels have separate alerts: an approval also pages people who have acknowledged the incident. Only the change of a
-   * person acknowledges an alert, because PagerDuty pages nobody for an acknowledged alert.
+   * Changes of PagerDuty alerts. An approval has its own alert, to page people who have acknowledged the incident. Only a
+   * change by a person acknowledges an alert, because PagerDuty pages nobody for an acknowledged alert.
    */
   alerts(data: Data, wave: Wave | undefined, eventId: string): readonly AlertChange[];
 }
@@ -97,7 +92,6 @@ export interface DataField<Value> {
   readonly decorate: (options: FieldOptions) => PropertyDecorator;
   readonly description?: string;
   readonly optional?: true;
-  /** Default: the field of the payload with the same name. */
   readonly from?: (source: SourceEvent) => Value;
 }
 
@@ -192,10 +186,7 @@ export const apiUrl = (
     `${source.public_url}/api/${API_PATHS[kind]}/${encodeURIComponent(idOf(source))}`,
 });
 
-/**
- * Returns the URL of a page for people, after the login, that shows only the first object of `data` with a page
- * (platform/docs/browser/linked.mjs). The query contains the id, because the login drops a fragment.
- */
+/** Page of the first object of `data` (platform/docs/browser/linked.mjs). The id is in the query: the login drops a fragment. */
 export function pageUrl(publicUrl: string | undefined, data: object): string | undefined {
   const kindOf = (name: string) => (name === 'channel' ? 'notification_channel' : name);
   const [name, about] =

@@ -6,9 +6,7 @@ import type { EventIncident } from './incident.events.js';
 
 /** Current state, which may be newer than the events of the message. */
 export interface PresentState {
-  /** Incidents by id, including deleted incidents. */
   readonly incidents: ReadonlyMap<string, IncidentState>;
-  /** Predicted effects by the ids of the actions that wait for approval. */
   readonly waiting: ReadonlyMap<string, string | undefined>;
   /** For PagerDuty: the approvals that one message requested, including the subject of the event. */
   readonly wave?: readonly string[];
@@ -29,8 +27,7 @@ interface Approval extends ActionData {
 
 /**
  * Combines new incidents of a source, incidents with a new malicious verdict, or approvals that a playbook requests. The worst
- * incident comes first and is the target of the link. The first message is the carrier: receivers recognize a copy by its event
- * id.
+ * incident comes first. The first message is the carrier: receivers recognize a copy by its event id.
  */
 export function foldedMessage(
   messages: readonly [Message, ...Message[]],
@@ -82,7 +79,6 @@ function listOfIncidents(
 const rest = (count: number, list: string): Fact[] =>
   count > 0 ? [{ name: 'More', value: `${count} in the list of ${list}` }] : [];
 
-/** Omits approvals that were decided in the meantime. */
 function approvalMessage(
   carrier: Message,
   all: readonly Approval[],

@@ -28,7 +28,6 @@ function slackMessage(message: Message): object {
   const fields = facts.map(({ name, value }) => plain(`${name}\n${value}`));
   const sections = [fields.slice(0, MAX_FIELDS), fields.slice(MAX_FIELDS, 2 * MAX_FIELDS)];
   return {
-    // Shown if a client cannot show blocks, such as on a lock screen.
     text: slackText(headline),
     mrkdwn: false,
     blocks: [
@@ -42,7 +41,6 @@ function slackMessage(message: Message): object {
   };
 }
 
-/** Makes a section of a headline that is too long for a header. */
 function header(headline: string): object {
   const text = plain(headline);
   return { type: text.text.length > MAX_HEADER ? 'section' : 'header', text };
@@ -58,7 +56,6 @@ function link(url: string): object {
   return { type: 'mrkdwn', text: `<${address}|${LINK_TEXT}>`, verbatim: true };
 }
 
-/** Error code of Slack, such as `channel_is_archived`. Other text of a response is not repeated. */
 const ERROR_CODE = /^[a-z]+(?:_[a-z]+){1,6}$/;
 
 /** https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks#handling_errors */

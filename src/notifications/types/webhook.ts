@@ -52,7 +52,6 @@ export function newSecret(): string {
   return PREFIX + randomBytes(NEW_SECRET_BYTES).toString('base64');
 }
 
-/** Returns the end of a sentence about an invalid secret. */
 export function secretProblem(secret: string): string | undefined {
   const encoded = secret.slice(PREFIX.length);
   const bytes = Buffer.from(encoded, 'base64');
@@ -67,7 +66,6 @@ interface Signature {
   readonly secrets: readonly string[];
 }
 
-/** Signs the body with each secret. The receiver accepts the request if one signature matches. */
 export function signatureHeaders(body: string, { id, at, secrets }: Signature) {
   const timestamp = String(Math.floor(at.getTime() / 1_000));
   const signatures = secrets.map((secret) => {

@@ -1,5 +1,5 @@
 import { QueryInteger, WordChoice } from '../validation/query-fields.js';
-import type { FindOptionsOrder, ObjectLiteral } from 'typeorm';
+import type { FindManyOptions, FindOptionsOrder, ObjectLiteral, Repository } from 'typeorm';
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -13,6 +13,16 @@ export const MOST_PER_PAGE = 100;
 export interface PageRequest {
   readonly page: number;
   readonly per_page: number;
+}
+
+export async function findPage<Entity extends ObjectLiteral>(
+  repository: Repository<Entity>,
+  { page, per_page }: PageRequest,
+  options: FindManyOptions<Entity>,
+): Promise<Page<Entity>> {
+  const range = { skip: (page - 1) * per_page, take: per_page };
+  const [items, total] = await repository.findAndCount({ ...options, ...range });
+  return { items, total };
 }
 
 /** Answer with a page of a list in `data` and its position in `meta`. */

@@ -1,7 +1,6 @@
 // SQL: claims and ends of many rows in one statement.
 import type { Statement } from '../database/statements.js';
 
-/** True if a worker has claimed the row. */
 export const IS_CLAIMED = '(work.worker is not null and not work.ready)';
 
 const ROW = `
@@ -123,7 +122,6 @@ export const CLAIM: Statement = {
     select claimed.*, look.* from (select now() as at, ${FREE_PLACES}) as look left join claimed on true`,
 };
 
-/** Ends the claims that the worker still has. */
 export const END: Statement = {
   name: 'work_end',
   text: `

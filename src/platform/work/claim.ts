@@ -1,12 +1,8 @@
 import type { Claimed, DefinedKind } from './kind.js';
 import { type ClaimedRow, type LaneRequest, LEVEL_COUNT } from './work.repository.js';
 
-/** Work that this replica has claimed, with the lease of the claim. */
 export class Claim {
   readonly work: Claimed;
-  readonly id: string;
-  readonly fence: number;
-  readonly leaseMs: number;
   private readonly controller = new AbortController();
   private readonly timeLimitAt: number;
   private expiresAt: number;
@@ -18,24 +14,16 @@ export class Claim {
     note: Claimed['note'],
   ) {
     this.work = { ...row, permit, note, signal: this.controller.signal };
-    this.id = row.id;
-    this.fence = row.fence;
-    this.leaseMs = kind.leaseMs;
     this.expiresAt = performance.now() + kind.leaseMs;
     this.timeLimitAt = performance.now() + kind.timeLimitMs;
-  }
-
-  get isAborted(): boolean {
-    return this.controller.signal.aborted;
   }
 
   get isExpired(): boolean {
     return performance.now() > this.expiresAt;
   }
 
-  /** True after a third of the lease. */
   get needsRenewal(): boolean {
-    return performance.now() > this.expiresAt - (2 * this.leaseMs) / 3;
+    return performance.now() > this.expiresAt - (2 * this.kind.leaseMs) / 3;
   }
 
   get isOverTimeLimit(): boolean {
@@ -43,7 +31,7 @@ export class Claim {
   }
 
   renew(): void {
-    this.expiresAt = performance.now() + this.leaseMs;
+    this.expiresAt = performance.now() + this.kind.leaseMs;
   }
 
   abort(reason: string): void {
@@ -51,10 +39,7 @@ export class Claim {
   }
 }
 
-/**
- * Times before the previous look from which a look reads again. Usually 2 s, because a row becomes visible after the time at which it
- * became ready. At intervals, a look reads further back: for long transactions, and after a restore.
- */
+/** A row becomes visible after it became ready, so a look reads again from 2 s before the previous look, at intervals further. */
 const LOOK_BACKS = [
   { everyMs: 30_000, backMs: Infinity },
   { everyMs: 2_000, backMs: 60_000 },
@@ -79,7 +64,6 @@ export class LookBack {
   }
 }
 
-/** The places of one lane on this replica. */
 export class Lane {
   private busy = 0;
   private lapsedBusy = 0;
@@ -102,7 +86,6 @@ export class Lane {
     return this.kind.inSet && this.busy > 0 ? 0 : this.places - this.busy;
   }
 
-  /** Begins a look. */
   request(): LaneRequest {
     const { name: lane, places, busy, free } = this;
     const backMs = this.lookBack.begin();
@@ -114,10 +97,7 @@ export class Lane {
     };
   }
 
-  /**
-   * Stores where the next look begins. A look claims rows by urgency, then by age. Returns true if more rows may wait.
-   * @param free places that the look could use
-   */
+  /** Stores where the next look begins. Returns true if more rows may wait. `free`: places that the look could use. */
   endLook(rows: readonly ClaimedRow[], free: number, at: Date): boolean {
     if (free <= 0) return false;
     this.lookBack.end();

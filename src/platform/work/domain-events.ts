@@ -8,7 +8,6 @@ import { type Again, type Claimed, type EventFilter, requireBounded } from './ki
 import { Work } from './work.js';
 
 export interface EventSubject {
-  /** For example `incident`. */
   readonly type: string;
   readonly id: string;
 }
@@ -22,10 +21,7 @@ export interface DomainEvent<P extends object = object> {
   readonly occurredAt: Date;
 }
 
-/**
- * An event to record. The payload is small and has no secrets: it is copied into the work of each handler, and kept for
- * weeks if a handler fails permanently.
- */
+/** The payload has no secrets: it is kept for weeks if a handler fails permanently. */
 export type NewEvent<P extends object = object> = Pick<
   DomainEvent<P>,
   'type' | 'subject' | 'payload'
@@ -41,10 +37,7 @@ export function eventOf<P extends object>(
   return { id: newId(now.getTime()), type, subject, payload, occurredAt: now };
 }
 
-/**
- * SQL that inserts the events of a JSON array parameter (see eventRows), for a statement that writes rows and events:
- * `with event as (${insertEvents('$7')}) insert into …`. The condition may use `subject_id`.
- */
+/** SQL for a statement that writes rows and events: `with event as (${insertEvents('$7')}) insert into …`. See eventRows. */
 export function insertEvents(parameter: `$${number}`, where = ''): string {
   return `
     insert into domain_events (events)
@@ -54,7 +47,6 @@ export function insertEvents(parameter: `$${number}`, where = ''): string {
     having count(*) > 0`;
 }
 
-/** Parameter value for `insertEvents`. */
 export function eventRows(events: readonly DomainEvent[]): string {
   return JSON.stringify(
     events.map(({ id, type, subject, payload, occurredAt }) => ({
@@ -70,13 +62,10 @@ export function eventRows(events: readonly DomainEvent[]): string {
 
 const INSERT = { name: 'domain-events-insert', text: insertEvents('$1') };
 
-/** Maximum number of events in one transaction of a handler. */
 const SET_SIZE = 100;
 const PLACES = 2;
-/** Delay before an event that a handler cannot handle yet is repeated. */
 const EARLY_MS = 1_000;
 
-/** An event in the data of work. */
 type StoredEvent = Omit<DomainEvent, 'occurredAt'> & { readonly occurredAt: string };
 
 /** Kind of the work of a handler. Backups contain the work, so a restored event reaches its handlers. */
@@ -110,11 +99,7 @@ export class DomainEvents {
     this.work.wake();
   }
 
-  /**
-   * Registers a handler that gets each event at least once. Must be called in `onModuleInit`. The name never changes,
-   * because it names the lane. If the handler throws, the event is retried with increasing pauses. After the last
-   * attempt, the event is dead and kept for an operator.
-   */
+  /** Registers a handler that gets each event at least once, in `onModuleInit`. The name names the lane and never changes. */
   on(filter: EventFilter, name: string, handler: (event: DomainEvent) => Promise<void>): void {
     this.work.define<StoredEvent, void>({
       name: kindOfHandler(name),
@@ -124,11 +109,7 @@ export class DomainEvents {
     });
   }
 
-  /**
-   * Registers a handler that only writes to the database. It runs in the transaction that ends the work of the events,
-   * so each event is handled exactly once. If it fails, each event gets its own transaction. It returns the events that
-   * it cannot handle yet.
-   */
+  /** The handler runs in the transaction that ends the work of the events. It returns the events that it cannot handle yet. */
   inTransaction(
     filter: EventFilter,
     name: string,

@@ -11,28 +11,22 @@ export interface NewWork<D = unknown> {
   readonly line?: string;
   /** From 0, the most urgent, to 4. Default: 2. */
   readonly urgency?: number;
-  /** Earliest start. Default: immediately. */
   readonly dueAt?: Date;
   /** Span of the request that waits for claimed work. Default: the current span. */
   readonly span?: Span | undefined;
 }
 
-/** Work that this replica has claimed. */
 export interface Claimed<D = unknown> {
   readonly id: string;
-  /** Number of the claim. A worker that lost its claim has a lower number. */
   readonly fence: number;
   readonly kind: string;
   readonly ref: string;
   readonly lane: string;
   readonly data: D;
-  /** Stored by an earlier attempt. */
   readonly state: unknown;
-  /** 1 in the first attempt. */
   readonly attempt: number;
   /** True if the worker of the previous attempt stored no outcome, for example because its process was killed. */
   readonly lapsed: boolean;
-  /** Result of the gate of the kind. */
   readonly permit: unknown;
   /** Aborted when the outcome no longer counts: time limit, lost claim, or shutdown. */
   readonly signal: AbortSignal;
@@ -40,25 +34,16 @@ export interface Claimed<D = unknown> {
   note(state: object, tx?: Tx): Promise<void>;
 }
 
-/** Requests another attempt. */
 export interface Again {
   readonly inMs: number;
   readonly why?: string;
-  /**
-   * Default: true. Work is dead after `mostAttempts`. If the work was added again during an attempt that does not count, the next
-   * attempt starts immediately.
-   */
+  /** Default: true. Work is dead after `mostAttempts` attempts that count. */
   readonly countsAsAttempt?: boolean;
-  /** Lane of the next attempt. Default: the same. */
   readonly lane?: string;
-  /** State for the next attempt. Default: the same. */
   readonly state?: object;
 }
 
-/**
- * Defines how work is done. Work may be done more than once, for example if its process is killed before the end is stored, so `one`
- * must be idempotent. `inSet`, `write` and `gaveUp` run in the transaction that ends the claim, so their changes happen exactly once.
- */
+/** `one` must be idempotent. `inSet`, `write` and `gaveUp` run in the transaction that ends the claim, so exactly once. */
 export interface Kind<D = unknown, R = unknown> {
   /** Stored in the rows, and the name of the lane, so it must never change. */
   readonly name: string;
@@ -72,19 +57,13 @@ export interface Kind<D = unknown, R = unknown> {
   readonly events?: EventFilter;
   /** Time after which another replica claims the work of a killed process. Running work renews its lease. */
   readonly leaseMs?: number;
-  /** Longer attempts are aborted and count as failed. */
   readonly timeLimitMs?: number;
   readonly mostAttempts?: number;
-  /** Pause after a failed attempt. */
   readonly backoffMs?: (attempt: number) => number;
-  /**
-   * Runs in the transaction of the claim, before the claim. Nothing is claimed if it returns undefined. Lapsed claims move to the lane
-   * `<kind>:lapsed` without the gate, so that they are settled while the gate is closed.
-   */
+  /** Runs before the claim, in its transaction. Lapsed claims move to the lane `<kind>:lapsed`, which has no gate. */
   readonly gate?: (tx: Tx) => Promise<object | undefined>;
   /** Does the work of all rows in one transaction. Returns the rows that need another attempt. */
   inSet?(tx: Tx, rows: readonly Claimed<D>[]): Promise<ReadonlyMap<Claimed<D>, Again> | void>;
-  /** Does the work of one row outside a transaction. */
   one?(row: Claimed<D>): Promise<R | AgainOutcome<R>>;
   /** Stores the results of `one`, only of claims that this replica still has. */
   write?(tx: Tx, ended: readonly Ended<D, R>[]): Promise<void>;
@@ -97,7 +76,6 @@ export const DEFAULTS = {
   leaseMs: 10_000,
   timeLimitMs: 300_000,
   mostAttempts: 9,
-  /** Doubles from 1 s to 5 min. */
   backoffMs: (attempt: number) => Math.min(300_000, 1_000 * 2 ** (attempt - 1)),
 } as const;
 
@@ -129,7 +107,6 @@ export interface EventFilter {
   readonly where?: string;
 }
 
-/** Rejects a value that is too large before it is written. */
 export function requireBounded(what: string, value: unknown, maxBytes: number): void {
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
   if (bytes > maxBytes) {

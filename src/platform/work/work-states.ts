@@ -9,7 +9,6 @@ import { TIMERS, Work } from './work.js';
 
 export interface QueueState {
   readonly queue: string;
-  /** Due, deferred or waiting for a retry. */
   readonly waiting: number;
   readonly active: number;
   readonly dead: number;
@@ -27,7 +26,6 @@ export interface DeadJob {
 
 export interface DeadJobsQuery extends PageRequest {
   readonly queue?: string | undefined;
-  /** Default: newest first. */
   readonly sort?: SortWord<'created_at'>;
 }
 
@@ -100,10 +98,7 @@ export class WorkStates {
     await this.statements.rows(PRUNE);
   }
 
-  /**
-   * Makes dead work ready again, and resets its attempts. Throws NotFoundError, and `invalid_state` if the kind has stored the
-   * failure (see gaveUp).
-   */
+  /** Throws `invalid_state` if the kind has stored the failure (see gaveUp). */
   async requeue(tx: Tx, id: string): Promise<void> {
     const rows = isUuid(id)
       ? await this.statements.rowsIn<{ kind: string }>(tx, REQUEUE, [id])

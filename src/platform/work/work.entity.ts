@@ -46,7 +46,6 @@ export class WorkEntity {
   @Column({ type: 'uuid', nullable: true })
   readonly worker: string | null;
 
-  /** Number of claims. A worker that lost its claim has a lower number. */
   @Column({ type: 'integer', default: 0 })
   readonly fence: number;
 
@@ -60,7 +59,6 @@ export class WorkEntity {
   @Column({ type: 'jsonb', nullable: true })
   readonly data: object | null;
 
-  /** Stored by an attempt for later attempts. */
   @Column({ type: 'jsonb', nullable: true })
   readonly state: object | null;
 
@@ -81,20 +79,15 @@ export class WorkEntity {
   readonly dead_id: string | null;
 }
 
-/**
- * A lane that receives domain events as work, has its own number of places, or is paused. Each replica writes the lanes of its kinds
- * when it starts.
- */
+/** A lane that receives domain events as work, has its own number of places, or is paused. */
 @Entity('work_lanes')
 export class WorkLaneEntity {
   @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'pk_work_lanes' })
   readonly lane: string;
 
-  /** Domain events that become work of the lane. */
   @Column({ type: 'text', array: true, default: [] })
   readonly types: string[];
 
-  /** JSON path predicate on the payload of the events. */
   @Column({ type: 'text', nullable: true })
   readonly payload: string | null;
 
@@ -105,15 +98,12 @@ export class WorkLaneEntity {
   @Column({ type: 'integer', nullable: true })
   readonly places: number | null;
 
-  /** Nothing is claimed before this time. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly paused_until: Date | null;
 
-  /** Reason of the pause. */
   @Column({ type: 'jsonb', nullable: true })
   readonly reason: object | null;
 
-  /** Only one place is used before this time. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly narrow_until: Date | null;
 }

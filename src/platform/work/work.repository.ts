@@ -14,7 +14,6 @@ import {
 import { type Again, type Claimed, LostClaims, type NewWork } from './kind.js';
 import type { WorkEntity } from './work.entity.js';
 
-/** Request for claims in the free places that a lane has on this replica. */
 export interface LaneRequest {
   readonly lane: string;
   readonly free: number;
@@ -36,7 +35,6 @@ export interface ClaimedRow extends Omit<Claimed, 'permit' | 'signal' | 'note'> 
 
 export interface ClaimLook {
   readonly claimed: readonly ClaimedRow[];
-  /** For each request, the number of places that the lane allowed. */
   readonly free: readonly number[];
   readonly at: Date;
 }
@@ -44,9 +42,7 @@ export interface ClaimLook {
 /** A row of `work_lanes` that the requests do not know yet, that is paused, or that is limited to one place. */
 export interface LimitedLane {
   readonly lane: string;
-  /** Null if the lane has the name of its kind. */
   readonly kind: string | null;
-  /** Null if the kind defines the number of places. */
   readonly places: number | null;
 }
 
@@ -60,7 +56,6 @@ export interface Look extends ClaimLook {
 
 export type ClaimId = Pick<Claimed, 'id' | 'fence'>;
 
-/** End of a claim: done, to be attempted again, or dead. */
 export interface Ending {
   readonly row: ClaimId;
   readonly again?: Again;
@@ -78,7 +73,6 @@ export const NORMAL = 2;
 export class WorkRepository {
   constructor(private readonly statements: Statements) {}
 
-  /** Adds and claims rows. Returns the claimed rows, without rows that were already claimed. */
   async addClaimed(
     tx: Tx,
     worker: string,
@@ -153,7 +147,6 @@ export class WorkRepository {
     await this.advanceLines(tx, ended);
   }
 
-  /** Makes the next row of each line ready, after rows of the lines have ended. */
   async advanceLines(tx: Tx, ended: readonly InLine[]): Promise<void> {
     const inLine = ended.filter(({ line }) => line !== null);
     if (inLine.length === 0) return;
@@ -164,18 +157,17 @@ export class WorkRepository {
   /** Renews leases. Returns the ids of the claims that the worker still has. */
   async renew(
     worker: string,
-    claims: readonly (ClaimId & { readonly leaseMs: number })[],
+    claims: readonly { readonly row: ClaimId; readonly kind: { readonly leaseMs: number } }[],
   ): Promise<ReadonlySet<string>> {
     const rows = await this.statements.rows<ClaimId>(RENEW, [
       worker,
-      claims.map(({ id }) => id),
-      claims.map(({ fence }) => fence),
-      claims.map(({ leaseMs }) => leaseMs),
+      claims.map(({ row }) => row.id),
+      claims.map(({ row }) => row.fence),
+      claims.map(({ kind }) => kind.leaseMs),
     ]);
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Stores states for later attempts. Returns the ids of the claims that the worker still has. */
   async note(
     worker: string,
     notes: readonly { readonly row: ClaimId; readonly state: object }[],

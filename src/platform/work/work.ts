@@ -24,7 +24,6 @@ import type { WorkEntity } from './work.entity.js';
 import { NORMAL, WorkRepository } from './work.repository.js';
 
 const MAX_DATA_BYTES = 1024 * 1024;
-/** Part of the grace period that is reserved for the steps after the work. */
 const GRACE_MARGIN_MS = 500;
 /** Interval of the registration, because a restore may remove the rows of timers and lanes. */
 const REGISTERED_FOR_MS = 60_000;
@@ -73,7 +72,6 @@ const ADD: Statement = {
                     else least(work.due_at, now()) end`,
 };
 
-/** Adds the rows of timers if they do not exist. */
 const ENSURE: Statement = {
   name: 'work_ensure',
   text: `
@@ -157,16 +155,12 @@ export class Work
     this.worker = new WorkWorker(repository, transactions, this.kinds, () => this.register());
   }
 
-  /** Defines a kind of work. Must be called before the application starts. */
   define<D, R>(kind: Kind<D, R>): void {
     if (this.kinds.has(kind.name)) throw new Error(`${kind.name} is already defined.`);
     this.kinds.set(kind.name, { ...DEFAULTS, ...(kind as Kind) });
   }
 
-  /**
-   * Calls `handler` once per period on one replica at a time. A failed call is not repeated before the next period; a call
-   * whose process was killed is repeated when its lease has ended. Call it before the application starts.
-   */
+  /** Calls `handler` once per period on one replica. A failed call is not repeated before the next period. */
   every(name: string, seconds: number, handler: (signal: AbortSignal) => Promise<unknown>): void {
     const one: Kind['one'] = async ({ signal }) => {
       const begun = performance.now();
@@ -182,10 +176,7 @@ export class Work
     this.define({ name: TIMERS + name, places: 1, timeLimitMs: TIMER_LIMIT_MS, mostAttempts, one });
   }
 
-  /**
-   * Adds work in the transaction of the caller. The work starts after the commit. Waiting work gets the new data, and claimed work
-   * is repeated.
-   */
+  /** The work starts after the commit. Waiting work gets the new data, and claimed work is repeated. */
   async add<D>(
     tx: Tx,
     kind: Pick<Kind<D>, 'name'>,
@@ -201,9 +192,8 @@ export class Work
   }
 
   /**
-   * Adds work in the transaction of the caller, for a request that waits for it. This replica does the work after the
-   * commit, beside the places of its lane, so the caller needs the permit of the kind's gate. Returns the end of the attempt by
-   * `ref`, without work that is claimed already.
+   * Adds work for a request that waits for it. This replica does the work after the commit, beside the places of its lane, so the
+   * caller needs the permit of the kind's gate. Returns the end of the attempt by `ref`, without work that is claimed already.
    */
   async addClaimed<D>(
     tx: Tx,
@@ -253,7 +243,6 @@ export class Work
     await this.change(tx, RESUME_LANE, [lane, widens]);
   }
 
-  /** Starts the next attempts of all waiting work of a lane. */
   async hurryLane(tx: Tx, lane: string): Promise<void> {
     await this.change(tx, HURRY_LANE, [lane, 0]);
   }
@@ -268,7 +257,6 @@ export class Work
     return this.kinds.get(kind)?.gaveUp !== undefined;
   }
 
-  /** Looks for work immediately. */
   wake(): void {
     this.worker.wake();
   }

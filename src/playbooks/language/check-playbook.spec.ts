@@ -173,8 +173,7 @@ describe('checkPlaybook', () => {
     const text = '{{ incident.classification }}';
     const parameters = { channel: '#soc', message: text };
     expect(checkPlaybook(withSteps({ action: 'notify_channel', parameters }))).toEqual([]);
-    const problem =
-      /: Only texts for people can read incident\.classification\. A condition can read verdict\.classification\.$/;
+    const problem = /: There is no classification in incident\.$/;
     expect(ofReason(text)[0]!.message).toMatch(problem);
     expect(ofCondition('incident["classification"] == "malicious"')[0]!.message).toMatch(problem);
     const target = { channel: `#${text}`, message: 'm' };
@@ -229,10 +228,7 @@ describe('checkPlaybook', () => {
     expect(checkPlaybook({ variables, steps: [] })).toMatchObject([{ field: `variables.${name}` }]);
   });
 
-  it('rejects too many steps, a definition that is too long, and too many expressions', () => {
-    expect(checkPlaybook(withSteps(...Array<object>(51).fill({})))).toMatchObject([
-      { field: 'steps' },
-    ]);
+  it('rejects a definition that is too long, and too many expressions', () => {
     expect(checkPlaybook({ variables: { a: 'x'.repeat(140_000) }, steps: [] })).toMatchObject([
       { field: '' },
     ]);

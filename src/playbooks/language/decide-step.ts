@@ -3,10 +3,16 @@ import { parameterErrors } from '../../action-catalogue/parameters.js';
 import type { ActionResult, Parameters } from '../../actions/action.js';
 import { defangForPeople } from '../../incidents/defang.js';
 import type { Incident } from '../../incidents/incident.js';
+import { isKept } from '../../platform/http/strict-json.js';
 import { storable } from '../../platform/text.js';
 import type { WrittenStep } from '../playbook.js';
 import {
+  asTruth,
+  ExpressionError,
+  fail,
   isRaw,
+  type Members,
+  needs,
   type Node,
   type Placeholder,
   readTemplate,
@@ -14,27 +20,17 @@ import {
   ROOTS,
   soleOf,
   TEMPLATE_ROOTS,
+  textOf,
+  type Value,
   withExpression,
 } from './expression.js';
 import { Interpreter } from './interpreter.js';
-import {
-  asTruth,
-  Budget,
-  ExpressionError,
-  fail,
-  type Members,
-  needs,
-  textOf,
-  type Value,
-} from './operations.js';
 
 export interface RunInput {
-  /** If absent, `incident` and `verdict` are empty. */
   readonly incident?: Incident;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Results of earlier steps that later steps can read, by name. A skipped step has no result. */
 export type Outcomes = Readonly<Record<string, { readonly result?: ActionResult }>>;
 
 export type Values = ReadonlyMap<Root, Value>;
@@ -77,35 +73,27 @@ function asJson(value: object): Members {
   return JSON.parse(JSON.stringify(value)) as Members;
 }
 
-/** JSON.parse whose reviver receives the source text of each value. */
 type Parse = (
   text: string,
   reviver: (key: string, value: Value, context: { readonly source: string }) => Value,
 ) => Value;
 
-/** Finds numbers with 16 digits or an exponent, which may change. A reviver makes the parser many times slower. */
+/** Numbers that may change, and then become text. A reviver makes the parser many times slower. */
 const ODD_NUMBER = /\d{16}|\dE/i;
 
-/** Parses JSON. A number that would change becomes text with the same digits. */
 function exactly(json: string): Value {
   if (!ODD_NUMBER.test(json)) return JSON.parse(json) as Value;
   return (JSON.parse as Parse)(json, (_, value, { source }) => {
-    if (typeof value !== 'number') return value;
-    const isKept = /[.E]/i.test(source) ? Number.isFinite(value) : Number.isSafeInteger(value);
-    return isKept ? value : source;
+    return typeof value !== 'number' || isKept(source) ? value : source;
   });
 }
 
 export type Decision =
   | { readonly kind: 'run'; readonly parameters: Parameters }
   | { readonly kind: 'skip' }
-  /** The condition or a parameter has no value, or the action rejects the value. */
   | { readonly kind: 'error'; readonly message: string };
 
-/**
- * Evaluates the condition and the parameters of the step at this position. The same steps and values always give the same
- * decision. The cost is bounded for the step, and for all steps together.
- */
+/** The same steps and values always give the same decision. */
 export function decideStep(
   steps: readonly WrittenStep[],
   position: number,
@@ -115,7 +103,7 @@ export function decideStep(
   const { condition, action, parameters } = steps[position]!;
   const path = `steps.${position}`;
   const failed = (message: string): Decision => ({ kind: 'error', message: `${path}.${message}` });
-  const interpreter = new Interpreter(Budget.forOneOf(steps.length));
+  const interpreter = new Interpreter(steps.length);
   let field = `${path}.condition`;
   try {
     if (!ignoresCondition && condition !== undefined) {
@@ -129,17 +117,14 @@ export function decideStep(
       field = `${path}.parameters.${name}`;
       if (typeof written !== 'string') return [name, written] as const;
       const isForPeople = type.parameters.some((one) => one.forPeople && one.name === name);
-      return [name, filledTemplate(written, isForPeople, values, interpreter)] as const;
+      const value = filledTemplate(written, isForPeople, values, interpreter);
+      const isStorable = typeof value !== 'string' || storable(value) === value;
+      if (!isStorable) fail('The value must have no NUL and no half of a character.');
+      return [name, value] as const;
     });
-    const given = filled.filter(([, value]) => value !== null);
-    const [error] = parameterErrors(type, Object.fromEntries(given));
-    if (error) return failed(error.message);
-    const broken = given.find(
-      ([, value]) => typeof value === 'string' && storable(value) !== value,
-    );
-    return broken
-      ? failed(`parameters.${broken[0]} must have no NUL and no half of a character.`)
-      : { kind: 'run', parameters: Object.fromEntries(given) };
+    const given = Object.fromEntries(filled.filter(([, value]) => value !== null));
+    const [error] = parameterErrors(type, given);
+    return error ? failed(error.message) : { kind: 'run', parameters: given };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     return { kind: 'error', message: error.inField(field).message };

@@ -1,42 +1,78 @@
-import { isLoop, type Loop, type Node, positionOf } from './expression.js';
+import { EvaluationError, type ParseResult } from '@marcbachmann/cel-js';
+import { isIsoTime } from '../../platform/validation/fields.js';
 import {
+  asSentence,
   asText,
   asTruth,
-  type Budget,
-  calculate,
-  call,
   ExpressionError,
   fail,
   isList,
+  isLoop,
   isMembers,
   kindOf,
+  LANGUAGE,
+  type Loop,
   memberOf,
   type Members,
   needs,
-  operate,
-  OPERATORS,
+  type Node,
+  positionOf,
+  SEARCHES,
+  TIME_PARTS,
   type Value,
-} from './operations.js';
+} from './expression.js';
 
-type NodeOf<Operator extends Node['op']> = Extract<Node, { op: Operator }>;
+const OPERATORS = ['==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%'] as const;
 
 export type Scope = ReadonlyMap<string, Value>;
 
-/** Cost of an error in nodes. A loop may create an error for each item. */
-const COST_OF_ERROR = 400;
-const COST_OF_ROUND = 4;
+/** Maximum items of a list that an expression visits or builds. */
+const MOST_ITEMS = 1_000;
+/** Maximum UTF-16 units of a text that an expression builds. */
+const LONGEST_MADE_TEXT = 1_048_576;
+const LARGEST_COST = 100_000;
+/** Maximum cost of all steps. With more than 20 steps, each step has an equal share. */
+const LARGEST_COST_OF_ALL = 2_000_000;
+
+/** Costs in nodes. A loop may create an error for each item. */
+const COST = { ofError: 400, ofRound: 4, ofKey: 3, ofCalculation: 4, ofZone: 3_000 };
+/** Characters that are read or written in the time of one node. */
+const CHARACTERS = 64;
+/** Character pairs that the slowest text search compares in the time of one node. */
+const PAIRS = 128;
+/** Characters that are changed, or counted by `size`, in the time of one node. */
+const CHARACTERS_CHANGED = 4;
+const CHARACTERS_COUNTED = 16;
+const LONGEST_SHORT_TEXT = 40;
+const TAKES_SHORT_TEXTS = ['int', 'double', 'bool', 'timestamp', 'duration', ...TIME_PARTS];
+
+/** Limits changes to ASCII, because the library also changes other letters. */
+const ASCII = /[\0-\x7f]+/g;
+const CHANGES: Readonly<Record<string, (text: string) => string>> = {
+  lowerAscii: (text) => text.replace(ASCII, (part) => part.toLowerCase()),
+  upperAscii: (text) => text.replace(ASCII, (part) => part.toUpperCase()),
+};
+
+const prepared = new Map<string, ParseResult>();
+const forms = LANGUAGE.clone({ unlistedVariablesAreDyn: true });
 
 /**
- * Evaluates a tree of readExpression by the rules of CEL. The interpreter walks the tree and counts, and the library
- * calculates. A test compares the interpreter with the evaluator of the library, whose cost has no bound: see docs/adr/0030.
+ * Evaluates the expressions of one step by the rules of CEL. The interpreter walks the tree and counts, and the library
+ * calculates, because the cost of its own evaluator has no bound: see docs/adr/0030. The interpreter counts work and not time, so
+ * that an expression with the same values has the same result on a busy machine.
  */
 export class Interpreter {
-  constructor(private readonly budget: Budget) {}
+  private left: number;
 
-  /** Returns the value of the expression. Throws ExpressionError with the position. */
+  /** Each step has a fixed share, because unused budget would reveal values that earlier steps read, such as the verdict. */
+  constructor(steps = 1) {
+    this.left = Math.min(LARGEST_COST, LARGEST_COST_OF_ALL / steps);
+  }
+
+  /** Returns the value of a tree of readExpression. Throws ExpressionError with the position. */
   value(node: Node, scope: Scope): Value {
     try {
-      this.budget.spend(1);
+      this.spend(1);
       return this.found(node, scope);
     } catch (error) {
       if (!(error instanceof ExpressionError) || error.offset !== undefined) throw error;
@@ -46,8 +82,8 @@ export class Interpreter {
 
   private found(node: Node, scope: Scope): Value {
     if (isBinary(node)) {
-      const [left, right] = this.values(node.args, scope) as [Value, Value];
-      return operate(node.op, left, right, this.budget);
+      const [left, right] = node.args;
+      return this.operate(node.op, this.value(left, scope), this.value(right, scope));
     }
     switch (node.op) {
       case 'value':
@@ -60,8 +96,13 @@ export class Interpreter {
         return at(this.value(node.args[0], scope), this.value(node.args[1], scope));
       case 'list':
         return this.values(node.args, scope);
-      case 'map':
-        return this.members(node, scope);
+      case 'map': {
+        const members = Object.create(null) as Record<string, Value>;
+        for (const [key, value] of node.args) {
+          members[asText(this.value(key, scope))] = this.value(value, scope);
+        }
+        return members;
+      }
       case '?:':
         return this.value(node.args[this.truth(node.args[0], scope) ? 1 : 2], scope);
       case '||':
@@ -70,16 +111,16 @@ export class Interpreter {
       case '!_':
         return !this.truth(node.args, scope);
       case '-_':
-        return calculate('-a', [this.value(node.args, scope)], this.budget);
+        return this.calculate('-a', [this.value(node.args, scope)]);
       case 'call':
         return node.args[0] === 'has'
           ? this.has(node.args[1], scope)
-          : call(node.args[0], false, this.values(node.args[1], scope), this.budget);
+          : this.call(node.args[0], false, this.values(node.args[1], scope));
       case 'rcall': {
         const [name, first, more] = node.args;
         const receiver = this.value(first, scope);
         if (isLoop(name)) return this.loop(name, receiver, more, scope);
-        return call(name, true, [receiver, ...this.values(more, scope)], this.budget);
+        return this.call(name, true, [receiver, ...this.values(more, scope)]);
       }
       case '.?':
       case '[?]':
@@ -95,7 +136,6 @@ export class Interpreter {
     return asTruth(this.value(node, scope), positionOf(node));
   }
 
-  /** True if the last member of a path exists. The members before the last member must exist. */
   private has([path]: readonly Node[], scope: Scope): boolean {
     if (path?.op !== '.') return fail('has() needs a path, such as incident.raw_data.sender.');
     const [before, name] = path.args;
@@ -104,12 +144,12 @@ export class Interpreter {
   }
 
   private loop(name: Loop, over: Value, parts: readonly Node[], scope: Scope): Value {
-    const [variable, first, second] = parts as [NodeOf<'id'>, Node, Node?];
-    const items = isMembers(over) ? this.budget.keys(over) : over;
+    const [variable, first, second] = parts as [Extract<Node, { op: 'id' }>, Node, Node?];
+    const items = isMembers(over) ? this.keys(over) : over;
     if (!isList(items)) return needs('a list or an object', over);
-    this.budget.items(items.length);
+    this.visit(items.length);
     const within = (item: Value) => {
-      this.budget.spend(COST_OF_ROUND);
+      this.spend(COST.ofRound);
       return new Map(scope).set(variable.args, item);
     };
     const holds = (item: Value) => this.truth(first, within(item));
@@ -140,7 +180,7 @@ export class Interpreter {
         if (holds(item) === decides) return decides;
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error;
-        this.budget.spend(COST_OF_ERROR);
+        this.spend(COST.ofError);
         failure ??= error;
       }
     }
@@ -148,16 +188,137 @@ export class Interpreter {
     return !decides;
   }
 
-  private members(node: NodeOf<'map'>, scope: Scope): Members {
-    const members = Object.create(null) as Record<string, Value>;
-    for (const [key, value] of node.args) {
-      members[asText(this.value(key, scope))] = this.value(value, scope);
+  private call(name: string, isMethod: boolean, operands: readonly Value[]): Value {
+    const [first = null, second = ''] = operands;
+    if (name === 'dyn') return first;
+    if (name === 'size' && isList(first)) return BigInt(first.length);
+    if (name === 'size' && isMembers(first)) return BigInt(this.keys(first).length);
+    if (name === 'join' && isList(first)) return this.join(first, asText(second));
+    const texts = operands.filter((operand) => typeof operand === 'string');
+    const [text = '', wanted = ''] = texts;
+    // The library reads a text without digits as 0, and a time without time zone as local.
+    const isMisread =
+      (name === 'int' && first === '') || (name === 'timestamp' && !isIsoTime(first));
+    if (typeof first === 'string' && isMisread) fail(`This text has no ${name}().`);
+    if (
+      TAKES_SHORT_TEXTS.includes(name) &&
+      texts.some(({ length }) => length > LONGEST_SHORT_TEXT)
+    ) {
+      fail(`This text is too long for ${name}().`);
     }
-    return members;
+    if (TIME_PARTS.includes(name)) this.spend(texts.length * COST.ofZone);
+    if (SEARCHES.includes(name)) this.spend((text.length * wanted.length) / PAIRS);
+    if (name === 'size') this.spend(text.length / CHARACTERS_COUNTED);
+    const change = CHANGES[name];
+    if (change && typeof first === 'string') {
+      this.spend(first.length / CHARACTERS_CHANGED);
+      return change(first);
+    }
+    const [receiver, ...given] = [...'abcdefghi'].slice(0, operands.length);
+    const form = isMethod
+      ? `${receiver}.${name}(${given.join()})`
+      : `${name}(${[receiver, ...given].join()})`;
+    const value = this.calculate(form, operands);
+    if (isList(value)) this.visit(value.length);
+    return value;
+  }
+
+  private join(list: readonly Value[], separator: string): string {
+    this.visit(list.length);
+    const texts = list.map(asText);
+    this.make(texts.reduce((sum, text) => sum + text.length + separator.length, 0));
+    return texts.join(separator);
+  }
+
+  private operate(sign: (typeof OPERATORS)[number], left: Value, right: Value): Value {
+    if (sign === '==') return this.equal(left, right);
+    if (sign === '!=') return !this.equal(left, right);
+    if (sign === 'in') {
+      if (isList(right)) return right.some((item) => this.equal(left, item));
+      if (!isMembers(right)) return needs('a list or an object', right);
+      return typeof left === 'string' && memberOf(right, left) !== undefined;
+    }
+    if (sign === '+' && isList(left) && isList(right)) {
+      this.visit(left.length + right.length);
+      return [...left, ...right];
+    }
+    if (sign === '+' && typeof left === 'string' && typeof right === 'string') {
+      this.make(left.length + right.length);
+    }
+    return this.calculate(`a ${sign} b`, [left, right]);
+  }
+
+  /** Compares values. Values of different types are not equal, but an int equals the double of the same value. */
+  private equal(left: Value, right: Value): boolean {
+    this.spend(1);
+    if (kindOf(left) !== kindOf(right)) return false;
+    if (isList(left)) {
+      const others = right as readonly Value[];
+      return (
+        left.length === others.length &&
+        left.every((item, index) => this.equal(item, others[index]!))
+      );
+    }
+    if (isMembers(left)) {
+      const others = right as Members;
+      const keys = this.keys(left);
+      if (keys.length !== this.keys(others).length) return false;
+      return keys.every((key) => {
+        const other = memberOf(others, key);
+        return other !== undefined && this.equal(left[key]!, other);
+      });
+    }
+    if (typeof left === 'string' && left.length !== (right as string).length) return false;
+    return this.calculate('a == b', [left, right]) === true;
+  }
+
+  /** Excludes lists and objects, because their cost has no bound and the library never forgets their types. */
+  private calculate(form: string, operands: readonly Value[]): Value {
+    this.spend(COST.ofCalculation);
+    for (const operand of operands) {
+      if (typeof operand === 'string') this.spend(operand.length / CHARACTERS);
+      if (isList(operand) || isMembers(operand)) {
+        fail(`This cannot be done with ${kindOf(operand)}.`);
+      }
+    }
+    const evaluate = prepared.get(form) ?? forms.parse(form);
+    prepared.set(form, evaluate);
+    const [a, b, c, d] = operands;
+    try {
+      return evaluate({ a, b, c, d }) as Value;
+    } catch (error) {
+      if (error instanceof ExpressionError) throw error;
+      return fail(
+        error instanceof EvaluationError ? asSentence(error.summary) : 'This has no value.',
+      );
+    }
+  }
+
+  private spend(cost: number): void {
+    this.left -= cost;
+    if (this.left < 0) fail('This costs too much: its texts or lists are too long.');
+  }
+
+  private make(characters: number): void {
+    if (characters > LONGEST_MADE_TEXT) {
+      fail(`This makes a text of more than ${LONGEST_MADE_TEXT} characters.`);
+    }
+    this.spend(characters / CHARACTERS);
+  }
+
+  private keys(members: Members): string[] {
+    const keys = Object.keys(members);
+    this.spend(keys.length * COST.ofKey);
+    return keys;
+  }
+
+  private visit(items: number): void {
+    if (items > MOST_ITEMS) fail(`This list has more than ${MOST_ITEMS} items.`);
+    this.spend(items);
   }
 }
 
-function isBinary(node: Node): node is NodeOf<(typeof OPERATORS)[number]> {
+function isBinary(node: Node): node is Extract<Node, { op: (typeof OPERATORS)[number] }> {
   return (OPERATORS as readonly string[]).includes(node.op);
 }
 

@@ -1,6 +1,7 @@
 import type { PlaybookStep } from '../playbook.js';
 import type { Decision, Outcomes } from '../language/decide-step.js';
-import { foreseenMoves, type StepDecider } from './next-move.js';
+import type { Connector, Outcome } from '../../connectors/connector-type.js';
+import { foresee, type StepDecider } from './next-move.js';
 import type { ReachedStep, StepAction } from './playbook-run.js';
 
 const step = (name: string, on_error: PlaybookStep['on_error'] = 'stop'): PlaybookStep => ({
@@ -44,41 +45,44 @@ function script(...decisions: readonly Decision[]) {
 
 const STEPS = [step('s0'), step('s1'), step('s2')];
 
-/** The first move if the results of actions are not known. */
-async function nextMove(
+const connector = (outcome?: Outcome) => ({ simulate: () => outcome }) as unknown as Connector;
+
+/** The next changes if all connectors are called. */
+const next = (
   steps: readonly PlaybookStep[],
   taken: readonly ReachedStep[],
   decider: StepDecider,
-) {
-  return (await foreseenMoves(steps, taken, decider, () => undefined))[0]!;
-}
+) => foresee(steps, taken, decider, () => connector());
 
-describe('the next move of a run', () => {
-  it('is the first step of a new run', async () => {
-    const { next, settled } = await nextMove(STEPS, [], script(RUN).decider);
-    expect(settled).toEqual([]);
+describe('foresee', () => {
+  it('takes the first step of a new run', async () => {
+    const foreseen = await next(STEPS, [], script(RUN).decider);
     const parameters = { ip: '203.0.113.9' };
-    expect(next).toMatchObject({ kind: 'act', position: 0, parameters, askedLevel: 'none' });
+    const act = { action_type: 'lookup_ip', parameters, approval_level: 'none' };
+    expect(foreseen).toMatchObject({
+      steps: [{ position: 0, status: 'running', act }],
+      next: { status: 'running' },
+    });
   });
 
-  it('is the end of a playbook without steps', async () => {
-    const { next } = await nextMove([], [], script().decider);
-    expect(next).toEqual({ kind: 'end', status: 'completed' });
+  it('ends the run of a playbook without steps', async () => {
+    const foreseen = await next([], [], script().decider);
+    expect(foreseen).toEqual({ steps: [], next: { status: 'completed' } });
   });
 
   it('skips all steps whose condition is false', async () => {
-    const { next, settled } = await nextMove(STEPS, [], script(SKIP, SKIP, RUN).decider);
-    expect(settled.map(({ status }) => status)).toEqual(['skipped', 'skipped']);
-    expect(next).toMatchObject({ kind: 'act', position: 2 });
+    const { steps } = await next(STEPS, [], script(SKIP, SKIP, RUN).decider);
+    expect(steps.map(({ status }) => status)).toEqual(['skipped', 'skipped', 'running']);
   });
 
   it.each(['pending', 'pending_approval'] as const)(
-    'is to wait while an action is %s',
+    'waits while an action is %s',
     async (status) => {
       const { decider, told } = script();
-      const { next } = await nextMove(STEPS, [reached(0, { action: action(status) })], decider);
+      const foreseen = await next(STEPS, [reached(0, { action: action(status) })], decider);
       const shown = status === 'pending' ? 'running' : 'waiting_approval';
-      expect(next).toEqual({ kind: 'wait', status: shown });
+      expect(foreseen).toMatchObject({ steps: [{ status: shown }], next: { status: shown } });
+      expect(foreseen.steps[0]!.act).toBeUndefined();
       expect(told).toEqual([]);
     },
   );
@@ -87,21 +91,20 @@ describe('the next move of a run', () => {
     const result = { success: true, message: 'Found.', data: { malicious: 3 } };
     const { decider, told } = script(RUN);
     const open = reached(0, { action: action('completed', { result }) });
-    const { next, settled } = await nextMove(STEPS, [open], decider);
-    expect(settled).toEqual([{ position: 0, name: 's0', action_id: 'a', status: 'completed' }]);
-    expect(next).toMatchObject({ kind: 'act', position: 1, askedLevel: 'analyst' });
+    const { steps } = await next(STEPS, [open], decider);
+    expect(steps).toMatchObject([
+      { position: 0, name: 's0', action_id: 'a', status: 'completed' },
+      { position: 1, act: { approval_level: 'analyst' } },
+    ]);
     expect(told).toEqual([{ s0: { result } }]);
   });
 
   it('ends the run if an action fails, with the name of the step', async () => {
     const result = { success: false, message: 'The vendor said no.' };
     const open = reached(0, { action: action('failed', { result }) });
-    const { next, settled } = await nextMove(STEPS, [open], script().decider);
-    expect(settled).toMatchObject([{ status: 'failed', error: 'The vendor said no.' }]);
-    expect(next).toEqual({
-      kind: 'end',
-      status: 'failed',
-      error: 'The step s0 failed: The vendor said no.',
+    expect(await next(STEPS, [open], script().decider)).toMatchObject({
+      steps: [{ status: 'failed', error: 'The vendor said no.' }],
+      next: { status: 'failed', error: 'The step s0 failed: The vendor said no.' },
     });
   });
 
@@ -110,56 +113,56 @@ describe('the next move of a run', () => {
     const { decider, told } = script(RUN);
     const steps = [step('s0', 'continue'), step('s1')];
     const open = reached(0, { action: action('failed', { result }) });
-    const { next } = await nextMove(steps, [open], decider);
-    expect(next).toMatchObject({ kind: 'act', position: 1 });
+    const foreseen = await next(steps, [open], decider);
+    expect(foreseen.steps.map(({ status }) => status)).toEqual(['failed', 'running']);
     expect(told).toEqual([{ s0: { result } }]);
   });
 
-  it('has the name of the person who rejected an action', async () => {
+  it('names the person who rejected an action', async () => {
     const rejected = action('rejected', { rejected_by: 'bob', rejection_reason: 'Not this host.' });
     const { decider, told } = script(RUN);
     const steps = [step('s0', 'continue'), step('s1')];
-    const { settled } = await nextMove(steps, [reached(0, { action: rejected })], decider);
-    expect(settled).toMatchObject([{ error: 'Rejected by bob: Not this host.' }]);
+    const foreseen = await next(steps, [reached(0, { action: rejected })], decider);
+    expect(foreseen.steps[0]).toMatchObject({ error: 'Rejected by bob: Not this host.' });
     expect(told[0]!['s0']!.result).toEqual({
       success: false,
       message: 'Rejected by bob: Not this host.',
     });
   });
 
-  it('requests the action again if the shared action was rejected for another incident, but not if it expired', async () => {
+  it('requests the action again if a shared action was rejected for another incident, but not if the approval expired', async () => {
     const steps = [step('s0')];
     const shared = { borrowed: true, elsewhere: true };
     const rejected = action('rejected', { rejected_by: 'bob', rejection_reason: 'No.', ...shared });
-    const again = await nextMove(steps, [reached(0, { action: rejected })], script(RUN).decider);
-    expect([again.settled, again.next.kind]).toEqual([[], 'act']);
+    const again = await next(steps, [reached(0, { action: rejected })], script(RUN).decider);
+    expect(again.steps).toMatchObject([{ status: 'running', act: {} }]);
     const expired = action('rejected', {
       ...{ rejected_by: 'system', rejection_reason: 'Too late.', rejection_code: 'expired' },
       ...shared,
     });
-    const ended = await nextMove(steps, [reached(0, { action: expired })], script(RUN).decider);
-    expect(ended.settled).toMatchObject([{ status: 'failed' }]);
-    expect(ended.next).toMatchObject({ kind: 'end', status: 'failed' });
+    const ended = await next(steps, [reached(0, { action: expired })], script(RUN).decider);
+    expect(ended).toMatchObject({ steps: [{ status: 'failed' }], next: { status: 'failed' } });
   });
 
   it('ends the run at a step that cannot be evaluated', async () => {
-    const { next, settled } = await nextMove(STEPS, [], script(error()).decider);
-    expect(settled).toEqual([{ position: 0, name: 's0', status: 'failed', error: 'no such key' }]);
-    expect(next).toMatchObject({ kind: 'end', status: 'failed' });
+    expect(await next(STEPS, [], script(error()).decider)).toMatchObject({
+      steps: [{ position: 0, name: 's0', status: 'failed', error: 'no such key' }],
+      next: { status: 'failed' },
+    });
   });
 
   it('continues after a step with on_error continue that cannot be evaluated', async () => {
     const steps = [step('s0', 'continue'), step('s1')];
     const { decider, told } = script(error(), SKIP);
-    const { next, settled } = await nextMove(steps, [], decider);
-    expect(settled.map(({ status }) => status)).toEqual(['failed', 'skipped']);
-    expect(next).toEqual({ kind: 'end', status: 'completed' });
+    const foreseen = await next(steps, [], decider);
+    expect(foreseen.steps.map(({ status }) => status)).toEqual(['failed', 'skipped']);
+    expect(foreseen.next).toEqual({ status: 'completed' });
     expect(told[1]).toEqual({ s0: { result: { success: false, message: 'no such key' } } });
   });
 
   it('passes no result of a skipped step', async () => {
     const { decider, told } = script(RUN);
-    await nextMove(STEPS, [reached(0, { status: 'skipped' })], decider);
+    await next(STEPS, [reached(0, { status: 'skipped' })], decider);
     expect(told).toEqual([{ s0: {} }]);
   });
 
@@ -169,56 +172,55 @@ describe('the next move of a run', () => {
       error: 'x',
       action: action('failed', { result: { success: false, message: 'x' } }),
     });
-    const { next, settled } = await nextMove(STEPS, [before], script(RUN).decider);
-    expect(settled).toEqual([]);
-    expect(next).toMatchObject({ kind: 'act', position: 1 });
+    const { steps } = await next(STEPS, [before], script(RUN).decider);
+    expect(steps).toMatchObject([{ position: 1, status: 'running' }]);
   });
 
   it('shortens a long message of a vendor', async () => {
     const result = { success: false, message: 'x'.repeat(100_000) };
     const open = reached(0, { action: action('failed', { result }) });
-    const { settled } = await nextMove(STEPS, [open], script().decider);
-    expect(settled[0]!.error).toHaveLength(1_000);
+    const { steps } = await next(STEPS, [open], script().decider);
+    expect(steps[0]!.error).toHaveLength(1_000);
   });
 });
 
-describe('the moves of a run that can be foreseen', () => {
-  const done = () => ({ success: true, message: 'Simulated.', simulated: true }) as const;
-  const kinds = (moves: readonly { readonly next: { readonly kind: string } }[]) =>
-    moves.map(({ next }) => next.kind);
+describe('foresee with simulated actions', () => {
+  const DONE: Outcome = { kind: 'done', message: 'Simulated.', simulated: true };
+  const done = () => connector(DONE);
+  const statuses = (steps: readonly { readonly status: string }[]) =>
+    steps.map(({ status }) => status);
 
-  it('continue to the end if actions end with their creation', async () => {
+  it('continues to the end', async () => {
     const { decider, told } = script(RUN, SKIP, RUN);
-    const moves = await foreseenMoves(STEPS, [], decider, done);
-    expect(kinds(moves)).toEqual(['act', 'act', 'end']);
-    expect(moves[1]!.settled).toMatchObject([
-      { position: 0, status: 'completed' },
-      { position: 1, status: 'skipped' },
-    ]);
-    expect(moves[2]!.settled).toMatchObject([{ position: 2, status: 'completed' }]);
-    expect(told[2]).toEqual({ s0: { result: done() }, s1: {} });
+    const foreseen = await foresee(STEPS, [], decider, done);
+    expect(statuses(foreseen.steps)).toEqual(['completed', 'skipped', 'completed']);
+    expect(foreseen.next).toEqual({ status: 'completed' });
+    const result = { success: true, message: 'Simulated.', simulated: true };
+    expect(told[2]).toEqual({ s0: { result }, s1: {} });
   });
 
-  it('stop at an action whose connector is called', async () => {
-    const called = (one: PlaybookStep) => (one.name === 's1' ? undefined : done());
-    const moves = await foreseenMoves(STEPS, [], script(RUN, RUN).decider, called);
-    expect(kinds(moves)).toEqual(['act', 'act']);
+  it('stops at an action whose connector is called', async () => {
+    const { decider } = script(RUN, RUN);
+    let asked = 0;
+    const second = () => connector((asked += 1) === 2 ? undefined : DONE);
+    const foreseen = await foresee(STEPS, [], decider, second);
+    expect(statuses(foreseen.steps)).toEqual(['completed', 'running']);
+    expect(foreseen.next).toEqual({ status: 'running' });
   });
 
-  it('stop with the end of the run if an action fails', async () => {
-    const fails = () => ({ success: false, message: 'No.' });
-    const moves = await foreseenMoves(STEPS, [], script(RUN).decider, fails);
-    expect(moves[1]).toMatchObject({
-      settled: [{ position: 0, status: 'failed', error: 'No.' }],
-      next: { kind: 'end', status: 'failed' },
+  it('ends the run if an action fails', async () => {
+    const fails = () => connector({ kind: 'refused', message: 'No.' });
+    expect(await foresee(STEPS, [], script(RUN).decider, fails)).toMatchObject({
+      steps: [{ position: 0, status: 'failed', error: 'No.' }],
+      next: { status: 'failed' },
     });
   });
 
-  it('are fewer than 20', async () => {
-    const steps = Array.from({ length: 50 }, (_, at) => step(`s${at}`));
-    const { decider } = script(...steps.map(() => RUN));
-    const moves = await foreseenMoves(steps, [], decider, done);
-    expect(moves.length).toBeLessThan(20);
-    expect(moves.at(-1)!.next.kind).toBe('act');
+  it('returns fewer than 20 actions', async () => {
+    const all = Array.from({ length: 50 }, (_, at) => step(`s${at}`));
+    const { decider } = script(...all.map(() => RUN));
+    const { steps } = await foresee(all, [], decider, done);
+    expect(steps.length).toBeLessThan(20);
+    expect(steps.at(-1)!.status).toBe('running');
   });
 });

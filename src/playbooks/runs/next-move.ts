@@ -1,6 +1,9 @@
-import { type ActionResult, hasEnded, type Parameters } from '../../actions/action.js';
-import { endOf } from '../../actions/execution/execution-rules.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import type { ActionStatus } from '../../actions/action.js';
+import type { ActionToCreate } from '../../actions/action-requests.js';
+import { endOf, simulatedResult } from '../../actions/execution/execution-rules.js';
 import { higherLevel } from '../../actions/required-levels.js';
+import type { Connector } from '../../connectors/connector-type.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { shownStart } from '../../platform/text.js';
@@ -16,127 +19,111 @@ import { stepsUnderVerdict } from '../language/expression.js';
 import type { PlaybookDefinition, PlaybookStep } from '../playbook.js';
 import {
   isOpen,
-  type PlaybookRunStatus,
   type ReachedStep,
+  type RunState,
   type StepAction,
   type StepChange,
   type WantedRun,
 } from './playbook-run.js';
 
+export const STEP_STATUS = {
+  pending: 'running',
+  pending_approval: 'waiting_approval',
+  completed: 'completed',
+  failed: 'failed',
+  rejected: 'failed',
+} as const satisfies Record<ActionStatus, StepChange['status']>;
+
 export interface StepDecider {
   readonly askedLevels: readonly ApprovalLevel[];
-  /** With `ignoresCondition`, the condition of the step counts as true. */
   decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
 }
 
-/** Steps that have ended since the last move, and the next state of the run. */
-export interface Move {
-  readonly settled: readonly StepChange[];
-  readonly next:
-    | {
-        readonly kind: 'act';
-        readonly position: number;
-        readonly step: PlaybookStep;
-        readonly parameters: Parameters;
-        readonly askedLevel: ApprovalLevel;
-      }
-    | {
-        readonly kind: 'wait' | 'end';
-        readonly status: PlaybookRunStatus;
-        readonly error?: string;
-        readonly void?: boolean;
-      };
+/** Change of a step. With `act`, it requests an action: `status` is `running`, or the end of an action that is only simulated. */
+export type ForeseenStep = StepChange & {
+  readonly act?: Pick<
+    ActionToCreate,
+    'action_type' | 'parameters' | 'approval_level' | 'connector'
+  >;
+};
+
+export interface Foreseen {
+  readonly steps: readonly ForeseenStep[];
+  readonly next: RunState;
 }
 
 const LONGEST_ERROR = 1_000;
-/** Maximum number of moves, which bounds the transaction that executes the moves. */
+/** Maximum number of simulated actions, which bounds the transaction that creates the actions. */
 const MOST_FORESEEN = 10;
 
-/**
- * Returns the next moves of a run that has reached these steps: at least one move, and as many as are certain if no action is
- * borrowed and no action needs an approval. Each move except the last begins an action. `resultOf`: result of an action that
- * its connector only simulates.
- */
-export async function foreseenMoves(
+/** Returns the next changes of a run: as many as are certain if no action is borrowed and no action needs an approval. */
+export async function foresee(
   steps: readonly PlaybookStep[],
   reached: readonly ReachedStep[],
   decider: StepDecider,
-  resultOf: (step: PlaybookStep) => ActionResult | undefined,
-): Promise<Move[]> {
+  connectorOf: (type: ActionTypeName) => Connector | undefined,
+): Promise<Foreseen> {
   const standing = reached.filter((one) => !(isOpen(one) && isRefusedElsewhere(one)));
   const takenAt = new Map(standing.map((one) => [one.position, one]));
-  const outcomes = new Map<string, Outcomes[string]>();
-  const moves: Move[] = [];
-  let settled: StepChange[] = [];
-  const endingWith = (next: Move['next']) => [...moves, { settled, next }];
+  const outcomes: Record<string, Outcomes[string]> = {};
+  const changes: ForeseenStep[] = [];
   for (const [position, step] of steps.entries()) {
     const { name, action: action_type } = step;
-    let taken = takenAt.get(position);
-    let ended: StepChange | undefined;
-    if (!taken) {
-      const decision = await decider.decide(position, Object.fromEntries(outcomes));
+    const taken = takenAt.get(position);
+    let action: ActionState | null | undefined = taken?.action;
+    let change: ForeseenStep | undefined;
+    if (taken) {
+      if (isOpen(taken)) change = { position, name, ...stateOf(action!) };
+    } else {
+      const decision = await decider.decide(position, { ...outcomes });
       if (decision.kind === 'run') {
+        const isLast = changes.filter(({ act }) => act).length === MOST_FORESEEN;
+        const connector = connectorOf(action_type);
+        const result = isLast ? undefined : simulatedResult(connector, action_type);
+        action = { status: result ? endOf(result) : 'pending', result };
         const { parameters } = decision;
-        const askedLevel = decider.askedLevels[position]!;
-        const next = { kind: 'act', position, step, parameters, askedLevel } as const;
-        const result = resultOf(step);
-        if (!result || moves.length === MOST_FORESEEN) return endingWith(next);
-        moves.push({ settled, next });
-        settled = [];
-        const own = { id: '', borrowed: false, elsewhere: false, status: endOf(result) };
-        const action = { ...own, action_type, parameters, result };
-        taken = { position, name, status: 'running', action };
-      } else if (decision.kind === 'skip') {
-        ended = { position, name, status: 'skipped' };
-      } else {
-        const error = shownStart(decision.message, LONGEST_ERROR);
-        ended = { position, name, status: 'failed', error };
-      }
+        const approval_level = decider.askedLevels[position];
+        const act = { action_type, parameters, approval_level, connector };
+        change = { position, name, act, ...stateOf(action) };
+      } else if (decision.kind === 'skip') change = { position, name, status: 'skipped' };
+      else change = { position, name, ...failedBy(decision.message) };
     }
-    if (taken && isOpen(taken)) {
-      ended = settledBy(taken);
-      const isPending = taken.action?.status === 'pending_approval';
-      const status = isPending ? 'waiting_approval' : 'running';
-      if (!ended) return endingWith({ kind: 'wait', status });
+    if (change) changes.push(change);
+    const { status, error } = (change ?? taken)!;
+    if (status === 'running' || status === 'waiting_approval') {
+      return { steps: changes, next: { status } };
     }
-    if (ended) settled.push(ended);
-    if (ended?.status === 'failed' && step.on_error === 'stop') {
-      const error = `The step ${name} failed: ${ended.error}`;
-      return endingWith({ kind: 'end', status: 'failed', error });
+    if (change && status === 'failed' && step.on_error === 'stop') {
+      const next = { status, error: `The step ${name} failed: ${error}` } as const;
+      return { steps: changes, next };
     }
-    outcomes.set(name, outcomeOf((ended ?? taken)!, taken?.action));
+    const result = action?.result ?? { success: false, message: error ?? '' };
+    outcomes[name] = status === 'skipped' ? {} : { result };
   }
-  return endingWith({ kind: 'end', status: 'completed' });
+  return { steps: changes, next: { status: 'completed' } };
 }
 
-/**
- * True if the action was rejected for another incident. Such a rejection does not apply to this incident, so the step requests
- * a new action. An expired approval does apply, because otherwise one approval after the other would expire.
- */
+/** An expired approval applies to this incident too, because otherwise one approval after the other would expire. */
 function isRefusedElsewhere({ action }: ReachedStep): boolean {
   if (action?.status !== 'rejected' || !action.borrowed) return false;
   return action.elsewhere && action.rejection_code !== 'expired';
 }
 
-function settledBy({ position, name, action }: ReachedStep): StepChange | undefined {
-  if (!action || !hasEnded(action)) return undefined;
-  const ended = { position, name, action_id: action.id };
-  if (action.status === 'completed') return { ...ended, status: 'completed' };
-  const { status, result, rejected_by, rejection_reason } = action;
+type ActionState = Pick<StepAction, 'status'> & Partial<StepAction>;
+
+function stateOf(action: ActionState): Pick<StepChange, 'action_id' | 'status' | 'error'> {
+  const { id: action_id, result, rejected_by, rejection_reason } = action;
+  const status = STEP_STATUS[action.status];
+  if (status !== 'failed') return { action_id, status };
   const message =
-    status === 'rejected'
+    action.status === 'rejected'
       ? `Rejected by ${rejected_by}: ${rejection_reason}`
       : (result?.message ?? 'The action failed.');
-  return { ...ended, status: 'failed', error: shownStart(message, LONGEST_ERROR) };
+  return { action_id, ...failedBy(message) };
 }
 
-/** Returns the outcome of a step. A rejected action has no result, and a step without an action has no result either. */
-function outcomeOf(
-  { status, error }: Pick<ReachedStep, 'status' | 'error'>,
-  action?: StepAction | null,
-): Outcomes[string] {
-  if (status === 'skipped') return {};
-  return { result: action?.result ?? { success: false, message: error ?? '' } };
+function failedBy(message: string) {
+  return { status: 'failed', error: shownStart(message, LONGEST_ERROR) } as const;
 }
 
 /** Dry runs and real runs alternate, so that they do not block the event loop. */
@@ -158,10 +145,7 @@ export async function deciderOf(
   };
 }
 
-/**
- * Returns the minimum approval level of each step, by position. In an automatic run, a step that depends on the verdict of a
- * model needs an approval, unless a manager trusts the verdict.
- */
+/** In an automatic run, a step that depends on the verdict of a model needs an approval, unless a manager trusts the verdict. */
 export async function levelsOf(
   { steps, trust_verdict: trusted }: PlaybookDefinition,
   automatic: boolean,

@@ -16,7 +16,6 @@ const OPEN = ['running', 'waiting_approval'] as const;
 export const PLAYBOOK_RUN_STATUSES = [...OPEN, 'completed', 'failed', 'cancelled'] as const;
 export type PlaybookRunStatus = (typeof PLAYBOOK_RUN_STATUSES)[number];
 
-/** A step that was not reached has no row and is shown as `pending`. */
 export const STEP_STATUSES = [
   'pending',
   ...OPEN,
@@ -82,7 +81,6 @@ export class PlaybookRunEntity {
   @Column({ type: 'boolean', default: false })
   readonly automatic: boolean;
 
-  /** Classification of the verdict that started an automatic run. Empty without a verdict. */
   @Column({ type: 'text', collation: 'C', default: '' })
   readonly classification: string;
 
@@ -163,28 +161,25 @@ export class PlaybookRunStepEntity {
   readonly completed_at: Date | null;
 }
 
-export type PlaybookRun = Omit<PlaybookRunEntity, 'classification' | 'void'>;
-export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, ['classification', 'void']);
+export type PlaybookRun = PlaybookRunEntity;
+export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, []);
 
-type Nullable<T> = { readonly [K in keyof T]?: T[K] | null };
+type Nullable<T, Key extends keyof T> = { readonly [K in Key]?: T[K] | null };
 
 /** Action of a step. `borrowed`: requested by another run or person. `elsewhere`: for another incident, or without incident. */
 export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'parameters'> &
   Nullable<
-    Pick<
-      Action,
-      'approval_level' | 'result' | 'rejected_by' | 'rejection_reason' | 'rejection_code'
-    >
+    Action,
+    'approval_level' | 'result' | 'rejected_by' | 'rejection_reason' | 'rejection_code'
   > & {
     readonly borrowed: boolean;
     readonly elsewhere: boolean;
     readonly requested_by?: string;
-    /** Absent for an action without an incident, or if the incident was deleted. */
     readonly incident_number?: string | null;
   };
 
 export type ReachedStep = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> &
-  Nullable<Pick<PlaybookRunStepEntity, 'error' | 'started_at' | 'completed_at'>> & {
+  Nullable<PlaybookRunStepEntity, 'error' | 'started_at' | 'completed_at'> & {
     readonly action?: StepAction | null;
   };
 
@@ -193,42 +188,25 @@ export interface PlaybookRunWithSteps extends PlaybookRun {
   readonly steps: readonly ReachedStep[];
 }
 
-/** New state of a step: its action began, or the step ended. */
 export type StepChange = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> & {
   readonly action_id?: string;
   readonly error?: string;
 };
 
-/** Returns the progress of the run after these changes. Skipped steps count as completed. */
-export function progressAfter(
-  { steps_completed, steps_failed }: Pick<PlaybookRun, 'steps_completed' | 'steps_failed'>,
-  changes: readonly StepChange[],
-) {
-  const count = (...statuses: readonly StepStatus[]) =>
-    changes.filter(({ status }) => statuses.includes(status)).length;
-  return {
-    steps_completed: steps_completed + count('completed', 'skipped'),
-    steps_failed: steps_failed + count('failed'),
-  };
-}
+export type RunState = Pick<PlaybookRun, 'status'> & Partial<Pick<PlaybookRun, 'error' | 'void'>>;
 
 /** Outcomes of a run. `partial`: the run reached its end, but steps with `on_error: continue` failed. */
 export const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'cancelled'] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
-export function outcomeOf({
-  status,
-  steps_failed,
-}: Pick<PlaybookRun, 'status' | 'steps_failed'>): RunOutcome | undefined {
+export function outcomeOf({ status, steps_failed }: PlaybookRun): RunOutcome | undefined {
   if (status === 'completed') return steps_failed > 0 ? 'partial' : 'succeeded';
   return status === 'failed' || status === 'cancelled' ? status : undefined;
 }
 
-/** True if the run began or begins later because its playbook had reached PLAYBOOK_RUNS_PER_HOUR. */
-export function waitsForTurn<R extends Pick<PlaybookRun, 'started_at' | 'starts_at'>>(
-  run: R,
-): run is R & { readonly starts_at: Date } {
-  return run.starts_at !== null && run.starts_at > run.started_at;
+/** Returns the later start of a run whose playbook had reached PLAYBOOK_RUNS_PER_HOUR. */
+export function turnOf({ started_at, starts_at }: PlaybookRun): Date | undefined {
+  return starts_at !== null && starts_at > started_at ? starts_at : undefined;
 }
 
 export function isOpen({ status }: { readonly status: StepStatus }): boolean {
@@ -240,6 +218,8 @@ export interface WantedRun {
   readonly incident?: Incident;
   readonly variables: Readonly<Record<string, unknown>>;
 }
+
+const withoutRawData = ({ raw_data: _, ...incident }: Incident): IncidentAtStart => incident;
 
 export function newRun(
   { playbook, incident, variables }: WantedRun,
@@ -256,6 +236,8 @@ export function newRun(
     requested_by,
     on_behalf_of: null,
     automatic: false,
+    classification: '',
+    void: false,
     variables,
     incident: incident ? withoutRawData(incident) : null,
     steps_completed: 0,
@@ -266,10 +248,6 @@ export function newRun(
     started_at,
     completed_at: null,
   };
-}
-
-function withoutRawData({ raw_data: _, ...incident }: Incident): IncidentAtStart {
-  return incident;
 }
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -284,7 +262,6 @@ const KINDS = {
   object: ['is_json_object', 'an object'],
 } as const;
 
-/** Returns the errors of given variables. A run can override variables of its playbook, but not their types. */
 export function variableErrors(defaults: Variables, given: Variables): FieldError[] {
   if (JSON.stringify(given).length > LONGEST_VARIABLES) {
     const message = `variables must be at most ${LONGEST_VARIABLES} characters as JSON.`;

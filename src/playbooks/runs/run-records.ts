@@ -4,10 +4,7 @@ import { Counter } from 'prom-client';
 import { type Action, shownActionId, SYSTEM } from '../../actions/action.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { LockedIncident } from '../../incidents/incident.js';
-import {
-  IncidentTimeline,
-  type NewTimelineEntry,
-} from '../../incidents/timeline/incident-timeline.js';
+import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { presentTime } from '../../platform/clock.js';
 import { Statements } from '../../platform/database/statements.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
@@ -21,7 +18,7 @@ import {
   type PlaybookRun,
   RUN_OUTCOMES,
   type StepChange,
-  waitsForTurn,
+  turnOf,
 } from './playbook-run.js';
 import { OPEN_STATUSES, RunsRepository } from './runs.repository.js';
 
@@ -51,24 +48,23 @@ export class RunRecorder implements OnModuleInit {
       const counts = await this.runs.openCounts();
       return OPEN_STATUSES.map((status) => [{ status }, counts[status]] as const);
     });
-    this.gauges.register(
-      'playbook_runs_oldest_due_seconds',
-      async () => (await this.runs.openCounts()).oldest_due_seconds,
-    );
+    const oldest = async () => (await this.runs.openCounts()).oldest_due_seconds;
+    this.gauges.register('playbook_runs_oldest_due_seconds', oldest);
     this.components.addDetails('jobs', async () => {
       return { playbook_runs_due: (await this.runs.openCounts()).due };
     });
   }
 
   async started(tx: Tx, run: PlaybookRun): Promise<void> {
-    const { automatic, variables, on_behalf_of, requested_by } = run;
-    const starts_at = waitsForTurn(run) ? run.starts_at.toISOString() : undefined;
+    const { automatic, variables, requested_by } = run;
+    const on_behalf_of = run.on_behalf_of ?? undefined;
+    const starts_at = turnOf(run)?.toISOString();
     const summary =
       starts_at === undefined
         ? `Started ${named(run)}.`
         : `Waits to run ${named(run)}, which has begun as often within an hour as PLAYBOOK_RUNS_PER_HOUR allows. It begins at ${starts_at}, or later if runs for more severe incidents come before it.`;
-    const details = { automatic, on_behalf_of: on_behalf_of ?? undefined, variables, starts_at };
-    await record(tx, this, 'started', requested_by, run, details, summary);
+    const details = { automatic, on_behalf_of, variables, starts_at };
+    await record(tx, this, run, 'started', requested_by, summary, details);
   }
 
   async ended(tx: Tx, run: PlaybookRun, by: string): Promise<void> {
@@ -84,21 +80,20 @@ export class RunRecorder implements OnModuleInit {
     });
   }
 
-  /** Records failed steps, including a step that ends its run. */
   async stepsFailed(
     tx: Tx,
     run: PlaybookRun,
-    settled: readonly StepChange[],
+    steps: readonly StepChange[],
     incident?: Pick<LockedIncident, 'title' | 'severity'>,
   ): Promise<void> {
-    for (const { name, error = 'It failed.', action_id, status } of settled) {
+    for (const { name, error: message = 'It failed.', action_id, status } of steps) {
       if (status !== 'failed') continue;
       const subject = { type: 'playbook_run', id: run.id };
       const payload = {
         playbook: run.playbook_name,
         playbook_version: run.playbook_version,
         step: name,
-        message: error,
+        message,
         automatic: run.automatic,
         action_id: action_id && shownActionId(action_id),
         incident_id: run.incident_id ?? undefined,
@@ -106,11 +101,9 @@ export class RunRecorder implements OnModuleInit {
         severity: incident?.severity,
       };
       await this.events.record(tx, { type: 'playbook.step_failed', subject, payload });
-      const summary = `Step ${name} of ${named(run)} failed: ${error}`;
-      const entry = { event: 'playbook_step_failed', actor: SYSTEM, summary, subject };
-      await this.timeline.add(tx, ...entriesOf(run, entry));
-      const cause: (typeof FAILURE_CAUSES)[number] =
-        action_id === undefined ? 'expression' : 'action';
+      const summary = `Step ${name} of ${named(run)} failed: ${message}`;
+      await tell(tx, this, run, 'playbook_step_failed', SYSTEM, summary);
+      const cause: (typeof FAILURE_CAUSES)[number] = action_id ? 'action' : 'expression';
       afterCommit(tx, () => this.failedSteps.inc({ automatic: String(run.automatic), cause }));
     }
   }
@@ -123,54 +116,55 @@ export class RunRecorder implements OnModuleInit {
     const of = incident ? ` for ${incident.incident_number}` : '';
     const state = status === 'pending_approval' ? 'waits for approval' : `is ${status}`;
     const summary = `Step ${step} of ${named(run)} takes the ${action_type} that ${requested_by} requested${of} (${id}): it ${state}.`;
-    const subject = { type: 'action', id };
-    const entry = { event: 'playbook_step_shared', actor: SYSTEM, summary, subject };
-    await this.timeline.add(tx, ...entriesOf(run, entry));
+    await tell(tx, this, run, 'playbook_step_shared', SYSTEM, summary, { type: 'action', id });
   }
 }
 
 interface Records {
-  readonly audit?: AuditLog;
+  readonly audit?: AuditLog | undefined;
   readonly timeline: IncidentTimeline;
 }
 
-const WORDS = { completed: 'Completed', failed: 'Could not complete', cancelled: 'Cancelled' };
+const ENDED = { completed: 'Completed', failed: 'Could not complete', cancelled: 'Cancelled' };
 
 async function recordEnd(tx: Tx, records: Records, run: PlaybookRun, by: string): Promise<void> {
   const { steps_completed, steps_failed, steps_total } = run;
-  const status = run.status as keyof typeof WORDS;
+  const status = run.status as keyof typeof ENDED;
   const error = run.error ?? undefined;
   const reason = error ?? (outcomeOf(run) === 'partial' ? `${failures(run)}.` : undefined);
-  const summary = `${WORDS[status]} ${named(run)}${reason === undefined ? '.' : `: ${reason}`}`;
+  const summary = `${ENDED[status]} ${named(run)}${reason === undefined ? '.' : `: ${reason}`}`;
   const details = { error, steps_completed, steps_failed, steps_total };
-  await record(tx, records, status, by, run, details, summary);
+  await record(tx, records, run, status, by, summary, details);
 }
 
 async function record(
   tx: Tx,
-  { audit, timeline }: Records,
-  change: 'started' | keyof typeof WORDS,
-  actor: string,
+  records: Records,
   run: PlaybookRun,
-  more: object,
+  change: 'started' | keyof typeof ENDED,
+  actor: string,
   summary: string,
+  more: object,
 ): Promise<void> {
   const { id, playbook_id, playbook_name: playbook, playbook_version: version } = run;
-  const subject = { type: 'playbook_run', id };
-  const details = { playbook_id, playbook, version, incident_id: run.incident_id ?? undefined };
+  const incident_id = run.incident_id ?? undefined;
   const action = `playbook.run_${change}` as const;
-  await audit?.record(tx, { actor, action, subject, details: { ...details, ...more } });
-  await timeline.add(
-    tx,
-    ...entriesOf(run, { event: `playbook_${change}`, actor, summary, subject }),
-  );
+  const details = { playbook_id, playbook, version, incident_id, ...more };
+  const subject = { type: 'playbook_run', id };
+  await records.audit?.record(tx, { actor, action, subject, details });
+  await tell(tx, records, run, `playbook_${change}`, actor, summary);
 }
 
-function entriesOf(
-  { incident_id }: PlaybookRun,
-  entry: Omit<NewTimelineEntry, 'incidentId'>,
-): NewTimelineEntry[] {
-  return incident_id === null ? [] : [{ incidentId: incident_id, ...entry }];
+async function tell(
+  tx: Tx,
+  { timeline }: Records,
+  { id, incident_id: incidentId }: PlaybookRun,
+  event: string,
+  actor: string,
+  summary: string,
+  subject = { type: 'playbook_run', id },
+): Promise<void> {
+  if (incidentId !== null) await timeline.add(tx, { incidentId, event, actor, summary, subject });
 }
 
 function named({ playbook_name, playbook_version }: PlaybookRun): string {
@@ -184,11 +178,7 @@ function failures({ steps_failed, steps_total }: PlaybookRun): string {
 const RESTORED =
   'The database was restored from a backup. The next steps may have been taken after the backup.';
 
-/**
- * Must run after the content is replaced. Cancels all open runs, because they may have continued after the backup. For the same
- * reason, waiting triage starts no playbooks automatically. Without the keys of the audit trail, only the timeline records
- * this.
- */
+/** Cancels open runs and starts no automatic runs of waiting triage, because both may have continued after the backup. */
 export async function cancelRunsOverRestore(
   tx: Tx,
   timeline: IncidentTimeline,

@@ -1,13 +1,12 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type Action, actionIdOf, hasEnded, isPerson, SYSTEM } from '../../actions/action.js';
 import { ACTION_EVENTS } from '../../actions/action-records.js';
-import { type ActionToCreate, ActionRequests } from '../../actions/action-requests.js';
-import { simulatedResult } from '../../actions/execution/execution-rules.js';
+import { ActionRequests } from '../../actions/action-requests.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import type { Incident } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
-import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -16,14 +15,15 @@ import type { Again, Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { isTriggeredBy } from '../playbook.js';
 import { PlaybooksService } from '../playbooks.service.js';
-import { deciderOf, foreseenMoves, type Move } from './next-move.js';
+import { deciderOf, foresee, type Foreseen } from './next-move.js';
 import {
   AUTO_RUNS,
   isOpen,
   newRun,
-  progressAfter,
+  type PlaybookRun,
   RUN_WORK,
-  waitsForTurn,
+  type StepChange,
+  turnOf,
 } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
 import { type OpenRun, type RunMove, RunsRepository } from './runs.repository.js';
@@ -33,39 +33,20 @@ const SET_SIZE = 32;
 const LONGEST_DECISIONS_MS = 250;
 const HELD_MS = 2_000;
 
-const SOON: Again = { inMs: 0, countsAsAttempt: false };
-
-const TOO_LATE: Pick<Plan, 'moves' | 'wanted'> = {
-  moves: [
-    {
-      settled: [],
-      next: {
-        kind: 'end',
-        status: 'cancelled',
-        error: 'Its incident was resolved before it began.',
-        void: true,
-      },
-    },
-  ],
-  wanted: [],
+const TOO_LATE: Foreseen = {
+  steps: [],
+  next: { status: 'cancelled', error: 'Its incident was resolved before it began.', void: true },
 };
 const BROKEN = {
-  kind: 'end',
   status: 'failed',
   error: 'The service could not continue the run; see its log.',
 } as const;
 
-/** Next moves of a run with their actions, decided without locks. */
-interface Plan {
+interface Plan extends Foreseen {
   readonly run: OpenRun;
-  readonly moves: readonly Move[];
-  readonly wanted: readonly ActionToCreate[];
 }
 
-/**
- * Starts automatic runs after a triage, and continues runs in sets until each run has ended or waits for an action. A waiting
- * run has no work: the end of its action adds work again.
- */
+/** Starts automatic runs after a triage, and continues runs until each run has ended or waits for an action. */
 @Injectable()
 export class RunWork implements OnModuleInit {
   constructor(
@@ -118,7 +99,7 @@ export class RunWork implements OnModuleInit {
       return own.map((playbook) => ({
         ...newRun({ playbook, incident, variables: playbook.definition.variables }, SYSTEM, now),
         automatic: true,
-        classification: incident.verdict?.classification,
+        classification: incident.verdict?.classification ?? '',
         on_behalf_of: verdictIsOf(incident, events.get(incident.id)!.payload),
       }));
     });
@@ -146,32 +127,25 @@ export class RunWork implements OnModuleInit {
   ): Promise<ReadonlyMap<Claimed, Again>> {
     const again = new Map<Claimed, Again>();
     const rowOf = new Map(rows.map((row) => [row.ref, row]));
+    const repeat = ({ id }: PlaybookRun, inMs = 0) =>
+      again.set(rowOf.get(id)!, { inMs, countsAsAttempt: false });
     const open = await this.runs.open(tx, [...rowOf.keys()]);
-    try {
-      if (open.some(({ is_held }) => is_held)) return await this.hold(tx, rows);
-      const due = open.filter(({ early_ms }) => early_ms === 0);
-      for (const { id, early_ms } of open) {
-        if (early_ms > 0) again.set(rowOf.get(id)!, { inMs: early_ms, countsAsAttempt: false });
-      }
-      const plans = await this.plan(tx, due);
-      for (const { id } of due.slice(plans.length)) again.set(rowOf.get(id)!, SOON);
-      if (plans.some(({ wanted }) => wanted.length > 0)) await this.killSwitch.claimPermit(tx);
-      for (const { run, action } of await this.carryOut(tx, plans)) {
-        if (action && hasEnded(action)) again.set(rowOf.get(run.id)!, SOON);
-      }
-    } catch (error) {
-      if (isKillSwitchActive(error)) return await this.hold(tx, rows);
-      throw error;
+    for (const run of open) if (run.early_ms > 0) repeat(run, run.early_ms);
+    const due = open.filter(({ early_ms }) => early_ms === 0);
+    const plans = await this.plan(tx, due);
+    const mayAct = plans.some(({ steps }) => steps.some(({ act }) => act));
+    if (mayAct && !(await this.killSwitch.permitIfOff(tx))) {
+      await this.work.slowLane(tx, RUN_WORK.name, HELD_MS, 0);
+      due.forEach((run) => repeat(run));
+      return again;
+    }
+    due.slice(plans.length).forEach((run) => repeat(run));
+    for (const { run, action } of await this.carryOut(tx, plans)) {
+      if (action && hasEnded(action)) repeat(run);
     }
     return again;
   }
 
-  private async hold(tx: Tx, rows: readonly Claimed[]): Promise<ReadonlyMap<Claimed, Again>> {
-    await this.work.slowLane(tx, RUN_WORK.name, HELD_MS, 0);
-    return new Map(rows.map((row) => [row, SOON]));
-  }
-
-  /** Returns the plans of the first runs, at least one plan. */
   private async plan(tx: Tx, runs: readonly OpenRun[]): Promise<Plan[]> {
     const plans: Plan[] = [];
     if (runs.length === 0) return plans;
@@ -184,22 +158,8 @@ export class RunWork implements OnModuleInit {
       const { playbook, variables, automatic } = run;
       const incident = run.incident ? { ...run.incident, raw_data: run.raw_data! } : undefined;
       const decider = await deciderOf({ playbook, incident, variables }, automatic);
-      const reached = stepsOf(run.id);
-      const moves = await foreseenMoves(playbook.definition.steps, reached, decider, ({ action }) =>
-        simulatedResult(connectors(action), action),
-      );
-      const acts = moves.flatMap(({ next }) => (next.kind === 'act' ? [next] : []));
-      const wanted = acts.map(({ step, parameters, askedLevel }) => ({
-        action_type: step.action,
-        parameters,
-        requested_by: `playbook:${run.playbook_name}`,
-        playbook_run_id: run.id,
-        on_behalf_of: automatic ? (run.on_behalf_of ?? undefined) : run.requested_by,
-        authors: run.authors ?? undefined,
-        approval_level: askedLevel,
-        connector: connectors(step.action),
-      }));
-      plans.push({ run, moves, wanted });
+      const { steps } = playbook.definition;
+      plans.push({ run, ...(await foresee(steps, stepsOf(run.id), decider, connectors)) });
     }
     return plans;
   }
@@ -215,68 +175,73 @@ export class RunWork implements OnModuleInit {
       const { id, incident_id } = plan.run;
       const incident = incidents.get(incident_id ?? '');
       if (!open.has(id) || (incident_id !== null && !incident)) return [];
-      // A run that waited for its turn does not begin if its incident was resolved in the meantime.
-      const isLate =
-        waitsForTurn(plan.run) && !plan.run.has_steps && incident?.status === 'resolved';
+      const isLate = turnOf(plan.run) && !plan.run.has_steps && incident?.status === 'resolved';
       return [{ ...plan, ...(isLate && TOO_LATE), incident }];
     });
-    const wanted = current.map(({ wanted: all, incident }) =>
-      all.map((one) => ({ ...one, incident })),
-    );
+    const wanted = current.map(({ run, steps, incident }) => {
+      const { automatic, on_behalf_of, requested_by, authors } = run;
+      const shared = {
+        incident,
+        requested_by: `playbook:${run.playbook_name}`,
+        playbook_run_id: run.id,
+        on_behalf_of: automatic ? (on_behalf_of ?? undefined) : requested_by,
+        authors: authors ?? undefined,
+      };
+      return steps.flatMap(({ act }) => (act ? [{ ...act, ...shared }] : []));
+    });
     const actions = await this.requests.createOrBorrow(tx, wanted);
     const moves = current.map((plan, n) => moveOf(plan, actions[n]!));
     if (moves.length > 0) await this.runs.store(tx, moves, this.clock.now());
-    for (const { run, steps, next, action } of moves) {
+    for (const { run, steps, action } of moves) {
       await this.recorder.stepsFailed(tx, run, steps, incidents.get(run.incident_id ?? ''));
       if (action && action.playbook_run_id !== run.id) {
         await this.recorder.sharedAction(tx, run, steps.at(-1)!.name, action);
       }
-      if (isOpen(next)) continue;
-      const { status, error = null } = next;
-      const ended = { ...run, ...progressAfter(run, steps), status, error };
-      await this.recorder.ended(tx, ended, SYSTEM);
+      if (!isOpen(run)) await this.recorder.ended(tx, run, SYSTEM);
     }
     return moves;
   }
 
   private async giveUp(tx: Tx, id: string): Promise<void> {
-    const open = await this.runs.open(tx, [id]);
-    const reached = (await this.runs.stepsOf([id], tx))(id);
-    const settled = reached.filter(isOpen).map(({ position, name, action }) => {
+    const [run] = await this.runs.open(tx, [id]);
+    if (!run) return;
+    const open = (await this.runs.stepsOf([id], tx))(id).filter(isOpen);
+    const steps = open.map(({ position, name, action }) => {
       return { position, name, action_id: action?.id, status: 'cancelled' as const };
     });
-    const plan = { moves: [{ settled, next: BROKEN }], wanted: [] };
-    await this.carryOut(
-      tx,
-      open.map((run) => ({ run, ...plan })),
-    );
+    await this.carryOut(tx, [{ run, steps, next: BROKEN }]);
   }
 }
 
-function moveOf({ run, moves: foreseen, wanted }: Plan, actions: readonly Action[]): RunMove {
-  const cameTrue =
-    actions.length === wanted.length &&
-    actions.every((one) => hasEnded(one) && one.playbook_run_id === run.id);
-  const moves = cameTrue ? foreseen : foreseen.slice(0, actions.length);
-  const positions = moves.flatMap(({ next }) => (next.kind === 'act' ? [next.position] : []));
-  const actionOf = new Map(positions.map((position, n) => [position, actions[n]!]));
-  // The actions of foreseen steps were created only now.
-  const settled = moves
-    .flatMap((move) => move.settled)
-    .map((step) => ({ ...step, action_id: actionOf.get(step.position)?.id ?? step.action_id }));
-  const { next } = moves.at(-1)!;
-  if (next.kind !== 'act') return { run, steps: settled, next };
-  const { position, step } = next;
-  const action = actionOf.get(position)!;
-  const status = action.status === 'pending_approval' ? 'waiting_approval' : 'running';
-  const begun = { position, name: step.name, action_id: action.id, status } as const;
-  return { run, steps: [...settled, begun], next: { status }, action };
+/** Returns the changes up to the first action that does not end as foreseen: it waits, is borrowed or is called. */
+function moveOf({ run, steps, next }: Plan, actions: readonly Action[]): RunMove {
+  const created = actions.values();
+  const taken: StepChange[] = [];
+  let state = next;
+  let surprise: Action | undefined;
+  for (const { act, ...step } of steps) {
+    const action = act && created.next().value;
+    const { position, name } = step;
+    if (!act) taken.push(step);
+    else if (action && !isOpen(step) && hasEnded(action) && action.playbook_run_id === run.id) {
+      taken.push({ ...step, action_id: action.id });
+    } else {
+      const status = action?.status === 'pending_approval' ? 'waiting_approval' : 'running';
+      if (action) taken.push({ position, name, action_id: action.id, status });
+      state = { status };
+      surprise = actions.at(-1);
+      break;
+    }
+  }
+  const count = (...statuses: readonly StepChange['status'][]) =>
+    taken.filter(({ status }) => statuses.includes(status)).length;
+  const steps_completed = run.steps_completed + count('completed', 'skipped');
+  const steps_failed = run.steps_failed + count('failed');
+  const moved = { ...run, error: null, ...state, steps_completed, steps_failed };
+  return { run: moved, steps: taken, action: surprise };
 }
 
-/**
- * Returns the person who caused the verdict; `null` if no person caused it. Under four eyes, this person must not approve the
- * actions of the run.
- */
+/** Returns the person who caused the verdict. Under four eyes, this person must not approve the actions of the run. */
 function verdictIsOf(
   { verdict, verdict_by_person }: Incident,
   { triaged_by }: { readonly triaged_by?: string },

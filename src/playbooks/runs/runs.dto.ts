@@ -36,8 +36,7 @@ import {
   type RunOutcome,
   STEP_STATUSES,
   type StepStatus,
-  waitsForTurn,
-  type WantedRun,
+  turnOf,
 } from './playbook-run.js';
 
 class SharedActionDto {
@@ -67,11 +66,7 @@ class PlaybookRunStepDto {
   @ActionId({ optional: true })
   readonly action_id?: string;
 
-  @Nested(() => SharedActionDto, {
-    optional: true,
-    description:
-      'Present if the step uses an action that was requested before for the same target.',
-  })
+  @Nested(() => SharedActionDto, { optional: true, description: 'Earlier action that it uses.' })
   readonly shared_action?: SharedActionDto;
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
@@ -80,16 +75,10 @@ class PlaybookRunStepDto {
   })
   readonly approval_level?: RequiredLevel;
 
-  @JsonObject({
-    optional: true,
-    description: 'Parameters of the action: the templates with their values.',
-  })
+  @JsonObject({ optional: true, description: 'Parameters with the values of their templates.' })
   readonly parameters?: Readonly<Record<string, unknown>>;
 
-  @JsonObject({
-    optional: true,
-    description: 'Result of the action, as later steps read it in `steps.<name>.result`.',
-  })
+  @JsonObject({ optional: true, description: 'Result, which later steps can read.' })
   readonly result?: Readonly<Record<string, unknown>>;
 
   @Text({ optional: true, description: 'Reason of the failure.' })
@@ -123,10 +112,7 @@ export class PlaybookRunSummaryDto {
   @Id('PlaybookId')
   readonly playbook_id: string;
 
-  @WholeNumber({
-    min: 1,
-    description: 'The run keeps this version, even if the playbook is changed or deleted.',
-  })
+  @WholeNumber({ min: 1, description: 'A run keeps its version when the playbook changes.' })
   readonly playbook_version: number;
 
   @Text({ description: 'Name of the playbook in that version.' })
@@ -157,10 +143,7 @@ export class PlaybookRunSummaryDto {
   @WholeNumber({ min: 0, description: 'Completed and skipped steps.' })
   readonly steps_completed: number;
 
-  @WholeNumber({
-    min: 0,
-    description: 'A `completed` run can have failed steps whose `on_error` is `continue`.',
-  })
+  @WholeNumber({ min: 0, description: 'Failed steps, also of a `completed` run.' })
   readonly steps_failed: number;
 
   @WholeNumber({ min: 0 })
@@ -217,7 +200,7 @@ function shown<R extends PlaybookRun>(run: R) {
     run_id: run.id,
     playbook: run.playbook_name,
     outcome: outcomeOf(run),
-    starts_at: waitsForTurn(run) ? run.starts_at : null,
+    starts_at: turnOf(run),
   };
 }
 
@@ -240,11 +223,7 @@ export class PlaybookRunRequestDto {
   })
   readonly variables?: Record<string, unknown>;
 
-  @Flag({
-    optional: true,
-    default: false,
-    description: 'Returns the effect of each step and executes nothing.',
-  })
+  @Flag({ optional: true, default: false, description: 'Only returns the effect of each step.' })
   readonly dry_run?: boolean = false;
 }
 
@@ -281,7 +260,6 @@ export class DryRunStepDto extends PickType(PlaybookRunStepDto, [
   readonly automatic_approval_level?: RequiredLevel;
 }
 
-/** Effect of a run. Has no id, because it is not stored, and no completed steps. */
 export class PlaybookDryRunDto extends PickType(PlaybookRunDto, [
   'playbook_id',
   'playbook_version',
@@ -301,24 +279,6 @@ export class PlaybookDryRunDto extends PickType(PlaybookRunDto, [
   readonly steps: readonly DryRunStepDto[];
 }
 
-export interface DryRun extends WantedRun {
-  readonly steps: readonly DryRunStepDto[];
-}
-
-export function presentDryRun({ playbook, incident, ...run }: DryRun): PlaybookDryRunDto {
-  return {
-    ...run,
-    kind: 'dry_run',
-    dry_run: true,
-    playbook_id: playbook.id,
-    playbook_version: playbook.version,
-    playbook: playbook.name,
-    incident_id: incident?.id,
-    steps_completed: 0,
-    steps_total: run.steps.length,
-  };
-}
-
 const SORTS = sortWords('created_at');
 
 export class PlaybookRunsQueryDto extends PageQueryDto {
@@ -331,11 +291,7 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
   })
   readonly outcome?: readonly RunOutcome[];
 
-  @IncidentReference({
-    optional: true,
-    description: 'Id or number of the incident.',
-    example: undefined,
-  })
+  @IncidentReference({ optional: true, description: 'Incident id or number.', example: undefined })
   readonly incident_id?: string;
 
   @Instant({ optional: true, description: 'Runs that started at or after this time.' })
@@ -353,10 +309,6 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
 }
 
 export class AllPlaybookRunsQueryDto extends PlaybookRunsQueryDto {
-  @Id('PlaybookId', {
-    optional: true,
-    description: 'Id of the playbook, also of a deleted one.',
-    example: undefined,
-  })
+  @Id('PlaybookId', { optional: true, description: 'Id, also a deleted one.', example: undefined })
   readonly playbook_id?: string;
 }

@@ -1,7 +1,6 @@
 // SQL: a set of runs is read, locked and stored by one statement each, and a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
 import type { Action } from '../../actions/action.js';
-import { IS_KILL_SWITCH_ON } from '../../kill-switch/kill-switch.js';
 import { countedList, equal } from '../../platform/counting/counted-list.js';
 import {
   BY_ID,
@@ -18,9 +17,7 @@ import type { PlaybookVersion } from '../playbook.js';
 import {
   PLAYBOOK_RUN_STATUSES,
   type PlaybookRun,
-  type PlaybookRunStatus,
   type PlaybookRunWithSteps,
-  progressAfter,
   type ReachedStep,
   RUN_COLUMNS,
   RUN_WORK,
@@ -31,30 +28,21 @@ import type { AllPlaybookRunsQueryDto } from './runs.dto.js';
 
 export interface OpenRun extends PlaybookRun {
   readonly playbook: PlaybookVersion;
-  /** Authors of an automatic run: the author of the version, and the people who last set `auto_run` and `trust_verdict`. */
   readonly authors: readonly string[] | null;
   readonly raw_data: string | null;
   readonly has_steps: boolean;
   readonly early_ms: number;
-  readonly is_held: boolean;
 }
 
 export interface RunMove {
   readonly run: PlaybookRun;
   readonly steps: readonly StepChange[];
-  /** Action of the last step, which has begun. */
-  readonly action?: Action;
-  readonly next: {
-    readonly status: PlaybookRunStatus;
-    readonly error?: string;
-    readonly void?: boolean;
-  };
+  /** Action of the last step, if the run continues when the action ends. */
+  readonly action?: Action | undefined;
 }
 
 const columnsOf = (run: string) => RUN_COLUMNS.map((name) => `${run}.${name}`).join(', ');
-const INSERTED = RUN_COLUMNS.join(', ');
 
-/** Order of the verdicts. A worse verdict may need steps that the earlier run skipped. */
 const badness = (of: string) =>
   `coalesce(array_position(array['inconclusive', 'suspicious', 'malicious'], ${of}.classification), 0)`;
 
@@ -62,8 +50,8 @@ const badness = (of: string) =>
 const INSERT: Statement = {
   name: 'playbook_runs_insert',
   text: `
-    insert into playbook_runs (${INSERTED}, classification)
-    select ${columnsOf('given')}, coalesce(given.classification, '')
+    insert into playbook_runs (${RUN_COLUMNS.join(', ')})
+    select ${columnsOf('given')}
       from json_populate_recordset(null::playbook_runs, $1::json) as given
      where not given.automatic or not exists (
        select from playbook_runs run
@@ -110,7 +98,7 @@ const STEPS: Statement = {
 const OPEN: Statement = {
   name: 'playbook_runs_open',
   text: `
-    select ${columnsOf('run')}, ${PLAYBOOK}, incident.raw_data::text as raw_data, ${IS_KILL_SWITCH_ON} as is_held,
+    select ${columnsOf('run')}, ${PLAYBOOK}, incident.raw_data::text as raw_data,
            case when run.automatic then array_remove(
              array[version.changed_by, version.auto_run_by, version.trust_verdict_by], null) end as authors,
            exists (select from playbook_run_steps step where step.run_id = run.id) as has_steps,
@@ -150,7 +138,6 @@ const WAITING_FOR: Statement = {
      order by id`,
 };
 
-/** A rejected action had no effect. */
 const DID_NOTHING = `not exists (
         select from playbook_run_steps step join actions action on action.id = step.action_id
          where step.run_id = playbook_runs.id and action.status <> 'rejected')`;
@@ -162,24 +149,12 @@ const HELD = `
    where work.kind = '${RUN_WORK.name}' and work.died_at is null
      and (run.starts_at is null or run.starts_at <= now())`;
 
-const COUNT_HELD: Statement = {
-  name: 'playbook_runs_count_held',
-  text: `select count(*)::integer as n from (${HELD}) as held`,
-};
-
-const lock = (name: string, which: string): Statement => ({
-  name: `playbook_runs_lock_${name}`,
-  text: `
-    select id from playbook_runs where completed_at is null and ${which}
-     order by id for no key update`,
-});
-
-/** `$1` is unused for `held` and `all`, so that all statements have the same parameters. */
-const LOCK = {
-  runs: lock('runs', 'id = any($1::uuid[])'),
-  incident: lock('of_incident', 'incident_id = $1'),
-  held: lock('held', `id = any(array(${HELD})) and $1::uuid is null`),
-  all: lock('all', '$1::uuid is null'),
+/** Conditions for open runs to lock, with one parameter. */
+const WHICH = {
+  runs: 'id = any($1::uuid[])',
+  incident: 'incident_id = $1',
+  held: `id = any(array(${HELD})) and $1::uuid is null`,
+  all: '$1::uuid is null',
 };
 
 /** Runs after the lock, because a statement that waited for a lock does not see steps that were added during the wait. */
@@ -290,7 +265,7 @@ type OpenCounts = Readonly<Record<(typeof OPEN_STATUSES)[number] | 'oldest_due_s
 export class RunsRepository {
   constructor(private readonly statements: Statements) {}
 
-  async insert<R extends PlaybookRun>(tx: Tx, runs: readonly R[]): Promise<R[]> {
+  async insert(tx: Tx, runs: readonly PlaybookRun[]): Promise<PlaybookRun[]> {
     const ids = await this.statements.rowsIn<{ id: string }>(tx, INSERT, [JSON.stringify(runs)]);
     const inserted = new Set(ids.map(({ id }) => id));
     return runs.filter(({ id }) => inserted.has(id));
@@ -331,20 +306,22 @@ export class RunsRepository {
     return await this.statements.rowsIn<OpenRun>(tx, OPEN, [ids]);
   }
 
-  /** Locks the open runs with these ids, of the incident with this id, held by the kill switch, or all open runs. */
   async lock(
     tx: Tx,
-    which: keyof typeof LOCK,
+    which: keyof typeof WHICH,
     value: readonly string[] | string | null,
   ): Promise<string[]> {
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, LOCK[which], [value]);
+    const name = `playbook_runs_lock_${which}`;
+    const text = `
+      select id from playbook_runs where completed_at is null and ${WHICH[which]} order by id for no key update`;
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, { name, text }, [value]);
     return rows.map(({ id }) => id);
   }
 
-  /** Stores moves of locked runs. */
   async store(tx: Tx, moves: readonly RunMove[], at: Date): Promise<void> {
-    const rows = moves.map(({ run, steps, next }) => {
-      return { void: false, ...next, ...progressAfter(run, steps), id: run.id, at, steps };
+    const rows = moves.map(({ run, steps }) => {
+      const { id, status, steps_completed, steps_failed, error } = run;
+      return { id, status, steps_completed, steps_failed, error, void: run.void, at, steps };
     });
     await this.statements.rowsIn(tx, STORE, [JSON.stringify(rows)]);
   }
@@ -354,7 +331,6 @@ export class RunsRepository {
     return await this.statements.rowsIn(tx, WAITING_FOR, [actionIds]);
   }
 
-  /** Assigns turns while the playbook is locked. Returns the changed turns. */
   async giveTurns(
     tx: Tx,
     playbookId: string,
@@ -366,12 +342,13 @@ export class RunsRepository {
   }
 
   async countHeld(): Promise<number> {
-    return (await this.statements.rows<{ n: number }>(COUNT_HELD))[0]!.n;
+    const text = `select count(*)::integer as n from (${HELD}) as held`;
+    return (await this.statements.rows<{ n: number }>({ name: 'playbook_runs_held', text }))[0]!.n;
   }
 
   async cancel(
     tx: Tx,
-    which: keyof typeof LOCK,
+    which: keyof typeof WHICH,
     value: readonly string[] | string | null,
     why: string,
     at: Date,

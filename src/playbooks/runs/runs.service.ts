@@ -1,14 +1,14 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasEnded, SYSTEM } from '../../actions/action.js';
+import { hasEnded, type RequiredLevel, SYSTEM } from '../../actions/action.js';
 import { ActionEndings } from '../../actions/execution/action-endings.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
-import { requireApprovalLevel } from '../../auth/authorisation.js';
-import type { Principal } from '../../auth/principal.js';
+import { type Principal, requireApprovalLevel } from '../../auth/principal.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { Clock } from '../../platform/clock.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
 import { within } from '../../platform/concurrency/within.js';
@@ -18,8 +18,11 @@ import { AppError, NotFoundError, ValidationError } from '../../platform/errors/
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
 import { Work } from '../../platform/work/work.js';
+import type { Outcomes } from '../language/decide-step.js';
+import { stepsReadBy } from '../language/expression.js';
+import type { PlaybookStep } from '../playbook.js';
 import { PlaybooksService } from '../playbooks.service.js';
-import { dryRunOf } from './dry-run.js';
+import { deciderOf, levelsOf, type StepDecider } from './next-move.js';
 import {
   isOpen,
   newRun,
@@ -31,18 +34,21 @@ import {
   type WantedRun,
 } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
-import type { AllPlaybookRunsQueryDto, DryRun, PlaybookRunRequestDto } from './runs.dto.js';
+import type {
+  AllPlaybookRunsQueryDto,
+  DryRunStepDto,
+  PlaybookDryRunDto,
+  PlaybookRunRequestDto,
+} from './runs.dto.js';
 import { RunsRepository } from './runs.repository.js';
 
 type RunRequest = Pick<PlaybookRunRequestDto, 'incident_id' | 'variables'>;
 
-/** Time for the transactions of a request, in addition to its wait. */
 const GRACE_MS = 5_000;
 const LOOK_MS = 100;
 
 const CANCELLED = 'Its playbook run was cancelled.';
 
-/** Starts, reads and cancels runs. `playbook` is an id or a name. */
 @Injectable()
 export class RunsService implements OnModuleInit {
   private readonly log = new Logger('Playbooks');
@@ -83,10 +89,7 @@ export class RunsService implements OnModuleInit {
     return this.settings.actionWaitMs + GRACE_MS;
   }
 
-  /**
-   * Starts a run and waits for its end for at most `ACTION_WAIT_MS`. Does not return errors that occur after the creation of
-   * the run, because the caller would retry and start a second run.
-   */
+  /** Throws no errors after the creation of the run, because the caller would retry and start a second run. */
   async run(
     caller: Principal,
     playbook: string,
@@ -124,9 +127,54 @@ export class RunsService implements OnModuleInit {
     }
   }
 
-  async dryRun(playbook: string, request: RunRequest): Promise<DryRun> {
-    const wanted = await this.wanted(playbook, request);
-    return await dryRunOf(wanted, this.levels, await this.registry.availableTypes());
+  async dryRun(reference: string, request: RunRequest): Promise<PlaybookDryRunDto> {
+    const wanted = await this.wanted(reference, request);
+    const { playbook, incident, variables } = wanted;
+    const { auto_run, steps: planned } = playbook.definition;
+    const available = await this.registry.availableTypes();
+    const decider = await deciderOf(wanted);
+    const automaticLevels = auto_run ? await levelsOf(playbook.definition, true) : [];
+    const outcomes: Record<string, Outcomes[string]> = {};
+    const unknown = new Set<string>();
+    const steps: DryRunStepDto[] = [];
+    let isOver = false;
+    for (const [position, { name, action, ...step }] of planned.entries()) {
+      const foretold: Foretold = isOver
+        ? { decision: 'not_reached' }
+        : await foretell(decider, step, position, outcomes, unknown);
+      const { decision, parameters = step.parameters, error = '' } = foretold;
+      isOver ||= decision === 'error' && step.on_error === 'stop';
+      const mayAct = decision === 'run' || decision === 'undecided';
+      if (mayAct) unknown.add(name);
+      const result = { success: decision !== 'error', message: error };
+      outcomes[name] = decision === 'skip' ? {} : { result };
+      const levelOf = (approval_level?: ApprovalLevel): RequiredLevel | undefined => {
+        if (!approval_level || !mayAct) return undefined;
+        const of = { action_type: action, parameters, incident, approval_level };
+        const level = this.levels.forRequest(of);
+        return level === 'none' ? undefined : level;
+      };
+      steps.push({
+        name,
+        action,
+        available: available.has(action),
+        approval_level: levelOf(decider.askedLevels[position]),
+        automatic_approval_level: levelOf(automaticLevels[position]),
+        ...foretold,
+      });
+    }
+    return {
+      kind: 'dry_run',
+      dry_run: true,
+      playbook_id: playbook.id,
+      playbook_version: playbook.version,
+      playbook: playbook.name,
+      incident_id: incident?.id,
+      variables,
+      steps,
+      steps_completed: 0,
+      steps_total: steps.length,
+    };
   }
 
   async listOf(playbook: string, request: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
@@ -151,11 +199,7 @@ export class RunsService implements OnModuleInit {
     return run;
   }
 
-  /**
-   * Cancels the run and stops its action. To reject an action that waits for approval, the caller needs its level or must have
-   * started the run. An action that has not begun is withdrawn. A running action continues, as does an action that another run
-   * or person requested.
-   */
+  /** Withdraws the action of the run if the action has not begun. An action of another run or person continues. */
   async cancel(
     caller: Principal,
     playbook: string,
@@ -210,7 +254,6 @@ export class RunsService implements OnModuleInit {
     }
   }
 
-  /** Records the cancelled runs and removes their work. Returns their number. */
   private async ended(tx: Tx, cancelled: readonly PlaybookRun[], by: string): Promise<number> {
     for (const run of cancelled) await this.recorder.ended(tx, run, by);
     const ids = cancelled.map(({ id }) => id);
@@ -229,4 +272,25 @@ export class RunsService implements OnModuleInit {
     const incident = incident_id === undefined ? undefined : await this.incidents.get(incident_id);
     return { playbook, incident, variables: { ...defaults, ...variables } };
   }
+}
+
+type Foretold = Pick<DryRunStepDto, 'decision' | 'parameters' | 'error'>;
+
+async function foretell(
+  decider: StepDecider,
+  { condition, parameters: written }: Pick<PlaybookStep, 'condition' | 'parameters'>,
+  position: number,
+  outcomes: Outcomes,
+  unknown: ReadonlySet<string>,
+): Promise<Foretold> {
+  const readsUnknown = (of: Parameters<typeof stepsReadBy>[0]) =>
+    [...stepsReadBy(of)].some((name) => unknown.has(name));
+  const isUndecided = readsUnknown({ condition, parameters: written });
+  if (isUndecided && readsUnknown({ parameters: written })) return { decision: 'undecided' };
+  const decided = await decider.decide(position, outcomes, isUndecided);
+  const parameters = decided.kind === 'run' ? decided.parameters : undefined;
+  if (isUndecided) return { decision: 'undecided', parameters };
+  return decided.kind === 'error'
+    ? { decision: 'error', error: decided.message }
+    : { decision: decided.kind, parameters };
 }

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { pointerTo } from '../../platform/json-pointer.js';
 import { isDecodedJson } from './own-places.js';
 
@@ -12,30 +14,39 @@ export interface RawValue {
   readonly owner: string;
   /** Keys from the root, in the form of `isOwnPlace`, without list indexes. */
   readonly path: string;
+  /** Pointer to the list, if the value is an item of a list. */
+  readonly list?: string;
 }
 
 export type RawText = RawValue & { readonly value: string };
 
 /** Tools send less. Reading twice as many values would block the event loop for too long. */
 const LIMITS = { values: 20_000, items: 20_000, levels: 64 };
+const VALUES_OF_A_PIECE = 100;
 
 export const LONGEST_POINTER = 512;
 
-/**
- * Reads the values of JSON level by level, so that values near the root come first. `cut` points to objects and lists
- * that were not read completely.
- */
-export function rawValues(
-  root: unknown,
-  limits = LIMITS,
-): { readonly values: readonly RawValue[]; readonly cut: readonly string[] } {
+interface RawValues {
+  readonly values: readonly RawValue[];
+  /** Pointers to objects and lists that were not read completely. */
+  readonly cut: readonly string[];
+}
+
+export function rawValues(root: unknown, limits = LIMITS): RawValues {
+  return atOnce(rawValuesInPieces(root, limits));
+}
+
+/** Reads the values of JSON level by level, so that values near the root come first. */
+export function* rawValuesInPieces(root: unknown, limits = LIMITS): Generator<void, RawValues> {
   const values: RawValue[] = [];
   const cut = new Set<string>();
+  const paths = new Map<string, string>();
   let seen = 0;
   let level = [{ pointer: '', value: root, name: '', owner: '', path: '' }];
   for (let depth = 0; level.length > 0; depth += 1) {
     const below: typeof level = [];
-    for (const { value, ...at } of level) {
+    for (const [place, { value, ...at }] of level.entries()) {
+      if (place % VALUES_OF_A_PIECE === 0) yield;
       if (isScalar(value)) values.push({ ...at, value });
       if (typeof value !== 'object' || value === null) continue;
       const steps = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
@@ -45,7 +56,8 @@ export function rawValues(
         seen += 1;
         const pointer = pointerTo(at.pointer, step);
         if (pointer.length > LONGEST_POINTER) cut.add(at.pointer);
-        else below.push({ pointer, value: memberOf(value, step), ...namesOf(value, step, at) });
+        else
+          below.push({ pointer, value: memberOf(value, step), ...namesOf(value, step, at, paths) });
       }
     }
     level = below;
@@ -69,17 +81,22 @@ function memberOf(value: object, step: string | number): unknown {
   return (value as Record<string | number, unknown>)[step];
 }
 
-type Names = Pick<RawValue, 'name' | 'owner' | 'path'>;
-
-function namesOf(value: object, step: string | number, { name, owner, path }: Names): Names {
-  if (typeof step === 'number') return { name, owner, path };
+/** @param paths cache, because tools repeat keys */
+function namesOf(
+  value: object,
+  step: string | number,
+  { pointer, name, owner, path }: Omit<RawValue, 'value'>,
+  paths: Map<string, string>,
+) {
+  if (typeof step === 'number') return { name, owner, path, list: pointer };
   const beside = NAMED_BESIDE.get(step)?.find((key) => Object.hasOwn(value, key));
   const given = beside === undefined ? step : memberOf(value, beside);
-  const key = isDecodedJson(step, value) ? 'decoded' : plainPath(step);
+  if (!paths.has(step)) paths.set(step, plainPath(step));
+  const own = isDecodedJson(step, value) ? 'decoded' : paths.get(step)!;
   return {
     name: plainName(typeof given === 'string' ? given : step),
     owner: name,
-    path: path === '' ? key : `${path}/${key}`,
+    path: path === '' ? own : `${path}/${own}`,
   };
 }
 
@@ -88,9 +105,17 @@ const NAMED_BESIDE: ReadonlyMap<string, readonly string[]> = new Map([
   ['Value', ['Name', 'Key']],
 ]);
 
-/** Some tools write the path of a value as its key: `process.code_signature.trusted`. */
+const LONGEST_PATH = 200;
+
+/**
+ * Some tools write the path of a value as its key: `process.code_signature.trusted`. An address is one name. A key without letters
+ * becomes `_`, so that its values do not appear at the root.
+ */
 function plainPath(key: string): string {
-  return key.split('.').map(plainName).join('/') || '_';
+  const start = key.slice(0, LONGEST_PATH).toLowerCase();
+  // An IPv6 zone may be any text.
+  if (/^[\da-f.:]{2,45}$/.test(start) && isIP(start) !== 0) return start;
+  return start.replace(/[^\p{L}\p{N}.]/gu, '').replaceAll('.', '/') || '_';
 }
 
 const LONGEST_NAME = 64;

@@ -1,11 +1,9 @@
 import { type ActionTypeName, isActionType } from '../../action-catalogue/action-types.js';
 import { defang, refang } from '../../incidents/defang.js';
-import { CLASSIFICATIONS, type Evidence, type Indicator } from '../../incidents/incident.js';
+import type { Evidence, Indicator } from '../../incidents/incident.js';
 import { resolvePointer } from '../../platform/json-pointer.js';
 import { shownStart, storable } from '../../platform/text.js';
 import type { ProposedVerdict, RunVerdict } from '../model/triage-model.port.js';
-import { upTo } from '../records/stored-json.js';
-import { INDICATOR_TYPES } from './indicators.js';
 import { isScalar, LONGEST_POINTER, rawTexts } from './raw-values.js';
 import { LONGEST_SHOWN, visibleText, withoutHidden } from './visible-text.js';
 
@@ -30,14 +28,14 @@ const MOST_BYTES = 64 * 1024;
  * techniques must be ids. The result has the size limits of an incident verdict.
  */
 export function checkedVerdict(proposed: ProposedVerdict, sources: Sources): CheckedVerdict {
-  const known = CLASSIFICATIONS.find((name) => name === proposed.classification);
+  const { classification, confidence } = proposed;
   const evidence = foundEvidence(proposed.evidence, sources);
-  const isUnproven = (known === 'malicious' || known === 'benign') && evidence.length === 0;
-  const confidence = isUnproven ? 0 : proposed.confidence;
+  const needsEvidence = classification === 'malicious' || classification === 'benign';
+  const isUnproven = needsEvidence && evidence.length === 0;
   return {
     verdict: {
-      classification: isUnproven ? 'inconclusive' : (known ?? 'inconclusive'),
-      confidence: Number.isFinite(confidence) ? Math.min(1, Math.max(0, confidence)) : 0,
+      classification: isUnproven ? 'inconclusive' : classification,
+      confidence: isUnproven ? 0 : Math.min(1, Math.max(0, confidence)),
       category: CATEGORY.test(proposed.category) ? proposed.category : 'unknown',
       reasoning: readable(proposed.reasoning),
       indicators: upTo(MOST_BYTES, foundIndicators(proposed.indicators, sources)),
@@ -59,7 +57,7 @@ function notesOnLost(lost: number): string[] {
 }
 
 /** Fields that the service adds to each tool response. They are the same for every incident, so they are no evidence. */
-const OWN_WORDS = /^\/(?:error|answered|simulated|connector)$/;
+const OWN_WORDS = /^\/(?:error|answered|connector)$/;
 
 function foundEvidence(evidence: readonly Evidence[], sources: Sources): Evidence[] {
   const found = new Map<string, Evidence>();
@@ -97,57 +95,49 @@ function readable(reasoning: string): string {
 
 const distinct = <T>(items: readonly T[]): T[] => [...new Set(items)].slice(0, MOST_ITEMS);
 
-/** If text and value are repetitive, the search time grows with text length × value length. */
 const SHORTEST_VALUE = 3;
 const LONGEST_VALUE = 2_048;
+/** If text and value are repetitive, the search time grows with text length × value length. */
 const LONGEST_SEARCHED = 200;
 const MOST_CHARACTERS = 128 * 1024;
-
-interface Haystack {
-  readonly source: string;
-  readonly pointer: string;
-  readonly text: string;
-}
 
 /** Keeps indicators that occur in a text that the model saw. Ignores case and defanging. `found_in` leads into raw data. */
 function foundIndicators(indicators: readonly Indicator[], sources: Sources): Indicator[] {
   if (indicators.length === 0) return [];
   const texts = searchedTexts(sources);
   const kept = new Map<string, Indicator>();
-  for (const { type, value } of indicators.slice(0, MOST_ITEMS)) {
-    const plain = refang(value).trim();
-    const key = `${type} ${plain.toLowerCase()}`;
-    if (kept.has(key) || !isIndicator(type, plain)) continue;
-    const place = placeOf(texts, plain.toLowerCase());
-    if (!place) continue;
-    const { source, pointer } = place;
-    const isRaw = source === 'raw_data' && pointer !== '';
-    kept.set(key, { type, value: plain, ...(isRaw && { found_in: storable(pointer) }) });
+  for (const { type, value: given } of indicators.slice(0, MOST_ITEMS)) {
+    const value = refang(given).trim();
+    const searched = value.toLowerCase();
+    const key = `${type} ${searched}`;
+    const { length } = value;
+    if (kept.has(key) || length < SHORTEST_VALUE || length > LONGEST_VALUE) continue;
+    // A long value, such as the URL of a page, must be a whole word of the text.
+    const place = texts.find(({ text }) =>
+      (length > LONGEST_SEARCHED ? text.split(/[\s"'<>()]+/) : text).includes(searched),
+    );
+    if (!place || value !== storable(value)) continue;
+    kept.set(key, { type, value, ...(place.found_in && { found_in: place.found_in }) });
   }
   return [...kept.values()];
 }
 
-function isIndicator(type: string, value: string): boolean {
-  if (value.length < SHORTEST_VALUE || value.length > LONGEST_VALUE) return false;
-  return INDICATOR_TYPES.some((known) => known === type) && value === storable(value);
-}
-
-/** A long value, such as the URL of a page, must be a whole word of the text. */
-function placeOf(texts: readonly Haystack[], value: string): Haystack | undefined {
-  return value.length <= LONGEST_SEARCHED
-    ? texts.find(({ text }) => text.includes(value))
-    : texts.find(({ text }) => text.split(/[\s"'<>()]+/).includes(value));
-}
-
-function searchedTexts(sources: Sources): Haystack[] {
+function searchedTexts(sources: Sources) {
   let left = MOST_CHARACTERS;
-  return [...sources].flatMap(([source, value]) =>
-    rawTexts(value).flatMap((found) => {
+  return [...sources].flatMap(([source, root]) =>
+    rawTexts(root).flatMap(({ pointer, value }) => {
       if (left <= 0) return [];
-      const shown = found.value.slice(0, LONGEST_SHOWN);
+      const shown = value.slice(0, LONGEST_SHOWN);
       left -= shown.length;
-      const text = refang(shown).toLowerCase();
-      return text.length < SHORTEST_VALUE ? [] : [{ source, pointer: found.pointer, text }];
+      const found_in = source === 'raw_data' && pointer !== '' && storable(pointer);
+      return [{ text: refang(shown).toLowerCase(), found_in }];
     }),
   );
+}
+
+/** Returns the first items whose JSON together has at most this number of bytes. */
+export function upTo<T>(bytes: number, items: readonly T[]): T[] {
+  let left = bytes;
+  const end = items.findIndex((one) => (left -= Buffer.byteLength(JSON.stringify(one))) < 0);
+  return items.slice(0, end < 0 ? undefined : end);
 }

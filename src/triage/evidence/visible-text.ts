@@ -1,15 +1,13 @@
 /**
  * Invisible characters: control characters except line breaks and tabs, characters without width, direction controls,
- * tag characters (from U+E0000), private and unassigned characters, and halves of surrogate pairs.
+ * tag characters (from U+E0000), private and unassigned characters, and halves of surrogate pairs. Excludes joiners and variants
+ * of emoji, which are visible.
  */
 const HIDDEN =
-  /(?:(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}])+/gu;
+  /(?:(?![\t\n\r]|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)[\ufe0f\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}])+/gu;
 
 /** Also matches the bracket of marks, so that text cannot imitate a mark. */
 const HIDDEN_OR_MARK = new RegExp(`${HIDDEN.source}|⟦`, 'gu');
-
-/** Joiners and variants of emoji are visible, and so frequent that marks for them would hide other marks. */
-const IN_EMOJI = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}])(?:\ufe0f\u200d?|\u200d)/gu;
 
 export const LONGEST_SHOWN = 4_096;
 
@@ -17,9 +15,7 @@ const MOST_NAMED = 3;
 
 /** Replaces hidden characters by a mark such as `⟦U+200B×14⟧`. */
 export function visibleText(text: string): string {
-  return text.replace(HIDDEN_OR_MARK, (run, offset: number) =>
-    isInEmoji(text, run, offset) ? run : mark(run),
-  );
+  return text.replace(HIDDEN_OR_MARK, mark);
 }
 
 export function withoutHidden(text: string): string {
@@ -33,13 +29,6 @@ export function plainJson(value: unknown): string {
 }
 
 const UNSAFE = /[<\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu;
-
-function isInEmoji(text: string, run: string, offset: number): boolean {
-  if (run.length > 2 || offset === 0 || !/^[\ufe0f\u200d]/.test(run)) return false;
-  // The previous character may be a surrogate pair.
-  const around = text.slice(Math.max(0, offset - 2), offset + run.length);
-  return around.match(IN_EMOJI)?.at(-1) === run;
-}
 
 function mark(run: string): string {
   const points = [...run];

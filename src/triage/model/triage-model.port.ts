@@ -1,13 +1,17 @@
-import type { Incident, Verdict } from '../../incidents/incident.js';
+import type { Incident } from '../../incidents/incident.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import type { ExtractedIndicator } from '../evidence/indicators.js';
+import type {
+  TriagePointDto as ScoredPoint,
+  TriageToolCallDto as ToolCall,
+  TriageVerdictDto as RunVerdict,
+} from '../judgement.dto.js';
 
-export interface TokenUse {
-  /** All input, including tokens that the provider wrote to its cache or read from it. */
-  readonly input: number;
-  readonly output: number;
-  readonly cached_input?: number;
-}
+export type { RunVerdict, ScoredPoint, ToolCall };
+
+export const NO_TOKENS = { input: 0, output: 0, cached_input: 0 };
+/** `input` includes tokens that the provider wrote to its cache or read from it. */
+export type TokenUse = Readonly<typeof NO_TOKENS>;
 
 export interface Asked {
   /** Model name in the provider's response, or the configured name before a response. `rules` for the scorer. */
@@ -20,13 +24,14 @@ export interface Asked {
 export class TokenMeter {
   /** Undefined if the attempt ended before a question. */
   asked: Asked | undefined;
-  tokens: Required<TokenUse> = { input: 0, output: 0, cached_input: 0 };
+  tokens: TokenUse = NO_TOKENS;
 
-  add({ input, output, cached_input = 0 }: TokenUse): void {
+  add({ input = 0, output = 0, cached_input = 0 }: Partial<TokenUse>): void {
+    const { tokens: before } = this;
     this.tokens = {
-      input: this.tokens.input + input,
-      output: this.tokens.output + output,
-      cached_input: this.tokens.cached_input + cached_input,
+      input: before.input + input,
+      output: before.output + output,
+      cached_input: before.cached_input + cached_input,
     };
   }
 }
@@ -46,29 +51,29 @@ export const UNAVAILABLE_REASONS = [
 ] as const;
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
-/** A longer pause in a response is an error of the provider. */
-export const LONGEST_RETRY_AFTER_MS = 60 * 60_000;
+/** Condition under which the same question can succeed. `operator`: someone must repair a setting or an account. */
+export type Remedy = 'time' | 'operator' | 'nothing';
 
 export class ModelUnavailableError extends Error {
   constructor(
     readonly reason: UnavailableReason,
     message: string,
-    readonly extras: {
-      readonly mayHelpLater: boolean;
-      /** True if every question fails until an operator repairs a setting or an account. */
-      readonly needsOperator?: boolean;
-      readonly retryAfterMs?: number;
-      readonly cause?: unknown;
-    },
+    readonly remedy: Remedy,
+    readonly extras: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
   ) {
     super(message, { cause: extras.cause });
     this.name = new.target.name;
   }
 
+  get why() {
+    const { reason, message } = this;
+    return { reason, message };
+  }
+
   /** True if the provider works, but gave no verdict on this incident. */
   get isAboutIncident(): boolean {
-    const { mayHelpLater } = this.extras;
-    return !mayHelpLater && ['refused', 'truncated', 'invalid_answer'].includes(this.reason);
+    const isAnswer = ['refused', 'truncated', 'invalid_answer'].includes(this.reason);
+    return isAnswer && this.remedy === 'nothing';
   }
 }
 
@@ -92,34 +97,14 @@ export interface TriageCase extends Pick<
   readonly guidance?: string;
 }
 
-/** Verdict of a run. Code has checked its evidence: each pointer resolves to the value. */
-export type RunVerdict = Required<Omit<Verdict, 'decided_by' | 'model' | 'triage_id' | 'proposed'>>;
-
 /** Verdict of a model in the right shape, but unchecked. */
 export interface ProposedVerdict extends RunVerdict {
   readonly recommended_actions: readonly string[];
 }
 
-export interface ToolCall {
-  /** Id of the response for evidence: `t1`, `t2` and so on. */
-  readonly id: string;
-  readonly tool: string;
-  readonly input: Readonly<Record<string, unknown>>;
-  readonly output: unknown;
-  readonly failed?: boolean;
-  readonly duration_ms: number;
-}
-
-export interface ScoredPoint {
-  readonly rule: string;
-  readonly points: number;
-  readonly pointer?: string;
-  readonly explanation: string;
-}
-
 export interface Judgement extends Asked {
   readonly verdict: ProposedVerdict;
-  readonly toolCalls: readonly ToolCall[];
+  readonly tool_calls: readonly ToolCall[];
   readonly points?: readonly ScoredPoint[];
 }
 
@@ -157,29 +142,23 @@ export abstract class TriageModel {
   abstract readonly configuredModel: string | undefined;
   /** True if the model sends requests. The kill switch stops its runs. */
   abstract readonly asksOutside: boolean;
-
-  get unusable(): ModelUnavailableError | undefined {
-    return undefined;
-  }
+  readonly unusable: ModelUnavailableError | undefined = undefined;
 
   /** Throws ModelUnavailableError, errors of the gate, and the reason of the signal. */
   abstract judge(given: TriageCase, judging: Judging): Promise<Judgement>;
 }
 
-const NOT_CONFIGURED =
-  'No provider of verdicts is configured. Set ANTHROPIC_API_KEY, or TRIAGE_PROVIDER=rules.';
-
 export class NoModel extends TriageModel {
   readonly provider = 'none';
   readonly configuredModel = undefined;
   readonly asksOutside = false;
+  override readonly unusable = new ModelUnavailableError(
+    'not_configured',
+    'No provider of verdicts is configured. Set ANTHROPIC_API_KEY, or TRIAGE_PROVIDER=rules.',
+    'operator',
+  );
 
-  override get unusable(): ModelUnavailableError {
-    const extras = { mayHelpLater: true, needsOperator: true };
-    return new ModelUnavailableError('not_configured', NOT_CONFIGURED, extras);
-  }
-
-  async judge(): Promise<Judgement> {
-    throw this.unusable;
+  judge(): Promise<Judgement> {
+    return Promise.reject(this.unusable);
   }
 }

@@ -2,8 +2,10 @@ import { Ajv } from 'ajv';
 import { createHash } from 'node:crypto';
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { CLASSIFICATIONS } from '../../incidents/incident.js';
+import { shownStart } from '../../platform/text.js';
 import { INDICATOR_TYPES } from '../evidence/indicators.js';
 import { type RawValue, rawValues } from '../evidence/raw-values.js';
+import { upTo } from '../evidence/verdict-check.js';
 import { LONGEST_SHOWN, plainJson, visibleText } from '../evidence/visible-text.js';
 import {
   type ProposedVerdict,
@@ -11,7 +13,6 @@ import {
   type TriageCase,
   type TriageTool,
 } from '../model/triage-model.port.js';
-import { upTo } from '../records/stored-json.js';
 import { GUIDANCE_BY_TYPE, guidanceFor, SYSTEM_PROMPT, WORDS } from './prompt-texts.js';
 
 export interface Prompt {
@@ -28,25 +29,18 @@ export interface PromptOptions {
   readonly tools: readonly Pick<TriageTool, 'name' | 'description'>[];
 }
 
-const NONCE = /^[A-Za-z0-9]{16,64}$/;
-
 /** Puts text from outside only into the turn of the user, between marks with the nonce. */
 export function promptFor(given: TriageCase, { nonce, tools }: PromptOptions): Prompt {
-  const toolNames = tools.map(({ name }) => name);
-  const json = shownEvidence(given);
   const guidance = given.guidance?.trim() ?? '';
-  const inside = [json, guidance, given.incident_number, ...toolNames];
-  if (!NONCE.test(nonce) || inside.some((text) => text.includes(nonce))) {
-    throw new Error('The nonce must be random and must not occur in the shown text.');
-  }
+  const names = tools.map(({ name }) => name).join(', ');
   const fenced = (name: string, content: string) =>
     `<${name}-${nonce}>\n${content}\n</${name}-${nonce}>`;
   const user = [
     `Incident ${given.incident_number}, reported at ${given.created_at.toISOString()}.`,
     ...(guidance === '' ? [] : [WORDS.guidance, fenced('guidance', visibleText(guidance))]),
-    toolNames.length === 0 ? WORDS.noTools : `${WORDS.tools} ${toolNames.join(', ')}.`,
+    names === '' ? WORDS.noTools : `${WORDS.tools} ${names}.`,
     WORDS.evidence,
-    fenced('evidence', json),
+    fenced('evidence', shownEvidence(given)),
     WORDS.end,
   ].join('\n\n');
   const system = `${SYSTEM_PROMPT}\n\n${guidanceFor(given.incident_type)}`;
@@ -103,21 +97,15 @@ function shownValues(
 }
 
 function isCut(value: RawValue['value'], longest: number): boolean {
-  if (typeof value !== 'string') return false;
-  return value.length > longest || visibleText(value).length > longest;
+  return typeof value === 'string' && Math.max(value.length, visibleText(value).length) > longest;
 }
 
 function shownValue(value: RawValue['value'], longest: number): RawValue['value'] {
   if (typeof value !== 'string') return value;
   if (!isCut(value, longest)) return visibleText(value);
-  const start = startOf(visibleText(startOf(value, longest)), longest);
+  // The cut may split a character, and marks for hidden characters make the text longer.
+  const start = visibleText(shownStart(value, longest)).slice(0, longest).toWellFormed();
   return `${start} ⟦cut: ${value.length} characters in all⟧`;
-}
-
-/** Avoids half of a surrogate pair, which would look like a hidden character. */
-function startOf(text: string, length: number): string {
-  const isHalf = text.length > length && /[\ud800-\udbff]/.test(text[length - 1]!);
-  return text.slice(0, isHalf ? length - 1 : length);
 }
 
 const TEXT = { type: 'string' } as const;

@@ -21,18 +21,10 @@ import { NotFoundError } from '../../platform/errors/app-error.js';
 import { AgainOutcome, type Claimed, type Ended, LostClaims } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { ModelUnavailableError, TokenMeter, TriageModel } from '../model/triage-model.port.js';
-import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
+import { TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
-import {
-  BROKEN,
-  isTriedAgain,
-  retryPauseMs,
-  runErrorOf,
-  RunOver,
-  STOPPED_BY_KILL_SWITCH,
-  TAKEN_OVER,
-} from './run-rules.js';
+import { isTriedAgain, retryPauseMs, STOPPED_BY_KILL_SWITCH, TAKEN_OVER } from './run-rules.js';
 import { ProviderState } from './provider-state.js';
 import { type Found, TriageJudging } from './triage-judging.js';
 
@@ -97,7 +89,6 @@ export class AskedTriage
 
   /** Resumes waiting runs, because settings may have changed. */
   async onApplicationBootstrap(): Promise<void> {
-    if (this.model.unusable) return;
     const resumed = this.transactions.run(async (tx) => {
       await this.work.resumeLane(tx, TRIAGE.name, true);
       await this.work.hurryLane(tx, TRIAGE.name);
@@ -142,7 +133,7 @@ export class AskedTriage
     if (row.lapsed) this.log.warn({ triage: run.id }, 'A run is tried again: its replica is gone.');
     const ended = () => {
       const duration_ms = Math.round(performance.now() - begun);
-      return { run, notes, used, duration_ms };
+      return { run, notes, tokens: used.tokens, columns: { ...used.asked, duration_ms } };
     };
     try {
       const found = await this.judge(run, row, used);
@@ -178,7 +169,7 @@ export class AskedTriage
       if (!signal.aborted) throw error;
       if (signal.reason !== timeout.reason) throw signal.reason;
       const message = `There was no verdict within ${triageTimeoutMs} ms.`;
-      throw new ModelUnavailableError('timeout', message, { mayHelpLater: true });
+      throw new ModelUnavailableError('timeout', message, 'time');
     }
   }
 
@@ -194,25 +185,18 @@ export class AskedTriage
     if (isKillSwitchActive(error)) {
       return waiter ? { ...attempt, error: STOPPED_BY_KILL_SWITCH } : again(0, attempt);
     }
-    if (error instanceof RunOver) return { ...attempt, error: error.why };
-    if (error instanceof ModelUnavailableError) return this.withoutVerdict(attempt, error, waiter);
-    this.log.error({ err: error, triage: attempt.run.id }, 'A triage run ended in an error.');
-    return { ...attempt, error: BROKEN };
-  }
-
-  private withoutVerdict(
-    attempt: Outcome,
-    unavailable: ModelUnavailableError,
-    waiter: Waiter | undefined,
-  ): Outcome | AgainOutcome<Outcome> {
-    this.provider.unavailable(unavailable);
+    if (!(error instanceof ModelUnavailableError)) {
+      return { ...attempt, error: this.endings.errorOf(error, attempt.run) };
+    }
+    this.provider.unavailable(error);
     const { run } = attempt;
-    const ended = { ...attempt, unavailable, error: runErrorOf(unavailable) };
+    const columns = { ...attempt.columns, failures: run.failures + 1 };
+    const ended = { ...attempt, columns, unavailable: error, error: error.why };
     const mayGoOn = !waiter || waiter.hasWaited;
-    if (!mayGoOn || !isTriedAgain(run, unavailable, this.clock.now())) return ended;
+    if (!mayGoOn || !isTriedAgain(run, error, this.clock.now())) return ended;
     // A paused lane also pauses the run.
-    const pauseMs = retryPauseMs(run.failures, unavailable, Math.random());
-    return again(unavailable.extras.needsOperator ? 0 : pauseMs, ended);
+    const pauseMs = retryPauseMs(run.failures, error, Math.random());
+    return again(error.remedy === 'operator' ? 0 : pauseMs, ended);
   }
 
   private async write(tx: Tx, all: readonly Ended<unknown, Outcome | undefined>[]): Promise<void> {
@@ -243,20 +227,16 @@ export class AskedTriage
 
   private async showProvider(tx: Tx, { found, unavailable }: Outcome): Promise<void> {
     if (found ?? unavailable?.isAboutIncident) {
-      return await this.work.resumeLane(tx, TRIAGE.name, true);
+      await this.work.resumeLane(tx, TRIAGE.name, true);
+    } else if (unavailable?.remedy === 'operator' || unavailable?.reason === 'token_budget') {
+      const pauseMs = retryPauseMs(0, unavailable, Math.random());
+      await this.work.slowLane(tx, TRIAGE.name, pauseMs, Infinity, unavailable.why);
     }
-    const isShort = unavailable?.reason === 'token_budget';
-    if (!unavailable || (!isShort && !unavailable.extras.needsOperator)) return;
-    const pauseMs = isShort
-      ? unavailable.extras.retryAfterMs!
-      : retryPauseMs(0, unavailable, Math.random());
-    const narrowMs = isShort ? 0 : Infinity;
-    await this.work.slowLane(tx, TRIAGE.name, pauseMs, narrowMs, runErrorOf(unavailable));
   }
 }
 
 /** Returns the run to the lane behind the gate, also after an expired claim. */
-function again(inMs: number, attempt: Outcome): AgainOutcome<Outcome> {
-  const result = { ...attempt, isWaiting: true };
+function again(inMs: number, { columns, ...attempt }: Outcome): AgainOutcome<Outcome> {
+  const result = { ...attempt, columns: { ...columns, duration_ms: undefined }, isWaiting: true };
   return new AgainOutcome({ inMs, lane: TRIAGE.name, countsAsAttempt: false }, result);
 }

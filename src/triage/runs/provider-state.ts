@@ -7,9 +7,8 @@ import { type ComponentHealth, HealthComponents } from '../../platform/health-co
 import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { ModelUnavailableError, type TokenUse, TriageModel } from '../model/triage-model.port.js';
-import { TriageRunsRepository } from '../records/triage-runs.repository.js';
-import type { RunError } from '../triage-run.js';
-import { runErrorOf } from './run-rules.js';
+import { TriageRunsRepository } from '../triage-runs.repository.js';
+import type { RunError, TriageRun } from '../triage-run.js';
 
 const NO_VERDICTS = 'The provider gives no verdicts';
 
@@ -50,7 +49,7 @@ export class ProviderState implements OnModuleInit {
   }
 
   unavailable(error: ModelUnavailableError): void {
-    const { reason, message } = runErrorOf(error);
+    const { reason, message } = error;
     this.last = { reason, message, at: this.clock.now() };
     if (error.isAboutIncident) return this.answered();
     if (!this.isSilent) this.log.warn({ reason }, `${NO_VERDICTS}: ${message}`);
@@ -62,8 +61,8 @@ export class ProviderState implements OnModuleInit {
     if (output > 0) this.tokens.inc({ direction: 'output' }, output);
   }
 
-  ended(status: 'completed' | 'failed', ms: number): void {
-    this.durations.observe({ status }, ms / 1_000);
+  ended({ status, duration_ms }: TriageRun): void {
+    this.durations.observe({ status }, (duration_ms ?? 0) / 1_000);
   }
 
   async shortage(): Promise<ModelUnavailableError | undefined> {
@@ -72,7 +71,7 @@ export class ProviderState implements OnModuleInit {
     if (!freeAt) return undefined;
     const message = `The ${budget} tokens that AI_TOKENS_PER_HOUR allows are used up.`;
     const retryAfterMs = Math.max(0, freeAt.getTime() - this.clock.now().getTime());
-    return new ModelUnavailableError('token_budget', message, { mayHelpLater: true, retryAfterMs });
+    return new ModelUnavailableError('token_budget', message, 'time', { retryAfterMs });
   }
 
   private async health(): Promise<ComponentHealth> {
@@ -82,9 +81,7 @@ export class ProviderState implements OnModuleInit {
     const shortage = await this.shortage().catch(() => undefined);
     const { isSilent, last } = this;
     const details = {
-      provider,
-      model,
-      runs_waiting: waiting?.queued,
+      ...{ provider, model, runs_waiting: waiting?.queued },
       ...(last && { last_failure: { reason: last.reason, at: last.at.toISOString() } }),
     };
     if (provider === 'none') {
@@ -93,8 +90,6 @@ export class ProviderState implements OnModuleInit {
     }
     const outage = isSilent && last ? `${NO_VERDICTS}: ${last.message}` : undefined;
     const message = shortage?.message ?? outage;
-    return message
-      ? { status: 'degraded', message, ...details }
-      : { status: 'healthy', ...details };
+    return { status: message ? 'degraded' : 'healthy', ...(message && { message }), ...details };
   }
 }

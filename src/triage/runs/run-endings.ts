@@ -8,19 +8,13 @@ import { Incidents } from '../../incidents/incidents.js';
 import { shortened } from '../../incidents/raw-data-text.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
-import { Clock } from '../../platform/clock.js';
-import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
+import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { shownName } from '../../platform/text.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import type { Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import { ModelUnavailableError, TokenMeter, TriageModel } from '../model/triage-model.port.js';
-import {
-  type RunChange,
-  TRIAGE,
-  TriageRunsRepository,
-  type WhichRuns,
-} from '../records/triage-runs.repository.js';
+import { ModelUnavailableError, type TokenUse, TriageModel } from '../model/triage-model.port.js';
+import { type RunChange, TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
 import {
   noPersonAsked,
   type NotApplied,
@@ -28,6 +22,7 @@ import {
   SYSTEM,
   TRIAGE_EVENTS,
   type TriageRun,
+  type TriageRunEntity,
 } from '../triage-run.js';
 import { ProviderState } from './provider-state.js';
 import {
@@ -35,8 +30,7 @@ import {
   INCIDENT_DELETED,
   isVerdictOutdated,
   KILLED,
-  LONGEST_WAIT_MS,
-  runErrorOf,
+  RunOver,
   whyNotApplied,
 } from './run-rules.js';
 import type { Found } from './triage-judging.js';
@@ -49,12 +43,10 @@ export interface Outcome {
   readonly isWaiting?: boolean;
   readonly unavailable?: ModelUnavailableError;
   readonly notes?: readonly string[];
-  readonly startedAt?: Date;
-  readonly duration_ms?: number;
-  readonly used?: TokenMeter;
+  /** Values of the attempt for columns of the run. */
+  readonly columns?: Partial<TriageRunEntity>;
+  readonly tokens?: TokenUse;
 }
-
-const OVERDUE_SECONDS = 60;
 
 /** Ends runs in sets, in the transaction of the caller, with audit records, timeline entries and events. Locks incidents first. */
 @Injectable()
@@ -62,7 +54,6 @@ export class RunEndings implements OnModuleInit {
   private readonly log = new Logger('Triage');
 
   constructor(
-    private readonly transactions: Transactions,
     private readonly incidents: Incidents,
     private readonly changes: IncidentsService,
     private readonly runs: TriageRunsRepository,
@@ -73,14 +64,12 @@ export class RunEndings implements OnModuleInit {
     private readonly killSwitch: KillSwitch,
     private readonly model: TriageModel,
     private readonly work: Work,
-    private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
     this.changes.registerEnding({
-      end: (tx, incidentId) => this.failWaiting(tx, INCIDENT_DELETED, { incidentId }),
+      end: (tx, incidentId) => this.failWaiting(tx, INCIDENT_DELETED, incidentId),
     });
-    this.work.every('triage-overdue', OVERDUE_SECONDS, () => this.failOverdue());
     if (!this.model.asksOutside) return;
     this.killSwitch.register('triage_runs', {
       inFlight: async () => (await this.runs.countOpen()).running,
@@ -105,62 +94,50 @@ export class RunEndings implements OnModuleInit {
     const ending = outcomes.filter(({ isWaiting }) => !isWaiting);
     const ids = ending.map(({ run }) => run.incident_id);
     const incidents = locked ?? (await this.incidents.lockAllForUpdate(tx, ids));
-    const changes = outcomes.map((outcome) => changeBy(outcome, incidents));
+    const changes = outcomes.map((one) => changeBy(one, incidents.get(one.run.incident_id)));
     const changed = await this.runs.change(tx, changes);
     const applied: RecordedChange[] = [];
-    const judged: { incident_id: string; indicators: Found['indicators'] }[] = [];
-    const failed: TriageRun[] = [];
-    for (const { run: before, found, duration_ms = 0 } of ending) {
+    for (const { run: before, found } of ending) {
       const run = changed.get(before.id);
-      const incident = incidents.get(before.incident_id);
       if (!run) continue;
-      const status = run.status === 'completed' ? 'completed' : 'failed';
-      if (run.error?.reason !== 'not_needed') {
-        afterCommit(tx, () => this.provider.ended(status, duration_ms));
-      }
+      const incident = incidents.get(run.incident_id);
+      if (run.error?.reason !== 'not_needed') afterCommit(tx, () => this.provider.ended(run));
       if (!found || !incident) {
-        failed.push(run);
+        await this.failed(tx, run, incident);
         continue;
       }
       const isProposed = run.not_applied !== null && isVerdictOutdated(incident, found.reportedAt);
       await this.completed(tx, run, isProposed);
-      judged.push({ incident_id: incident.id, indicators: found.indicators });
-      if (!run.not_applied || isProposed) applied.push(changeOf(incident, run, found, isProposed));
+      if (!run.not_applied || isProposed) applied.push(changeOf(incident, run, isProposed));
     }
-    await this.runs.addIndicators(tx, judged);
-    await this.failed(tx, failed, incidents);
     await this.changes.changeAll(tx, applied);
     return changed;
   }
 
   async gaveUp(tx: Tx, { ref, attempt }: Claimed): Promise<void> {
-    const runs = await this.runs.queued(tx, [ref]);
     const error = attempt > TRIAGE.mostAttempts ? KILLED : BROKEN;
-    await this.write(
-      tx,
-      runs.map((run) => ({ run, error })),
-    );
+    const runs = await this.runs.queued(tx, [ref]);
+    const outcomes = runs.map((run) => ({ run, error }));
+    await this.write(tx, outcomes);
   }
 
-  private async failWaiting(tx: Tx, error: RunError, which?: WhichRuns): Promise<number> {
-    const open = await this.runs.open(tx, which);
+  /** Returns why a run ended. An unexpected error appears only in the log. */
+  errorOf(error: unknown, { id }: Pick<TriageRun, 'id'>): RunError {
+    if (error instanceof RunOver || error instanceof ModelUnavailableError) return error.why;
+    this.log.error({ err: error, triage: id }, 'A triage run ended in an error.');
+    return BROKEN;
+  }
+
+  private async failWaiting(tx: Tx, error: RunError, incidentId?: string): Promise<number> {
+    const open = await this.runs.open(tx, incidentId);
     const waiting = await this.work.cancelWaiting(tx, TRIAGE, open);
     const columns = { status: 'failed', error } as const;
     const changes = waiting.map((id) => ({ id, columns }));
     const failed = [...(await this.runs.change(tx, changes)).values()];
-    const told = failed.filter(({ incident_id }) => incident_id !== which?.incidentId);
-    const incidents = told.map(({ incident_id }) => incident_id);
-    await this.failed(tx, failed, await this.incidents.findBySubject(incidents, tx));
+    const ids = incidentId ? [] : failed.map(({ incident_id }) => incident_id);
+    const incidents = await this.incidents.findBySubject(ids, tx);
+    for (const run of failed) await this.failed(tx, run, incidents.get(run.incident_id));
     return failed.length;
-  }
-
-  /** Fails runs that waited for a day. Without a provider, runs wait for a replica with a provider. */
-  private async failOverdue(): Promise<void> {
-    const { unusable } = this.model;
-    if (!unusable) return;
-    const before = new Date(this.clock.now().getTime() - LONGEST_WAIT_MS);
-    const error = runErrorOf(unusable);
-    await this.transactions.run((tx) => this.failWaiting(tx, error, { before }));
   }
 
   /** @param isAwaited true if a request waits for the run; the timeline then shows only the end */
@@ -182,26 +159,23 @@ export class RunEndings implements OnModuleInit {
     await this.record(tx, 'completed', run, details, completionInWords(run, isProposed));
   }
 
-  /** @param incidents by id, without deleted incidents, which need neither timeline nor event */
+  /** @param incident undefined if it is deleted: then there is neither a timeline entry nor an event */
   private async failed(
     tx: Tx,
-    runs: readonly TriageRun[],
-    incidents: ReadonlyMap<string, IncidentEventPayload & Pick<Incident, 'id' | 'incident_number'>>,
+    run: TriageRun,
+    incident: (IncidentEventPayload & Pick<Incident, 'id' | 'incident_number'>) | undefined,
   ): Promise<void> {
-    for (const run of runs) {
-      const { reason, message } = run.error!;
-      const incident = incidents.get(run.incident_id);
-      // A person decided before the run began. Nobody must act, so there is no event.
-      const isNeeded = reason !== 'not_needed';
-      const summary = isNeeded ? `Triage failed: ${message}` : `Not triaged: ${message}`;
-      await this.record(tx, 'failed', run, { reason, message }, incident && summary);
-      if (!incident || !isNeeded) continue;
-      const failure = { triage_id: run.id, reason, message };
-      await this.events.record(tx, incidentEvent(TRIAGE_EVENTS.failed, incident, failure));
-      if (!noPersonAsked(run) || reason === 'discarded') continue;
-      const line = `${incident.incident_number} is not triaged: ${reason}. A person has to.`;
-      afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
-    }
+    const { reason, message } = run.error!;
+    // A person decided before the run began. Nobody must act, so there is no event.
+    const isNeeded = reason !== 'not_needed';
+    const summary = isNeeded ? `Triage failed: ${message}` : `Not triaged: ${message}`;
+    await this.record(tx, 'failed', run, { reason, message }, incident && summary);
+    if (!incident || !isNeeded) return;
+    const failure = { triage_id: run.id, reason, message };
+    await this.events.record(tx, incidentEvent(TRIAGE_EVENTS.failed, incident, failure));
+    if (!noPersonAsked(run) || reason === 'discarded') return;
+    const line = `${incident.incident_number} is not triaged: ${reason}. A person has to.`;
+    afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
   }
 
   private async record(
@@ -221,50 +195,32 @@ export class RunEndings implements OnModuleInit {
   }
 }
 
-function changeBy(outcome: Outcome, incidents: ReadonlyMap<string, Incident>): RunChange {
-  const { run, found, isWaiting, unavailable, startedAt, used } = outcome;
-  const { duration_ms = null } = outcome;
-  const incident = incidents.get(run.incident_id);
+function changeBy(outcome: Outcome, incident: Incident | undefined): RunChange {
+  const { run, found, isWaiting, notes = [], columns, tokens } = outcome;
+  const completed = found && incident && { ...found.columns, error: null };
   const error = found && !incident ? INCIDENT_DELETED : outcome.error;
-  const completed = found &&
-    incident && {
-      verdict: found.verdict,
-      recommended_actions: found.recommended_actions,
-      model: found.model,
-      prompt_hash: found.prompt_hash,
-      points: found.points ?? null,
-      tool_calls: found.toolCalls,
-      not_applied: whyNotApplied(incident, run) ?? null,
-      status: 'completed' as const,
-      error: null,
-    };
   return {
     id: run.id,
-    tokens: used?.tokens,
+    tokens,
     columns: {
-      notes: [...run.notes, ...(outcome.notes ?? []), ...(found?.notes ?? [])],
-      ...(unavailable && error && { failures: run.failures + 1 }),
-      ...(startedAt && { started_at: startedAt, provider: run.provider }),
-      ...used?.asked,
+      ...columns,
+      notes: [...run.notes, ...notes, ...(found?.notes ?? [])],
       ...(error && { error }),
-      ...(!isWaiting && { status: 'failed', duration_ms }),
-      ...completed,
+      ...(!isWaiting && { status: completed ? 'completed' : 'failed' }),
+      ...(completed && { ...completed, not_applied: whyNotApplied(incident, run) ?? null }),
     },
   };
 }
 
-function changeOf(
-  before: Incident,
-  { id: triage_id, requested_by }: TriageRun,
-  { verdict, model, recommended_actions }: Found,
-  isProposed: boolean,
-): RecordedChange {
+function changeOf(before: Incident, run: TriageRun, isProposed: boolean): RecordedChange {
+  const { id: triage_id, requested_by, model, recommended_actions } = run;
+  const verdict = { ...run.verdict!, triage_id };
   const { classification, confidence, category, reasoning } = verdict;
   return {
     before,
     wanted: isProposed
       ? { proposed: { classification, confidence, category, reasoning, triage_id } }
-      : { verdict: { ...verdict, model, triage_id }, recommended_actions },
+      : { verdict: { ...verdict, model: model! }, recommended_actions: recommended_actions! },
     origin: {
       by: SYSTEM,
       byPerson: false,

@@ -1,13 +1,10 @@
-import { ModelUnavailableError } from '../model/triage-model.port.js';
+import { ModelUnavailableError, type Remedy } from '../model/triage-model.port.js';
 import { isTriedAgain, retryPauseMs, stillAnswers, whyNotApplied } from './run-rules.js';
 
-const down = (extras: Partial<ModelUnavailableError['extras']> = {}) =>
-  new ModelUnavailableError('unreachable', 'It does not answer.', {
-    mayHelpLater: true,
-    ...extras,
-  });
+const down = (remedy: Remedy = 'time', retryAfterMs?: number) =>
+  new ModelUnavailableError('unreachable', 'It does not answer.', remedy, { retryAfterMs });
 
-describe('a verdict of a run', () => {
+describe('whyNotApplied', () => {
   it.each([
     ['open', false, false, undefined],
     ['triaged', false, false, undefined],
@@ -17,14 +14,14 @@ describe('a verdict of a run', () => {
     ['resolved', true, false, 'verdict_by_person'],
     ['resolved', true, true, undefined],
   ] as const)(
-    'of an incident that is %s (decided by a person: %s, force: %s) is kept back for: %s',
+    'for an incident that is %s (decided by a person: %s, force: %s) returns %s',
     (status, verdict_by_person, force, reason) => {
       expect(whyNotApplied({ status, verdict_by_person }, { force })).toBe(reason);
     },
   );
 });
 
-describe('a completed run', () => {
+describe('stillAnswers', () => {
   it.each([
     ['triaged', undefined, true],
     ['open', undefined, true],
@@ -33,21 +30,21 @@ describe('a completed run', () => {
     ['open', 'incident_resolved', false],
     ['triaged', 'incident_resolved', false],
   ] as const)(
-    'of an incident that is %s, kept back for %s, answers a request: %s',
+    'for an incident that is %s and a run that was not applied because of %s returns %s',
     (status, not_applied, answers) => {
       expect(stillAnswers({ not_applied: not_applied ?? null }, status)).toBe(answers);
     },
   );
 });
 
-describe('a run that nobody waits for', () => {
+describe('a background run', () => {
   const created_at = new Date('2026-01-31T09:00:00Z');
   const at = (hours: number) => new Date(created_at.getTime() + hours * 3_600_000);
 
-  it('is tried again for a day if a retry can help', () => {
+  it('is retried for a day if a retry can help', () => {
     expect(isTriedAgain({ created_at }, down(), at(23.9))).toBe(true);
     expect(isTriedAgain({ created_at }, down(), at(24))).toBe(false);
-    expect(isTriedAgain({ created_at }, down({ mayHelpLater: false }), at(0))).toBe(false);
+    expect(isTriedAgain({ created_at }, down('nothing'), at(0))).toBe(false);
   });
 
   it('waits longer after each failure, up to 10 min', () => {
@@ -57,17 +54,12 @@ describe('a run that nobody waits for', () => {
   });
 
   it('waits 5 min after each failure that an operator has to repair', () => {
-    const mend = down({ needsOperator: true });
-    expect([0, 5, 400].map((failures) => retryPauseMs(failures, mend, 0))).toEqual([
-      300_000, 300_000, 300_000,
-    ]);
+    const pauses = [0, 5, 400].map((failures) => retryPauseMs(failures, down('operator'), 0));
+    expect(pauses).toEqual([300_000, 300_000, 300_000]);
   });
 
-  it('waits as long as the provider asks for, up to an hour', () => {
-    expect(retryPauseMs(0, down({ retryAfterMs: 90_000 }), 0)).toBe(90_000);
-    expect(retryPauseMs(0, down({ retryAfterMs: 1_000 }), 0)).toBe(2_000);
-    expect(retryPauseMs(0, down({ retryAfterMs: 1e12 }), 0)).toBe(3_600_000);
-    expect(retryPauseMs(0, down({ retryAfterMs: Number.NaN }), 0)).toBe(2_000);
-    expect(retryPauseMs(0, down({ retryAfterMs: -1e12 }), 0)).toBe(2_000);
+  it('waits at least as long as the provider asks for', () => {
+    expect(retryPauseMs(0, down('time', 90_000), 0)).toBe(90_000);
+    expect(retryPauseMs(0, down('time', 1_000), 0)).toBe(2_000);
   });
 });

@@ -1,13 +1,12 @@
 import type { Incident } from '../../incidents/incident.js';
-import { shownStart } from '../../platform/text.js';
-import { LONGEST_RETRY_AFTER_MS, type ModelUnavailableError } from '../model/triage-model.port.js';
+import type { ModelUnavailableError } from '../model/triage-model.port.js';
 import type { NotApplied, RunError, TriageRun } from '../triage-run.js';
 
 const FIRST_PAUSE_MS = 2_000;
 /** Pause until an operator has repaired a setting or an account. */
 const OPERATORS_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
-export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
+const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
 /** Returns the reason for keeping the verdict only in the run; undefined if the incident gets the verdict. */
 export function whyNotApplied(
@@ -40,10 +39,10 @@ export function stillAnswers(run: Pick<TriageRun, 'not_applied'>, status: Incide
 /** True if a background run is retried. A verdict after a day is too late. */
 export function isTriedAgain(
   { created_at }: Pick<TriageRun, 'created_at'>,
-  { extras }: ModelUnavailableError,
+  { remedy }: ModelUnavailableError,
   now: Date,
 ): boolean {
-  return extras.mayHelpLater && now.getTime() - created_at.getTime() < LONGEST_WAIT_MS;
+  return remedy !== 'nothing' && now.getTime() - created_at.getTime() < LONGEST_WAIT_MS;
 }
 
 /**
@@ -53,21 +52,12 @@ export function isTriedAgain(
  */
 export function retryPauseMs(
   failures: number,
-  { extras }: ModelUnavailableError,
+  { remedy, extras }: ModelUnavailableError,
   chance: number,
 ): number {
-  const doubled = FIRST_PAUSE_MS * 2 ** Math.min(failures, 16);
-  const usual = Math.min(LONGEST_PAUSE_MS, doubled);
-  const pause = (extras.needsOperator ? OPERATORS_PAUSE_MS : usual) * (1 + chance / 4);
-  const wished = Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, extras.retryAfterMs || 0));
-  return Math.round(Math.max(pause, wished));
-}
-
-const LONGEST_MESSAGE = 500;
-
-/** Limits the message, because it may contain text of a provider. */
-export function runErrorOf({ reason, message }: ModelUnavailableError): RunError {
-  return { reason, message: shownStart(message, LONGEST_MESSAGE) };
+  const usual = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 16));
+  const pause = (remedy === 'operator' ? OPERATORS_PAUSE_MS : usual) * (1 + chance / 4);
+  return Math.round(Math.max(pause, extras.retryAfterMs ?? 0));
 }
 
 export const TAKEN_OVER =

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { valueAt } from '../../connectors/calls/vendor-answers.js';
 import { type Incident, severityRises } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { IncidentReports, type JudgedReport } from '../../incidents/reports/incident-reports.js';
@@ -9,18 +8,11 @@ import { shownName } from '../../platform/text.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import type { PlaybookEntity } from '../../playbooks/playbook.js';
 import { PlaybooksService } from '../../playbooks/playbooks.service.js';
-import { type ExtractedIndicator, indicatorsInPieces } from '../evidence/indicators.js';
-import { checkedVerdict, type CheckedVerdict } from '../evidence/verdict-check.js';
-import {
-  type Judgement,
-  type Judging,
-  type RunVerdict,
-  type ToolCall,
-  TriageModel,
-} from '../model/triage-model.port.js';
-import { storedJson, upTo } from '../records/stored-json.js';
+import { indicatorsInPieces } from '../evidence/indicators.js';
+import { checkedVerdict } from '../evidence/verdict-check.js';
+import { type Judging, type RunVerdict, TriageModel } from '../model/triage-model.port.js';
 import { TriageTools } from '../tools/triage-tools.js';
-import { noPersonAsked, REPORT, type TriageRun } from '../triage-run.js';
+import { noPersonAsked, REPORT, type TriageRun, type TriageRunEntity } from '../triage-run.js';
 import {
   INCIDENT_DELETED,
   isVerdictOutdated,
@@ -29,8 +21,9 @@ import {
   whyNotApplied,
 } from './run-rules.js';
 
-export interface Found extends CheckedVerdict, Omit<Judgement, 'verdict'> {
-  readonly indicators: readonly ExtractedIndicator[];
+export interface Found {
+  readonly columns: Partial<TriageRunEntity>;
+  readonly notes: readonly string[];
   readonly reportedAt?: Date;
 }
 
@@ -44,9 +37,6 @@ export type JudgedRun = Pick<
   TriageRun,
   'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook'
 >;
-
-const MOST_BYTES = 128 * 1024;
-const MOST_CHARACTERS_OF_ONE = 16_000;
 
 @Injectable()
 export class TriageJudging {
@@ -79,14 +69,14 @@ export class TriageJudging {
 
   async judge(
     run: JudgedRun,
-    given: Case | undefined,
+    known: Case | undefined,
     asking: Omit<Judging, 'tools'>,
   ): Promise<Found> {
-    if (!given) throw new RunOver(INCIDENT_DELETED);
+    if (!known) throw new RunOver(INCIDENT_DELETED);
     const attributes = { 'triage.id': run.id, 'incident.id': run.incident_id };
     return await traced(
       () => ({ name: 'triage run', kind: 'internal', attributes }),
-      () => this.judgeTraced(run, given, asking),
+      () => this.judgeTraced(run, known, asking),
     );
   }
 
@@ -96,30 +86,32 @@ export class TriageJudging {
     asking: Omit<Judging, 'tools'>,
   ): Promise<Found> {
     const reportedAt = reports[0]?.at;
-    const isWanted = !noPersonAsked(run) || isVerdictOutdated(incident, reportedAt);
-    const needless = isWanted ? undefined : whyNotApplied(incident, run);
-    if (needless) throw new RunOver(NOT_NEEDED[needless]);
+    if (noPersonAsked(run) && !isVerdictOutdated(incident, reportedAt)) {
+      const needless = whyNotApplied(incident, run);
+      if (needless) throw new RunOver(NOT_NEEDED[needless]);
+    }
     const rawData = await this.turns.runInPieces(withReports(incident, reports));
-    const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, incident.fields));
+    const { fields } = incident;
+    const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, fields));
     const question = { runId: run.id, incident, indicators, gate: asking.gate };
     const tools = this.model.asksOutside ? await this.tools.of(question) : [];
-    const guidance = playbook?.definition.instructions;
-    const given = { ...incident, rawData, indicators, guidance };
-    const judgement = await this.model.judge(given, { ...asking, tools });
-    // Checks evidence against the stored part of a response, so that readers find the evidence there.
-    const toolCalls = storedRecords(judgement.toolCalls);
-    const answers = toolCalls.filter(isEvidence).map(({ id, output }) => [id, output] as const);
-    const ofIncident = Object.entries({ raw_data: rawData, fields: incident.fields });
-    const checked = checkedVerdict(judgement.verdict, new Map([...answers, ...ofIncident]));
-    const isMissing = run.playbook !== null && !playbook;
+    const given = {
+      ...{ ...incident, rawData, indicators },
+      guidance: playbook?.definition.instructions,
+    };
+    const { verdict, ...answer } = await this.model.judge(given, { ...asking, tools });
+    const sources = new Map<string, unknown>(Object.entries({ raw_data: rawData, fields }));
+    // The service itself writes the errors of failed questions.
+    for (const { id, output, failed } of answer.tool_calls) if (!failed) sources.set(id, output);
+    const checked = checkedVerdict(verdict, sources);
+    const { recommended_actions } = checked;
     return {
-      ...judgement,
-      ...checked,
-      verdict: withEvidenceOf(checked.verdict, reports),
-      notes: [...(isMissing ? [missingNote(run.playbook)] : []), ...checked.notes],
-      points: judgement.points && storedRecords(judgement.points),
-      toolCalls,
-      indicators,
+      columns: {
+        ...answer,
+        recommended_actions,
+        verdict: withEvidenceOf(checked.verdict, reports),
+      },
+      notes: [...(run.playbook && !playbook ? [missingNote(run.playbook)] : []), ...checked.notes],
       reportedAt,
     };
   }
@@ -127,18 +119,6 @@ export class TriageJudging {
 
 function missingNote(playbook: string): string {
   return `There is no enabled playbook ${JSON.stringify(shownName(playbook))}: nothing guided the model.`;
-}
-
-function storedRecords<T>(records: readonly T[]): T[] {
-  return upTo(
-    MOST_BYTES,
-    records.map((one) => storedJson(one, MOST_CHARACTERS_OF_ONE)),
-  );
-}
-
-/** Excludes failed questions, whose error comes from the service, and sandboxes, which invent their responses. */
-function isEvidence({ id, failed, output }: ToolCall): boolean {
-  return /^t\d{1,2}$/.test(id) && !failed && valueAt(output, 'simulated') !== true;
 }
 
 const LATEST = 'latest_report';

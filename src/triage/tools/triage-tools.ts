@@ -6,11 +6,10 @@ import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.j
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector-type.js';
 import type { Incident } from '../../incidents/incident.js';
-import { Incidents } from '../../incidents/incidents.js';
+import { shownStart } from '../../platform/text.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import type { ExtractedIndicator, IndicatorType } from '../evidence/indicators.js';
 import { ToolError, type TriageTool } from '../model/triage-model.port.js';
-import { TriageRunsRepository } from '../records/triage-runs.repository.js';
 
 interface Question {
   readonly runId: string;
@@ -19,7 +18,7 @@ interface Question {
   readonly gate: Gate;
 }
 
-const MOST_RELATED = 10;
+const LONGEST_DATA = 8_000;
 const LOOKED_UP: readonly IndicatorType[] = ['url', 'domain', 'ip', 'hash'];
 const lookUpOf = (type: IndicatorType) => `lookup_${type}` as ActionTypeName;
 
@@ -27,8 +26,6 @@ const lookUpOf = (type: IndicatorType) => `lookup_${type}` as ActionTypeName;
 @Injectable()
 export class TriageTools {
   constructor(
-    private readonly runs: TriageRunsRepository,
-    private readonly incidents: Incidents,
     private readonly registry: ConnectorRegistry,
     private readonly levels: RequiredLevels,
   ) {}
@@ -36,24 +33,9 @@ export class TriageTools {
   async of(question: Question): Promise<TriageTool[]> {
     const types: IndicatorType[] = [];
     for (const type of LOOKED_UP) if (await this.connectorOf(type)) types.push(type);
-    const related: TriageTool = {
-      name: 'related_incidents',
-      description: `The newest other incidents, at most ${MOST_RELATED}, in which triage found the same indicator, with their verdicts.`,
-      ask: (indicator) => this.related(question.incident, indicator),
-    };
-    const lookUp: TriageTool = {
-      name: 'look_up',
-      description: `What threat intelligence says about an indicator of type ${types.join(', ')}.`,
-      ask: (indicator) => this.lookUp(question, indicator),
-    };
-    const canLookUp = question.indicators.some(({ type }) => types.includes(type));
-    return canLookUp ? [related, lookUp] : [related];
-  }
-
-  private async related({ id }: Incident, indicator: ExtractedIndicator): Promise<object> {
-    const ids = await this.runs.incidentsWith(indicator, id, MOST_RELATED);
-    const found = await this.incidents.findAll(ids);
-    return { incidents: ids.flatMap((one) => found.get(one) ?? []).map(shown) };
+    if (!question.indicators.some(({ type }) => types.includes(type))) return [];
+    const description = `What threat intelligence says about an indicator of type ${types.join(', ')}.`;
+    return [{ name: 'look_up', description, ask: (one) => this.lookUp(question, one) }];
   }
 
   /** Ignores sandboxes, because they invent responses. */
@@ -84,21 +66,14 @@ export class TriageTools {
       connector: connector.identity.name,
       answered: outcome.kind === 'done',
       message: shownMessage(outcome.message),
-      ...(outcome.kind === 'done' && outcome.data && { data: shownData(outcome.data) }),
-      ...(outcome.simulated && { simulated: true }),
+      ...(outcome.kind === 'done' && outcome.data && { data: startOf(outcome.data) }),
     };
   }
 }
 
-function shown(incident: Incident) {
-  const { incident_number, incident_type, severity, status, title, created_at, verdict } = incident;
-  return {
-    ...{ incident_number, incident_type, severity, status, title },
-    created_at: created_at.toISOString(),
-    ...(verdict && {
-      classification: verdict.classification,
-      category: verdict.category,
-      decided_by_person: incident.verdict_by_person,
-    }),
-  };
+/** Returns longer data as the beginning of its JSON. */
+function startOf(data: Readonly<Record<string, unknown>>): unknown {
+  const shown = shownData(data);
+  const json = JSON.stringify(shown);
+  return json.length > LONGEST_DATA ? shownStart(json, LONGEST_DATA) : shown;
 }

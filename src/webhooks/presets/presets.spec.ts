@@ -1,7 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { INCIDENT_FIELDS } from '../../incidents/incident-fields.js';
-import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { parsePointer } from '../../platform/json-pointer.js';
 import { isList, isObject, type Json } from '../reading/event-json.js';
 import { alertReader, eventsOf, isTold, resolve } from '../reading/mapping.js';
@@ -47,8 +46,8 @@ const SAMPLES = readdirSync(FIXTURES).flatMap((preset) =>
 );
 
 function readByMapping(mapping: Mapping, body: Json): Alert[] | undefined {
-  const found = atOnce(eventsOf(mapping, body));
-  const alerts = found.map(alertReader(mapping, found.length));
+  const found = eventsOf(mapping, body);
+  const alerts = found.map(alertReader(mapping));
   return alerts.some(isTold) ? alerts : undefined;
 }
 

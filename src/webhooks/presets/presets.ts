@@ -12,8 +12,5 @@ export const PRESETS: readonly Preset[] = yamlFiles<Omit<Preset, 'name'>>(__dirn
   },
 );
 
-const BY_NAME = new Map(PRESETS.map((preset) => [preset.name, preset]));
-
-export function presetNamed(name: string): Preset | undefined {
-  return BY_NAME.get(name);
-}
+export const presetNamed = (name: string): Preset | undefined =>
+  PRESETS.find((preset) => preset.name === name);

@@ -1,8 +1,7 @@
 import { cost, LINEAR } from '../../../test/support/cost.js';
-import { atOnce } from '../../platform/concurrency/semaphore.js';
 import fc from 'fast-check';
 import { MOST_RAW_DATA_LEVELS, rawDataErrors } from '../../incidents/raw-data-rules.js';
-import { isExactNumber, isLines, type Json, readEventJson, readEventLines } from './event-json.js';
+import { isExactNumber, type Json, readEventJson } from './event-json.js';
 
 const read = (text: string): Json => readEventJson(Buffer.from(text));
 const written = (text: string): string => JSON.stringify(read(text));
@@ -229,37 +228,3 @@ function decimal(token: string): readonly [string, number] {
   const kept = digits.replace(/0+$/, '');
   return [kept, Number(power) - fraction.length + digits.length - kept.length];
 }
-
-describe('lines of JSON', () => {
-  const lines = (text: string | Buffer): Json => atOnce(readEventLines(Buffer.from(text)));
-
-  it.each([
-    ['{"a":1}\n{"a":2}\n', [{ a: 1 }, { a: 2 }]],
-    ['\ufeff{"a":1}\r\n\r\n[2]', [{ a: 1 }, [2]]],
-    ['{"a":1}\n{"a":', [{ a: 1 }, '{"a":']],
-    ['x\0\n1', ['x\\u0000', 1]],
-    ['{"a":1}', { a: 1 }],
-    ['[1,\n2]', [1, 2]],
-  ])('become a list of the values of %j', (text, value) => {
-    expect(lines(text)).toEqual(value);
-  });
-
-  it('keep all digits', () => {
-    expect(JSON.stringify(lines('{"n":12345678901234567890}\n{}'))).toContain(
-      '12345678901234567890',
-    );
-  });
-
-  it.each(['', '\n', '{"a":', 'x\ny'])('are rejected if no line is JSON: %j', (text) => {
-    expect(() => lines(text)).toThrow(expect.objectContaining({ code: 'bad_request' }));
-  });
-
-  it('are recognised by the content type', () => {
-    for (const type of ['application/x-ndjson', 'Application/NDJSON; charset=utf-8']) {
-      expect(isLines(type)).toBe(true);
-    }
-    for (const type of ['application/json', 'application/x-ndjsonp', undefined]) {
-      expect(isLines(type)).toBe(false);
-    }
-  });
-});

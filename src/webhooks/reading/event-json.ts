@@ -40,7 +40,16 @@ export function textOf(value: Json | undefined): string | undefined {
 
 /** Reserves one level for the object around an event that is not an object. */
 const MOST_LEVELS = MOST_RAW_DATA_LEVELS - 1;
-const BYTE_ORDER_MARK = '\ufeff';
+
+/**
+ * Matches an escaped NUL or half of a surrogate pair, and numbers that may change: 16 digits, an exponent, or a negative zero. A match in
+ * a string only costs time.
+ */
+const SUSPICIOUS = /\\u(?:0000|d[89a-f])|(?:^|[:,[\s])-?(?:[\d.]{16}|[\d.]+e|(?<=-)0)/i;
+
+/** Node passes the source text of each value to the reviver. */
+type Reviver = (key: string, value: Json, context: { readonly source: string }) => Json;
+type Parse = (text: string, reviver: Reviver) => Json;
 
 /**
  * Reads a signed body as a value that can be stored and shown. Rejects only text that is not JSON, because the exact bytes are kept:
@@ -51,111 +60,45 @@ const BYTE_ORDER_MARK = '\ufeff';
  * - The last of duplicate keys wins. `__proto__` is an ordinary key.
  */
 export function readEventJson(bytes: Buffer): Json {
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   try {
-    return readText(decoded(bytes));
-  } catch (error) {
-    throw invalid(error);
+    const value = JSON.parse(text) as Json;
+    const cut = withoutDeepLevels(text);
+    return cut === text && !SUSPICIOUS.test(text)
+      ? value
+      : (JSON.parse as Parse)(cut, storablePart);
+  } catch (cause) {
+    throw new AppError('bad_request', 'The body is not valid JSON.', { cause });
   }
 }
 
-function invalid(cause: unknown): AppError {
-  return new AppError('bad_request', 'The body is not valid JSON.', { cause });
-}
+const storablePart: Reviver = (_, part, { source }) => {
+  if (typeof part === 'string') return storable(part);
+  if (typeof part === 'number') return isExact(source) ? part : JSON.rawJSON(source);
+  if (!isObject(part) || Object.keys(part).every((key) => storable(key) === key)) return part;
+  return Object.fromEntries(Object.entries(part).map(([key, member]) => [storable(key), member]));
+};
 
-/** Matches `application/x-ndjson`, and the name without `x-`. */
-const LINES = /^application\/(?:x-)?ndjson\s*(?:;|$)/i;
-
-export function isLines(contentType: string | undefined): boolean {
-  return contentType !== undefined && LINES.test(contentType.trim());
-}
-
-const LINES_PER_TURN = 50;
-
-/**
- * Reads lines of JSON as a list. A line that is not JSON becomes text, so that it does not block other lines. A body that is JSON as a
- * whole is read as JSON, because stored bodies have no content type.
- */
-export function* readEventLines(bytes: Buffer): Generator<void, Json> {
-  const text = decoded(bytes);
-  try {
-    return readText(text);
-  } catch (error) {
-    yield;
-    const read: Json[] = [];
-    let isJson = false;
-    for (const part of text.split('\n')) {
-      const line = part.trim();
-      if (line === '') continue;
-      try {
-        read.push(readText(line));
-        isJson = true;
-      } catch {
-        read.push(storable(line));
-      }
-      if (read.length % LINES_PER_TURN === 0) yield;
-    }
-    if (read.length < 2 || !isJson) throw invalid(error);
-    return read;
-  }
-}
-
-function decoded(bytes: Buffer): string {
-  const text = bytes.toString('utf8');
-  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-}
-
-/**
- * Matches an escaped NUL or half of a surrogate pair, and numbers that may change: 16 digits, an exponent, or a negative zero. A match in
- * a string only costs time.
- */
-const SUSPICIOUS = /\\u(?:0000|d[89a-f])|(?:^|[:,[\s])-?(?:[\d.]{16}|[\d.]+e|(?<=-)0)/i;
-
-/** Node passes the source text of each value to the reviver. */
-type Parse = (
-  text: string,
-  reviver: (key: string, value: Json, context: { readonly source: string }) => Json,
-) => Json;
-
-function readText(text: string): Json {
-  const value = JSON.parse(text) as Json;
-  const cut = withoutDeepLevels(text);
-  if (cut === text && !SUSPICIOUS.test(text)) return value;
-  return (JSON.parse as Parse)(cut, (_, part, { source }) => {
-    if (typeof part === 'string') return storable(part);
-    if (typeof part === 'number') return isExact(source) ? part : JSON.rawJSON(source);
-    if (!isObject(part) || Object.keys(part).every(isStorable)) return part;
-    return Object.fromEntries(Object.entries(part).map(([key, member]) => [storable(key), member]));
-  });
-}
-
-/** NUL, or half of a surrogate pair. */
-const UNSTORABLE = /[\0\p{Cs}]/gu;
-
-function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
-}
-
+/** Makes NUL and halves of surrogate pairs visible. */
 function storable(text: string): string {
-  if (isStorable(text)) return text;
   return text.replace(
-    UNSTORABLE,
+    /[\0\p{Cs}]/gu,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-const [OPENS_LIST, CLOSES_LIST, OPENS_OBJECT, CLOSES_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-
+/** Replaces lists and objects below the last level by strings. The text is valid JSON, so a backslash occurs only in a string. */
 function withoutDeepLevels(text: string): string {
   let cut = '';
-  let [levels, copied, start] = [0, 0, 0];
+  let [levels, copied, start, isInString] = [0, 0, 0, false];
   for (let at = 0; at < text.length; at += 1) {
-    const char = text.charCodeAt(at);
-    if (char === QUOTE) at = endOfString(text, at);
-    else if (char === OPENS_LIST || char === OPENS_OBJECT) {
+    const char = text[at];
+    if (char === '"') isInString = !isInString;
+    else if (isInString) at += char === '\\' ? 1 : 0;
+    else if (char === '[' || char === '{') {
       levels += 1;
       if (levels === MOST_LEVELS + 1) start = at;
-    } else if (char === CLOSES_LIST || char === CLOSES_OBJECT) {
+    } else if (char === ']' || char === '}') {
       levels -= 1;
       if (levels !== MOST_LEVELS) continue;
       cut += text.slice(copied, start) + JSON.stringify(text.slice(start, at + 1));
@@ -163,20 +106,4 @@ function withoutDeepLevels(text: string): string {
     }
   }
   return copied === 0 ? text : cut + text.slice(copied);
-}
-
-/** Returns the position of the closing quote of the string that opens at `start`. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end)) {
-    end = text.indexOf('"', end + 1);
-  }
-  return end;
-}
-
-/** True if an odd number of backslashes precedes the quote. */
-function isEscaped(text: string, quote: number): boolean {
-  let first = quote;
-  while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
-  return (quote - first) % 2 === 1;
 }

@@ -64,7 +64,7 @@ export function readAs(format: FormatName | 'auto', event: Json): Alert | undefi
 }
 
 function readerOf({ within, mapping, scale, ...format }: Format): EventReader {
-  const read = alertReader(mapping, 1, within);
+  const read = alertReader(mapping, within);
   const types: Translations = new Map(Object.entries(format.types ?? {}));
   const marks = format.marks.map(test);
   const usual = format.usual.map(({ type, at = '', is }) => ({ type, holds: test({ at, is }) }));

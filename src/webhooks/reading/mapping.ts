@@ -3,16 +3,11 @@ import { inQuotes } from '../../incidents/titles.js';
 import { parsePointer, resolveSteps } from '../../platform/json-pointer.js';
 import { shownStart } from '../../platform/text.js';
 import type { JoinedPointers, Mapping } from '../sources/webhook-source.entity.js';
-import {
-  type ExactNumber,
-  isExactNumber,
-  isList,
-  isObject,
-  type Json,
-  saysSomething,
-  textOf,
-} from './event-json.js';
+import { isList, isObject, type Json, saysSomething, textOf } from './event-json.js';
 import type { Alert } from './words.js';
+
+/** Number of events that are read and settled together. A larger body is settled in parts. */
+export const MOST_EVENTS = 1_000;
 
 /** Step `[userAccount]` or `[threatType=url]`: the first item of a list with this key, and with this value in any case. */
 const MEMBER = /^\[([^\]=]+)(?:=([^\]]*))?\]$/;
@@ -22,21 +17,15 @@ const MEMBER = /^\[([^\]=]+)(?:=([^\]]*))?\]$/;
  * evidence into one list, in any order.
  */
 export function resolve(value: Json, steps: readonly string[]): Json | undefined {
-  let at: Json | undefined = value;
-  for (const step of steps) {
+  return steps.reduce<Json | undefined>((at, step) => {
     const [, key, wanted] = (isList(at) && MEMBER.exec(step)) || [];
-    if (key === undefined) at = resolveSteps(at, [step]) as Json | undefined;
-    else at = itemWith(at as readonly Json[], key, wanted);
-  }
-  return at;
-}
-
-function itemWith(list: readonly Json[], key: string, wanted: string | undefined) {
-  return list.find((item) => {
-    const said = (resolveSteps(item, [key]) ?? null) as Json;
-    if (said === null || wanted === undefined) return said !== null;
-    return textOf(said)?.toLowerCase() === wanted.toLowerCase();
-  });
+    if (key === undefined) return resolveSteps(at, [step]) as Json | undefined;
+    return (at as readonly Json[]).find((item) => {
+      const said = (resolveSteps(item, [key]) ?? null) as Json;
+      if (said === null || wanted === undefined) return said !== null;
+      return textOf(said)?.toLowerCase() === wanted.toLowerCase();
+    });
+  }, value);
 }
 
 interface Place {
@@ -72,25 +61,19 @@ export interface Found {
 const at = ({ event, body }: Found, { fromBody, steps }: Place): Json | undefined =>
   resolve(fromBody ? body : event, steps);
 
-/** Value at a pointer. Text has no spaces at its ends. */
-type Scalar = string | number | boolean | ExactNumber;
-
-/** Returns the value at the place. For a list, returns its first item. */
-function scalarAt(found: Found, place: Place): Scalar | undefined {
+/** Returns the text, number or boolean at the place, or at the first item of a list. */
+function valueAt(found: Found, place: Place): string | boolean | undefined {
   const value = at(found, place);
   const one = isList(value) ? value[0] : value;
-  return typeof one === 'boolean' || typeof one === 'number' || isExactNumber(one)
-    ? one
-    : textOf(one);
+  return typeof one === 'boolean' ? one : textOf(one);
 }
 
 /** Returns the texts of the first way whose places all have texts of at most this length. */
 export function textsAt(found: Found, ways: Ways, longest = Infinity): string[] | undefined {
   for (const places of ways) {
-    const texts = places.map((place) => textOf(scalarAt(found, place)));
-    if (texts.every((text) => text !== undefined && text.length <= longest)) {
-      return texts as string[];
-    }
+    const texts = places.map((place) => valueAt(found, place));
+    const fits = (text: unknown) => typeof text === 'string' && text.length <= longest;
+    if (texts.every(fits)) return texts as string[];
   }
   return undefined;
 }
@@ -99,72 +82,63 @@ export function textsAt(found: Found, ways: Ways, longest = Infinity): string[] 
 const LONGEST_TEXT = 1_000;
 /** A longer lifted text is cut. The event keeps the whole text. */
 const LONGEST_LIFTED = 2_000;
-/** Limit for the lifted texts of all events of a body together. */
-const ALL_LIFTED = 4 * 1024 * 1024;
+/** Limit for the lifted texts of an event together, because many events may share a long text of their body. */
+const ALL_LIFTED = 8_192;
 
-/** @param events number of events to read */
-export function alertReader(
-  mapping: Mapping,
-  events: number,
-  within?: readonly string[],
-): (found: Found) => Alert {
-  const [title, severity, eventId, type] = [
-    mapping.title,
-    mapping.severity,
-    mapping.event_id,
-    mapping.type,
-  ].map((pointers) => waysOf(pointers, within)) as [Ways, Ways, Ways, Ways];
-  const lifts = Object.entries(mapping.lift ?? {}).map(
-    ([key, pointers]) => [key, waysOf(pointers, within)] as const,
-  );
-  const share = Math.floor(ALL_LIFTED / Math.max(1, events * lifts.length));
-  const longest = Math.min(LONGEST_LIFTED, share);
+export function alertReader(mapping: Mapping, within?: readonly string[]): (found: Found) => Alert {
+  const { title, severity, event_id, type, lift = {} } = mapping;
+  const ways = {
+    title: waysOf(title, within),
+    severity: waysOf(severity, within),
+    id: waysOf(event_id, within),
+    type: waysOf(type, within),
+    lift: Object.entries(lift).map(([key, pointers]) => [key, waysOf(pointers, within)] as const),
+  };
 
   return (found) => {
-    const lift: Record<string, Scalar> = {};
-    for (const [key, ways] of lifts) {
-      const value = liftedAt(found, key, ways);
-      if (value !== undefined) lift[key] = cut(value, longest);
+    const lifted: Record<string, string> = {};
+    let room = ALL_LIFTED;
+    const put = (key: string, text: string | undefined) => {
+      if (!text || room === 0 || Object.hasOwn(lifted, key)) return;
+      lifted[key] = shownStart(text, Math.min(LONGEST_LIFTED, room));
+      room -= lifted[key].length;
+    };
+    for (const [key, places] of ways.lift) {
+      put(key, liftedAt(found, key, places));
       // A mail may have several recipients, each with a copy in the mailbox.
-      const all = key === 'recipient' && addressList(listAt(found, ways));
-      if (all) lift['recipients'] ??= cut(all, longest);
+      if (key === 'recipient') put('recipients', addressList(listAt(found, places)));
     }
-    const id = textsAt(found, eventId, LONGEST_TEXT);
+    const id = textsAt(found, ways.id, LONGEST_TEXT);
     // A joined id is JSON, so that "a b" with "c" differs from "a" with "b c". The lifted id is plain text for people.
-    if (id && id.length > 1) lift['event_id'] ??= cut(id.join(' '), longest);
-    const said = textsAt(found, severity, LONGEST_TEXT)?.[0];
-    const words = type.flatMap((way) => textsAt(found, [way], LONGEST_TEXT) ?? []);
+    if (id && id.length > 1) put('event_id', id.join(' '));
+    const said = textsAt(found, ways.severity, LONGEST_TEXT)?.[0];
+    const words = ways.type.flatMap((way) => textsAt(found, [way], LONGEST_TEXT) ?? []);
     return {
       event: found.event,
       usualType: 'other',
-      title: titleOf(textsAt(found, title), lift['subject']),
+      title: titleOf(textsAt(found, ways.title), lifted['subject']),
       eventId: id && (id.length === 1 ? id[0] : JSON.stringify(id)),
       words: words.length > 0 ? [...new Set(words)] : undefined,
       severity: said === undefined ? undefined : { said },
-      lift: Object.keys(lift).length > 0 ? lift : undefined,
+      lift: Object.keys(lifted).length > 0 ? lifted : undefined,
     };
   };
 }
 
-function liftedAt(found: Found, key: string, ways: Ways): Scalar | undefined {
+function liftedAt(found: Found, key: string, ways: Ways): string | undefined {
   for (const [place] of ways) {
-    const value = place && scalarAt(found, place);
-    if (value !== undefined && fieldValue(key, textOf(value) ?? value) !== undefined) return value;
+    const value = valueAt(found, place!);
+    if (fieldValue(key, value) !== undefined) return String(value);
   }
   return undefined;
 }
 
 function listAt(found: Found, ways: Ways): readonly Json[] {
-  return ways.map(([place]) => place && at(found, place)).find(isList) ?? [];
-}
-
-function cut(value: Scalar, longest: number): Scalar {
-  const text = textOf(value);
-  return text === undefined || text.length <= longest ? value : shownStart(text, longest);
+  return ways.map(([place]) => at(found, place!)).find(isList) ?? [];
 }
 
 /** Quotes the subject, because the sender of the mail wrote the subject and could imitate text of the tool. */
-function titleOf(texts: readonly string[] | undefined, subject?: Scalar): string | undefined {
+function titleOf(texts: readonly string[] | undefined, subject?: string): string | undefined {
   return texts
     ?.map((text) => (text === subject ? inQuotes(text) : shownStart(text, LONGEST_TEXT)))
     .join(' - ');
@@ -184,10 +158,10 @@ export function readsIn(mapping: Mapping, name: string): boolean {
 
 /** True if the list of events exists and no list of the body has an item, as in an empty page of a poller. */
 export function isEmptyByMapping({ items }: Mapping, body: Json): boolean {
+  const ways = waysOf(items);
   const bodies = isList(body) ? body.filter(saysSomething) : [body];
-  const leadsToList = (one: Json) =>
-    waysOf(items).some(([place]) => place && isList(resolve(one, place.steps)));
-  return bodies.every(leadsToList) && listsIn(body).every(isHollow);
+  const isPage = (one: Json) => ways.some(([place]) => isList(resolve(one, place!.steps)));
+  return bodies.every(isPage) && listsIn(body).every(isHollow);
 }
 
 /** True if the list has no item. An item with lists, such as a page of results, counts by its lists. */
@@ -203,43 +177,23 @@ function listsIn(value: Json): readonly (readonly Json[])[] {
   return isObject(value) ? Object.values(value).flatMap(listsIn) : [];
 }
 
-const ITEMS_PER_TURN = 200;
-
 /** Finds the events. Each item of a list is a body, unless the mapping reads the list as a whole. */
-export function* eventsOf(mapping: Mapping, body: Json): Generator<void, readonly Found[]> {
+export function eventsOf(mapping: Mapping, body: Json): readonly Found[] {
   const items = mapping.items === undefined ? undefined : waysOf(mapping.items);
-  const whole = yield* eventsIn(items, body);
+  const whole = eventsIn(items, body);
   if (!isList(body)) return whole;
-  yield;
-  const read = alertReader(mapping, 1);
-  for (const [index, found] of whole.entries()) {
-    if (isTold(read(found))) return whole;
-    if (index % ITEMS_PER_TURN === 0) yield;
-  }
-  const all: Found[] = [];
-  for (const [index, member] of body.entries()) {
-    if (index % ITEMS_PER_TURN === 0) yield;
-    if (!saysSomething(member)) continue;
-    const events = yield* eventsIn(items, member);
-    if (events.length === 0) all.push({ event: member, body: member });
-    else for (const event of events) all.push(event);
-  }
-  return all;
+  const read = alertReader(mapping);
+  if (whole.slice(0, MOST_EVENTS).some((found) => isTold(read(found)))) return whole;
+  return body.filter(saysSomething).flatMap((member) => {
+    const events = eventsIn(items, member);
+    return events.length > 0 ? events : [{ event: member, body: member }];
+  });
 }
 
-function* eventsIn(items: Ways | undefined, body: Json): Generator<void, readonly Found[]> {
+function eventsIn(items: Ways | undefined, body: Json): readonly Found[] {
   if (items === undefined) return [{ event: body, body }];
-  const members: Found[] = [];
-  let first: Json | undefined;
-  for (const [place] of items) {
-    const value = place && resolve(body, place.steps);
-    if (isObject(value)) first ??= value;
-    if (!isList(value)) continue;
-    for (const [index, event] of value.entries()) {
-      if (index % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) yield;
-      if (saysSomething(event)) members.push({ event, body });
-    }
-  }
-  if (members.length > 0) return members;
-  return first === undefined ? [] : [{ event: first, body }];
+  const values = items.map(([place]) => resolve(body, place!.steps));
+  const members = values.filter(isList).flatMap((list) => list.filter(saysSomething));
+  const only = members.length > 0 ? undefined : values.find(isObject);
+  return (only ? [only] : members).map((event) => ({ event, body }));
 }

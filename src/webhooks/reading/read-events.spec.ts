@@ -1,19 +1,18 @@
 import type { ReadingRules } from '../sources/webhook-source.entity.js';
 import type { Json } from './event-json.js';
-import { atOnce } from '../../platform/concurrency/semaphore.js';
-import { incidentOf, isUnfit, openBody, type ReadEvent, readEvents } from './read-events.js';
+import { incidentOf, isUnfit, openBody, type ReadEvent } from './read-events.js';
 
 const source = { source: 'siem' };
 const byMapping = (mapping: ReadingRules['mapping']) =>
   ({ ...source, format: 'mapping', mapping }) as const;
 
-function all(rules: Parameters<typeof readEvents>[0], body: Json): ReadEvent[] {
-  const read = readEvents(rules, body);
+function all(rules: ReadingRules, body: Json): ReadEvent[] {
+  const read = openBody(rules, body).read();
   if (isUnfit(read)) throw new Error(read);
   return read;
 }
 
-function only(rules: Parameters<typeof readEvents>[0], body: Json) {
+function only(rules: ReadingRules, body: Json) {
   const [event, ...others] = all(rules, body);
   expect(others).toEqual([]);
   return event!;
@@ -68,13 +67,13 @@ describe('the events of a body', () => {
     const alert = (id: string) => ({ event_type: 'malware', data: { alert_id: id } });
     const rules = { ...source, format: 'auto', incident_type: 'intrusion' } as const;
     const body = [alert('a'), null, { other: 1 }, alert('b'), 'broken'];
-    expect(atOnce(openBody(rules, body)).count).toBe(4);
+    expect(openBody(rules, body).count).toBe(4);
     const types = all(rules, body).map(({ incident }) => incident.incident_type);
     expect(types).toEqual(['malware', 'intrusion', 'malware', 'intrusion']);
     expect(JSON.parse(all(rules, body)[3]!.incident.raw_data)).toEqual({ event: 'broken' });
-    expect(readEvents(rules, [{ other: 1 }])).toBe('The body fits no known format.');
-    expect(readEvents(rules, [])).toBe('The body fits no known format.');
-    expect(readEvents(rules, body, { done: 2, most: 1 })).toHaveLength(1);
+    expect(openBody(rules, [{ other: 1 }]).read()).toBe('The body fits no known format.');
+    expect(openBody(rules, []).read()).toBe('The body fits no known format.');
+    expect(openBody(rules, body).read({ done: 2, most: 1 })).toHaveLength(1);
   });
 
   it('have different keys for an id and for content that looks like the id', () => {
@@ -109,15 +108,15 @@ describe('the events of a body', () => {
   });
 
   it('given no mapping → there are none', () => {
-    expect(readEvents(byMapping(undefined), { a: 1 })).toEqual(expect.any(String));
+    expect(openBody(byMapping(undefined), { a: 1 }).read()).toEqual(expect.any(String));
   });
 
   it('are read in parts if there are more than 1 000', () => {
     const rules = byMapping({ items: '/a', title: '/t' });
     const body = { a: Array.from({ length: 1_001 }, (_, t) => ({ t })) };
-    expect(atOnce(openBody(rules, body)).count).toBe(1_001);
+    expect(openBody(rules, body).count).toBe(1_001);
     expect(all(rules, body)).toHaveLength(1_000);
-    expect(readEvents(rules, body, { done: 1_000, most: 1_000 })).toHaveLength(1);
+    expect(openBody(rules, body).read({ done: 1_000, most: 1_000 })).toHaveLength(1);
   });
 
   it('do not include gaps of a list', () => {

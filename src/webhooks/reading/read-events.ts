@@ -2,31 +2,23 @@ import { hash } from 'node:crypto';
 import { fieldsFrom } from '../../incidents/incident-fields.js';
 import { type NewIncident, type Severity, severityRises } from '../../incidents/incident.js';
 import { incidentTitle, titleOfTool } from '../../incidents/titles.js';
-import { atOnce } from '../../platform/concurrency/semaphore.js';
+import type { SettlingProgress } from '../events/webhook-event.entity.js';
 import type { EventFormatName, ReadingRules } from '../sources/webhook-source.entity.js';
 import { readAs } from './formats.js';
+import { isList, isObject, type Json, type JsonObject, saysSomething } from './event-json.js';
 import {
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  readEventJson,
-  readEventLines,
-  saysSomething,
-  textOf,
-} from './event-json.js';
-import { alertReader, eventsOf, type Found, isEmptyByMapping, isTold, readsIn } from './mapping.js';
+  alertReader,
+  eventsOf,
+  type Found,
+  isEmptyByMapping,
+  isTold,
+  MOST_EVENTS,
+  readsIn,
+} from './mapping.js';
 import { overWordOf } from './news.js';
 import { type Alert, knownType, severityOf, typeOf } from './words.js';
 
-/** Number of events that are read and settled together. A larger body is settled in parts. */
-export const MOST_EVENTS = 1_000;
-
-export interface Part {
-  /** Number of events before the part. */
-  readonly done: number;
-  readonly most: number;
-}
+type Part = Pick<SettlingProgress, 'done' | 'most'>;
 
 const FIRST_PART: Part = { done: 0, most: MOST_EVENTS };
 
@@ -52,51 +44,29 @@ export interface OpenBody {
   read(part?: Part): ReadEvent[] | string;
 }
 
-export function* openBody(rules: ReadingRules, body: Json): Generator<void, OpenBody> {
+export function openBody(rules: ReadingRules, body: Json): OpenBody {
   const { format } = rules;
-  const mapping = rules.mapping ?? {};
-  yield;
-  const events =
-    format === 'mapping'
-      ? yield* eventsOf(mapping, body)
-      : (isList(body) ? body.filter(saysSomething) : [body]).map((event) => ({ event, body }));
-  yield;
-  const alertsIn = (part = FIRST_PART): Alert[] | undefined => {
-    const found = events.slice(part.done, part.done + part.most);
-    const read =
-      format === 'mapping'
-        ? alertReader(mapping, found.length)
-        : ({ event }: Found) => readAs(format, event) ?? { event, usualType: 'other' };
-    const alerts = found.map(read);
+  const mapping = format === 'mapping' ? (rules.mapping ?? {}) : undefined;
+  const members = isList(body) ? body.filter(saysSomething) : [body];
+  const events = mapping ? eventsOf(mapping, body) : members.map((event) => ({ event, body }));
+  const alertOf = mapping
+    ? alertReader(mapping)
+    : ({ event }: Found) => readAs(format as Formats, event) ?? { event, usualType: 'other' };
+  const alertsIn = ({ done, most } = FIRST_PART): Alert[] | undefined => {
+    const alerts = events.slice(done, done + most).map(alertOf);
     // Only the first part decides if the body fits. Beside events that fit, an event that does not fit may be important.
-    const decides = part.done === 0 && part.most >= MOST_EVENTS;
+    const decides = done === 0 && most >= MOST_EVENTS;
     return !decides || alerts.some(isTold) ? alerts : undefined;
   };
-  // An event with empty lists has a title or a severity, unlike a page of results.
-  const isEmptyPage = format === 'mapping' && isEmptyByMapping(mapping, body) && !alertsIn();
   return {
-    isEmpty: isEmptyPage || (isList(body) && !body.some(saysSomething)),
+    // An event with empty lists has a title or a severity, unlike a page of results.
+    isEmpty: members.length === 0 || (!!mapping && isEmptyByMapping(mapping, body) && !alertsIn()),
     count: events.length,
-    read: (part) => {
-      const alerts = alertsIn(part);
-      return alerts?.map((alert) => readEvent(rules, alert)) ?? unfitWords(format);
-    },
+    read: (part) => alertsIn(part)?.map((alert) => readEvent(rules, alert)) ?? unfitWords(format),
   };
 }
 
-/** Reads JSON and, by default, lines of JSON, because stored bodies have no content type. */
-export function* openBytes(
-  rules: ReadingRules,
-  bytes: Buffer,
-  isLines = true,
-): Generator<void, OpenBody> {
-  const json = isLines ? yield* readEventLines(bytes) : readEventJson(bytes);
-  return yield* openBody(rules, json);
-}
-
-export function readEvents(rules: ReadingRules, body: Json, part?: Part): ReadEvent[] | string {
-  return atOnce(openBody(rules, body)).read(part);
-}
+type Formats = Exclude<EventFormatName, 'mapping'>;
 
 /** Returns the incident that the event creates. An alert that has ended gets the minimum severity of the source. */
 export function incidentOf({ incident, overWord, minSeverity = 'low' }: ReadEvent): NewIncident {
@@ -116,17 +86,12 @@ function unfitWords(format: EventFormatName): string {
 }
 
 function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
-  const { event, eventId, lift = {} } = alert;
+  const { event, eventId, lift } = alert;
   const { severity: said, unknownWord } = severityOf(alert.severity, rules.severity_mapping);
   const { source, format, mapping, min_severity: minSeverity = said } = rules;
   const incident_type = typeOf(alert, rules);
   const rawData = isObject(event) ? event : { event };
-  const fields = fieldsFrom(
-    Object.entries({ event_id: eventId, ...lift }).map(([key, value]) => [
-      key,
-      textOf(value) ?? value,
-    ]),
-  );
+  const fields = fieldsFrom(Object.entries({ event_id: eventId, ...lift }));
   const told = { ...withoutMapped(rawData, rules), ...fields };
   const title =
     // A title such as `malware` adds nothing to the type.
@@ -167,6 +132,4 @@ function withoutMapped(rawData: JsonObject, { mapping }: ReadingRules): JsonObje
   return Object.fromEntries(Object.entries(rawData).filter(([key]) => !Object.hasOwn(lift, key)));
 }
 
-function sha256(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
-}
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

@@ -1,17 +1,12 @@
-import { Ajv, type ErrorObject } from 'ajv';
 import { INCIDENT_TYPE, SEVERITIES } from '../../incidents/incident.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
-import { parsePointer } from '../../platform/json-pointer.js';
 import { shownName } from '../../platform/text.js';
 import type { ReadingRules } from '../sources/webhook-source.entity.js';
 import { RANGE } from './words.js';
 
 const MOST_POINTERS = 10;
-const POINTER = {
-  type: 'string',
-  maxLength: 512,
-  pattern: '^\\^?(/([^~\\x00]|~[01])*)?$',
-};
+const MOST_LIFTED = 32;
+const POINTER = { type: 'string', maxLength: 512, pattern: '^\\^?(/([^~\\x00]|~[01])*)?$' };
 const oneOrMany = (items: object, description?: string) => ({
   description,
   // From a oneOf with a list, some generators create code that does not compile.
@@ -38,88 +33,82 @@ export const MAPPING_CONTRACT = {
       type: 'object',
       description: 'Pointers to the values of `fields`.',
       additionalProperties: oneOrMany(POINTER),
-      maxProperties: 32,
+      maxProperties: MOST_LIFTED,
     },
   },
 };
 
+/** Levels of lists in the pointers of a mapping. */
+const LEVELS = new Map(Object.entries({ items: 1, title: 2, severity: 1, event_id: 2, type: 1 }));
 /** A mapping without any of these fields cannot recognise an event. */
 const TELLING = ['title', 'severity', 'event_id', 'type'];
-
-type Problem = readonly [code: string, text: string];
-const NO_POINTER: Problem = ['json_pointer', 'must be a JSON pointer, such as /alert/title'];
-const NO_OBJECT: Problem = ['is_json_object', 'must be an object'];
-const SIZE: Problem = ['size', 'has no entries, or too many'];
-const PROBLEMS: Readonly<Record<string, Problem>> = {
-  type: NO_POINTER,
-  pattern: NO_POINTER,
-  maxLength: ['max_length', 'is too long'],
-  minItems: SIZE,
-  maxItems: SIZE,
-  maxProperties: SIZE,
-  additionalProperties: ['unknown_field', 'is not a known field'],
-  anyOf: ['required', `must have at least one of: ${TELLING.join(', ')}`],
-  enum: ['is_in', `must be one of: ${SEVERITIES.join(', ')}`],
-};
-const wrong = (text: string): { problem: Problem } => ({ problem: ['matches', `must be ${text}`] });
-
+const MOST_WORDS = 100;
+const LONGEST_WORD = 64;
 /** Matches numbers with signs between them, which are neither a word nor a range. */
-const LIKE_A_RANGE = String.raw`^[\s\d.,<>=–…+-]*\d[\s\d.,<>=–…+-]*$`;
-const RANGE_KEY = { pattern: RANGE.source, ...wrong('a word, a number, or a range such as 0-39') };
-
-const ajv = new Ajv({ allErrors: true, ownProperties: true, strict: false, verbose: true });
-ajv.addKeyword({
-  keyword: 'x-alternatives',
-  macro: ([one, list]: readonly object[]) => ({ if: { type: 'array' }, then: list, else: one }),
-});
-const { properties } = MAPPING_CONTRACT;
-const LIFT_KEY = { pattern: '^[a-z][a-z0-9_]{0,63}$', ...wrong('a key of a-z, 0-9 and _') };
-const wordsTo = (values: object, keys: object = {}) => ({
-  type: 'object',
-  problem: NO_OBJECT,
-  maxProperties: 100,
-  propertyNames: { pattern: String.raw`[^\s_-]`, maxLength: 64, ...wrong('a word'), ...keys },
-  additionalProperties: values,
-});
-const validate = ajv.compile({
-  properties: {
-    mapping: {
-      ...MAPPING_CONTRACT,
-      type: 'object',
-      problem: NO_OBJECT,
-      anyOf: TELLING.map((name) => ({ required: [name] })),
-      properties: {
-        ...properties,
-        lift: { ...properties.lift, problem: NO_OBJECT, propertyNames: LIFT_KEY },
-      },
-    },
-    severity_mapping: wordsTo(
-      { enum: SEVERITIES },
-      { if: { pattern: LIKE_A_RANGE }, then: RANGE_KEY },
-    ),
-    type_mapping: wordsTo({
-      type: 'string',
-      pattern: INCIDENT_TYPE.source,
-      ...wrong('an incident type'),
-    }),
-  },
-});
+const LIKE_A_RANGE = /^[\s\d.,<>=–…+-]*\d[\s\d.,<>=–…+-]*$/;
 
 /** Returns the problems of the reading settings of a source. `null` means absent. */
 export function readingProblems(rules: Partial<ReadingRules>): FieldError[] {
-  const given = Object.entries(rules).filter(([, value]) => value !== null && value !== undefined);
-  validate(Object.fromEntries(given));
-  return (validate.errors ?? []).flatMap(problemOf);
-}
+  const problems: FieldError[] = [];
+  const add = (field: string, code: string, text: string) =>
+    void problems.push({ field, code, message: `${field} ${text}.` });
+  const addSize = (field: string) => add(field, 'size', 'has no entries, or too many');
 
-/** Errors of other keywords repeat an error of a subschema. */
-function problemOf({ keyword, instancePath, propertyName, params, parentSchema }: ErrorObject) {
-  const { problem } = parentSchema as { readonly problem?: Problem };
-  const known = PROBLEMS[keyword];
-  if (!known) return [];
-  const [code, text] = (known === NO_POINTER && problem) || known;
-  const { additionalProperty } = params as { readonly additionalProperty?: string };
-  const name = propertyName ?? additionalProperty ?? [];
-  const field = [...parsePointer(instancePath)!, name].flat().map(shownName).join('.');
-  return [{ field, code, message: `${field} ${text}.` }];
+  /** Returns each member of the object with its path. */
+  const membersOf = (value: unknown, path: string, most = Infinity) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      add(path, 'is_json_object', 'must be an object');
+      return [];
+    }
+    const members = Object.entries(value) as [string, unknown][];
+    if (members.length > most) addSize(path);
+    return members.map(([key, member]) => [key, member, `${path}.${shownName(key)}`] as const);
+  };
+
+  const checkPointers = (value: unknown, path: string, levels = 1): void => {
+    if (Array.isArray(value) && levels > 0) {
+      if (value.length === 0 || value.length > MOST_POINTERS) addSize(path);
+      else value.forEach((one, at) => checkPointers(one, `${path}.${at}`, levels - 1));
+    } else if (typeof value !== 'string' || !new RegExp(POINTER.pattern).test(value)) {
+      add(path, 'json_pointer', 'must be a JSON pointer, such as /alert/title');
+    } else if (value.length > POINTER.maxLength) add(path, 'max_length', 'is too long');
+  };
+
+  const checkWords = (name: 'severity_mapping' | 'type_mapping') => {
+    const isSeverity = name === 'severity_mapping';
+    for (const [word, meaning, path] of membersOf(rules[name], name, MOST_WORDS)) {
+      if (!/[^\s_-]/.test(word)) add(path, 'matches', 'must be a word');
+      if (word.length > LONGEST_WORD) add(path, 'max_length', 'is too long');
+      if (isSeverity && LIKE_A_RANGE.test(word) && !RANGE.test(word)) {
+        add(path, 'matches', 'must be a word, a number, or a range such as 0-39');
+      }
+      if (isSeverity && !SEVERITIES.some((severity) => severity === meaning)) {
+        add(path, 'is_in', `must be one of: ${SEVERITIES.join(', ')}`);
+      }
+      if (!isSeverity && !(typeof meaning === 'string' && INCIDENT_TYPE.test(meaning))) {
+        add(path, 'matches', 'must be an incident type');
+      }
+    }
+  };
+
+  const { mapping, severity_mapping, type_mapping } = rules;
+  if (mapping) {
+    for (const [key, value, path] of membersOf(mapping, 'mapping')) {
+      if (LEVELS.has(key)) checkPointers(value, path, LEVELS.get(key));
+      else if (key !== 'lift') add(path, 'unknown_field', 'is not a known field');
+      else {
+        for (const [field, pointers, at] of membersOf(value, path, MOST_LIFTED)) {
+          const isKey = /^[a-z][a-z0-9_]{0,63}$/.test(field);
+          if (!isKey) add(at, 'matches', 'must be a key of a-z, 0-9 and _');
+          checkPointers(pointers, at);
+        }
+      }
+    }
+    if (problems.length === 0 && !TELLING.some((name) => Object.hasOwn(mapping, name))) {
+      add('mapping', 'required', `must have at least one of: ${TELLING.join(', ')}`);
+    }
+  }
+  if (severity_mapping) checkWords('severity_mapping');
+  if (type_mapping) checkWords('type_mapping');
+  return problems;
 }

@@ -18,7 +18,7 @@ export interface Alert {
   readonly types?: Translations;
   readonly usualType: string;
   readonly severity?: SaidSeverity;
-  readonly lift?: Readonly<Record<string, Json>>;
+  readonly lift?: Readonly<Record<string, string>>;
 }
 
 /** Severity in the words of the event, such as `High` or `72`. */

@@ -1,31 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import type { InsertedIncident } from '../../incidents/incident-creation.js';
+import { type Incident, severityRises, type SourceStatus } from '../../incidents/incident.js';
+import { Incidents } from '../../incidents/incidents.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { IncidentReports } from '../../incidents/reports/incident-reports.js';
 import {
   IncidentTimeline,
   type NewTimelineEntry,
 } from '../../incidents/timeline/incident-timeline.js';
-import { shownStart } from '../../platform/text.js';
-import { type Incident, severityRises, type SourceStatus } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
-import { Incidents } from '../../incidents/incidents.js';
-import { IncidentReports } from '../../incidents/reports/incident-reports.js';
 import { titleWithoutDetails } from '../../incidents/titles.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import { shownStart } from '../../platform/text.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import type { Json } from '../reading/event-json.js';
-import { incidentOf, type ReadEvent } from '../reading/read-events.js';
 import { KnownSayings, saysOpen } from '../reading/news.js';
+import { incidentOf, type ReadEvent } from '../reading/read-events.js';
 import { type Arrival, principalOf } from './receipt.js';
 
-/** Timeline event of an update. The subject is the receipt. */
-export const EVENT_UPDATED = 'event_updated';
-
-const LEFT_RESOLVED = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
-
 const SYSTEM = 'system';
+
+const parse = (text: string) => JSON.parse(text) as Json;
 
 /** Stores later events of an incident as reports, and applies them to the incident in the caller's transaction. */
 @Injectable()
@@ -50,18 +47,16 @@ export class FurtherReports {
   ): Promise<void> {
     let incident = await this.incidents.lockForUpdate(tx, incidentId);
     if (!incident) return;
+    const { raw_data } = incident;
     const [newest] = (await this.reports.toJudge([incidentId], tx)).get(incidentId) ?? [];
-    // Each text may be megabytes long, so each text is parsed in a separate turn of the event loop.
-    const parse = (text: string) => this.turns.run(() => JSON.parse(text) as Json);
-    const first = await parse(incident.raw_data);
-    const latest = newest && (await parse(newest.raw_data));
-    const known = await this.turns.run(() => new KnownSayings(first, latest));
+    // Each text may have a megabyte, so the event loop gets a turn after each comparison.
+    const known = await this.turns.run(
+      () => new KnownSayings(parse(raw_data), newest && parse(newest.raw_data)),
+    );
     let triage: ReadEvent['incident']['triage'];
     for (const event of events) {
-      const isNews = await this.turns.run(() =>
-        known.add(JSON.parse(event.incident.raw_data) as Json),
-      );
-      const news = newsOf(incident, event, isNews);
+      const saysMore = await this.turns.run(() => known.add(parse(event.incident.raw_data)));
+      const news = newsOf(incident, event, saysMore);
       incident = await this.addOne(tx, arrival, event, incident, news);
       if (news) triage = event.incident.triage;
     }
@@ -81,38 +76,35 @@ export class FurtherReports {
     const incidentId = before.id;
     const by = principalOf(source);
     const about = { type: 'webhook_event', id };
-    const { severity, fields, raw_data, title: reportedTitle } = event.incident;
+    const { severity, fields, raw_data } = event.incident;
     const report = { incident_id: incidentId, source, severity, webhook_event_id: id, raw_data };
     await this.reports.add(tx, report);
 
     const source_status = statusAfter(before, event);
     const rises = severityRises(before.severity, severity);
     const reopens = news === 'reopens' && this.settings.reopenOnUpdate;
-    const wantsJudgement = news && (rises || event.overWord === undefined);
     const isOpen = before.status !== 'resolved' || reopens;
-    const stays = wantsJudgement && isOpen && isCalmByPerson(before) && verdictStays(before);
-    const reported = `${source}: ${shownStart(reportedTitle, 120)}, severity ${severity}.`;
+    const stays = news && isOpen && (rises || event.overWord === undefined) && verdictStays(before);
     const adds = Object.keys(fields).filter((name) => before.fields[name] === undefined);
 
-    const note = (entry: string, summary: string, actor = SYSTEM): NewTimelineEntry => {
-      return { incidentId, event: entry, actor, summary, subject: about };
-    };
+    const entries: NewTimelineEntry[] = [];
+    const note = (entry: string, summary: string, actor = SYSTEM) =>
+      void entries.push({ incidentId, event: entry, actor, summary, subject: about });
     const more = adds.length > 0 ? ` It adds ${adds.join(', ')}.` : '';
     const sent = `${source} sent the event again with other content, severity ${severity}.${more}`;
-    const entries = [
-      note(EVENT_UPDATED, sent, by),
-      ...unknownSeverityEntries(incidentId, by, event),
-    ];
+    note('event_updated', sent, by);
+    entries.push(...unknownSeverityEntries(incidentId, by, event));
     if (source_status) {
       const state = source_status === 'resolved' ? `over (${event.overWord})` : 'open again';
-      entries.push(
-        note(`source_${source_status}`, `${source} says that its alert is ${state}.`, by),
-      );
+      note(`source_${source_status}`, `${source} says that its alert is ${state}.`, by);
     }
-    if (news === 'reopens' && !reopens) entries.push(note('update_of_resolved', LEFT_RESOLVED));
+    if (news === 'reopens' && !reopens) {
+      const left = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
+      note('update_of_resolved', left);
+    }
     if (stays) {
       const judge = before.verdict?.decided_by;
-      entries.push(note('update_of_judged', `${source} reports more than ${judge} knew. ${stays}`));
+      note('update_of_judged', `${source} reports more than ${judge} knew. ${stays}`);
     }
     await this.timeline.add(tx, ...entries);
     // News without a new field also changes the incident, so that `updated_at` and `incident.updated` report the news.
@@ -125,6 +117,7 @@ export class FurtherReports {
       fields,
       source_status,
     };
+    const reported = `${source}: ${shownStart(event.incident.title, 120)}, severity ${severity}.`;
     const because = stays ? `${reported} ${stays}` : reported;
     const origin = { by: reopens ? SYSTEM : by, byPerson: false, about, because };
     return await this.changes.change(tx, before, wanted, origin);
@@ -141,22 +134,15 @@ export class FurtherReports {
 type News = 'reopens' | 'tells' | undefined;
 
 /** A higher severity is always news. An alert that its tool has closed does not reopen an incident. */
-function newsOf(
-  { status, severity: before }: Incident,
-  { incident: { severity }, overWord }: ReadEvent,
-  saysMore: boolean,
-): News {
-  const rises = severityRises(before, severity);
+function newsOf(before: Incident, { incident, overWord }: ReadEvent, saysMore: boolean): News {
+  const rises = severityRises(before.severity, incident.severity);
   if (!rises && !saysMore) return undefined;
-  return status === 'resolved' && (rises || overWord === undefined) ? 'reopens' : 'tells';
+  return before.status === 'resolved' && (rises || overWord === undefined) ? 'reopens' : 'tells';
 }
 
-/** True if a person gave the verdict, and the verdict is not malicious. */
-function isCalmByPerson({ verdict, verdict_by_person }: Incident): boolean {
-  return verdict_by_person && verdict?.classification !== 'malicious';
-}
-
-function verdictStays({ verdict }: Incident): string {
+/** Returns a sentence if a person gave the verdict, and the verdict is not malicious. */
+function verdictStays({ verdict, verdict_by_person }: Incident): string | undefined {
+  if (!verdict_by_person || verdict?.classification === 'malicious') return undefined;
   const judged = verdict ? `${verdict.decided_by} judged it ${verdict.classification}. ` : '';
   return `${judged}The verdict stays, and no playbook runs by itself, until a person judges again.`;
 }
@@ -173,8 +159,7 @@ export function entriesOfNew(
   const lowered =
     severity === counted ? '.' : `: its severity ${severity} counts as ${counted} here.`;
   const summary = `${source} says that its alert is over (${overWord})${lowered}`;
-  const entry = { incidentId: id, event: 'source_resolved', actor: created_by, summary };
-  return [...entries, entry];
+  return [...entries, { incidentId: id, event: 'source_resolved', actor: created_by, summary }];
 }
 
 /** Returns the status of the alert after a later event, or `undefined` if the event does not change the status. */
@@ -183,8 +168,7 @@ function statusAfter(
   { incident, overWord }: ReadEvent,
 ): SourceStatus | undefined {
   if (overWord !== undefined) return source_status === 'resolved' ? undefined : 'resolved';
-  if (source_status !== 'resolved') return undefined;
-  return saysOpen(JSON.parse(incident.raw_data) as Json) ? 'open' : undefined;
+  return source_status === 'resolved' && saysOpen(parse(incident.raw_data)) ? 'open' : undefined;
 }
 
 function unknownSeverityEntries(

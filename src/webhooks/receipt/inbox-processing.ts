@@ -7,7 +7,12 @@ import { AuditLog } from '../../audit/audit-log.js';
 import type { Principal } from '../../auth/principal.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { isDatabaseUnavailable, isLostRace } from '../../platform/database/sqlstate.js';
-import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../../platform/database/transactions.js';
 import { AppError, NotFoundError, toAppError } from '../../platform/errors/app-error.js';
 import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
 import { isUuid } from '../../platform/ids.js';
@@ -15,7 +20,8 @@ import { AgainOutcome, type Kind, type NewWork } from '../../platform/work/kind.
 import { Work } from '../../platform/work/work.js';
 import { type SettlingProgress, WebhookEventEntity } from '../events/webhook-event.entity.js';
 import { WebhookEvents } from '../events/webhook-events.js';
-import { isUnfit, MOST_EVENTS, openBytes, type OpenBody } from '../reading/read-events.js';
+import { readEventJson } from '../reading/event-json.js';
+import { isUnfit, openBody, type OpenBody } from '../reading/read-events.js';
 import { WebhookSourceEntity } from '../sources/webhook-source.entity.js';
 import { InboxRepository, type UnsettledEvent } from './inbox.repository.js';
 import {
@@ -42,18 +48,13 @@ export function workOn(sources: readonly string[]): NewWork<Queue>[] {
     .map((source) => ({ ref: hash('md5', source), data: { source } }));
 }
 
-const NO_SOURCE = 'Its source is no longer registered.';
+/** Returns false if the body has more parts. */
+type Settle = (tx: Tx, event: UnsettledEvent) => Promise<boolean>;
+
 const PLACES = 4;
 const TURN_MS = 1_000;
 /** Maximum number of bodies of a source that one transaction settles. */
 const MOST_TOGETHER = 20;
-
-interface Failure {
-  readonly event: string;
-  readonly source: string;
-  readonly code: ErrorCode;
-  readonly why: string;
-}
 
 /** Settles the events in the inbox: queued events, and failed events that an analyst replays. */
 @Injectable()
@@ -79,52 +80,51 @@ export class InboxProcessing implements OnModuleInit {
     });
   }
 
-  /** Retries a failed event and returns the outcome, which may be another failure. Queues a large body. */
+  /** Retries a failed event and returns the outcome, which may be another failure. Queues the rest of a large body. */
   async replay(
     caller: Principal,
     id: string,
     idempotency: Participant<WebhookEventEntity>,
   ): Promise<WebhookEventEntity> {
     if (!isUuid(id)) throw new NotFoundError('Webhook event');
-    const replay = (canSettle: boolean) =>
+    const replay = (settle: Settle) =>
       this.transactions.run<WebhookEventEntity>(
-        (tx) => this.replayIn(tx, caller, id, canSettle),
+        (tx) => this.replayIn(tx, caller, id, settle),
         caller,
         idempotency,
       );
     try {
-      return await replay(true);
+      return await replay((tx, event) => this.process(tx, event));
     } catch (error) {
       if (error instanceof AppError || isDatabaseUnavailable(error)) throw error;
       this.log.error({ err: error, event: id }, 'A replayed webhook event was not stored');
-      return await replay(false);
+      // A worker settles the events separately.
+      return await replay(async () => false);
     }
   }
 
-  /** @param canSettle false if an event cannot be stored; a worker then settles the events separately */
   private async replayIn(
     tx: Tx,
     caller: Principal,
     id: string,
-    canSettle: boolean,
+    settle: Settle,
   ): Promise<WebhookEventEntity> {
     const event = await this.inbox.lock(tx, id);
     if (!event) throw new NotFoundError('Webhook event');
-    if (event.status !== 'failed') {
-      const message = `The event is ${event.status}: only a failed event can be replayed.`;
-      throw new AppError('invalid_state', message, { details: { status: event.status } });
+    const { status, source } = event;
+    if (status !== 'failed') {
+      const message = `The event is ${status}: only a failed event can be replayed.`;
+      throw new AppError('invalid_state', message, { details: { status } });
     }
-    const count = canSettle ? ((await this.openIn(tx, event))?.count ?? 1) : Infinity;
-    if (count <= MOST_EVENTS) await this.process(tx, event);
-    else {
+    if (!(await settle(tx, event))) {
       await this.change(tx, id, { status: 'queued', error: null, processed_at: null });
-      await this.work.add(tx, QUEUED_EVENTS, ...workOn([event.source]));
+      await this.work.add(tx, QUEUED_EVENTS, ...workOn([source]));
     }
     await this.audit.record(tx, {
       actor: caller.name,
       action: 'webhook_event.replayed',
       subject: { type: 'webhook_event', id },
-      details: { source: event.source },
+      details: { source },
     });
     return await this.events.get(id, tx);
   }
@@ -133,30 +133,22 @@ export class InboxProcessing implements OnModuleInit {
     const begun = performance.now();
     while (performance.now() - begun < TURN_MS) {
       signal.throwIfAborted();
-      const failures = await this.processNext(source, MOST_TOGETHER);
-      if (!failures) return undefined;
-      for (const failure of failures) this.tell(failure);
+      if (!(await this.processNext(source, MOST_TOGETHER))) return undefined;
     }
     return new AgainOutcome({ inMs: 0, countsAsAttempt: false });
   }
 
   /**
    * Settles the bodies of a source in the order of receipt, because their events may be about the same incident. Waits for another
-   * worker that has locked the first body. Returns `undefined` if no body is queued.
+   * worker that has locked the first body. Returns false if no body is queued.
    */
-  private async processNext(source: string, most: number): Promise<readonly Failure[] | undefined> {
+  private async processNext(source: string, most: number): Promise<boolean> {
     let taken: readonly UnsettledEvent[] = [];
     try {
       return await this.transactions.run(async (tx) => {
         taken = await this.inbox.lockFirst(tx, source, most);
-        if (taken.length === 0) return undefined;
-        const failures: Failure[] = [];
-        for (const event of taken) {
-          const outcome = await this.process(tx, event);
-          if (outcome === 'unfinished') break;
-          if (outcome) failures.push(outcome);
-        }
-        return failures;
+        for (const event of taken) if (!(await this.process(tx, event))) break;
+        return taken.length > 0;
       });
     } catch (error) {
       const [first, ...others] = taken;
@@ -164,30 +156,30 @@ export class InboxProcessing implements OnModuleInit {
       if (!first || isDatabaseUnavailable(error) || isLostRace(error)) throw error;
       if (others.length > 0) return await this.processNext(source, 1);
       this.log.error({ err: error, event: first.id }, 'A webhook event was not stored');
-      const goesOn = await this.transactions.run((tx) => this.continueAfterFailure(tx, first.id));
       const { code } = toAppError(error);
-      return goesOn ? [] : [{ event: first.id, source, code, why: NOT_STORED }];
+      await this.transactions.run((tx) => this.continueAfterFailure(tx, first.id, code));
+      return true;
     }
   }
 
-  /** Reports the failure in metrics and log, because the sender has already received 202. */
-  private tell({ event, source, code, why }: Failure): void {
-    this.errors.inc({ source, code });
-    this.log.warn({ event, source, code }, `A queued webhook event failed: ${why}`);
-  }
-
-  /** Returns the failure, or `unfinished` after a part of a large body that has more parts. */
-  private async process(
-    tx: Tx,
-    event: UnsettledEvent,
-  ): Promise<Failure | 'unfinished' | undefined> {
+  /** Settles the next part of the body. */
+  private async process(tx: Tx, event: UnsettledEvent): Promise<boolean> {
     const body = await this.openIn(tx, event);
-    // The name of an unregistered source would remain as a label of the metrics.
-    if (!body) return await this.fail(tx, event, NO_SOURCE, 'unknown_source', 'other');
+    if (!body) {
+      const error = 'Its source is no longer registered.';
+      await this.end(tx, event, { status: 'failed', error });
+      // The name of an unregistered source would remain as a label of the metrics.
+      this.tell(tx, { ...event, source: 'other' }, 'unknown_source', error);
+      return true;
+    }
     if (body.isEmpty) return await this.goOn(tx, event, NOTHING_DONE, 0);
     const before = event.progress ?? NOTHING_DONE;
     const events = body.read(before);
-    if (isUnfit(events)) return await this.fail(tx, event, events, 'validation_error');
+    if (isUnfit(events)) {
+      await this.end(tx, event, { status: 'failed', error: events });
+      this.tell(tx, event, 'validation_error', events);
+      return true;
+    }
     const settled = await this.settlement.settle(tx, { arrival: event, events });
     return await this.goOn(tx, event, afterPart(before, settled), body.count, settled.events);
   }
@@ -199,27 +191,24 @@ export class InboxProcessing implements OnModuleInit {
     progress: SettlingProgress,
     total: number,
     settled: readonly SettledEvent[] = [],
-  ): Promise<'unfinished' | undefined> {
+  ): Promise<boolean> {
     // A body that is settled from its start begins a new list.
     const incident_ids = incidentsOf(settled, event.progress ? event.incident_ids : []);
-    if (progress.done < total) {
-      await this.change(tx, event.id, { progress, incident_ids });
-      return 'unfinished';
-    }
-    await this.end(tx, event, { ...ending(progress, total), incident_ids });
-    return undefined;
+    const isOver = progress.done >= total;
+    if (isOver) await this.end(tx, event, { ...ending(progress, total), incident_ids });
+    else await this.change(tx, event.id, { progress, incident_ids });
+    return isOver;
   }
 
-  /** Returns false if a single event failed and is skipped. */
-  private async continueAfterFailure(tx: Tx, id: string): Promise<boolean> {
+  /** Halves the part that failed, or skips a single event. */
+  private async continueAfterFailure(tx: Tx, id: string, code: ErrorCode): Promise<void> {
     const event = await this.inbox.lock(tx, id);
-    if (event?.status !== 'queued') return true;
+    if (event?.status !== 'queued') return;
     const total = (await this.openIn(tx, event))?.count ?? 1;
     const before = event.progress ?? NOTHING_DONE;
     const size = Math.min(before.most, total - before.done);
-    if (total > 1) await this.goOn(tx, event, afterFailure(before, size), total);
-    else await this.end(tx, event, { status: 'failed', error: NOT_STORED });
-    return size > 1;
+    await this.goOn(tx, event, afterFailure(before, size), total);
+    if (size <= 1) this.tell(tx, event, code, NOT_STORED);
   }
 
   /**
@@ -229,18 +218,16 @@ export class InboxProcessing implements OnModuleInit {
   private async openIn(tx: Tx, event: UnsettledEvent): Promise<OpenBody | undefined> {
     const source = await tx.getRepository(WebhookSourceEntity).findOneBy({ source: event.source });
     if (!source) return undefined;
-    return await this.turns.runInPieces(openBytes(source, event.body));
+    return await this.turns.run(() => openBody(source, readEventJson(event.body)));
   }
 
-  private async fail(
-    tx: Tx,
-    event: UnsettledEvent,
-    why: string,
-    code: ErrorCode,
-    source = event.source,
-  ): Promise<Failure> {
-    await this.end(tx, event, { status: 'failed', error: why });
-    return { event: event.id, source, code, why };
+  /** Reports the failure in metrics and log, because the sender has already received 202. */
+  private tell(tx: Tx, { id, source, status }: UnsettledEvent, code: ErrorCode, why: string): void {
+    if (status !== 'queued') return;
+    afterCommit(tx, () => {
+      this.errors.inc({ source, code });
+      this.log.warn({ event: id, source, code }, `A queued webhook event failed: ${why}`);
+    });
   }
 
   /** Notifies only for a queued event, because an analyst who replays a failed event sees the outcome in the response. */
@@ -250,7 +237,7 @@ export class InboxProcessing implements OnModuleInit {
     end: Partial<WebhookEventEntity> & Pick<WebhookEventEntity, 'error'>,
   ): Promise<void> {
     const { id, status } = event;
-    if (end.error && status === 'queued') await this.settlement.notifyFailure(tx, event, end.error);
+    if (end.error && status === 'queued') await this.inbox.notifyFailure(tx, event, end.error);
     const [attempts, processed_at] = [() => 'attempts + 1', () => 'now()'];
     await this.change(tx, id, { ...end, progress: null, attempts, processed_at });
   }

@@ -1,10 +1,9 @@
 // SQL: `on conflict` and locks in one order, so that concurrent transactions neither fail nor deadlock.
 import { Injectable } from '@nestjs/common';
-import { Equal, In, IsNull, Not } from 'typeorm';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { WebhookEventEntity, type WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
-import type { ReadEvent } from '../reading/read-events.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
+import { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import {
   afterPart,
   type Arrival,
@@ -15,37 +14,6 @@ import {
 } from './receipt.js';
 
 export type UnsettledEvent = WebhookEventEntity & Arrival;
-
-export type SeenEvent = Omit<WebhookSeenEventEntity, 'source'>;
-
-const CLAIM: Statement = {
-  name: 'webhook_seen_events_claim',
-  text: `
-    insert into webhook_seen_events (source, event_key, content_hashes, event_id, incident_id)
-    select $1, event_key, array[content_hash], $2, incident_id
-      from unnest($3::bytea[], $4::bytea[], $5::uuid[]) as claim (event_key, content_hash, incident_id)
-     order by event_key
-    on conflict do nothing
-    returning incident_id`,
-};
-
-const LOCK_SEEN: Statement = {
-  name: 'webhook_seen_events_lock',
-  text: `
-    select event_key, content_hashes, event_id, incident_id from webhook_seen_events
-     where source = $1 and event_key = any($2::bytea[]) order by event_key for no key update`,
-};
-
-/** Maximum number of contents per event. A sender that increments a counter would add a content with each event. */
-const MOST_CONTENTS = 100;
-
-const ADD_CONTENT: Statement = {
-  name: 'webhook_seen_events_add_content',
-  text: `
-    update webhook_seen_events
-       set content_hashes = (content_hashes || $3::bytea)[greatest(1, cardinality(content_hashes) + 2 - ${MOST_CONTENTS}):]
-     where source = $1 and event_key = $2`,
-};
 
 /** Time without a failure of the source, after which the next failure is notified. A wrong mapping fails every event. */
 const QUIET = `interval '15 minutes'`;
@@ -128,49 +96,10 @@ const RECENT_FAILURE: Statement = {
 
 @Injectable()
 export class InboxRepository {
-  constructor(private readonly statements: Statements) {}
-
-  /**
-   * Claims the events of a receipt, each with the id of its incident. Returns the incident ids of new events. Waits for other
-   * transactions that claim the same events.
-   */
-  async claimAll(
-    tx: Tx,
-    { id, source }: Arrival,
-    events: readonly ReadEvent[],
-    incidentIds: readonly string[],
-  ): Promise<ReadonlySet<string>> {
-    const keys = events.map(({ key }) => key);
-    const contents = events.map(({ contentHash }) => contentHash);
-    const values = [source, id, keys, contents, incidentIds];
-    const rows = await this.statements.rowsIn<{ incident_id: string }>(tx, CLAIM, values);
-    return new Set(rows.map(({ incident_id }) => incident_id));
-  }
-
-  async lockSeen(tx: Tx, source: string, events: readonly ReadEvent[]): Promise<SeenEvent[]> {
-    if (events.length === 0) return [];
-    const keys = events.map(({ key }) => key);
-    return await this.statements.rowsIn<SeenEvent>(tx, LOCK_SEEN, [source, keys]);
-  }
-
-  async addContent(tx: Tx, source: string, { key, contentHash }: ReadEvent): Promise<void> {
-    await this.statements.rowsIn(tx, ADD_CONTENT, [source, key, contentHash]);
-  }
-
-  /** Returns the first of these receipts with the same bytes as the arrival, other than the arrival. */
-  async findSameBytes(
-    tx: Tx,
-    { id, body_hash }: Arrival,
-    ids: readonly string[],
-  ): Promise<string | undefined> {
-    const others = ids.filter((other) => other !== id);
-    const receipt = await tx.getRepository(WebhookEventEntity).findOne({
-      select: { id: true },
-      where: { id: In(others), body_hash: Equal(body_hash), body: Not(IsNull()) },
-      order: { id: 'ASC' },
-    });
-    return receipt?.id;
-  }
+  constructor(
+    private readonly statements: Statements,
+    private readonly events: DomainEvents,
+  ) {}
 
   async insertSettled(tx: Tx, settled: SettledReceipt): Promise<void> {
     const { arrival, events } = settled;
@@ -196,13 +125,28 @@ export class InboxRepository {
 
   /** Stores a body that failed. Returns the id of the row. */
   async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<string> {
-    const { id, source, body, body_hash, received_at } = arrival;
-    const values = [id, source, body, body_hash, received_at.toISOString(), error];
-    return (await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, FAIL, values))[0]!.id;
+    const { source, body, body_hash, received_at } = arrival;
+    const isFirst = await this.isFirstFailure(tx, source);
+    const values = [arrival.id, source, body, body_hash, received_at.toISOString(), error];
+    const [row] = await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, FAIL, values);
+    const { id } = row!;
+    if (isFirst) await this.recordFailure(tx, { id, source }, error);
+    return id;
   }
 
-  async hasRecentFailure(tx: Tx, source: string): Promise<boolean> {
-    return (await this.statements.rowsIn(tx, RECENT_FAILURE, [source])).length > 0;
+  /** Notifies the first failure of the source after the quiet period. The failure is not stored yet. */
+  async notifyFailure(tx: Tx, event: Failed, error: string): Promise<void> {
+    if (await this.isFirstFailure(tx, event.source)) await this.recordFailure(tx, event, error);
+  }
+
+  private async isFirstFailure(tx: Tx, source: string): Promise<boolean> {
+    return (await this.statements.rowsIn(tx, RECENT_FAILURE, [source])).length === 0;
+  }
+
+  private async recordFailure(tx: Tx, { id, source }: Failed, error: string): Promise<void> {
+    const subject = { type: 'webhook_event', id };
+    const payload = { source, error };
+    await this.events.record(tx, { type: 'webhook_event.failed', subject, payload });
   }
 
   async hasQueued(tx: Tx, source: string): Promise<boolean> {
@@ -226,6 +170,7 @@ export class InboxRepository {
   }
 }
 
+type Failed = Pick<WebhookEventEntity, 'id' | 'source'>;
 type Queued = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash'>;
 
 function nameOf({ source, body_hash }: Omit<Queued, 'id'>): string {

@@ -13,26 +13,24 @@ class ReceivedEventDto {
   @Text({ example: 'INC-2026-0042' })
   readonly incident_number: string;
 
-  @Flag({
-    optional: true,
-    description: 'The event was received before. Nothing was created.',
-    example: true,
-  })
+  @Flag({ optional: true, description: 'The event was received before.', example: true })
   readonly duplicate?: boolean;
 
   @Flag({
     optional: true,
-    description:
-      'The event was received before with other content. It is a report of the incident, and may have raised its severity or reopened it.',
+    description: 'The event was received before with other content.',
     example: true,
   })
   readonly updated?: boolean;
 
-  static from(this: void, { outcome, ...incident }: SettledEvent): ReceivedEventDto {
+  static from(this: void, { outcome, ...event }: SettledEvent): ReceivedEventDto {
+    const { incident_id, incident_number } = event;
+    const [duplicate, updated] = [outcome === 'duplicate', outcome === 'updated'];
     return {
-      ...incident,
-      duplicate: outcome === 'duplicate' || undefined,
-      updated: outcome === 'updated' || undefined,
+      incident_id,
+      incident_number,
+      duplicate: duplicate || undefined,
+      updated: updated || undefined,
     };
   }
 }
@@ -44,7 +42,7 @@ export class AcceptedReceiptDto extends ReceivedEventDto {
   @NestedList(() => ReceivedEventDto, {
     optional: true,
     description:
-      'One item for each event, in their order, if the body has several. `incident_id` and `incident_number` are those of the first event. `duplicate` and `updated` are present if they apply to all events.',
+      'All events, if there are several. The other fields are those of the first event; `duplicate` and `updated` are present if they apply to all events.',
   })
   readonly incidents?: readonly ReceivedEventDto[];
 
@@ -105,7 +103,7 @@ export const ApiOktaChallenge = (): MethodDecorator =>
 export const ApiAnyBody = (): MethodDecorator =>
   ApiBody({
     description:
-      'JSON in a format, or for the mapping of the source. Each member of a list is an event, and so is each line of a body with the content type `application/x-ndjson`.',
+      'JSON in a format, or for the mapping of the source. Each member of a list is an event.',
     required: true,
     schema: {},
   });
@@ -121,7 +119,7 @@ export const ApiDelivery = (): MethodDecorator =>
     }),
     header(
       'X-Webhook-Signature',
-      '`sha256=` and the HMAC-SHA256 in hex, with the secret of the source as key, over timestamp, period and body; over the body only if the `signature` of the source is `body`. `X-Signature` and `X-Hub-Signature-256` are alternatives, and for `body` also `X-PagerDuty-Signature` of PagerDuty: `v1=` and the hex, several separated by commas.',
+      '`sha256=` and the HMAC-SHA256 in hex, with the secret as key, over timestamp, period and body; over the body only if `signature` is `body`. `X-Signature` and `X-Hub-Signature-256` are alternatives, and for `body` also `X-PagerDuty-Signature`.',
       'sha256=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
     ),
     header(
@@ -131,7 +129,7 @@ export const ApiDelivery = (): MethodDecorator =>
     ),
     header(
       'X-Webhook-Token',
-      'The secret, if `signature` is `token`. `cf-webhook-auth` and `Authorization: Bearer` are alternatives. If `signature` is `basic`, `Authorization: Basic` has the name of the source and the secret.',
+      'The secret, if `signature` is `token`. `cf-webhook-auth` and `Authorization: Bearer` are alternatives. For `basic`, `Authorization: Basic` has the name of the source and the secret.',
       'the-secret-of-the-source',
     ),
     header('webhook-id', 'By Standard Webhooks, if `signature` is `standard`.', 'msg_1'),

@@ -4,7 +4,8 @@ import type {
   WebhookEventEntity,
   WebhookEventStatus,
 } from '../events/webhook-event.entity.js';
-import { MOST_EVENTS, type ReadEvent } from '../reading/read-events.js';
+import { MOST_EVENTS } from '../reading/mapping.js';
+import type { ReadEvent } from '../reading/read-events.js';
 
 export const RECEIPT_REFUSALS = [
   'unknown_source',
@@ -97,6 +98,7 @@ export function ending({ outcomes, repeats, failed, failures }: SettlingProgress
     return { status, error: null, duplicate_of: earlier?.id ?? null, body };
   }
   const more = failures > failed.length ? ` and ${failures - failed.length} more` : '';
-  const error = `Of ${total} events these could not be stored: number ${failed.join(', ')}${more}. The log has the cause.`;
+  const names = `Of ${total} events these could not be stored: number ${failed.join(', ')}${more}. The log has the cause.`;
+  const error = total === 1 ? NOT_STORED : names;
   return { status: 'failed' as const, error, duplicate_of: null };
 }

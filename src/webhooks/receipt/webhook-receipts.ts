@@ -4,19 +4,21 @@ import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
 import { Clock } from '../../platform/clock.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
-import { atOnce, LoopTurns, Semaphore } from '../../platform/concurrency/semaphore.js';
+import { LoopTurns, Semaphore } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { LimitCounter } from '../../platform/limits/limits.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
+import { LimitCounter } from '../../platform/limits/limits.js';
 import { Work } from '../../platform/work/work.js';
-import { isUnfit, MOST_EVENTS, openBytes, type OpenBody } from '../reading/read-events.js';
+import { readEventJson } from '../reading/event-json.js';
+import { MOST_EVENTS } from '../reading/mapping.js';
+import { isUnfit, openBody, type OpenBody } from '../reading/read-events.js';
 import { type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
+import { QUEUED_EVENTS, workOn } from './inbox-processing.js';
 import { InboxRepository } from './inbox.repository.js';
 import { ReceiptBatches } from './receipt-batches.js';
-import { QUEUED_EVENTS, workOn } from './inbox-processing.js';
 import { type Arrival, NOT_STORED, type ReadReceipt, type SettledEvent } from './receipt.js';
 import { Settlement } from './settlement.js';
 
@@ -69,10 +71,9 @@ export class WebhookReceipts {
     }
   }
 
-  private async take({ source, bytes, account, isLines }: VerifiedReceipt): Promise<Receipt> {
+  private async take({ source, bytes, account }: VerifiedReceipt): Promise<Receipt> {
     const received_at = this.clock.now();
-    const pieces = openBytes(source, bytes, isLines);
-    const body = isLarge(bytes) ? await this.turns.runInPieces(pieces) : atOnce(pieces);
+    const body = await this.inTurn(bytes, () => openBody(source, readEventJson(bytes)));
     const arrival: Arrival = {
       id: newId(received_at.getTime()),
       source: source.source,
@@ -99,23 +100,21 @@ export class WebhookReceipts {
     arrival: Arrival,
     body: OpenBody,
   ): Promise<readonly SettledEvent[] | undefined> {
-    let unfit: string;
     try {
-      const events = isLarge(arrival.body) ? await this.turns.run(() => body.read()) : body.read();
+      const events = await this.inTurn(arrival.body, () => body.read());
       if (!isUnfit(events)) return await this.settleEvents({ arrival, events });
-      unfit = events;
+      // Analysts see the failed event and can replay it.
+      const event_id = await this.keepFailed(arrival, events);
+      const errors = [{ field: '', code: 'unknown_format', message: events }];
+      throw new AppError('validation_error', events, { details: { errors, event_id } });
     } catch (error) {
-      if (isDatabaseUnavailable(error)) throw error;
+      if (error instanceof AppError || isDatabaseUnavailable(error)) throw error;
       // The body is kept, because the sender may never retry.
       this.log.error({ err: error, event: arrival.id }, 'A webhook event was not stored');
       if (body.count > 1) return undefined;
       await this.keepFailed(arrival, NOT_STORED);
       throw error;
     }
-    // Analysts see the failed event and can replay it.
-    const event_id = await this.keepFailed(arrival, unfit);
-    const errors = [{ field: '', code: 'unknown_format', message: unfit }];
-    throw new AppError('validation_error', unfit, { details: { errors, event_id } });
   }
 
   /** Returns `undefined` if bodies of the source are queued, because these may have earlier states of the same events. */
@@ -145,8 +144,10 @@ export class WebhookReceipts {
   }
 
   private async keepFailed(arrival: Arrival, error: string): Promise<string> {
-    return await this.transactions.run((tx) => this.settlement.keepFailed(tx, arrival, error));
+    return await this.transactions.run((tx) => this.inbox.keepFailed(tx, arrival, error));
+  }
+
+  private async inTurn<T>({ length }: Buffer, work: () => T): Promise<T> {
+    return length >= LARGE_BYTES ? await this.turns.run(work) : work();
   }
 }
-
-const isLarge = ({ length }: Buffer): boolean => length >= LARGE_BYTES;

@@ -4,8 +4,7 @@ import { Clock } from '../../platform/clock.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { loadSecretKeys } from '../../platform/secrets/load-secret-keys.js';
 import { loadSettings } from '../../platform/config/load-settings.js';
-import { NO_SECRETS, SealedSecrets } from './sealed-secrets.js';
-import { SourceDirectory } from './source-directory.js';
+import { NO_SECRETS, SealedSecrets, SourceDirectory } from './source-directory.js';
 import { DEFAULT_SETTINGS } from './source-rules.js';
 import type { WebhookSourceEntity } from './webhook-source.entity.js';
 import type { Statements } from '../../platform/database/statements.js';
@@ -67,19 +66,14 @@ describe('SourceDirectory', () => {
   });
 
   it('does not use a read that began too early', async () => {
-    let finish = (): void => undefined;
-    answer = (rows) =>
-      new Promise((resolve) => {
-        finish = () => resolve(rows);
-      });
+    const finish: (() => void)[] = [];
+    answer = (rows) => new Promise((resolve) => finish.push(() => resolve(rows)));
     const first = directory.find('known');
     table = [];
     now += 900;
     const second = directory.find('known');
-    finish();
+    for (const end of finish) end();
     expect(await first).toBeDefined();
-    await new Promise(setImmediate);
-    finish();
     expect(await second).toBeUndefined();
     expect(reads).toBe(2);
   });

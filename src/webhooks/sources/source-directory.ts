@@ -3,7 +3,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
 import { columnsOf } from '../../platform/database/columns.js';
 import { Statements } from '../../platform/database/statements.js';
-import { SealedSecrets } from './sealed-secrets.js';
+import { SecretBox } from '../../platform/secrets/secret-box.js';
+import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
 import {
   type ReceivingSecret,
   type ReceivingSource,
@@ -11,6 +12,69 @@ import {
   type WebhookSource,
   WebhookSourceEntity,
 } from './webhook-source.entity.js';
+
+/** Time for which the previous secret stays valid, so that the sender can be reconfigured. */
+const OVERLAP_MS = 24 * 60 * 60 * 1_000;
+
+type StoredSecrets = Pick<
+  WebhookSourceEntity,
+  'secret' | 'previous_secret' | 'previous_secret_until'
+>;
+
+interface SecretChange {
+  readonly secret?: string;
+  readonly revoke_old_secret?: boolean;
+}
+
+const NO_PREVIOUS = { previous_secret: null, previous_secret_until: null };
+export const NO_SECRETS: StoredSecrets = { secret: null, ...NO_PREVIOUS };
+
+/** Encrypts the secrets of sources. A secret can be decrypted only for its source. */
+@Injectable()
+export class SealedSecrets {
+  constructor(private readonly box: SecretBox) {}
+
+  /** Returns `undefined` if there is no secret, or the secret cannot be decrypted. */
+  open(source: string, sealed: string | null): string | undefined {
+    try {
+      return sealed === null ? undefined : this.box.open(sealed, contextOf(source));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The newest two secrets are valid. */
+  change(
+    before: StoredSecrets & Pick<WebhookSourceEntity, 'source'>,
+    { secret, revoke_old_secret = false }: SecretChange,
+    now: Date,
+  ): StoredSecrets {
+    const current = this.open(before.source, before.secret);
+    // The comparison may take variable time, because the caller may set the secret.
+    const isNew = secret !== undefined && secret !== current;
+    const until = new Date(now.getTime() + OVERLAP_MS);
+    const { previous_secret, previous_secret_until } =
+      isNew && current !== undefined
+        ? { previous_secret: before.secret, previous_secret_until: until }
+        : before;
+    return {
+      secret: isNew ? this.box.seal(secret, contextOf(before.source)) : before.secret,
+      ...(revoke_old_secret ? NO_PREVIOUS : { previous_secret, previous_secret_until }),
+    };
+  }
+}
+
+const contextOf = (source: string): string => `webhook:${source}`;
+
+export const WEBHOOK_SECRETS: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
+  (column) => ({
+    table: 'webhook_sources',
+    column,
+    id: ['source'],
+    where: `${column} is not null`,
+    context: ({ source }) => contextOf(source!),
+  }),
+);
 
 /** Maximum age of a read. A change takes effect within a second. */
 const VALID_MS = 500;
@@ -20,15 +84,14 @@ const ALL = {
   text: `select ${columnsOf(WebhookSourceEntity, []).join(', ')} from webhook_sources`,
 };
 
-/** Caches all sources with their secrets, so that receipts need no query. At most one read runs at a time. */
+type Sources = ReadonlyMap<string, ReceivingSource>;
+
+/** Caches all sources with their secrets, so that receipts need no query. Receipts share a read for VALID_MS after its start. */
 @Injectable()
 export class SourceDirectory {
   private readonly log = new Logger(SourceDirectory.name);
-  private sources: ReadonlyMap<string, ReceivingSource> = new Map();
-  /** Start of the read of `sources`. */
-  private readAt = -Infinity;
-  private reading: Promise<void> | undefined;
-  private changedAt = -Infinity;
+  private sources: Promise<Sources> | undefined;
+  private readAt = 0;
   /** Encrypted secrets whose failure is in the log. */
   private readonly unreadable = new Set<string>();
 
@@ -48,28 +111,26 @@ export class SourceDirectory {
     return [...sources.values()].filter(({ enabled }) => enabled).map(({ source }) => source);
   }
 
-  /** Invalidates reads that started before this call, because this process changed a source. */
+  /** Discards the current read, because this process changed a source. */
   forget(): void {
-    this.changedAt = performance.now();
+    this.sources = undefined;
   }
 
-  /** Repeats the read if the current read started too early. */
-  private async valid(): Promise<ReadonlyMap<string, ReceivingSource>> {
-    const oldest = Math.max(performance.now() - VALID_MS, this.changedAt);
-    while (this.readAt <= oldest) {
-      this.reading ??= this.read().finally(() => {
-        this.reading = undefined;
-      });
-      await this.reading;
-    }
-    return this.sources;
+  private valid(): Promise<Sources> {
+    const now = performance.now();
+    if (this.sources && now - this.readAt < VALID_MS) return this.sources;
+    const sources = this.read().catch((error: unknown) => {
+      if (this.sources === sources) this.forget();
+      throw error;
+    });
+    this.readAt = now;
+    this.sources = sources;
+    return sources;
   }
 
-  private async read(): Promise<void> {
-    const readAt = performance.now();
+  private async read(): Promise<Sources> {
     const rows = await this.statements.rows<WebhookSourceEntity>(ALL);
-    this.sources = new Map(rows.map((row) => [row.source, this.receiving(row)]));
-    this.readAt = readAt;
+    return new Map(rows.map((row) => [row.source, this.receiving(row)]));
   }
 
   private receiving(row: WebhookSourceEntity): ReceivingSource {

@@ -1,7 +1,6 @@
-import type { FieldError } from '../../platform/errors/app-error.js';
+import { type FieldError, ValidationError } from '../../platform/errors/app-error.js';
 import { presetNamed } from '../presets/presets.js';
 import { readingProblems } from '../reading/reading-problems.js';
-import { BASE64 } from '../signatures/signature-rules.js';
 import type { SignatureScheme, WebhookSourceEntity } from './webhook-source.entity.js';
 
 export const DEFAULT_SETTINGS = {
@@ -49,7 +48,10 @@ export function settingsAfter(before: SourceSettings, change: SettingsChange): S
     ...(preset && given(preset)),
     ...given(change),
   };
-  return after.format === 'mapping' ? after : { ...after, mapping: null, preset: null };
+  if (after.format !== 'mapping') return { ...after, mapping: null, preset: null };
+  if (after.mapping) return after;
+  const message = 'mapping or preset is required if format is mapping.';
+  throw ValidationError.of('mapping', 'required', message);
 }
 
 function given(change: SettingsChange): SettingsChange {
@@ -59,33 +61,27 @@ function given(change: SettingsChange): SettingsChange {
   );
 }
 
-export const SHORTEST_SECRET = 16;
-export const LONGEST_SECRET = 512;
-
 /** Excludes white space at the ends, because many senders trim pasted text. */
 export const SECRET = /^\S(?:[^]*\S)?$/;
 
-/** In Standard Webhooks, the prefix precedes base64 of the secret. */
-const STANDARD = /^whsec_([^]*)$/;
-
-const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
-
-/** Senders encode other characters of a password in different ways. */
-const ASCII = /^[\x20-\x7e]+$/;
+const SECRET_RULES: Partial<Record<SignatureScheme, readonly [pattern: RegExp, rule: string]>> = {
+  // Base64 of 16 bytes has 22 letters without its padding.
+  standard: [
+    /^(?!whsec_)|^whsec_(?=[A-Za-z0-9+/]{22})(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/,
+    'With the signature standard, base64 of at least 16 bytes must follow whsec_ in a secret.',
+  ],
+  token: [
+    /^[\x21-\x7e]+$/,
+    'With the signature token, a secret must be ASCII characters without spaces, because it is sent in a header.',
+  ],
+  // Senders encode other characters of a password in different ways.
+  basic: [
+    /^[\x20-\x7e]+$/,
+    'With the signature basic, a secret must be ASCII characters, because it is sent as a password.',
+  ],
+};
 
 export function secretProblem(secret: string, signature: SignatureScheme): string | undefined {
-  const encoded = signature === 'standard' ? STANDARD.exec(secret)?.[1] : undefined;
-  if (encoded !== undefined) {
-    const isLong = Buffer.from(encoded, 'base64').length >= SHORTEST_SECRET;
-    if (!isLong || !BASE64.test(encoded)) {
-      return `With the signature standard, base64 of at least ${SHORTEST_SECRET} bytes must follow whsec_ in a secret.`;
-    }
-  }
-  if (signature === 'token' && !VISIBLE_ASCII.test(secret)) {
-    return 'With the signature token, a secret must be ASCII characters without spaces, because it is sent in a header.';
-  }
-  if (signature === 'basic' && !ASCII.test(secret)) {
-    return 'With the signature basic, a secret must be ASCII characters, because it is sent as a password.';
-  }
-  return undefined;
+  const [pattern, rule] = SECRET_RULES[signature] ?? [/^/];
+  return pattern.test(secret) ? undefined : rule;
 }

@@ -148,10 +148,9 @@ export class WebhookSourcesController {
   @Header('content-type', JSON_UTF8)
   async preview(
     @Param('source') source: string,
-    @Req() { headers, received }: FastifyRequest,
+    @Req() { received }: FastifyRequest,
   ): Promise<string> {
-    const events = await this.sources.preview(source, headers['content-type'], received);
-    return WebhookPreviewDto.envelopeOf(events);
+    return WebhookPreviewDto.envelopeOf(await this.sources.preview(source, received));
   }
 
   @Delete(':source')

@@ -26,13 +26,7 @@ import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import { PRESETS } from '../presets/presets.js';
 import { MAPPING_CONTRACT } from '../reading/reading-problems.js';
 import { incidentOf, type ReadEvent } from '../reading/read-events.js';
-import {
-  DEFAULT_SETTINGS,
-  LONGEST_SECRET,
-  SECRET,
-  SHORTEST_SECRET,
-  type SourceSettings,
-} from './source-rules.js';
+import { DEFAULT_SETTINGS, SECRET, type SourceSettings } from './source-rules.js';
 import {
   EVENT_FORMATS,
   type EventFormatName,
@@ -58,8 +52,8 @@ const SourceName = () =>
 const Secret = (options: FieldOptions) =>
   Text({
     ...options,
-    min: SHORTEST_SECRET,
-    max: LONGEST_SECRET,
+    min: 16,
+    max: 512,
     pattern: SECRET,
     message: 'secret must not begin or end with white space, which senders trim',
     // The syntax of this pattern differs between languages.
@@ -76,16 +70,11 @@ const MAPPING_EXAMPLE = {
   lift: { host: '/labels/instance' },
 } satisfies Mapping;
 
-const MAPPING_DESCRIPTION =
-  'JSON pointers to the parts of an incident in an event. Of a list, the first pointer that leads to a value counts; the values of a ' +
-  'list within the list of `title` or `event_id` are joined. `items` leads to a list of events; then `^/` starts from the whole ' +
-  'body. `lift` sets `fields` of the incident.';
-
 const PRESET_NAMES = PRESETS.map(({ name }) => name);
-const PRESET = { example: 'alertmanager' };
-
 const PLAYBOOK = /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u;
-const CLEARED_BY = 'An empty text removes it.';
+const TYPE_RULE =
+  'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter';
+const PLAYBOOK_RULE = 'playbook must be text without control characters, not framed by spaces';
 
 type Use = 'new' | 'change' | 'shown' | 'preset';
 
@@ -95,8 +84,9 @@ const IN_PRESETS: readonly string[] = ['signature', 'mapping'];
 function settingsFor(use: Use) {
   const isChange = use === 'change';
   const isRequest = isChange || use === 'new';
-  const field = (name: keyof SourceSettings, options: FieldOptions) => ({
-    ...options,
+  const field = (name: keyof SourceSettings, example: unknown, description: string) => ({
+    example,
+    description,
     // Requests may omit all settings. A response omits only settings with the default null.
     optional:
       use === 'preset' ? !IN_PRESETS.includes(name) : isRequest || DEFAULT_SETTINGS[name] === null,
@@ -112,131 +102,101 @@ function settingsFor(use: Use) {
     isChange ? new RegExp(`^$|${pattern.source}`, pattern.flags) : pattern;
 
   class SettingsDto {
-    @Flag(
-      field('enabled', {
-        description: 'Events of a disabled source are rejected as if the source did not exist.',
-        example: true,
-      }),
-    )
+    @Flag(field('enabled', true, 'Events of a disabled source get 404.'))
     readonly enabled?: boolean;
 
     @OneOf(
       'SignatureScheme',
       SIGNATURE_SCHEMES,
-      field('signature', {
-        description:
-          '`timestamped`: HMAC-SHA256 of time and body. `body`: HMAC-SHA256 of the body. `standard`: headers of Standard Webhooks. ' +
-          '`token`: the secret in a header. `basic`: Basic authentication with the name of the source and the secret. `token` and ' +
-          '`basic` are the weakest.',
-        example: 'timestamped',
-      }),
+      field(
+        'signature',
+        'timestamped',
+        '`timestamped`: HMAC-SHA256 of time and body. `body`: HMAC-SHA256 of the body. `standard`: Standard Webhooks. `token`: the secret in a header. `basic`: Basic authentication with the name of the source and the secret. `token` and `basic` are the weakest.',
+      ),
     )
     readonly signature?: SignatureScheme;
 
     @OneOf(
       'EventFormat',
       EVENT_FORMATS,
-      field('format', {
-        description:
-          '`auto` detects the format. `mapping` reads events by the mapping. A change to another format removes the mapping and the preset.',
-        example: 'mapping',
-      }),
+      field(
+        'format',
+        'mapping',
+        '`auto` detects the format. `mapping` reads events by the mapping. Another format removes the mapping and the preset.',
+      ),
     )
     readonly format?: EventFormatName;
 
     @PresetName(
-      field('preset', {
-        ...PRESET,
-        description:
-          'A preset of GET /api/webhooks/presets. In a request, it sets mapping, severity_mapping, type_mapping, incident_type, signature and format unless the request has them.',
-      }),
+      field(
+        'preset',
+        'alertmanager',
+        'A preset of GET /api/webhooks/presets. In a request, it sets mapping, severity_mapping, type_mapping, incident_type, signature and format unless the request has them.',
+      ),
     )
     readonly preset?: string;
 
-    @JsonObject(
-      field('mapping', {
-        description: isChange
-          ? 'Replaces the whole mapping. Format becomes `mapping`. The source keeps no preset unless the request names it.'
-          : MAPPING_DESCRIPTION,
-        example: MAPPING_EXAMPLE,
-        contract: MAPPING_CONTRACT,
-      }),
-    )
+    @JsonObject({
+      ...field(
+        'mapping',
+        MAPPING_EXAMPLE,
+        'JSON pointers to the parts of an incident in an event. `items` leads to a list of events; then `^/` starts from the whole body. `lift` sets `fields` of the incident. A change replaces the whole mapping, sets the format `mapping`, and removes the preset unless the request names it.',
+      ),
+      contract: MAPPING_CONTRACT,
+    })
     readonly mapping?: Mapping;
 
     @Text({
-      ...field('incident_type', {
-        description: isChange
-          ? CLEARED_BY
-          : `Type of an incident if its event has none. An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`,
-        example: 'other',
-      }),
+      ...field(
+        'incident_type',
+        'other',
+        `Type of an incident if its event has none. An empty text in a change removes it. An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`,
+      ),
       pattern: clearable(INCIDENT_TYPE),
-      message:
-        'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter',
+      message: TYPE_RULE,
     })
     readonly incident_type?: string;
 
-    @JsonObject(
-      field('severity_mapping', {
-        description:
-          'Severities of words of the sender, or of ranges of numbers such as `0-39`, or `80-` without an end. Case does not matter. A change replaces all words.',
-        example: { urgent: 'critical', '0-39': 'low' },
-        contract: { additionalProperties: { $ref: '#/components/schemas/Severity' } },
-      }),
-    )
+    @JsonObject({
+      ...field(
+        'severity_mapping',
+        { urgent: 'critical', '0-39': 'low' },
+        'Severities of words of the sender in any case, or of ranges of numbers such as `0-39`, or `80-` without an end. A change replaces all words.',
+      ),
+      contract: { additionalProperties: { $ref: '#/components/schemas/Severity' } },
+    })
     readonly severity_mapping?: SeverityMapping;
 
-    @JsonObject(
-      field('type_mapping', {
-        description:
-          'Incident types of words of the sender for category, tactic or rule. The first entry that occurs in a word counts. Case, spaces, hyphens and underscores do not matter. A change replaces all words.',
-        example: { impostor: 'bec' },
-        contract: { additionalProperties: { type: 'string', pattern: INCIDENT_TYPE.source } },
-      }),
-    )
+    @JsonObject({
+      ...field(
+        'type_mapping',
+        { impostor: 'bec' },
+        'Incident types of words of the sender for category, tactic or rule. The first entry that occurs in a word counts. Case, spaces, hyphens and underscores do not matter. A change replaces all words.',
+      ),
+      contract: { additionalProperties: { type: 'string', pattern: INCIDENT_TYPE.source } },
+    })
     readonly type_mapping?: TypeMapping;
 
-    @Flag(
-      field('incident_type_fixed', {
-        description:
-          'Each incident has `incident_type`, or the usual type of the format. Words of the event do not matter.',
-        example: false,
-      }),
-    )
+    @Flag(field('incident_type_fixed', false, 'Words of an event do not change the type.'))
     readonly incident_type_fixed?: boolean;
 
-    @Choice(
-      'Severity',
-      SEVERITIES,
-      field('min_severity', {
-        description:
-          'Minimum severity of its incidents. An event can raise it and cannot lower it.',
-        example: 'low',
-      }),
-    )
+    @Choice('Severity', SEVERITIES, field('min_severity', 'low', 'An event can only raise it.'))
     readonly min_severity?: Severity;
 
-    @Flag(
-      field('auto_triage', {
-        description: 'Incidents of this source are triaged immediately.',
-        example: true,
-      }),
-    )
+    @Flag(field('auto_triage', true, 'Incidents of this source are triaged immediately.'))
     readonly auto_triage?: boolean;
 
     @Text({
-      ...field('playbook', {
-        description: isChange
-          ? CLEARED_BY
-          : 'Name of the playbook that guides the triage. It may be created later.',
-        example: 'phishing-response',
-        // The syntax of this pattern differs between languages.
-        contract: { minLength: isChange ? undefined : 1, pattern: undefined },
-      }),
+      ...field(
+        'playbook',
+        'phishing-response',
+        'Name of the playbook that guides the triage. It may be created later. An empty text in a change removes it.',
+      ),
       max: 100,
       pattern: clearable(PLAYBOOK),
-      message: 'playbook must be text without control characters, not framed by spaces',
+      message: PLAYBOOK_RULE,
+      // The syntax of this pattern differs between languages.
+      contract: { minLength: isChange ? undefined : 1, pattern: undefined },
     })
     readonly playbook?: string;
   }
@@ -251,8 +211,7 @@ class NewSourceDto {
 
   @Secret({
     description:
-      'Secret that the sender signs with. No response shows it. No white space at its ends. For `standard` it may be `whsec_` and ' +
-      'base64 of at least 16 bytes; for `token` it is visible ASCII, for `basic` ASCII.',
+      'Secret that the sender signs with. No response shows it. For `standard` it may be `whsec_` and base64 of at least 16 bytes; for `token` it is visible ASCII, for `basic` ASCII.',
   })
   readonly secret: string;
 }
@@ -263,17 +222,11 @@ export class WebhookSourceInputDto extends IntersectionType(NewSourceDto, settin
 class SecretChangeDto {
   @Secret({
     optional: true,
-    description:
-      'The previous secret stays valid for 24 h, unless revoke_old_secret is true. At most two secrets are valid. The current ' +
-      'secret changes nothing.',
+    description: 'The previous secret stays valid for 24 h, unless revoke_old_secret is true.',
   })
   readonly secret?: string;
 
-  @Flag({
-    optional: true,
-    description: 'Revokes the previous secret immediately.',
-    example: false,
-  })
+  @Flag({ optional: true, description: 'Revokes the previous secret immediately.', example: false })
   readonly revoke_old_secret?: boolean;
 }
 
@@ -320,7 +273,7 @@ export class DeletedWebhookSourceDto {
 }
 
 class PresetTextsDto {
-  @Text({ ...PRESET, max: 63 })
+  @Text({ example: 'alertmanager', max: 63 })
   readonly name: string;
 
   @Text({ example: 'Prometheus Alertmanager' })

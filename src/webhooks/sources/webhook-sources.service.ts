@@ -7,26 +7,25 @@ import { Clock } from '../../platform/clock.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { mapConstraints } from '../../platform/database/sqlstate.js';
 import {
+  afterCommit,
   type Participant,
   Transactions,
   type Tx,
-  afterCommit,
 } from '../../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import type { Caller } from '../../platform/http/request.js';
 import { findOrder, type Page, type PageRequest, sortWords } from '../../platform/paging/page.js';
-import { isLines } from '../reading/event-json.js';
-import { type ReadEvent, isUnfit, openBytes } from '../reading/read-events.js';
-import { NO_SECRETS, SealedSecrets, type SecretChange } from './sealed-secrets.js';
+import { readEventJson } from '../reading/event-json.js';
+import { isUnfit, openBody, type ReadEvent } from '../reading/read-events.js';
+import { NO_SECRETS, SealedSecrets, SourceDirectory, withoutSecrets } from './source-directory.js';
 import {
   DEFAULT_SETTINGS,
-  SETTINGS,
-  type SettingsChange,
   secretProblem,
+  SETTINGS,
   settingsAfter,
+  type SettingsChange,
   settingsProblems,
 } from './source-rules.js';
-import { SourceDirectory, withoutSecrets } from './source-directory.js';
 import {
   type SignatureScheme,
   SOURCE_NAME,
@@ -37,11 +36,11 @@ import {
 export const WEBHOOK_SOURCE_SORTS = sortWords('created_at', 'source');
 export type WebhookSourceSort = (typeof WEBHOOK_SOURCE_SORTS)[number];
 
-type NewWebhookSource = SettingsChange & {
-  readonly source: string;
-  readonly secret: string;
+type NewWebhookSource = SettingsChange & Readonly<Record<'source' | 'secret', string>>;
+type WebhookSourceChange = SettingsChange & {
+  readonly secret?: string;
+  readonly revoke_old_secret?: boolean;
 };
-type WebhookSourceChange = SettingsChange & SecretChange;
 
 const RECORDED = [...SETTINGS, 'secret', 'previous_secret'] as const;
 
@@ -72,18 +71,14 @@ export class WebhookSourcesService {
     return this.shown(await this.read(source));
   }
 
-  async preview(
-    name: string,
-    contentType: string | undefined,
-    body: Buffer = Buffer.alloc(0),
-  ): Promise<ReadEvent[]> {
+  async preview(name: string, bytes: Buffer = Buffer.alloc(0)): Promise<ReadEvent[]> {
     const source = await this.get(name);
-    const pieces = openBytes(source, body, isLines(contentType));
-    const opened = await this.turns.runInPieces(pieces);
-    if (opened.isEmpty) return [];
-    const events = opened.read();
-    if (!isUnfit(events)) return events;
-    throw ValidationError.of('', 'unknown_format', events);
+    const events = await this.turns.run(() => {
+      const body = openBody(source, readEventJson(bytes));
+      return body.isEmpty ? [] : body.read();
+    });
+    if (isUnfit(events)) throw ValidationError.of('', 'unknown_format', events);
+    return events;
   }
 
   async create(
@@ -93,7 +88,6 @@ export class WebhookSourcesService {
   ): Promise<WebhookSource> {
     requireValid(wanted);
     const settings = settingsAfter(DEFAULT_SETTINGS, wanted);
-    requireMapping(settings);
     requireUsable(secret, settings.signature, 'secret');
     const secrets = this.secrets.change({ source, ...NO_SECRETS }, { secret }, this.clock.now());
     const taken = () => new AppError('conflict', `A webhook source ${source} already exists.`);
@@ -102,9 +96,7 @@ export class WebhookSourcesService {
         async (tx) => {
           const rows = tx.getRepository(WebhookSourceEntity);
           await rows.insert({ source, ...settings, ...secrets, created_by: caller.name });
-          const row = await rows.findOneByOrFail({ source });
-          await this.record(tx, caller, 'webhook_source.created', row);
-          return this.shown(row);
+          return await this.recorded(tx, caller, 'webhook_source.created', source);
         },
         caller,
         idempotency,
@@ -128,24 +120,22 @@ export class WebhookSourcesService {
       if (fields.length === 0) return this.shown(before);
       const rows = tx.getRepository(WebhookSourceEntity);
       await rows.update({ source }, { ...after, updated_at: () => 'now()' });
-      const row = await rows.findOneByOrFail({ source });
       const { revoke_old_secret } = change;
-      await this.record(tx, caller, 'webhook_source.updated', row, { fields, revoke_old_secret });
-      return this.shown(row);
+      const details = { fields, revoke_old_secret };
+      return await this.recorded(tx, caller, 'webhook_source.updated', source, details);
     }, caller);
   }
 
   async delete(caller: Caller, source: string): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const gone = await this.read(source, tx);
+      await this.read(source, tx);
+      await this.recorded(tx, caller, 'webhook_source.deleted', source);
       await tx.getRepository(WebhookSourceEntity).delete({ source });
-      await this.record(tx, caller, 'webhook_source.deleted', gone);
     }, caller);
   }
 
   private contentAfter(before: WebhookSourceEntity, change: WebhookSourceChange) {
     const settings = settingsAfter(before, change);
-    requireMapping(settings);
     const secrets = this.secrets.change(before, change, this.clock.now());
     if (settings.enabled && secrets.secret === null) {
       const message = 'secret is required, because the stored secret is lost.';
@@ -173,30 +163,27 @@ export class WebhookSourcesService {
     return withoutSecrets(row, this.clock.now());
   }
 
-  /** Records the names of changed fields, but no secret. Receipts use the change after the commit. */
-  private async record(
+  /** Records the change with the names of changed fields, but no secret. Receipts use the change after the commit. */
+  private async recorded(
     tx: Tx,
     caller: Caller,
     action: Extract<AuditAction, `webhook_source.${string}`>,
-    { source, enabled, signature, format, preset }: WebhookSourceEntity,
+    source: string,
     details: Readonly<Record<string, unknown>> = {},
-  ): Promise<void> {
+  ): Promise<WebhookSource> {
+    const row = await tx.getRepository(WebhookSourceEntity).findOneByOrFail({ source });
+    const { enabled, signature, format, preset } = row;
     const subject = { type: 'webhook_source', id: source };
     const shown = { enabled, signature, format, preset: preset ?? undefined, ...details };
     await this.audit.record(tx, { actor: caller.name, action, subject, details: shown });
     afterCommit(tx, () => this.directory.forget());
+    return this.shown(row);
   }
 }
 
 function requireValid(change: SettingsChange): void {
   const problems = settingsProblems(change);
   if (problems.length > 0) throw new ValidationError(problems);
-}
-
-function requireMapping({ format, mapping }: Pick<SettingsChange, 'format' | 'mapping'>): void {
-  if (format !== 'mapping' || mapping) return;
-  const message = 'mapping or preset is required if format is mapping.';
-  throw ValidationError.of('mapping', 'required', message);
 }
 
 function requireUsable(secret: string, signature: SignatureScheme, field: string): void {

@@ -12,7 +12,7 @@ import {
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
 import { presetNamed } from '../../../src/webhooks/presets/presets.js';
 import type { Json } from '../../../src/webhooks/reading/event-json.js';
-import { isUnfit, readEvents } from '../../../src/webhooks/reading/read-events.js';
+import { isUnfit, openBody } from '../../../src/webhooks/reading/read-events.js';
 import { SEVERITIES } from '../../../src/incidents/incident.js';
 import type { EvalCase, GivenIncident, RawData } from './case-shape.js';
 
@@ -79,7 +79,7 @@ function asGiven(incident: GivenIncident, rawData: RawData): ReadIncident {
 /** The first event of a body, as the webhook source of this preset reads it. */
 function readByPreset(name: string, body: RawData): ReadIncident {
   const rules = { ...presetNamed(name)!, source: name, format: 'mapping' } as const;
-  const read = readEvents(rules, body as Json);
+  const read = openBody(rules, body as Json).read();
   if (isUnfit(read)) throw new Error(`${name}: ${read}`);
   const { incident } = read[0]!;
   const rawData = JSON.parse(incident.raw_data) as RawData;

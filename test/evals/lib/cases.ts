@@ -7,12 +7,12 @@ import { rawDataErrors } from '../../../src/incidents/raw-data-rules.js';
 import { casesIn, type EvalCase, type RawData } from './case-shape.js';
 
 const CASES = resolve(__dirname, '../cases');
-/** The JSON files of each part, which is a folder. */
+/** The JSON files of each part: a folder, or a batch of the folder `fresh`. */
 const FILES = Map.groupBy(
   readdirSync(CASES, { encoding: 'utf8', recursive: true })
     .filter((file) => file.endsWith('.json'))
     .sort(),
-  (file) => file.split('/')[0]!,
+  (file) => file.replace('fresh/batch', 'fresh').split(/[./]/)[0]!,
 );
 export const PARTS: readonly string[] = [...FILES.keys()].sort();
 

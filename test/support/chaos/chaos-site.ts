@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { createKey } from '../../../src/auth/keys/key-format.js';
+import { createKey } from '../../../src/auth/credentials.js';
 import type { Role } from '../../../src/platform/access/roles.js';
 import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
 import { newId } from '../../../src/platform/ids.js';

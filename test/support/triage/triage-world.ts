@@ -7,6 +7,7 @@ import {
   type Judgement,
   ModelUnavailableError,
   type ProposedVerdict,
+  type Remedy,
   type TokenUse,
   TriageModel,
   type UnavailableReason,
@@ -37,7 +38,7 @@ export const VERDICT: ProposedVerdict = {
 };
 
 /** A judgement, and the tokens that it cost. */
-type CostlyJudgement = Judgement & { readonly tokens?: TokenUse };
+type CostlyJudgement = Judgement & { readonly tokens?: Partial<TokenUse> };
 
 export function judgement(more: Partial<CostlyJudgement> = {}): CostlyJudgement {
   return {
@@ -45,27 +46,28 @@ export function judgement(more: Partial<CostlyJudgement> = {}): CostlyJudgement 
     model: 'scripted-1',
     prompt_hash: 'ab'.repeat(32),
     tokens: { input: 100, output: 20 },
-    toolCalls: [],
+    tool_calls: [],
     ...more,
   };
 }
 
 export function unavailable(
   reason: UnavailableReason,
-  extras: Partial<ModelUnavailableError['extras']> = {},
+  remedy: Remedy = 'nothing',
+  retryAfterMs?: number,
 ): ModelUnavailableError {
-  return new ModelUnavailableError(reason, `The provider says ${reason}.`, {
-    mayHelpLater: false,
-    ...extras,
-  });
+  const message = `The provider says ${reason}.`;
+  return new ModelUnavailableError(reason, message, remedy, { retryAfterMs });
 }
 
 /** Replaces the model of a replica that would ask outside, and counts how often it is asked. */
 export function script(app: TestApp, judge: Judge) {
   const asked = jest.fn<ReturnType<Judge>, Parameters<Judge>>(async (given, judging) => {
     const answer: CostlyJudgement = await judge(given, judging);
-    if (answer?.tokens) judging.meter.add(answer.tokens);
-    return answer;
+    if (!answer?.tokens) return answer;
+    const { tokens, ...judged } = answer;
+    judging.meter.add(tokens);
+    return judged;
   });
   Object.assign(app.nest.get(TriageModel), { judge: asked });
   return asked;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { NewIncident } from '../../../src/incidents/incident.js';
 import { presetNamed } from '../../../src/webhooks/presets/presets.js';
 import { readEventJson } from '../../../src/webhooks/reading/event-json.js';
-import { isUnfit, readEvents } from '../../../src/webhooks/reading/read-events.js';
+import { isUnfit, openBody } from '../../../src/webhooks/reading/read-events.js';
 
 const SAMPLES = 'test/fixtures/webhooks';
 
@@ -23,7 +23,7 @@ export function readSamples(): ReadSample[] {
       const preset = kind === 'presets' ? presetNamed(name!) : undefined;
       const format = preset ? 'mapping' : 'auto';
       const body = readEventJson(readFileSync(join(SAMPLES, sample)));
-      const read = readEvents({ ...preset, source: 'tool', auto_triage: true, format }, body);
+      const read = openBody({ ...preset, source: 'tool', auto_triage: true, format }, body).read();
       if (isUnfit(read)) throw new Error(`${sample}: ${read}`);
       return read.map(({ incident }) => ({ sample, incident }));
     });

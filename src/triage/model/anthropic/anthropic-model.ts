@@ -2,14 +2,13 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { valueAt } from '../../../connectors/calls/vendor-answers.js';
-import { unlessAborted, withDeadline } from '../../../platform/concurrency/within.js';
+import { unlessAborted } from '../../../platform/concurrency/within.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { type Span, traced } from '../../../platform/tracing/tracing.js';
 import type { ExtractedIndicator } from '../../evidence/indicators.js';
 import { plainJson } from '../../evidence/visible-text.js';
 import { type Prompt, promptFor, readVerdict, VERDICT_SCHEMA } from '../../prompts/prompt.js';
 import { WORDS } from '../../prompts/prompt-texts.js';
-import { storedJson } from '../../records/stored-json.js';
 import {
   type Judgement,
   type Judging,
@@ -27,7 +26,6 @@ import {
 import { type AnthropicSettings, notAMessage, ProviderRequests } from './provider-requests.js';
 
 const MOST_QUESTIONS = 6;
-const LONGEST_ANSWER_BYTES = 10 * 1024;
 const TOOL_TIME_MS = 5_000;
 /** Six rounds of questions, the verdict, one repair, and two pauses of the provider. */
 const MOST_REQUESTS = 10;
@@ -83,7 +81,7 @@ class Conversation {
     this.asks(this.settings.anthropicModel);
     for (let request = 1; request <= MOST_REQUESTS; request += 1) {
       const verdict = await this.take(await this.send());
-      if (verdict) return { ...this.judging.meter.asked!, verdict, toolCalls: this.answers.calls };
+      if (verdict) return { ...this.judging.meter.asked!, verdict, tool_calls: this.answers.calls };
     }
     throw useless('invalid_answer', `The model gave no verdict within ${MOST_REQUESTS} requests.`);
   }
@@ -123,30 +121,18 @@ class Conversation {
 
   /** Undefined while the conversation continues. https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
   private async take(message: Message): Promise<ProposedVerdict | undefined> {
-    switch (message.stop_reason) {
-      case 'end_turn':
-      case 'stop_sequence':
-        return this.verdictIn(message);
-      case 'tool_use': {
-        const questions = message.content.filter((block) => block.type === 'tool_use');
-        if (questions.length === 0 || this.answers.exhausted) {
-          const problem = 'The model called a tool when no call was left, or without a question.';
-          throw useless('invalid_answer', problem);
-        }
-        return this.goOn(message, await this.answers.answer(questions));
-      }
-      case 'pause_turn':
-        return this.goOn(message);
-      case 'max_tokens':
-        throw useless('truncated', 'The answer of the model was cut: it is too long.');
-      case 'model_context_window_exceeded':
-        throw useless('truncated', 'The incident is too long for the model.');
-      case 'refusal':
-        throw useless('refused', 'The model refused to judge the incident.');
-      case null:
-      default:
-        throw useless('invalid_answer', 'The model stopped for an unknown reason.');
+    const { stop_reason, content } = message;
+    if (stop_reason === 'end_turn' || stop_reason === 'stop_sequence') {
+      return this.verdictIn(message);
     }
+    if (stop_reason === 'pause_turn') return this.goOn(message);
+    if (stop_reason !== 'tool_use') throw useless(...(STOPPED[stop_reason ?? ''] ?? UNKNOWN_STOP));
+    const questions = content.filter((block) => block.type === 'tool_use');
+    if (questions.length === 0 || this.answers.exhausted) {
+      const problem = 'The model called a tool when no call was left, or without a question.';
+      throw useless('invalid_answer', problem);
+    }
+    return this.goOn(message, await this.answers.answer(questions));
   }
 
   private verdictIn(message: Message): ProposedVerdict | undefined {
@@ -154,8 +140,9 @@ class Conversation {
     const last = message.content.findLast((block) => block.type === 'text');
     const verdict = readVerdict(last?.text);
     if (verdict) return verdict;
-    if (this.isRepaired)
+    if (this.isRepaired) {
       throw useless('invalid_answer', 'The answers of the model do not match the schema.');
+    }
     this.isRepaired = true;
     return this.goOn(message, WORDS.repair);
   }
@@ -168,12 +155,9 @@ class Conversation {
   }
 
   private params(): Anthropic.MessageCreateParamsNonStreaming {
+    const input_schema = { ...QUESTION_SCHEMA, required: ['indicator_id'] };
     const tools = this.judging.tools.map(({ name, description }) => {
-      return {
-        name,
-        description,
-        input_schema: { ...QUESTION_SCHEMA, required: ['indicator_id'] },
-      };
+      return { name, description, input_schema };
     });
     return {
       model: this.settings.anthropicModel,
@@ -190,6 +174,19 @@ class Conversation {
   }
 }
 
+type Why = readonly [UnavailableReason, string];
+const STOPPED: Readonly<Record<string, Why>> = {
+  max_tokens: ['truncated', 'The answer of the model was cut: it is too long.'],
+  model_context_window_exceeded: ['truncated', 'The incident is too long for the model.'],
+  refusal: ['refused', 'The model refused to judge the incident.'],
+};
+const UNKNOWN_STOP: Why = ['invalid_answer', 'The model stopped for an unknown reason.'];
+
+/** The model responded, and would respond to the same question in the same way. */
+function useless(...[reason, message]: Why): ModelUnavailableError {
+  return new ModelUnavailableError(reason, message, 'nothing');
+}
+
 const MODEL = /^[\w.:@/-]{1,200}$/;
 const MOST_BLOCKS = 200;
 
@@ -204,7 +201,7 @@ function isMessage(answer: unknown): answer is Message {
 /** A higher number is an error, and would use up the budget of the hour. The sum of all attempts must fit into an integer. */
 const MOST_TOKENS = 1_000_000;
 
-function tokensOf(answer: unknown): Required<TokenUse> {
+function tokensOf(answer: unknown): TokenUse {
   const count = (name: string): number => {
     const value = Number(valueAt(answer, 'usage', `${name}_tokens`));
     return Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : 0;
@@ -212,11 +209,6 @@ function tokensOf(answer: unknown): Required<TokenUse> {
   const cached_input = count('cache_read_input');
   const input = count('input') + count('cache_creation_input') + cached_input;
   return { input, output: count('output'), cached_input };
-}
-
-/** The model responded, and would respond to the same question in the same way. */
-function useless(reason: UnavailableReason, message: string): ModelUnavailableError {
-  return new ModelUnavailableError(reason, message, { mayHelpLater: false });
 }
 
 export class ToolAnswers {
@@ -268,10 +260,8 @@ export class ToolAnswers {
     if (!tool) return failed(WORDS.noSuchTool);
     if (!indicator) return failed(WORDS.wrongInput);
     try {
-      const output = await withDeadline(this.timeMs, this.signal, (over) =>
-        unlessAborted(over, tool.ask(indicator)),
-      );
-      return { output: cutToSize(output) };
+      const over = AbortSignal.any([this.signal, AbortSignal.timeout(this.timeMs)]);
+      return { output: await unlessAborted(over, tool.ask(indicator)) };
     } catch (error) {
       if (error instanceof ToolError) return failed(error.message);
       if (!this.signal.aborted) {
@@ -289,11 +279,3 @@ export class ToolAnswers {
 }
 
 const failed = (error: string) => ({ output: { error }, failed: true }) as const;
-
-function cutToSize(answer: object): unknown {
-  for (let characters = LONGEST_ANSWER_BYTES; characters > 0; characters >>= 1) {
-    const cut = storedJson(answer, characters);
-    if (Buffer.byteLength(plainJson(cut)) <= LONGEST_ANSWER_BYTES) return cut;
-  }
-  return null;
-}

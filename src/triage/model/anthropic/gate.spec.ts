@@ -4,12 +4,12 @@ import { CountingGate, judge, modelAt } from '../../../../test/support/judge.js'
 import type { TriageTool } from '../triage-model.port.js';
 
 const TOOL: TriageTool = {
-  name: 'related_incidents',
-  description: 'Others with the same indicator.',
+  name: 'look_up',
+  description: 'Reputation of the indicator.',
   ask: async () => ({}),
 };
 
-describe('the gate of the model', () => {
+describe('the gate of a model', () => {
   let api: FakeMessagesApi;
   let gate: CountingGate;
 
@@ -24,7 +24,7 @@ describe('the gate of the model', () => {
 
   afterAll(() => api.stop());
 
-  it('is asked before each request, with nothing sent yet', async () => {
+  it('is passed before each request is sent', async () => {
     const seen: number[] = [];
     gate.whenAsked = () => seen.push(api.requests.length);
     api.script(
@@ -37,7 +37,7 @@ describe('the gate of the model', () => {
   });
 
   it.each([1, 2])(
-    'lets nothing out when it throws at request %i, and its error comes through as it was',
+    'sends nothing if it rejects request %i, and the error stays unchanged',
     async (at) => {
       const refusals = [
         new Error('the switch is on'),
@@ -58,7 +58,7 @@ describe('the gate of the model', () => {
     },
   );
 
-  it('is not asked when nobody waits for the verdict any more', async () => {
+  it('is not passed if the signal is aborted before the first request', async () => {
     api.script(verdict());
     const given = new Error('the claim is lost');
     const judging = { gate, signal: AbortSignal.abort(given) };
@@ -66,7 +66,7 @@ describe('the gate of the model', () => {
     expect([gate.asked, api.requests.length]).toEqual([0, 0]);
   });
 
-  it('lets nothing out when the verdict is given up while it is asked', async () => {
+  it('sends nothing if the signal is aborted while the gate is passed', async () => {
     api.script(verdict());
     const run = new AbortController();
     const given = new Error('the claim is lost');
@@ -75,23 +75,13 @@ describe('the gate of the model', () => {
     expect(api.requests).toEqual([]);
   });
 
-  it('ends the request under way when the verdict is given up, and sends no other', async () => {
+  it('ends the request in progress if the signal is aborted, and sends no other request', async () => {
     const run = new AbortController();
     const given = new Error('the claim is lost');
     api.whenAsked = () => run.abort(given);
     api.script({ kind: 'hang' });
     await expect(judge(modelAt(api), { gate, signal: run.signal })).rejects.toBe(given);
     while (api.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(api.requests).toHaveLength(1);
-  });
-
-  it('ends the request under way when the departure is aborted, for its reason', async () => {
-    const departure = new AbortController();
-    const given = new Error('the lease has lapsed');
-    api.whenAsked = () => departure.abort(given);
-    api.script({ kind: 'hang' });
-    const leased = new CountingGate(departure.signal);
-    await expect(judge(modelAt(api), { gate: leased })).rejects.toBe(given);
     expect(api.requests).toHaveLength(1);
   });
 });

@@ -4,14 +4,10 @@ import { presentTime } from '../../../platform/clock.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
+import { type Gate, retryAfterMs } from '../../../platform/net/outbound-request.js';
 import {
-  type Gate,
-  type OutboundAnswer,
-  retryAfterMs,
-} from '../../../platform/net/outbound-request.js';
-import {
-  LONGEST_RETRY_AFTER_MS,
   ModelUnavailableError,
+  type Remedy,
   type UnavailableReason,
 } from '../triage-model.port.js';
 
@@ -20,7 +16,7 @@ export type AnthropicSettings = Pick<
   'anthropicApiKey' | 'anthropicBaseUrl' | 'anthropicModel' | 'triageTimeoutMs'
 >;
 
-/** Removes the other headers of the SDK, which describe this machine. */
+/** Omits the other headers of the SDK, which describe this machine. */
 const SENT_HEADERS = ['accept', 'anthropic-version', 'authorization', 'content-type'];
 const READ_HEADERS = ['content-type', 'retry-after', 'retry-after-ms'];
 
@@ -39,8 +35,7 @@ export class ProviderRequests {
     const { anthropicApiKey: apiKey, anthropicBaseUrl: baseURL } = settings;
     const { triageTimeoutMs: timeout } = settings;
     this.deadline = performance.now() + timeout;
-    const fetch: typeof globalThis.fetch = (target, init) =>
-      this.fetch(new URL(target instanceof Request ? target.url : target), init);
+    const fetch: typeof globalThis.fetch = (...request) => this.fetch(new Request(...request));
     const quiet = { openTelemetry: false, logLevel: 'off' } as const;
     this.sdk = new Anthropic({ apiKey, baseURL, timeout, fetch, ...quiet });
   }
@@ -57,49 +52,37 @@ export class ProviderRequests {
     }
   }
 
-  private async fetch(url: URL, init: RequestInit = {}): Promise<Response> {
-    const given = new Headers(init.headers);
-    const headers = Object.fromEntries(
-      SENT_HEADERS.map((name) => [name, given.get(name) ?? undefined]),
-    );
-    const { method = 'GET', body } = init;
+  private async fetch(request: Request): Promise<Response> {
+    const { method, url, headers } = request;
+    const body = await request.text();
     try {
-      const answer = await this.gate.send(async (departure) => {
-        try {
-          return await this.http.request({
-            ...{ method, url, headers },
-            body: typeof body === 'string' ? body : undefined,
-            timeoutMs: Math.max(1, this.timeLeftMs),
-            operatorsTarget: true,
-            signal: AbortSignal.any([this.signal, departure.signal]),
-            beforeLeaving: () => departure.leave(),
-          });
-        } catch (error) {
-          if (isOfNetwork(error)) departure.signal.throwIfAborted();
-          throw error;
-        }
-      });
-      return this.responseOf(answer);
+      const answer = await this.gate.send((departure) =>
+        this.http.request({
+          ...{ method, url: new URL(url), body },
+          headers: Object.fromEntries(
+            SENT_HEADERS.map((name) => [name, headers.get(name) ?? undefined]),
+          ),
+          timeoutMs: Math.max(1, this.timeLeftMs),
+          operatorsTarget: true,
+          signal: this.signal,
+          beforeLeaving: () => departure.leave(),
+        }),
+      );
+      const read = new Headers(
+        READ_HEADERS.map((name): [string, string] => [name, answer.header(name) ?? '']),
+      );
+      // The SDK would wait beyond the deadline.
+      if ((pauseIn(read) ?? 0) >= this.timeLeftMs) read.set('x-should-retry', 'false');
+      // A response without content, such as 204, has no body.
+      const content = answer.body.length > 0 ? new Uint8Array(answer.body) : null;
+      return new Response(content, { status: Math.min(answer.status, 599), headers: read });
     } catch (error) {
       const mayRetry =
-        isOfNetwork(error) &&
-        (error instanceof UnreachableError ? error.temporary : error.reason === 'broken');
+        (error instanceof UnreachableError && error.temporary) ||
+        (error instanceof OutcomeUnknownError && error.reason === 'broken');
       if (!mayRetry) this.ended.abort(error);
       throw error;
     }
-  }
-
-  private responseOf({ status, headers, body }: OutboundAnswer): Response {
-    const kept = new Headers();
-    for (const name of READ_HEADERS) {
-      const value = headers[name];
-      if (typeof value === 'string') kept.set(name, value);
-    }
-    // The SDK would wait beyond the deadline.
-    if ((pauseIn(kept) ?? 0) >= this.timeLeftMs) kept.set('x-should-retry', 'false');
-    // A response without content, such as 204, has no body.
-    const bytes = body.length > 0 ? new Uint8Array(body) : null;
-    return new Response(bytes, { status: Math.min(status, 599), headers: kept });
   }
 
   private get timeLeftMs(): number {
@@ -107,15 +90,9 @@ export class ProviderRequests {
   }
 }
 
-const isOfNetwork = (error: unknown): error is UnreachableError | OutcomeUnknownError =>
-  error instanceof UnreachableError || error instanceof OutcomeUnknownError;
-
 function pauseIn(headers: Headers): number | undefined {
   return retryAfterMs(headers.get('retry-after') ?? undefined, new Date(presentTime()));
 }
-
-/** Condition under which the same question can succeed. */
-type Remedy = 'time' | 'operator' | 'nothing';
 
 /** https://platform.claude.com/docs/en/api/errors */
 const STATUSES: Readonly<Record<number, readonly [UnavailableReason, Remedy]>> = {
@@ -131,25 +108,25 @@ const STATUSES: Readonly<Record<number, readonly [UnavailableReason, Remedy]>> =
   529: ['overloaded', 'time'],
 };
 
+/** A longer pause in a response is an error of the provider. */
+const LONGEST_RETRY_AFTER_MS = 60 * 60_000;
+
 /** Converts errors of the SDK and of the network to the reason for the missing verdict. Returns other errors unchanged. */
-export function failureOf(error: unknown): unknown {
+function failureOf(error: unknown): unknown {
   if (error instanceof UnreachableError) {
+    const remedy = error.temporary ? 'time' : 'operator';
     const message = 'The provider cannot be reached.';
-    const extras = { mayHelpLater: true, needsOperator: !error.temporary, cause: error };
-    return new ModelUnavailableError('unreachable', message, extras);
+    return new ModelUnavailableError('unreachable', message, remedy, { cause: error });
   }
   if (error instanceof OutcomeUnknownError) {
-    const extras = { mayHelpLater: true, cause: error };
-    return error.reason === 'timeout'
-      ? new ModelUnavailableError('timeout', 'The provider took too long.', extras)
-      : new ModelUnavailableError(
-          'provider_error',
-          'The response of the provider is incomplete.',
-          extras,
-        );
+    const [reason, message] =
+      error.reason === 'timeout'
+        ? (['timeout', 'The provider took too long.'] as const)
+        : (['provider_error', 'The response of the provider is incomplete.'] as const);
+    return new ModelUnavailableError(reason, message, 'time', { cause: error });
   }
+  // The SDK drops the cause of a connection timeout.
   if (error instanceof Anthropic.APIConnectionError) {
-    // The SDK drops the cause of a connection timeout.
     return failureOf(error.cause ?? new UnreachableError(error.message));
   }
   if (error instanceof Anthropic.APIError) return failureOfStatus(error as StatusError);
@@ -159,22 +136,18 @@ export function failureOf(error: unknown): unknown {
 type StatusError = InstanceType<typeof Anthropic.APIError>;
 
 /** Omits the message of the provider, because a proxy may have written any text into it. */
-function failureOfStatus(error: StatusError): ModelUnavailableError {
-  const { status = 0, headers = new Headers(), error: body } = error;
+function failureOfStatus({ status = 0, headers, error: body }: StatusError): ModelUnavailableError {
   if (status === 400 && isAboutAccount(body)) {
     const message = 'The credit at the provider is used up, or its limit is reached (status 400).';
-    const extras = { mayHelpLater: true, needsOperator: true };
-    return new ModelUnavailableError('provider_error', message, extras);
+    return new ModelUnavailableError('provider_error', message, 'operator');
   }
   // Other statuses mean an unknown model, an unpaid bill or a wrong URL, for every question.
   const usual = ['provider_error', status >= 500 ? 'time' : 'operator'] as const;
   const [reason, remedy] = STATUSES[status] ?? usual;
-  const pauseMs = remedy === 'time' ? pauseIn(headers) : undefined;
+  const pauseMs = remedy === 'time' && headers ? pauseIn(headers) : undefined;
   const message = `The provider answered with status ${status}.`;
-  return new ModelUnavailableError(reason, message, {
-    mayHelpLater: remedy !== 'nothing',
-    needsOperator: remedy === 'operator',
-    ...(pauseMs !== undefined && { retryAfterMs: Math.min(pauseMs, LONGEST_RETRY_AFTER_MS) }),
+  return new ModelUnavailableError(reason, message, remedy, {
+    retryAfterMs: pauseMs && Math.min(pauseMs, LONGEST_RETRY_AFTER_MS),
   });
 }
 
@@ -187,10 +160,7 @@ function isAboutAccount(body: unknown): boolean {
 
 /** Error for a response of 200 that is no message, such as the page of a proxy. For an invalid message, a retry may help. */
 export function notAMessage(answer?: unknown): ModelUnavailableError {
-  const needsOperator = valueAt(answer, 'type') !== 'message';
+  const remedy = valueAt(answer, 'type') === 'message' ? 'time' : 'operator';
   const message = 'The server at ANTHROPIC_BASE_URL does not speak the Messages protocol.';
-  return new ModelUnavailableError('invalid_answer', message, {
-    mayHelpLater: true,
-    needsOperator,
-  });
+  return new ModelUnavailableError('invalid_answer', message, remedy);
 }

@@ -1,6 +1,5 @@
 import { atOnce } from '../../../platform/concurrency/semaphore.js';
-import { LONGEST_POINTER } from '../../evidence/raw-values.js';
-import { isIP } from 'node:net';
+import { type RawValue, rawValuesInPieces } from '../../evidence/raw-values.js';
 import type { Severity } from '../../../incidents/incident.js';
 import { fieldsBeside, type IncidentFields } from '../../../incidents/incident-fields.js';
 import {
@@ -8,12 +7,12 @@ import {
   type MailAuthentication,
   mailAuthentication,
 } from '../../evidence/mail-authentication.js';
-import { isDecodedJson, isOwnPlace } from '../../evidence/own-places.js';
+import { isOwnPlace } from '../../evidence/own-places.js';
 import { isMailData, isNameOfThing, isOnlyTold, saysNothing } from './prose.js';
 import { hasInvisible, wordsOf } from './phrases.js';
 import { type Sign, SIGNS } from './signs.js';
 
-export type Scalar = string | number | boolean;
+export type Scalar = RawValue['value'];
 
 /** One value of the raw data under the name that its tool gave it, or a well-known field. */
 export interface Fact {
@@ -34,10 +33,6 @@ export interface Fact {
 
 export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
 
-/** Tools send fewer. Facts near the root are read first, so that a long list hides nothing above it. */
-const MOST_FACTS = 10_000;
-const MOST_LEVELS = 64;
-const FACTS_OF_A_PIECE = 100;
 const CHARACTERS_OF_A_PIECE = 20_000;
 /** Reading the name of a fact takes as long as reading this number of characters. */
 const CHARACTERS_OF_A_FACT = 100;
@@ -97,14 +92,14 @@ export class Facts {
     rawData: Readonly<Record<string, unknown>>,
     { fields = {}, severity }: Known = {},
   ): Generator<void, Facts> {
-    const beside = yield* scalarsOf(fieldsBeside(rawData, fields));
+    const beside = yield* factsIn(fieldsBeside(rawData, fields));
     const ofFields = beside.facts.map((fact) => ({ ...fact, source: 'fields' }) as const);
-    const { facts: ofRawData, lists, rest } = yield* scalarsOf(rawData);
+    const { facts: ofRawData, lists, isCut } = yield* factsIn(rawData);
     yield;
     const authentication = mailAuthentication({ ...fields, ...rawData });
     yield;
     const all = [...ofFields, ...ofRawData];
-    const facts = new Facts(all, rest, fields, severity, authentication);
+    const facts = new Facts(all, isCut, fields, severity, authentication);
     yield;
     yield* facts.readInPieces(lists);
     return facts;
@@ -236,77 +231,20 @@ function into<K>(map: Map<K, Fact[]>, key: K, fact: Fact): void {
   else map.set(key, [fact]);
 }
 
-interface Place {
-  readonly value: object;
-  readonly pointer: string;
-  readonly path: string;
-  readonly level: number;
+interface Read {
+  readonly facts: readonly Fact[];
+  /** Lists with several values. */
+  readonly lists: readonly (readonly Fact[])[];
+  readonly isCut: boolean;
 }
 
-/** Reads breadth first. Uses a queue instead of recursion, so that depth costs nothing. */
-function* scalarsOf(
-  root: object,
-): Generator<void, { facts: Fact[]; lists: Fact[][]; rest: boolean }> {
-  const facts: Fact[] = [];
-  const places: Place[] = [{ value: root, pointer: '', path: '', level: 0 }];
-  const nameOf = rememberingNames();
-  const lists: Fact[][] = [];
-  let rest = false;
-  for (let at = 0; at < places.length; at += 1) {
-    if (at % FACTS_OF_A_PIECE === 0) yield;
-    const { value, pointer, path, level } = places[at]!;
-    const inList = Array.isArray(value);
-    const first = facts.length;
-    for (const [key, inner] of Object.entries(value) as [string, unknown][]) {
-      if (facts.length >= MOST_FACTS || places.length >= MOST_FACTS)
-        return { facts, lists, rest: true };
-      // Skips the value: with a long key, each value below it would have a pointer of that length.
-      if (pointer.length + key.length >= LONGEST_POINTER) {
-        rest = true;
-        continue;
-      }
-      const here = {
-        pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-        path: inList
-          ? path
-          : `${path && `${path}/`}${isDecodedJson(key, value) ? 'decoded' : nameOf(key)}`,
-      };
-      if (typeof inner === 'object' && inner !== null) {
-        if (level < MOST_LEVELS) places.push({ ...here, value: inner, level: level + 1 });
-        else rest = true;
-      } else if (isScalar(inner)) {
-        facts.push({ ...here, key: here.path.slice(here.path.lastIndexOf('/') + 1), value: inner });
-      }
-    }
-    if (inList && facts.length > first + 1) lists.push(facts.slice(first));
-  }
-  return { facts, lists, rest };
-}
-
-const isScalar = (value: unknown): value is Scalar =>
-  ['string', 'number', 'boolean'].includes(typeof value);
-
-/** Excludes addresses with an IPv6 zone, because a zone may be any text. */
-const isAddress = (key: string): boolean => /^[\da-f.:]{2,45}$/i.test(key) && isIP(key) !== 0;
-
-/** Caches paths. Some tools write a path as one key with dots (`process.code_signature.trusted`). An address is one name. */
-function rememberingNames(): (key: string) => string {
-  const known = new Map<string, string>();
-  return (key) => {
-    let name = known.get(key);
-    if (name === undefined) {
-      name = isAddress(key) ? key.toLowerCase() : plainPath(key);
-      known.set(key, name);
-    }
-    return name;
-  };
-}
-
-/** Names a key without letters `_`, so that its values do not appear at the root. */
-function plainPath(key: string): string {
-  const letters = key
-    .slice(0, 200)
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}.]/gu, '');
-  return letters.replaceAll('.', '/') || '_';
+function* factsIn(root: object): Generator<void, Read> {
+  const { values, cut } = yield* rawValuesInPieces(root);
+  const facts = values.map(({ pointer, path, value, list }) => {
+    return { pointer, path, key: path.slice(path.lastIndexOf('/') + 1), value, list };
+  });
+  const lists = Map.groupBy(facts, ({ list }) => list);
+  lists.delete(undefined);
+  const isLong = ({ length }: readonly Fact[]) => length > 1;
+  return { facts, lists: [...lists.values()].filter(isLong), isCut: cut.length > 0 };
 }

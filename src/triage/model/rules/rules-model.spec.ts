@@ -83,10 +83,10 @@ describe('RulesModel', () => {
   });
 
   it('says who judged and by which rules, and each point that it gave', async () => {
-    const { model, prompt_hash, toolCalls, points } = await judge(PHISHING);
-    expect({ model, toolCalls }).toEqual({
+    const { model, prompt_hash, tool_calls, points } = await judge(PHISHING);
+    expect({ model, tool_calls }).toEqual({
       model: 'rules',
-      toolCalls: [],
+      tool_calls: [],
     });
     expect(prompt_hash).toMatch(/^[0-9a-f]{64}$/);
     expect(points).toContainEqual({

@@ -1,10 +1,10 @@
 /** @jest-environment-options {"ownModules": true} */
 import { Logger } from '@nestjs/common';
-import type { AuditEntry } from '../../audit/audit-entry.js';
-import type { AuditLog } from '../../audit/audit-log.js';
-import { Clock } from '../../platform/clock.js';
-import type { Transactions } from '../../platform/database/transactions.js';
-import { type Refusal, Refusals } from './refusals.js';
+import type { AuditEntry } from '../audit/audit-entry.js';
+import type { AuditLog } from '../audit/audit-log.js';
+import { Clock } from '../platform/clock.js';
+import type { Transactions } from '../platform/database/transactions.js';
+import { Refusals } from './refusals.js';
 
 const MINUTE = 60_000;
 
@@ -13,17 +13,14 @@ const entryOf = (name: string, action: AuditEntry['action'] = 'auth.key_refused'
   action,
   subject: { type: 'address', id: name },
 });
-const stranger = (name: string): Refusal => ({ entry: entryOf(name), by: 'stranger', name });
-const atAccount = (name: string): Refusal => ({
-  entry: entryOf(name, 'auth.login_failed'),
-  by: 'account',
+type Refusal = Parameters<Refusals['write']>;
+const stranger = (name: string): Refusal => ['stranger', name, entryOf(name)];
+const atAccount = (name: string): Refusal => ['account', name, entryOf(name, 'auth.login_failed')];
+const principal = (name: string, route: number): Refusal => [
+  'principal',
   name,
-});
-const principal = (name: string, route: number): Refusal => ({
-  entry: { actor: name, action: 'auth.role_refused', subject: { type: 'route', id: `${route}` } },
-  by: 'principal',
-  name,
-});
+  { actor: name, action: 'auth.role_refused', subject: { type: 'route', id: `${route}` } },
+];
 
 describe('Refusals', () => {
   let rows: AuditEntry[];
@@ -61,11 +58,11 @@ describe('Refusals', () => {
   });
 
   it('writes one row for each refusal of a caller until its share of the minute is used up', async () => {
-    for (let index = 0; index < 1_000; index += 1) await log.write(stranger('a'));
+    for (let index = 0; index < 1_000; index += 1) await log.write(...stranger('a'));
     expect(rows).toEqual(Array.from({ length: 20 }, () => entryOf('a')));
     await jest.advanceTimersByTimeAsync(MINUTE);
     expect(leftOut()).toEqual([['address:a', 980]]);
-    await log.write(stranger('a'));
+    await log.write(...stranger('a'));
     expect(rows).toHaveLength(22);
     await jest.advanceTimersByTimeAsync(MINUTE);
     expect(rows).toHaveLength(22);
@@ -73,11 +70,11 @@ describe('Refusals', () => {
 
   it('limits the rows per minute of all strangers, and records how many it omitted and when', async () => {
     await jest.advanceTimersByTimeAsync(1_000);
-    for (let index = 0; index < 300; index += 1) await log.write(stranger(`${index}`));
+    for (let index = 0; index < 300; index += 1) await log.write(...stranger(`${index}`));
     await jest.advanceTimersByTimeAsync(1_000);
-    for (let index = 300; index < 9_999; index += 1) await log.write(stranger(`${index}`));
+    for (let index = 300; index < 9_999; index += 1) await log.write(...stranger(`${index}`));
     await jest.advanceTimersByTimeAsync(1_000);
-    await log.write(stranger('9999'));
+    await log.write(...stranger('9999'));
     expect(rows).toHaveLength(300);
     await jest.advanceTimersByTimeAsync(MINUTE);
     expect(rows.slice(300)).toEqual([
@@ -97,13 +94,13 @@ describe('Refusals', () => {
 
   it('keeps rows for every other kind and name if one of them causes many refusals', async () => {
     for (let index = 0; index < 1_000; index += 1) {
-      await log.write(stranger(`${index}`));
-      await log.write(atAccount('guessed'));
-      await log.write(principal('key:wild', index));
+      await log.write(...stranger(`${index}`));
+      await log.write(...atAccount('guessed'));
+      await log.write(...principal('key:wild', index));
     }
     rows.length = 0;
-    await log.write(atAccount('other'));
-    await log.write(principal('key:other', 1));
+    await log.write(...atAccount('other'));
+    await log.write(...principal('key:other', 1));
     expect(rows.map(({ actor }) => actor)).toEqual(['other', 'key:other']);
     await jest.advanceTimersByTimeAsync(MINUTE);
     expect(leftOut()).toEqual([
@@ -114,9 +111,9 @@ describe('Refusals', () => {
   });
 
   it('counts omitted refusals separately by kind', async () => {
-    const login = (name: string): Refusal => ({ ...atAccount(name), by: 'stranger' });
-    for (let index = 0; index < 400; index += 1) await log.write(stranger(`${index}`));
-    for (let index = 0; index < 50; index += 1) await log.write(login(`${index}`));
+    const login = (name: string): Refusal => ['stranger', name, atAccount(name)[2]];
+    for (let index = 0; index < 400; index += 1) await log.write(...stranger(`${index}`));
+    for (let index = 0; index < 50; index += 1) await log.write(...login(`${index}`));
     await jest.advanceTimersByTimeAsync(MINUTE);
     expect(leftOut()).toEqual([
       ['address:several', 100],
@@ -125,8 +122,8 @@ describe('Refusals', () => {
   });
 
   it('writes all pending refusals on shutdown', async () => {
-    const last = log.write(stranger('a'));
-    for (let index = 0; index < 400; index += 1) void log.write(stranger(`${index}`));
+    const last = log.write(...stranger('a'));
+    for (let index = 0; index < 400; index += 1) void log.write(...stranger(`${index}`));
     await log.onApplicationShutdown();
     await last;
     expect(rows).toHaveLength(301);
@@ -135,9 +132,9 @@ describe('Refusals', () => {
 
   it('counts refusals during a database outage, and records the number afterwards', async () => {
     isDown = true;
-    await log.write(stranger('a'));
-    await log.write(stranger('a'));
-    await log.write(atAccount('b'));
+    await log.write(...stranger('a'));
+    await log.write(...stranger('a'));
+    await log.write(...atAccount('b'));
     await jest.advanceTimersByTimeAsync(3 * MINUTE);
     expect(rows).toEqual([]);
     isDown = false;

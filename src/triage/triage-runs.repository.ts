@@ -5,18 +5,13 @@ import {
   listStatement,
   pageOf,
   type WithTotal,
-} from '../../platform/counting/counted-list.sql.js';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
-import type { ExtractedIndicator } from '../evidence/indicators.js';
-import type { TokenUse } from '../model/triage-model.port.js';
-import {
-  LISTED_COLUMNS,
-  RUN_COLUMNS,
-  type TriageRun,
-  type TriageRunEntity,
-} from '../triage-run.js';
+} from '../platform/counting/counted-list.sql.js';
+import { columnsOf } from '../platform/database/columns.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import type { Page, PageRequest } from '../platform/paging/page.js';
+import { NO_TOKENS, type TokenUse } from './model/triage-model.port.js';
+import { LISTED_COLUMNS, RUN_COLUMNS, type TriageRun, TriageRunEntity } from './triage-run.js';
 
 export const TRIAGE = { name: 'triage', hasOwnGauges: true, mostAttempts: 4 } as const;
 
@@ -29,26 +24,17 @@ export interface RunListRequest extends PageRequest {
   readonly sort: 'created_at' | '-created_at';
 }
 
-/** Columns that an update does not set, or computes. */
-const FIXED = [
-  ...['id', 'incident_id', 'created_at', 'completed_at', 'tokens_at'],
-  ...['input_tokens', 'output_tokens', 'cached_input_tokens'],
-];
-const CHANGED_COLUMNS = RUN_COLUMNS.filter((name) => !FIXED.includes(name));
-
-const NO_TOKENS: Required<TokenUse> = { input: 0, output: 0, cached_input: 0 };
+/** An update does not set these columns, or computes them. */
+const CHANGED_COLUMNS = columnsOf(TriageRunEntity, [
+  ...(['id', 'incident_id', 'created_at', 'completed_at', 'tokens_at'] as const),
+  ...(['input_tokens', 'output_tokens', 'cached_input_tokens'] as const),
+]);
 
 export interface RunChange {
   readonly id: string;
-  readonly tokens?: Required<TokenUse>;
+  readonly tokens?: TokenUse;
   /** New values; other columns keep their values. A run with another status has ended. */
   readonly columns: Partial<TriageRunEntity>;
-}
-
-/** Open runs of an incident, or runs created before a time. Default: all open runs. */
-export interface WhichRuns {
-  readonly incidentId?: string;
-  readonly before?: Date;
 }
 
 export interface KnownRuns {
@@ -65,13 +51,13 @@ const FROM = `
   triage_runs run
   left join work on run.status = 'queued' and work.kind = '${TRIAGE.name}' and work.ref = run.id
   left join work_lanes lane on lane.lane = work.lane and lane.reason is not null and not ${IS_RUNNING}`;
-const columnsOf = (all: readonly string[]) => `
+const shown = (all: readonly string[]) => `
   ${names(all.filter((name) => name !== 'status' && name !== 'error'))},
   case when ${IS_RUNNING} then 'running' else run.status end as status,
   coalesce(lane.reason, run.error) as error,
   case when not ${IS_RUNNING} and coalesce(lane.reason, run.error) is not null
        then greatest(work.due_at, lane.paused_until) end as next_attempt_at`;
-const SHOWN = columnsOf(LISTED_COLUMNS);
+const SHOWN = shown(LISTED_COLUMNS);
 
 const INSERT: Statement = {
   name: 'triage_runs_insert',
@@ -130,15 +116,13 @@ const LIST = (direction: 'asc' | 'desc'): Statement => ({
 
 const FIND: Statement = {
   name: 'triage_runs_find',
-  text: `select ${columnsOf(RUN_COLUMNS)} from ${FROM} where run.incident_id = $1 and run.id = $2`,
+  text: `select ${shown(RUN_COLUMNS)} from ${FROM} where run.incident_id = $1 and run.id = $2`,
 };
 
 const OPEN: Statement = {
   name: 'triage_runs_open',
   text: `
-    select id from triage_runs
-     where status = 'queued' and ($1::uuid is null or incident_id = $1)
-       and ($2::timestamptz is null or created_at < $2)`,
+    select id from triage_runs where status = 'queued' and ($1::uuid is null or incident_id = $1)`,
 };
 
 const COUNT_OPEN: Statement = {
@@ -156,30 +140,6 @@ const BUDGET_FREE_AT: Statement = {
       from (select tokens_at as at, sum(input_tokens + output_tokens) over (order by tokens_at desc, id) as tokens
               from triage_runs where tokens_at > now() - interval '1 hour') as recent
      where tokens >= $1`,
-};
-
-type Named = Pick<ExtractedIndicator, 'type' | 'value'>;
-
-/** Hashes the value, because a hash has a fixed length. */
-const KEY = (type: string, value: string) =>
-  `substr(sha256(convert_to(${type} || ' ' || ${value}, 'UTF8')), 1, 16)`;
-
-/** Inserts in order, so that two runs with the same indicators do not deadlock. */
-const ADD_INDICATORS: Statement = {
-  name: 'incident_indicators_add',
-  text: `
-    insert into incident_indicators (key, incident_id)
-    select distinct ${KEY('type', 'value')} as key, incident_id
-      from jsonb_to_recordset($1::jsonb) as found (incident_id uuid, type text, value text)
-     order by key, incident_id
-        on conflict do nothing`,
-};
-
-const INCIDENTS_WITH: Statement = {
-  name: 'incident_indicators_incidents',
-  text: `
-    select incident_id from incident_indicators
-     where key = ${KEY('$1::text', '$2::text')} and incident_id <> $3 order by incident_id desc limit $4`,
 };
 
 @Injectable()
@@ -231,30 +191,14 @@ export class TriageRunsRepository {
     return (await this.statements.rowsIn<TriageRun>(tx, FIND, [incidentId, id]))[0];
   }
 
-  async open(tx: Tx, { incidentId, before }: WhichRuns = {}): Promise<string[]> {
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId, before]);
+  /** Returns the open run of the incident. Default: all open runs. */
+  async open(tx: Tx, incidentId?: string): Promise<string[]> {
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId]);
     return rows.map(({ id }) => id);
   }
 
   async countOpen(): Promise<Readonly<Record<'queued' | 'running', number>>> {
-    const [counts] = await this.statements.rows<{ queued: number; running: number }>(COUNT_OPEN);
-    return counts!;
-  }
-
-  async addIndicators(
-    tx: Tx,
-    found: readonly { readonly incident_id: string; readonly indicators: readonly Named[] }[],
-  ): Promise<void> {
-    const rows = found.flatMap(({ incident_id, indicators }) =>
-      indicators.map(({ type, value }) => ({ incident_id, type, value })),
-    );
-    if (rows.length > 0) await this.statements.rowsIn(tx, ADD_INDICATORS, [JSON.stringify(rows)]);
-  }
-
-  async incidentsWith({ type, value }: Named, otherThan: string, most: number): Promise<string[]> {
-    const values = [type, value, otherThan, most];
-    const rows = await this.statements.rows<{ incident_id: string }>(INCIDENTS_WITH, values);
-    return rows.map(({ incident_id }) => incident_id);
+    return (await this.statements.rows<{ queued: number; running: number }>(COUNT_OPEN))[0]!;
   }
 
   /** Returns the time at which the use of the last hour falls below the budget, or undefined if it is below now. */

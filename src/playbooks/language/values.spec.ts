@@ -1,11 +1,10 @@
 import { readExpression } from './expression.js';
 import { Interpreter } from './interpreter.js';
-import { Budget } from './operations.js';
 
 const SCOPE = new Map([['incident', { whole: 5, part: 2.5, digits: '12345678901234567' }]]);
 
 function value(text: string): unknown {
-  return new Interpreter(new Budget()).value(readExpression(text, ['incident']), SCOPE);
+  return new Interpreter().value(readExpression(text, ['incident']), SCOPE);
 }
 
 describe('an expression', () => {

@@ -8,40 +8,27 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { networkOf } from '../../platform/addresses/network.js';
-import { routeOf } from '../../platform/http/known-routes.js';
-import {
-  type CallerRefusal,
-  type StrangerRefusal,
-  CallerRefusedError,
-  StrangerRefusedError,
-} from '../auth.errors.js';
-import { ErrorFilter } from '../../platform/http/answer.js';
-import type { AuditEntry } from '../../audit/audit-entry.js';
-import { AuditLog } from '../../audit/audit-log.js';
-import { Clock } from '../../platform/clock.js';
-import { Transactions } from '../../platform/database/transactions.js';
+import type { AuditEntry } from '../audit/audit-entry.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { networkOf } from '../platform/addresses/network.js';
+import { Clock } from '../platform/clock.js';
+import { Transactions } from '../platform/database/transactions.js';
+import { ErrorFilter } from '../platform/http/answer.js';
+import { routeOf } from '../platform/http/known-routes.js';
+import { type Refusal, RefusedError } from './auth.errors.js';
 
 const MINUTE = 60_000;
 /**
- * Maximum rows per minute and replica. Each principal and each user has a separate share, because their number is
- * limited. Strangers share one limit, because the number of strangers is unlimited.
+ * Maximum rows per minute and replica. Each principal, each user whose account was tried and each network of strangers
+ * has a separate share. Strangers also share one limit, because the number of strangers is unlimited.
  */
-const MOST_OF_ONE = { principal: 20, account: 20, stranger: 20 } as const;
+const MOST_OF_ONE = 20;
 const MOST_OF_STRANGERS = 300;
 
-export interface Refusal {
-  readonly entry: AuditEntry;
-  /**
-   * Selects the share of rows: of a principal without permission, of the user whose account was tried, or of
-   * strangers.
-   */
-  readonly by: 'principal' | 'account' | 'stranger';
-  /** Name of the principal or user, or the network of the stranger. */
-  readonly name: string;
-}
+const SUBJECT_TYPES = { principal: 'principal', account: 'user', stranger: 'address' } as const;
+type Share = keyof typeof SUBJECT_TYPES;
 
-const SUBJECTS = { principal: 'principal', account: 'user', stranger: 'address' } as const;
+type Entry = Omit<AuditEntry, 'subject'> & Partial<Pick<AuditEntry, 'subject'>>;
 
 /** Refusals of the same kind that were not written: their number, first time and last time. */
 interface Unwritten {
@@ -85,63 +72,58 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Records a known caller without permission. */
-  async ofCaller({ action, actor, details }: CallerRefusal, request: FastifyRequest) {
+  async ofCaller(actor: string, { action, details }: Refusal, request: FastifyRequest) {
     const subject = { type: 'route', id: `${request.method} ${routeOf(request) ?? 'unknown'}` };
-    const entry = { actor, action, subject, details: { ...details, address: request.ip } };
-    await this.write({ entry, by: 'principal', name: actor });
+    const more = { ...details, address: request.ip };
+    await this.write('principal', actor, { actor, action, subject, details: more });
   }
 
   /** Records an unknown caller without any content of the request. The response does not wait for the record. */
-  ofStranger({ subject, ...refusal }: StrangerRefusal, address: string): void {
+  ofStranger({ action, subject, details }: Refusal, address: string): void {
     const network = networkOf(address);
-    const entry = {
-      ...refusal,
-      actor: actorAt(network),
-      subject: subject ?? { type: 'address', id: network },
-    };
-    void this.write({ entry, by: 'stranger', name: network });
+    const entry = { actor: actorAt(network), action, subject, details };
+    void this.write('stranger', network, entry);
   }
 
   /** @param username only the name of an existing user, because people may type a password into this field */
-  async login(address: string, username: string | undefined, reason: string): Promise<void> {
-    const entry = {
-      actor: actorAt(address),
-      action: 'auth.login_failed',
-      subject: { type: 'user', id: username ?? 'unknown' },
-      details: { reason },
-    } as const;
-    await this.write(
-      username === undefined
-        ? { entry, by: 'stranger', name: networkOf(address) }
-        : { entry, by: 'account', name: username },
-    );
+  async ofLogin(address: string, username: string | undefined, reason: string): Promise<void> {
+    const actor = actorAt(address);
+    const entry = { actor, action: 'auth.login_failed', details: { reason } } as const;
+    await this.ofAccount(username, networkOf(address), entry);
   }
 
   /** Omits the addresses, because each guess for the account may come from another address. */
-  accountLimit(username: string | undefined): void {
-    const subject = { type: 'user', id: username ?? 'unknown' };
-    const entry = { actor: 'system', action: 'auth.login_limited', subject } as const;
-    const by = username === undefined ? 'stranger' : 'account';
-    void this.write({ entry, by, name: subject.id });
+  ofAccountLimit(username: string | undefined): void {
+    void this.ofAccount(username, 'unknown', { actor: 'system', action: 'auth.login_limited' });
   }
 
-  async write(refusal: Refusal): Promise<void> {
-    const writing = this.writeOrCount(refusal).finally(() => this.writesUnderWay.delete(writing));
+  private async ofAccount(username: string | undefined, stranger: string, entry: Entry) {
+    if (username !== undefined) return await this.write('account', username, entry);
+    const subject = { type: 'user', id: 'unknown' };
+    await this.write('stranger', stranger, { ...entry, subject });
+  }
+
+  /** @param name name of the principal or user, or network of the stranger */
+  async write(share: Share, name: string, entry: Entry): Promise<void> {
+    const writing = this.writeOrCount(share, name, entry);
     this.writesUnderWay.add(writing);
     await writing;
+    this.writesUnderWay.delete(writing);
   }
 
-  private async writeOrCount({ entry, by, name }: Refusal): Promise<void> {
-    const own = `${by} ${name}`;
-    const shares: [share: string, most: number][] = [[own, MOST_OF_ONE[by]]];
-    if (by === 'stranger') shares.push(['strangers', MOST_OF_STRANGERS]);
-    const rowsOf = (share: string): number => this.rows.get(share) ?? 0;
-    const hasRow = shares.every(([share, most]) => rowsOf(share) < most);
-    if (hasRow) shares.forEach(([share]) => this.rows.set(share, rowsOf(share) + 1));
-    // If the share has no row, only the number is recorded, because the number of stranger names is unlimited.
-    const subject = { type: SUBJECTS[by], id: rowsOf(own) > 0 ? name : 'several' };
-    if (hasRow && (await this.insert([entry]))) return;
+  private async writeOrCount(share: Share, name: string, entry: Entry): Promise<void> {
+    const own = `${share} ${name}`;
+    const limits: [key: string, most: number][] = [[own, MOST_OF_ONE]];
+    if (share === 'stranger') limits.push(['strangers', MOST_OF_STRANGERS]);
+    const rowsOf = (key: string): number => this.rows.get(key) ?? 0;
+    const hasRow = limits.every(([key, most]) => rowsOf(key) < most);
+    if (hasRow) limits.forEach(([key]) => this.rows.set(key, rowsOf(key) + 1));
+    const type = SUBJECT_TYPES[share];
+    const record = { ...entry, subject: entry.subject ?? { type, id: name } };
+    if (hasRow && (await this.insert([record]))) return;
     const now = this.clock.now().toISOString();
+    // If the share has no row, only the number is recorded, because the number of stranger names is unlimited.
+    const subject = { type, id: rowsOf(own) > 0 ? name : 'several' };
     this.addUnwritten({ refusals: entry.action, subject, left_out: 1, from: now, to: now });
   }
 
@@ -171,11 +153,9 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     try {
       await this.transactions.run((tx) => this.audit.record(tx, ...entries));
       return true;
-    } catch (error) {
-      this.logger.error(
-        { err: error, refusals: entries },
-        'Refusals could not be written to the audit trail.',
-      );
+    } catch (err) {
+      const message = 'Refusals could not be written to the audit trail.';
+      this.logger.error({ err, refusals: entries }, message);
       return false;
     }
   }
@@ -186,7 +166,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
  * `Passwords` records failed logins, because it knows the reason.
  */
 @Injectable()
-@Catch(CallerRefusedError, StrangerRefusedError)
+@Catch(RefusedError)
 export class RefusalFilter implements ExceptionFilter {
   private readonly answers = new ErrorFilter();
 
@@ -196,13 +176,11 @@ export class RefusalFilter implements ExceptionFilter {
    * Responds to a known caller after the record is written, and to a stranger before. A record that cannot be written
    * is logged.
    */
-  async catch(
-    error: CallerRefusedError | StrangerRefusedError,
-    host: ArgumentsHost,
-  ): Promise<void> {
+  async catch(error: RefusedError, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
-    if (error instanceof CallerRefusedError) await this.refusals.ofCaller(error.refusal, request);
-    else this.refusals.ofStranger(error.refusal, request.ip);
+    const { refusal } = error;
+    if (refusal.actor === undefined) this.refusals.ofStranger(refusal, request.ip);
+    else await this.refusals.ofCaller(refusal.actor, refusal, request);
     this.answers.catch(error, host);
   }
 }

@@ -4,48 +4,50 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeWhole } from '../../platform/files.js';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
-import { type Tx, Transactions } from '../../platform/database/transactions.js';
-import { AuditLog } from '../../audit/audit-log.js';
-import { newId } from '../../platform/ids.js';
-import { SettingError } from '../../platform/config/load-settings.js';
-import { Settings } from '../../platform/config/settings.js';
-import { ApiKeyEntity } from '../keys/api-key.entity.js';
-import { ApiKeysService } from '../keys/api-keys.service.js';
-import { createKey, readKey } from '../keys/key-format.js';
-import { weaknessOf } from '../passwords/password-requirements.js';
-import { Passwords, hashPassword } from '../passwords/passwords.js';
-import { UserEntity, userEntry } from '../users/user.entity.js';
-import { UsersRepository } from '../users/users.repository.js';
-import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
-import type { DataSource } from 'typeorm';
-import { WeakPasswordError } from '../auth.errors.js';
-import { SessionEntity } from '../sessions/session.entity.js';
+import { DataSource, IsNull } from 'typeorm';
+import { AuditLog } from '../audit/audit-log.js';
+import { SettingError } from '../platform/config/load-settings.js';
+import { Settings } from '../platform/config/settings.js';
+import { AdvisoryLock } from '../platform/database/advisory-locks.js';
+import { type Tx, Transactions } from '../platform/database/transactions.js';
+import { writeWhole } from '../platform/files.js';
+import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
+import { ApiKeyEntity, UserEntity } from './auth.entity.js';
+import { WeakPasswordError } from './auth.errors.js';
+import { ApiKeysService } from './keys/api-keys.service.js';
+import { hashPassword, Passwords, weaknessOf } from './passwords.js';
+import { endSessionsOf, insertUserIfNew, updateUser, userEntry } from './users/users.service.js';
 
 const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';
-
 const DETAILS = { role: 'admin', reason: 'first start' };
 const PASSWORD_BYTES = 18;
+const OWNER_ONLY = 0o600;
 
-/** Creates the first user and the first API key. Existing users and keys are never changed. */
+/**
+ * Creates the first user and the first API key. Never changes existing users and keys. Reports who can log in, and
+ * reminds people to change the generated password of the first start, because that password is stored in a file.
+ */
 @Injectable()
 export class Bootstrap implements OnModuleInit {
   private readonly embedded: boolean;
+  private readonly credentialsFile: string;
 
   constructor(
     private readonly settings: Settings,
+    private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
-    private readonly users: UsersRepository,
     private readonly keys: ApiKeysService,
     private readonly passwords: Passwords,
     private readonly audit: AuditLog,
+    private readonly components: HealthComponents,
   ) {
     this.embedded = settings.databaseUrl === undefined;
+    this.credentialsFile = join(settings.dataDir, 'bootstrap-credentials.json');
   }
 
   async onModuleInit(): Promise<void> {
+    this.components.register('access', () => this.health());
     const { bootstrapAdminApiKey, bootstrapAdminPassword, dataDir } = this.settings;
     if (!this.embedded && !bootstrapAdminApiKey && !bootstrapAdminPassword) return;
     await this.transactions.run(async (tx) => {
@@ -59,7 +61,7 @@ export class Bootstrap implements OnModuleInit {
       await mkdir(dataDir, { recursive: true });
       const credentials = { username: BOOTSTRAP_USER, password, api_key };
       const content = `${JSON.stringify(credentials, null, 2)}\n`;
-      await writeWhole(credentialsFileIn(dataDir), content, OWNER_ONLY);
+      await writeWhole(this.credentialsFile, content, OWNER_ONLY);
     });
   }
 
@@ -73,8 +75,7 @@ export class Bootstrap implements OnModuleInit {
     const weakness = given && (await weaknessOf(given, BOOTSTRAP_USER));
     if (weakness) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
     const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
-    await this.users.insertIfNew(tx, {
-      id: newId(),
+    await insertUserIfNew(tx, {
       username: BOOTSTRAP_USER,
       role: 'admin',
       enabled: true,
@@ -89,70 +90,45 @@ export class Bootstrap implements OnModuleInit {
     const given = this.settings.bootstrapAdminApiKey;
     const exists = !given && (!this.embedded || (await tx.getRepository(ApiKeyEntity).exists()));
     if (exists) return undefined;
-    const { key, prefix, hash } = (given ? readKey(given) : undefined) ?? createKey();
-    const id = newId();
-    const created = await this.keys.insertIfNew(tx, {
-      id,
-      name: BOOTSTRAP_KEY,
-      role: 'admin',
-      prefix,
-      secret_hash: hash,
-      created_by: 'system',
-    });
+    const wanted = { name: BOOTSTRAP_KEY, role: 'admin' } as const;
+    const created = await this.keys.insertIfNew(tx, { name: 'system' }, wanted, given);
     if (!created) return undefined;
     await this.audit.record(tx, {
       actor: 'system',
       action: 'api_key.created',
-      subject: { type: 'api_key', id },
+      subject: { type: 'api_key', id: created.id },
       details: DETAILS,
     });
-    return key;
-  }
-}
-
-const OWNER_ONLY = 0o600;
-
-const credentialsFileIn = (dataDir: string): string => join(dataDir, 'bootstrap-credentials.json');
-
-/**
- * Reports who can log in, and reminds people to change the generated password of the first start, because that
- * password is stored in a file. `/health` shows the reminder and stays healthy.
- */
-@Injectable()
-export class WhoCanLogIn implements OnModuleInit {
-  constructor(
-    private readonly users: UsersRepository,
-    private readonly settings: Settings,
-    private readonly components: HealthComponents,
-  ) {}
-
-  onModuleInit(): void {
-    this.components.register('access', () => this.health());
-  }
-
-  async hasGeneratedPassword(username: string): Promise<boolean> {
-    return (await this.users.namesWithMadeUpPassword()).includes(username);
+    return created.key;
   }
 
   /** Start message: existing users, and the location of the first password. */
-  async inWords(): Promise<string> {
-    const holders = await this.users.namesWithMadeUpPassword();
-    const path = credentialsFileIn(this.settings.dataDir);
+  async whoCanLogIn(): Promise<string> {
+    const holders = await this.namesWithGeneratedPassword();
     if (holders.length > 0) {
+      const path = this.credentialsFile;
       const where = existsSync(path) ? `in ${path}` : 'that was generated at the first start';
       return `${holders.join(', ')}, with the password ${where}; change it at /login/password`;
     }
-    const users = await this.users.countEnabled();
+    const enabled = { enabled: true, deleted_at: IsNull() };
+    const users = await this.dataSource.getRepository(UserEntity).countBy(enabled);
     if (users === 0) return 'nobody yet: npm run create-admin -- <name> creates an admin';
     return users === 1 ? 'one user' : `${users} users`;
   }
 
+  /** Stays healthy with the reminder. */
   private async health(): Promise<ComponentHealth> {
-    const holders = await this.users.namesWithMadeUpPassword();
+    const holders = await this.namesWithGeneratedPassword();
     const inUse = { status: 'healthy', made_up_password: holders.length > 0 } as const;
     if (holders.length === 0) return inUse;
     const message = `The generated password of ${holders.join(', ')} from the first start is still in use. Change it at /login/password.`;
     return { ...inUse, message };
+  }
+
+  private async namesWithGeneratedPassword(): Promise<string[]> {
+    const where = { password_made_up: true, enabled: true, deleted_at: IsNull() };
+    const users = await this.dataSource.getRepository(UserEntity).findBy(where);
+    return users.map(({ username }) => username);
   }
 }
 
@@ -169,14 +145,13 @@ export async function ensureAdmin(
   const weakness = await weaknessOf(password, username);
   if (weakness !== undefined) throw new WeakPasswordError('The password', weakness);
   const password_hash = await hashPassword(password);
-  const users = new UsersRepository(dataSource);
   return await new Transactions(dataSource).run(async (tx) => {
     const access = { role: 'admin', enabled: true, password_hash } as const;
-    const created = await users.insertIfNew(tx, { id: newId(), username, ...access });
+    const created = await insertUserIfNew(tx, { username, ...access });
     if (!created) {
-      const user = await users.update(tx, { username }, access);
+      const user = await updateUser(tx, { username }, access);
       if (!user) return undefined;
-      await tx.getRepository(SessionEntity).delete({ user_id: user.id });
+      await endSessionsOf(tx, user.id);
     }
     const action = created ? 'user.created' : 'user.updated';
     const reason = 'create-admin command';

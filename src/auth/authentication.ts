@@ -1,26 +1,23 @@
 import type { FastifyRequest, FastifyReply } from 'fastify';
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { timingSafeEqual } from 'node:crypto';
-import { Settings } from '../../platform/config/settings.js';
-import { accessOf, requiredRole } from '../../platform/access/access.js';
-import { hashOf } from '../keys/key-format.js';
-import type { Role } from '../../platform/access/roles.js';
-import { AppError } from '../../platform/errors/app-error.js';
-import { FailureLimits } from '../../platform/limits/limits.js';
+import { Settings } from '../platform/config/settings.js';
+import { accessOf, requiredRole } from '../platform/access/access.js';
+import type { Role } from '../platform/access/roles.js';
+import { AppError } from '../platform/errors/app-error.js';
+import { FailureLimits } from '../platform/limits/limits.js';
 import {
-  CallerRefusedError,
-  FROM_ANOTHER_SITE,
-  StrangerRefusedError,
+  OtherSiteError,
+  RefusedError,
   TooManyFailuresError,
   UnauthorizedError,
-} from '../auth.errors.js';
-import { isUnsafeMethod, originOf } from '../guards/same-origin.guard.js';
-import { requireRole } from '../authorisation.js';
-import { PrincipalsRepository } from '../principals.js';
-import type { Principal, VerifiedCredential } from '../principal.js';
-import { CredentialVerification } from './credential-verification.js';
+} from './auth.errors.js';
+import { Credentials, hashOf } from './credentials.js';
+import { PrincipalsRepository, type VerifiedCredential } from './principals.js';
+import { type Principal, requireRole } from './principal.js';
 import '@fastify/cookie';
-import '../../platform/http/request.js';
+import '../platform/http/request.js';
 
 interface Credential {
   readonly kind: 'bearer' | 'session';
@@ -52,7 +49,7 @@ export class Authentication {
 
   constructor(
     { metricsToken }: Settings,
-    private readonly verification: CredentialVerification,
+    private readonly credentials: Credentials,
     private readonly repository: PrincipalsRepository,
     private readonly failures: FailureLimits,
   ) {
@@ -66,14 +63,13 @@ export class Authentication {
     if (!verified) {
       // An expired session was not guessed, so it does not count as a failed attempt.
       if (credential.kind === 'session') throw new UnauthorizedError();
-      throw unknownKey((await this.tooManyFailures('key', request)) ?? new UnauthorizedError());
+      throw unknownKey(await this.failure('key', request, new UnauthorizedError()));
     }
     // A browser also sends the cookie with requests of pages of other sites.
-    const mayBeForged = credential.kind === 'session' && isUnsafeMethod(request);
+    const mayBeForged = credential.kind === 'session' && !SAFE_METHODS.has(request.method);
     if (mayBeForged && originOf(request) !== 'same') {
       const actor = verified.identity.name;
-      const refusal = { action: 'auth.cross_origin_refused', actor } as const;
-      throw new CallerRefusedError(refusal, 'forbidden', FROM_ANOTHER_SITE);
+      throw new RefusedError({ action: 'auth.cross_origin_refused', actor }, new OtherSiteError());
     }
     return this.principalOf(credential, verified, required);
   }
@@ -102,16 +98,15 @@ export class Authentication {
   /** Rejects a request without METRICS_TOKEN if the token is set. Requests with the token are never limited. */
   async requireMetricsToken(request: FastifyRequest): Promise<void> {
     if (this.metricsHash === undefined || this.hasMetricsToken(request)) return;
-    const error =
-      (await this.tooManyFailures('metrics_token', request)) ??
-      new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
+    const told = new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
+    const error = await this.failure('metrics_token', request, told);
     throw credentialOf(request) ? unknownKey(error) : error;
   }
 
   private verify({ kind, token }: Credential): Promise<VerifiedCredential | undefined> {
     return kind === 'bearer'
-      ? this.verification.verifyKey(token)
-      : this.verification.verifySession(token);
+      ? this.credentials.verifyKey(token)
+      : this.credentials.verifySession(token);
   }
 
   /** The credential was read up to 1 s ago. Each writing transaction of the principal reads the credential again. */
@@ -136,11 +131,11 @@ export class Authentication {
     return principal;
   }
 
-  /** Counts a failure. Returns an error if the address is over the limit. */
-  private async tooManyFailures(kind: 'key' | 'metrics_token', request: FastifyRequest) {
-    const wait = await this.failures.record(kind, request.ip);
+  /** Counts a failure. Returns `told`, or another error if the address is over the limit. */
+  private async failure(kind: 'key' | 'metrics_token', { ip }: FastifyRequest, told: AppError) {
+    const wait = await this.failures.record(kind, ip);
     const what = kind === 'key' ? 'failed keys' : 'wrong metrics tokens';
-    return wait === undefined ? undefined : new TooManyFailuresError(what, wait);
+    return wait === undefined ? told : new TooManyFailuresError(what, wait);
   }
 }
 
@@ -183,42 +178,77 @@ export class RoleGuard implements CanActivate {
   }
 }
 
-function unknownKey(told: AppError): StrangerRefusedError {
-  return new StrangerRefusedError({ action: 'auth.key_refused' }, told);
+function unknownKey(told: AppError): RefusedError {
+  return new RefusedError({ action: 'auth.key_refused' }, told);
 }
 
-const SESSION_COOKIE = 'its_session';
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** `unknown` if the request has neither header, as requests of programs. */
+type OriginVerdict = 'same' | 'other' | 'unknown';
+
+/** Only browsers send these headers, and pages cannot change them. */
+export function originOf({
+  protocol,
+  host,
+  headers: { origin, 'sec-fetch-site': site },
+}: Pick<FastifyRequest, 'protocol' | 'host' | 'headers'>): OriginVerdict {
+  if (site !== undefined) return site === 'same-origin' || site === 'none' ? 'same' : 'other';
+  if (origin === undefined) return 'unknown';
+  return isThisHost(origin, protocol, host) ? 'same' : 'other';
+}
+
+function isThisHost(origin: string, protocol: string, host: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const from = new URL(origin);
+  // Behind an untrusted proxy the service sees http while the browser sees https. Only the reverse is rejected.
+  const weaker = protocol === 'https' && from.protocol !== 'https:';
+  return from.host === host.toLowerCase() && !weaker;
+}
+
+const ORIGIN = Symbol('origin');
+
 /**
- * Browsers accept a cookie with this prefix only over https and only from this host, so no other host can plant one.
+ * Rejects requests from another site. Programs send no origin: `known` rejects their requests too if they have a
+ * session, for forms outside /api.
  */
-const SECURE_SESSION_COOKIE = `__Host-${SESSION_COOKIE}`;
+export const SameOrigin = (origin: 'known' | 'may be unknown') => SetMetadata(ORIGIN, origin);
+
+/** Runs before the rate limits, so that a page of another site cannot use up the rate limit of a visitor. */
+@Injectable()
+export class SameOriginGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const demand = this.reflector.get<string | undefined>(ORIGIN, context.getHandler());
+    if (demand === undefined) return true;
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const origin = originOf(request);
+    const mayBeUnknown = demand === 'may be unknown' || request.caller === undefined;
+    if (origin === 'same' || (origin === 'unknown' && mayBeUnknown)) return true;
+    throw new OtherSiteError();
+  }
+}
+
+/**
+ * Browsers accept a cookie with the prefix `__Host-` only over https and only from this host, so no other host can plant
+ * one. A trusted proxy reports the protocol: see TRUST_PROXY.
+ */
+const cookieName = ({ protocol }: FastifyRequest): string =>
+  protocol === 'https' ? '__Host-its_session' : 'its_session';
+
+const cookieOptions = ({ protocol }: FastifyRequest) =>
+  ({ httpOnly: true, sameSite: 'lax', path: '/', secure: protocol === 'https' }) as const;
 
 export function sessionTokenOf(request: FastifyRequest): string | undefined {
   return request.cookies[cookieName(request)];
 }
 
 /** The cookie lasts until the browser closes. The server ends the session independently. */
-export function setSessionCookie(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  token: string,
-): void {
-  void reply.setCookie(cookieName(request), token, options(request));
+export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string) {
+  void reply.setCookie(cookieName(request), token, cookieOptions(request));
 }
 
 export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
-  void reply.clearCookie(cookieName(request), options(request));
-}
-
-function cookieName(request: FastifyRequest): string {
-  return isSecure(request) ? SECURE_SESSION_COOKIE : SESSION_COOKIE;
-}
-
-function options(request: FastifyRequest) {
-  return { httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure(request) } as const;
-}
-
-/** A trusted proxy reports the protocol: see TRUST_PROXY. */
-function isSecure(request: FastifyRequest): boolean {
-  return request.protocol === 'https';
+  void reply.clearCookie(cookieName(request), cookieOptions(request));
 }

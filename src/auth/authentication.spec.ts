@@ -1,4 +1,4 @@
-import { originOf } from './same-origin.guard.js';
+import { originOf } from './authentication.js';
 
 interface Given {
   readonly secFetchSite?: string;

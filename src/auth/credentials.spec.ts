@@ -1,7 +1,7 @@
 /** @jest-environment-options {"ownModules": true} */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectionLostError } from '../../platform/database/sqlstate.js';
-import { CredentialCache, VALID_MS } from './credential-cache.js';
+import { ConnectionLostError } from '../platform/database/sqlstate.js';
+import { createKey, CredentialCache, hashOf, readKey, VALID_MS } from './credentials.js';
 
 /** A database with one table that counts reads. */
 class Table {
@@ -147,5 +147,32 @@ describe('CredentialCache', () => {
     await cache.get('a');
     expect([...known.keys()]).toEqual(['a']);
     clock.mockRestore();
+  });
+});
+
+describe('the format of API keys', () => {
+  it('creates unique keys of the documented form', () => {
+    const keys = Array.from({ length: 500 }, () => createKey());
+    expect(new Set(keys.map(({ key }) => key)).size).toBe(500);
+    expect(new Set(keys.map(({ prefix }) => prefix)).size).toBe(500);
+    for (const { key, prefix, hash } of keys) {
+      expect(key).toMatch(/^its_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/);
+      expect(key.slice(4, 12)).toBe(prefix);
+      expect(hash).toEqual(hashOf(key));
+      expect(hash).toHaveLength(32);
+    }
+  });
+
+  it.each([
+    '',
+    'its_',
+    'its_AAAAAAAA',
+    `its_AAAAAAAA_${'A'.repeat(42)}`,
+    `its_AAAAAAAA_${'A'.repeat(44)}`,
+    `its_AAAA-AAA_${'A'.repeat(43)}`,
+    `ITS_AAAAAAAA_${'A'.repeat(43)}`,
+    `its_AAAAAAAA_${'A'.repeat(43)}\n`,
+  ])('rejects the text %j', (text) => {
+    expect(readKey(text)).toBeUndefined();
   });
 });

@@ -1,13 +1,72 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isLoopback } from '../../platform/addresses/network.js';
-import { Semaphore } from '../../platform/concurrency/semaphore.js';
-import { AppError, UnavailableError } from '../../platform/errors/app-error.js';
-import { FailureLimits } from '../../platform/limits/limits.js';
-import { TooManyFailuresError, WeakPasswordError } from '../auth.errors.js';
-import { Refusals } from '../refusals/refusals.js';
-import type { LoginUser } from '../users/user.entity.js';
-import { normalisePassword, weaknessOf } from './password-requirements.js';
+import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
+import { isLoopback } from '../platform/addresses/network.js';
+import { Semaphore } from '../platform/concurrency/semaphore.js';
+import { AppError, UnavailableError } from '../platform/errors/app-error.js';
+import { FailureLimits } from '../platform/limits/limits.js';
+import { TooManyFailuresError, WeakPasswordError } from './auth.errors.js';
+import type { UserEntity } from './auth.entity.js';
+import { Refusals } from './refusals.js';
+
+/* Rules for new passwords: length, and resistance to guessing. Passwords of login attempts are not checked. */
+
+export const SHORTEST_PASSWORD = 12;
+export const LONGEST_PASSWORD = 256;
+
+/** zxcvbn calls this score "safely unguessable": guessing takes more than 10^8 attempts. */
+const GOOD_SCORE = 3;
+/** Checking long passwords is slow, and a password with a strong beginning is strong. */
+const JUDGED_CHARACTERS = 48;
+const MOST_SUBSTITUTIONS = 16;
+const SHORTEST_NAME_PART = 3;
+/** First words that people choose for a password of this service. */
+const SITE_WORDS = ['incident', 'triage', 'service', 'security', 'soc', 'response', 'alert'];
+/** Minimum number of characters outside the user name and these words. */
+const LEAST_BESIDE_WORDS = 8;
+
+/**
+ * Unifies a password before its length is counted and the password is hashed: keyboards and systems encode the same
+ * password differently, for example with composed letters or full-width digits.
+ */
+const normalised = (password: string): string => password.normalize('NFKC');
+
+/** Counts visible characters, not UTF-16 units. */
+export function hasPermittedLength(password: unknown): password is string {
+  if (typeof password !== 'string' || password.length > 4 * LONGEST_PASSWORD) return false;
+  const length = [...normalised(password)].length;
+  return length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD;
+}
+
+/** Loaded at the first use: the dictionary takes about 25 MB, and most replicas never need it. */
+let zxcvbn: Promise<ZxcvbnFactory> | undefined;
+
+async function loadZxcvbn(): Promise<ZxcvbnFactory> {
+  const core = await import('@zxcvbn-ts/core');
+  const { adjacencyGraphs: graphs, dictionary } = await import('@zxcvbn-ts/language-common');
+  const bounds = { maxLength: JUDGED_CHARACTERS, l33tMaxSubstitutions: MOST_SUBSTITUTIONS };
+  return new core.ZxcvbnFactory({ dictionary, graphs, ...bounds });
+}
+
+/**
+ * Returns why a password is too easy to guess, or `undefined`. Easy passwords are common passwords, or consist of
+ * common words, the user name, words of this service, keyboard rows, dates, repetitions or usual replacements
+ * (`p4ssw0rd`).
+ */
+export async function weaknessOf(password: string, username: string): Promise<string | undefined> {
+  const text = normalised(password);
+  const nameWords = [username, ...username.split(/[._@-]+/)].filter(
+    (word) => word.length >= SHORTEST_NAME_PART,
+  );
+  const words = [...nameWords, ...SITE_WORDS];
+  const rest = words.reduce((left, word) => left.replaceAll(word, ''), text.toLowerCase());
+  if (rest.length < LEAST_BESIDE_WORDS) {
+    return 'consists of the user name or of words of this service: choose an unrelated password';
+  }
+  zxcvbn ??= loadZxcvbn();
+  if ((await zxcvbn).check(text, nameWords).score >= GOOD_SCORE) return undefined;
+  return 'is too easy to guess: it is a common password, or consists of common words and patterns';
+}
 
 interface Cost {
   /** Memory in KiB. */
@@ -30,7 +89,9 @@ const PHC =
 /** Returns the hash in PHC format, which includes the cost. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  return `${PREFIX}$${bare(salt)}$${bare(await derive(password, salt, COST))}`;
+  const parts = [salt, await derive(password, salt, COST)];
+  const texts = parts.map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+  return [PREFIX, ...texts].join('$');
 }
 
 export async function passwordMatches(password: string, stored: string): Promise<boolean> {
@@ -43,21 +104,13 @@ export async function passwordMatches(password: string, stored: string): Promise
 }
 
 function derive(password: string, nonce: Buffer, { m, t, p }: Cost): Promise<Buffer> {
-  const parameters = {
-    message: Buffer.from(normalisePassword(password)),
-    nonce,
-    memory: m,
-    passes: t,
-    parallelism: p,
-    tagLength: HASH_BYTES,
-  };
+  const message = Buffer.from(normalised(password));
+  const cost = { memory: m, passes: t, parallelism: p, tagLength: HASH_BYTES };
   return new Promise((resolve, reject) => {
-    argon2('argon2id', parameters, (error, made) => (error ? reject(error) : resolve(made)));
+    argon2('argon2id', { message, nonce, ...cost }, (error, made) =>
+      error ? reject(error) : resolve(made),
+    );
   });
-}
-
-function bare(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
 }
 
 /** Each check takes 19 MiB and one of the few threads that Node.js also uses for files and DNS. */
@@ -67,6 +120,12 @@ const MOST_WAITING_CHECKS = 300;
 
 /** Compared for unknown users: this hash has the current cost, and no password matches it. */
 const HASH_OF_NOBODY = `${PREFIX}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+/** User of a login, with the data to check the password. */
+export interface LoginUser extends UserEntity {
+  /** True if this user has logged in from this network before. */
+  readonly known: boolean;
+}
 
 interface PasswordGuess {
   readonly address: string;
@@ -119,7 +178,7 @@ export class Passwords {
       if (right && guess.user?.enabled) return true;
       await this.requireUnblocked(guess, true);
       const reason = right ? 'disabled' : stored ? 'wrong_password' : 'unknown_user';
-      await this.refusals.login(guess.address, guess.user?.username, reason);
+      await this.refusals.ofLogin(guess.address, guess.user?.username, reason);
       return false;
     };
     return await this.places.run(check, { isPreferred: isTrustedAddress(guess) });
@@ -137,7 +196,7 @@ export class Passwords {
     if (isTrustedAddress(guess)) return;
     const seconds = await this.failures[check]('account', account);
     if (seconds === undefined) return;
-    this.refusals.accountLimit(user?.username);
+    this.refusals.ofAccountLimit(user?.username);
     throw new AppError(
       'rate_limited',
       'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.',

@@ -1,0 +1,278 @@
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource, EntityManager } from 'typeorm';
+import { Clock } from '../../platform/clock.js';
+import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
+import { Batcher } from '../../platform/concurrency/batcher.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { type Tx, Transactions } from '../../platform/database/transactions.js';
+import { firstIdAt } from '../../platform/ids.js';
+import type { AuditVerificationDto } from '../audit.dto.js';
+import {
+  AuditKeys,
+  faultOfEnd,
+  faultOfSeal,
+  GENESIS,
+  isGenuine,
+  nextSeal,
+  type SealedPoint,
+  signHead,
+} from './audit-chain.js';
+import { AuditChainRepository, PAGE_ROWS } from './audit-chain.repository.js';
+import { acceptHead, AuditWitness } from './audit-witness.js';
+
+/** The chain was altered. The service stops sealing, because it would sign the alteration. */
+class BrokenChainError extends Error {
+  constructor(fault: string) {
+    super(
+      `The audit chain is broken, and sealing has stopped: ${fault}. See GET /api/audit/verify.`,
+    );
+    this.name = new.target.name;
+  }
+}
+
+/** `elsewhere`: another replica holds the head. */
+type SealingResult = 'more' | 'done' | 'elsewhere';
+
+interface Walk {
+  readonly count: number;
+  readonly invalidId?: string;
+}
+
+const EVERY_MS = 1_000;
+/** Maximum pages without a pause. These pages delay a shutdown by a few seconds at most. */
+const PAGES_AT_ONCE = 100;
+
+/**
+ * Adds newly committed rows to the chain once per second, and verifies the chain. Writers never wait for the sealing or
+ * for other writers, because rows get their order afterwards. docs/adr/0006-audit-chain.md explains how each row is found
+ * exactly once.
+ */
+@Injectable()
+export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(AuditTrail.name);
+  private readonly loop = new BackgroundLoop(
+    { task: 'Sealing the audit trail', log: this.logger, pauseMs: EVERY_MS },
+    () => this.sealPending(),
+  );
+  private started = false;
+  /** Fault of the chain that stopped the sealing. */
+  broken: string | undefined;
+  /**
+   * A verification reads the whole trail, so at most one runs. Callers meanwhile share the next run, which sees all
+   * changes before their calls.
+   */
+  private readonly verifications = new Batcher<undefined, AuditVerificationDto>(
+    async (calls) => {
+      const found = await this.verifyAll();
+      return calls.map(() => found);
+    },
+    Infinity,
+    1,
+  );
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly chain: AuditChainRepository,
+    private readonly keys: AuditKeys,
+    private readonly witness: AuditWitness,
+    private readonly clock: Clock,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.witness.load();
+    this.started = true;
+    this.loop.start();
+  }
+
+  /** Seals the last records, because all requests have ended. After a failure, the next start seals the remaining records. */
+  async onApplicationShutdown(): Promise<void> {
+    if (!this.started) return;
+    await this.loop.stop();
+    await this.sealPending().catch(() => undefined);
+  }
+
+  /** Seals, and writes the end of the chain to the anchor file. */
+  private async sealPending(): Promise<void> {
+    try {
+      for (let page = 0; page < PAGES_AT_ONCE; page += 1) {
+        if ((await this.sealPage()) !== 'more') break;
+      }
+      this.broken = undefined;
+    } catch (error) {
+      if (!(error instanceof BrokenChainError)) throw error;
+      if (error.message !== this.broken) this.logger.error(error.message);
+      this.broken = error.message;
+    } finally {
+      await this.witness.save();
+    }
+  }
+
+  async sealPage(): Promise<SealingResult> {
+    const sealed = await this.transactions.run((tx) => this.sealIn(tx));
+    if (sealed === undefined) return 'elsewhere';
+    this.witness.recordHead(sealed.point);
+    return sealed.more ? 'more' : 'done';
+  }
+
+  private async sealIn(tx: Tx): Promise<{ point: SealedPoint; more: boolean } | undefined> {
+    const locked = await this.chain.lockHead(tx);
+    const end = await this.chain.readEnd(tx);
+    const { head, now, restored } = end;
+    if (!locked && head) return undefined;
+    const fault = faultOfEnd(end, this.keys.chain);
+    if (fault !== undefined) throw new BrokenChainError(fault);
+    await this.witness.compareChain(tx, end);
+
+    const start: SealedPoint = head ?? GENESIS;
+    const sealedTo = restored ? null : (head?.sealed_to ?? null);
+    const page = await this.chain.unsealedPage(tx, sealedTo);
+    const { first } = this.keys.chain;
+    // Writes the head of another cluster or of an older key even without new rows.
+    const isCurrent = !head || (!restored && head.key_id === first.id);
+    if (page.length === 0 && isCurrent) return { point: start, more: false };
+    let point = start;
+    const seals = page.map(({ id, mac }) => {
+      point = nextSeal(first.key, point, { id, mac });
+      return { audit_id: id, hash: point.hash };
+    });
+    const more = page.length === PAGE_ROWS;
+    const progress = { cluster: now.cluster, sealed_to: more ? sealedTo : now.snapshot };
+    const next = signHead(first, point, progress);
+    if (locked) await this.chain.writeHead(tx, next);
+    else if (!(await this.chain.beginHead(tx, next))) return undefined;
+    await this.chain.insertSeals(tx, start.seq, seals, first.id);
+    return { point, more };
+  }
+
+  /** True if the last verification of any replica found a fault that was not accepted later. */
+  async foundInvalid(manager: EntityManager): Promise<boolean> {
+    const at = (await this.chain.readHead(manager))?.found_invalid_at;
+    return at ? at.getTime() > this.witness.acceptedAt : false;
+  }
+
+  verify(): Promise<AuditVerificationDto> {
+    return this.verifications.submit(undefined);
+  }
+
+  private async verifyAll(): Promise<AuditVerificationDto> {
+    // Read before the snapshot, so that the snapshot contains the head.
+    const { head } = this.witness;
+    const found = await this.transactions.snapshot((manager) => this.verifyIn(manager, head));
+    const found_invalid_at = found.valid ? null : this.clock.now();
+    try {
+      await this.transactions.run((tx) => this.chain.writeHead(tx, { found_invalid_at }));
+    } catch (err) {
+      // A read-only database can be verified too.
+      this.logger.warn({ err }, 'The result of a verification of the audit trail was not stored.');
+    }
+    return found;
+  }
+
+  /** Reads page by page, so that only one page is in memory. */
+  private async verifyIn(
+    manager: EntityManager,
+    head: AuditWitness['head'],
+  ): Promise<AuditVerificationDto> {
+    const end = await this.chain.readEnd(manager);
+    const fault = faultOfEnd(end, this.keys.chain);
+    const acceptedAt = await this.witness.lastAcceptedAt(manager);
+    const seals = await this.walkSeals(manager);
+    const sealedTo = end.restored ? null : (end.head?.sealed_to ?? null);
+    const rest = await this.walkUnsealed(manager, sealedTo);
+    const first_invalid_id = seals.invalidId ?? rest.invalidId;
+    const rewound =
+      head.at.getTime() > acceptedAt && !(await this.chain.containsSeal(manager, head));
+    return {
+      valid: fault === undefined && first_invalid_id === undefined && !rewound,
+      checked: seals.count,
+      unsealed: rest.count,
+      first_invalid_id,
+      head_rewound: rewound || undefined,
+    };
+  }
+
+  private async walkSeals(manager: EntityManager): Promise<Walk> {
+    const findKey = this.keys.finder(await this.chain.retiredKeys(manager));
+    let previous = GENESIS;
+    for (;;) {
+      const page = await this.chain.sealsAfter(manager, previous.seq);
+      if (page.length === 0) return { count: Number(previous.seq) };
+      for (const seal of page) {
+        if (faultOfSeal(findKey, previous, seal) !== undefined) {
+          return { count: Number(previous.seq), invalidId: seal.audit_id };
+        }
+        previous = seal;
+      }
+    }
+  }
+
+  private async walkUnsealed(manager: EntityManager, sealedTo: string | null): Promise<Walk> {
+    let count = 0;
+    let invalidId: string | undefined;
+    for (let afterId = firstIdAt(0); ;) {
+      const page = await this.chain.unsealedAfter(manager, afterId, sealedTo);
+      const last = page.at(-1);
+      if (!last) return { count, invalidId };
+      afterId = last.id;
+      for (const row of page) {
+        if (row.sealed) continue;
+        count += 1;
+        if (row.overdue || !isGenuine(row, this.keys.rows)) invalidId ??= row.id;
+      }
+    }
+  }
+}
+
+const RETRY_MS = 50;
+
+/**
+ * Makes the trail verifiable with only the first key. Seals and verifies all rows, and stores the older keys encrypted
+ * with the first key. Rows and seals do not change. The service may seal at the same time, and an interrupted run can be
+ * repeated. Returns the number of verified entries.
+ */
+export async function resealTrail(
+  dataSource: DataSource,
+  keys: AuditKeys,
+  settings: Settings,
+): Promise<number> {
+  const { manager } = dataSource;
+  const transactions = new Transactions(dataSource);
+  const chain = new AuditChainRepository();
+  const clock = new Clock();
+  const witness = new AuditWitness(settings, chain, keys, clock);
+  await witness.load();
+  const hasFile = witness.head.seq > 0n;
+  const trail = new AuditTrail(transactions, chain, keys, witness, clock);
+  for (;;) {
+    const sealed = await trail.sealPage();
+    if (sealed === 'done') break;
+    if (sealed === 'elsewhere') await sleep(RETRY_MS);
+  }
+  const { valid, checked, first_invalid_id: id } = await trail.verify();
+  if (!valid) {
+    const place = id === undefined ? '' : ` at ${id}`;
+    throw new Error(
+      `The audit trail was altered${place}: see GET /api/audit/verify. Keep the older keys.`,
+    );
+  }
+  const firstId = keys.rows.first.id;
+  if (await chain.hasUnsealedOfOthers(manager, firstId)) {
+    throw new Error('Entries of an older key still wait to be sealed. Run this command again.');
+  }
+  const accepted = await chain.lastAcceptance(manager);
+  // A retired key must not sign an acceptance.
+  if (accepted && accepted.key_id !== firstId) {
+    await acceptHead(dataSource, keys, 'accepted before, under an older key');
+  }
+  const { lastSeal } = await chain.readEnd(manager);
+  await transactions.run((tx) => chain.writeRetiredKeys(tx, keys.retireOlder(lastSeal.seq)));
+  // Signs the file with the first key.
+  if (hasFile) await witness.save();
+  return checked;
+}

@@ -1,0 +1,177 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { Clock } from '../platform/clock.js';
+import { Batcher } from '../platform/concurrency/batcher.js';
+import { within } from '../platform/concurrency/within.js';
+import { ConnectionLostError } from '../platform/database/sqlstate.js';
+import { PrincipalsRepository, type VerifiedCredential } from './principals.js';
+
+const PREFIX_LENGTH = 8;
+const SECRET_BYTES = 32;
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+/** `its_`, a public prefix that identifies the key, and a secret of 256 bits. */
+const KEY = /^its_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})$/;
+const SESSION_TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+export const createSessionToken = () => randomBytes(SECRET_BYTES).toString('base64url');
+
+export function createKey() {
+  const letters = Array.from({ length: PREFIX_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]);
+  return readKey(`its_${letters.join('')}_${createSessionToken()}`)!;
+}
+
+/** Parses a key. A plain hash is safe to store, because a secret of 256 bits cannot be guessed. */
+export function readKey(key: string) {
+  const prefix = KEY.exec(key)?.[1];
+  return prefix === undefined ? undefined : { key, prefix, hash: hashOf(key) };
+}
+
+export function hashOf(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}
+
+/** Returns the hexadecimal hash of a token, or `undefined` if the text is not a token. */
+export function sessionHashOf(token: string): string | undefined {
+  return SESSION_TOKEN.test(token) ? hashOf(token).toString('hex') : undefined;
+}
+
+/**
+ * Maximum age of a read, from its request to the arrival of the request that uses it. A revocation must take effect
+ * within 1 s; the rest of that second is margin.
+ */
+export const VALID_MS = 800;
+/** Shorter than the statement timeout, so that a hanging database does not block requests for that long. */
+const READ_TIMEOUT_MS = 3_000;
+const BATCH = 200;
+
+interface CachedRead<V> {
+  /** By the monotonic clock. */
+  readonly askedAt: number;
+  readonly result: Promise<V | undefined>;
+  /** `undefined` while the read is in progress. */
+  found?: { readonly value: V | undefined };
+}
+
+/**
+ * Caches credentials, found or missing, for less than 1 s, so that not every request reads the database. Concurrent
+ * requests share one statement, and at most two statements run at a time.
+ */
+export class CredentialCache<V> {
+  /** In the order of `askedAt`. */
+  private readonly known = new Map<string, CachedRead<V>>();
+  private readonly reads: Batcher<string, V | undefined>;
+
+  constructor(readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>) {
+    this.reads = new Batcher<string, V | undefined>(async (keys) => {
+      const values = await within(READ_TIMEOUT_MS, readAll(keys), failLate);
+      return keys.map((key) => values.get(key));
+    }, BATCH);
+  }
+
+  async get(key: string): Promise<V | undefined> {
+    const now = performance.now();
+    for (const [old, { askedAt }] of this.known) {
+      if (askedAt > now - VALID_MS) break;
+      this.known.delete(old);
+    }
+    const known = this.known.get(key);
+    if (known) return await known.result;
+    const read: CachedRead<V> = { askedAt: now, result: this.reads.submit(key) };
+    this.known.set(key, read);
+    try {
+      const value = await read.result;
+      read.found = { value };
+      return value;
+    } catch (error) {
+      if (this.known.get(key) === read) this.known.delete(key);
+      throw error;
+    }
+  }
+
+  /** The next use reads the credential again. */
+  forget(key: string): void {
+    this.known.delete(key);
+  }
+
+  /** Removes all matching credentials, and all reads in progress, because they might match. */
+  forgetWhere(matches: (value: V) => boolean): void {
+    for (const [key, { found }] of this.known) {
+      if (!found || (found.value !== undefined && matches(found.value))) this.known.delete(key);
+    }
+  }
+}
+
+function failLate(): never {
+  throw new ConnectionLostError('The database does not answer.');
+}
+
+const MINUTE = 60_000;
+
+/**
+ * Verifies credentials without a database read per request: see docs/adr/0007. Stores the last use of each credential
+ * at most once per minute, without delaying requests.
+ */
+@Injectable()
+export class Credentials {
+  private readonly logger = new Logger(Credentials.name);
+  private readonly keys: CredentialCache<VerifiedCredential>;
+  private readonly sessions: CredentialCache<VerifiedCredential>;
+  private readonly uses: Batcher<VerifiedCredential, undefined>;
+
+  constructor(
+    repository: PrincipalsRepository,
+    private readonly clock: Clock,
+  ) {
+    this.keys = new CredentialCache((prefixes) => repository.find('keys', prefixes));
+    this.sessions = new CredentialCache((hashes) => repository.find('sessions', hashes));
+    this.uses = new Batcher<VerifiedCredential, undefined>(async (used) => {
+      await repository.noteUsed(used.map(({ identity }) => identity));
+      return used.map(() => undefined);
+    }, BATCH);
+  }
+
+  async verifyKey(text: string): Promise<VerifiedCredential | undefined> {
+    const given = readKey(text);
+    if (!given) return undefined;
+    const known = await this.keys.get(given.prefix);
+    const isRight = known?.secretHash && timingSafeEqual(known.secretHash, given.hash);
+    return isRight ? this.inTime(known) : undefined;
+  }
+
+  async verifySession(token: string): Promise<VerifiedCredential | undefined> {
+    const tokenHash = sessionHashOf(token);
+    const known = tokenHash === undefined ? undefined : await this.sessions.get(tokenHash);
+    return known && this.inTime(known);
+  }
+
+  /** Takes effect immediately on this replica, and within 1 s on the other replicas. */
+  forgetKey(prefix: string): void {
+    this.keys.forget(prefix);
+  }
+
+  forgetSession(tokenHash: string): void {
+    this.sessions.forget(tokenHash);
+  }
+
+  forgetSessionOf(id: string): void {
+    this.sessions.forgetWhere(({ identity }) => identity.sessionId === id);
+  }
+
+  forgetUser(id: string): void {
+    this.sessions.forgetWhere(({ identity }) => identity.id === id);
+    this.keys.forgetWhere(({ identity }) => identity.personId === id);
+  }
+
+  private inTime(verified: VerifiedCredential): VerifiedCredential | undefined {
+    const now = this.clock.now();
+    if (verified.endsAt && verified.endsAt <= now) return undefined;
+    if (!verified.usedAt || now.getTime() - verified.usedAt.getTime() >= MINUTE) {
+      // Until the next read, which returns the stored time.
+      verified.usedAt = now;
+      // The times are only displayed. The next use is stored again.
+      const warn = (err: unknown) => this.logger.warn({ err }, 'A last use was not stored.');
+      this.uses.submit(verified).catch(warn);
+    }
+    return verified;
+  }
+}

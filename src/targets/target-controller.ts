@@ -1,0 +1,199 @@
+import {
+  applyDecorators,
+  Body,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Put,
+  Query,
+  Res,
+  type Type,
+} from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
+import { Requires } from '../platform/access/access.js';
+import type { Role } from '../platform/access/roles.js';
+import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
+import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  ApiIfMatch,
+  ApiSchemas,
+  DeletedResourceDto,
+  ETAG_HEADER,
+  Operation,
+  ref,
+} from '../platform/openapi/answers.js';
+import { ListAnswer, type PageQueryDto } from '../platform/paging/page.js';
+import {
+  type RequestsByType,
+  schemasByType,
+  type ShownTarget,
+  type ShownType,
+  type TargetInput,
+  type TargetTest,
+  type TargetUpdate,
+} from './target-contract.js';
+import type { TargetRow, TargetSort } from './target-rows.js';
+import type { Changed, TargetsService } from './targets-service.js';
+
+interface Definition<Row, Input extends TargetInput, Update, Shown> {
+  readonly name: string;
+  readonly requests: RequestsByType<Input>;
+  readonly update: Type<Update>;
+  readonly query: Type<PageQueryDto>;
+  readonly shown: Type<ShownTarget>;
+  readonly changed?: Type<Shown>;
+  readonly test: Type<TargetTest>;
+  readonly type: Type<ShownType>;
+  readonly readers?: Role;
+  readonly hasVersions?: true;
+  readonly effects: Readonly<Record<'create' | 'update' | 'delete' | 'test', string>>;
+  present(row: Changed<Row>): Shown;
+  presentTypes(): ShownType[];
+}
+
+/** The validation pipe and the contract read the classes of the parameters, which TypeScript does not know here. */
+const Takes = (...types: readonly Type[]) => Reflect.metadata('design:paramtypes', types);
+
+/** Returns the base class of a controller with the routes of targets. */
+export function TargetController<
+  Row extends TargetRow,
+  Input extends TargetInput,
+  Update extends TargetUpdate,
+  Shown extends object,
+>(definition: Definition<Row, Input, Update, Shown>) {
+  const { name, requests, shown, changed = shown, hasVersions, effects } = definition;
+  const present = (row: Changed<Row>) => definition.present(row);
+  const noun = name.replace(/(?!^)[A-Z]/g, ' $&').toLowerCase();
+  const headers = hasVersions && ETAG_HEADER;
+  const [Read, Write] = [Requires(definition.readers ?? 'admin'), Requires('admin')];
+  const Versioned = hasVersions
+    ? applyDecorators(ApiIfMatch(), ApiErrors('precondition_failed'))
+    : applyDecorators();
+
+  abstract class Targets {
+    abstract readonly targets: TargetsService<Row, Input, Update>;
+
+    @Get()
+    @Read
+    @Operation(`list${name}s`, `List the ${noun}s`, 'Newest first, without secrets.')
+    @ApiAnswer({ status: 200, description: `The ${noun}s.`, type: shown, list: true })
+    @Takes(definition.query)
+    async list(
+      @Query() query: PageQueryDto & { readonly sort: readonly TargetSort[] },
+    ): Promise<ListAnswer<Shown>> {
+      return ListAnswer.of(await this.targets.rows.list(query, query.sort), query, present);
+    }
+
+    @Get('types')
+    @Read
+    @Operation(`list${name}Types`, `List the types of ${noun}s`, 'With the schema of `config`.')
+    @ApiAnswer({ status: 200, description: 'All types.', type: definition.type, catalogue: true })
+    listTypes(): ShownType[] {
+      return definition.presentTypes();
+    }
+
+    @Post()
+    @Write
+    @Operation(
+      `create${name}`,
+      `Create a ${noun}`,
+      `The list of types describes the \`config\` of each type. Secrets can be written but not read. ${effects.create}`,
+    )
+    @ApiSchemas(schemasByType(requests))
+    @ApiBody({ required: true, schema: ref(requests.union) })
+    @ApiAnswer({ status: 201, description: `The ${noun}.`, type: changed })
+    @ApiErrorMeanings({
+      conflict: 'The name is taken, or a request with the same Idempotency-Key is still under way.',
+    })
+    @Takes(requests.request)
+    async create(
+      @Body() body: Input,
+      @CurrentPrincipal() caller: Principal,
+      @Idempotent() idempotency: Idempotency,
+    ): Promise<Shown> {
+      const remember = idempotency.remember(present, { secret: true });
+      return present(await this.targets.create(caller, body, remember));
+    }
+
+    @Get(':id')
+    @Read
+    @Operation(`get${name}`, `Read a ${noun}`, '`secrets_set` has the names of its secrets.')
+    @ApiAnswer({ status: 200, description: `The ${noun}.`, type: shown, headers })
+    async get(
+      @Param('id') id: string,
+      @Res({ passthrough: true }) reply: FastifyReply,
+    ): Promise<Shown> {
+      return this.show(reply, await this.targets.rows.get(id));
+    }
+
+    @Put(':id')
+    @Write
+    @Operation(
+      `update${name}`,
+      `Change a ${noun}`,
+      `Absent fields do not change, including secrets. ${effects.update}`,
+    )
+    @Versioned
+    @ApiAnswer({ status: 200, description: `The changed ${noun}.`, type: changed, headers })
+    @ApiErrorMeanings({ conflict: 'The name is taken.' })
+    @Takes(String, definition.update)
+    async update(
+      @Param('id') id: string,
+      @Body() body: Update,
+      @IfMatch() condition: IfMatchCondition,
+      @CurrentPrincipal() caller: Principal,
+      @Res({ passthrough: true }) reply: FastifyReply,
+    ): Promise<Shown> {
+      const row = await this.targets.update(caller, id, body, hasVersions && condition);
+      return this.show(reply, row);
+    }
+
+    @Delete(':id')
+    @Write
+    @Operation(`delete${name}`, `Delete a ${noun}`, effects.delete)
+    @Versioned
+    @ApiAnswer({
+      status: 200,
+      description: `The ${noun} and its secrets are deleted.`,
+      type: DeletedResourceDto,
+    })
+    async delete(
+      @Param('id') id: string,
+      @IfMatch() condition: IfMatchCondition,
+      @CurrentPrincipal() caller: Principal,
+    ): Promise<DeletedResourceDto> {
+      await this.targets.delete(caller, id, hasVersions && condition);
+      return { id, deleted: true };
+    }
+
+    @Post(':id/test')
+    @Write
+    @HttpCode(200)
+    @Operation(`test${name}`, `Test a ${noun}`, effects.test)
+    @ApiAnswer({
+      status: 200,
+      description: 'Result of the test: `success` is true if it succeeded.',
+      type: definition.test,
+    })
+    async test(
+      @Param('id') id: string,
+      @CurrentPrincipal() caller: Principal,
+      @Idempotent() idempotency: Idempotency,
+    ): Promise<TargetTest> {
+      return await this.targets.test(caller, id, idempotency);
+    }
+
+    private show(reply: FastifyReply, row: Changed<Row>): Shown {
+      if (hasVersions) setEtag(reply, row.version);
+      return present(row);
+    }
+  }
+  return Targets;
+}

@@ -1,0 +1,99 @@
+import { type Classification, CLASSIFICATIONS } from '../incidents/incident.js';
+import {
+  Choice,
+  Decimal,
+  Field,
+  Flag,
+  JsonObject,
+  NestedList,
+  Scalar,
+  Text,
+  Texts,
+} from '../platform/validation/fields.js';
+
+export class TriageIndicatorDto {
+  @Text()
+  readonly type: string;
+
+  @Text()
+  readonly value: string;
+
+  @Text({ optional: true, description: 'Place of the indicator in raw_data.' })
+  readonly found_in?: string;
+}
+
+export class TriageEvidenceDto {
+  @Text({
+    description:
+      '`raw_data` or `fields` of the incident, `report/<id>` for the `raw_data` of a later report, or the id of a tool call.',
+  })
+  readonly source: string;
+
+  @Text({ description: 'A JSON pointer from the root of the source.' })
+  readonly pointer: string;
+
+  @Scalar({ description: 'Value at the pointer. Code has checked it.' })
+  readonly value: string | number | boolean;
+}
+
+/** Verdict of a run, even if it did not become the verdict of the incident. */
+export class TriageVerdictDto {
+  @Choice('Classification', CLASSIFICATIONS)
+  readonly classification: Classification;
+
+  @Decimal({ min: 0, max: 1 })
+  readonly confidence: number;
+
+  @Text()
+  readonly category: string;
+
+  @Text()
+  readonly reasoning: string;
+
+  @NestedList(() => TriageIndicatorDto)
+  readonly indicators: readonly TriageIndicatorDto[];
+
+  @Texts({ description: 'MITRE ATT&CK techniques.' })
+  readonly mitre_techniques: readonly string[];
+
+  @NestedList(() => TriageEvidenceDto, { description: 'Evidence that code has checked.' })
+  readonly evidence: readonly TriageEvidenceDto[];
+}
+
+export class TriageToolCallDto {
+  @Text({ description: 'Evidence names the answer by this id.' })
+  readonly id: string;
+
+  @Text()
+  readonly tool: string;
+
+  @JsonObject()
+  readonly input: Readonly<Record<string, unknown>>;
+
+  // Has the same meaning as a list of types, which some generators do not understand.
+  @Field(
+    { optional: true, description: 'Answer to the model: any JSON.' },
+    { allOf: [{ $ref: '#/components/schemas/AnyJson' }] },
+  )
+  readonly output?: unknown;
+
+  @Flag({ optional: true, description: 'Whether the question has no answer.' })
+  readonly failed?: boolean;
+
+  @Decimal({ min: 0 })
+  readonly duration_ms: number;
+}
+
+export class TriagePointDto {
+  @Text()
+  readonly rule: string;
+
+  @Decimal({ description: 'Positive towards malicious, negative towards benign.' })
+  readonly points: number;
+
+  @Text({ optional: true, description: 'Place in raw_data that the rule matched.' })
+  readonly pointer?: string;
+
+  @Text()
+  readonly explanation: string;
+}

@@ -33,9 +33,12 @@ const REFERENCES: Words = { IncidentReference: 'id or the number' };
 
 const nameOf = ({ $ref }: ReferenceObject): string => $ref.replace(/^.*\//, '');
 
-/** True if the text beside a reference is the description of its schema, or if there is no text. */
-function addsNothing({ allOf: _, ...said }: SchemaObject, { description }: SchemaObject): boolean {
-  return JSON.stringify({ description, ...said }) === JSON.stringify({ description });
+/** True if the description of its schema is all that stands beside a reference. */
+function addsNothing(
+  { allOf: _, ...beside }: SchemaObject,
+  { description }: SchemaObject,
+): boolean {
+  return beside.description === description && Object.keys(beside).length === 1;
 }
 
 /** A text that lists values has no summary. */
@@ -92,8 +95,12 @@ export class Descriptions {
         if ('$ref' in property) continue;
         property.description ??= this.take('fields', `${name}.${field}`);
         const [reference] = (property.allOf ?? []) as ReferenceObject[];
-        if (!reference) property.description ??= this.take('fields', field);
-        else if (addsNothing(property, schemas[nameOf(reference)]!)) properties[field] = reference;
+        property.description ??= reference
+          ? schemas[nameOf(reference)]!.description
+          : this.take('fields', field);
+        if (reference && addsNothing(property, schemas[nameOf(reference)]!)) {
+          properties[field] = reference;
+        }
       }
     }
     shortenRepeated(schemas);

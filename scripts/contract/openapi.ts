@@ -121,9 +121,9 @@ function buildDocument(app: INestApplication): OpenAPIObject {
   leaveOutNul(document);
   addEnvelopes(document);
   const named = nameSchemas(document);
+  leaveOutFieldExamples(named);
   descriptions.describeSchemas(named);
   descriptions.refuseUnused();
-  leaveOutFieldExamples(named);
   examples.finish(named);
   return sorted(shareParts(named));
 }

@@ -14,7 +14,6 @@ import { RawAnswer } from '../platform/http/answer.js';
 import { AnyQuery } from '../platform/http/handler-options.js';
 import { ApiAnswer, Operation, TWINS_UNDER_API } from '../platform/openapi/answers.js';
 
-/** Declares a health operation, with its responses by status. */
 const HealthRead = (
   access: Access,
   path: string,

@@ -132,14 +132,12 @@ const COUNT_OPEN: Statement = {
       from work where kind = '${TRIAGE.name}' and died_at is null`,
 };
 
-/** Sums from the newest use backwards. The budget is free when the use that reaches the budget is an hour old. */
+/** The oldest use leaves the hour first. The next attempt reads the sum again. */
 const BUDGET_FREE_AT: Statement = {
   name: 'triage_runs_budget_free_at',
   text: `
-    select max(at) + interval '1 hour' as free_at
-      from (select tokens_at as at, sum(input_tokens + output_tokens) over (order by tokens_at desc, id) as tokens
-              from triage_runs where tokens_at > now() - interval '1 hour') as recent
-     where tokens >= $1`,
+    select case when sum(input_tokens + output_tokens) >= $1 then min(tokens_at) + interval '1 hour' end as free_at
+      from triage_runs where tokens_at > now() - interval '1 hour'`,
 };
 
 @Injectable()
@@ -167,7 +165,6 @@ export class TriageRunsRepository {
     return await this.statements.rowsIn<TriageRun>(tx, QUEUED, [ids]);
   }
 
-  /** Changes open runs. Returns the changed runs by id, without runs that have ended. */
   async change(
     tx: Tx | undefined,
     changes: readonly RunChange[],
@@ -191,7 +188,6 @@ export class TriageRunsRepository {
     return (await this.statements.rowsIn<TriageRun>(tx, FIND, [incidentId, id]))[0];
   }
 
-  /** Returns the open run of the incident. Default: all open runs. */
   async open(tx: Tx, incidentId?: string): Promise<string[]> {
     const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId]);
     return rows.map(({ id }) => id);
@@ -201,7 +197,6 @@ export class TriageRunsRepository {
     return (await this.statements.rows<{ queued: number; running: number }>(COUNT_OPEN))[0]!;
   }
 
-  /** Returns the time at which the use of the last hour falls below the budget, or undefined if it is below now. */
   async budgetFreeAt(budget: number): Promise<Date | undefined> {
     const [row] = await this.statements.rows<{ free_at: Date | null }>(BUDGET_FREE_AT, [budget]);
     return row?.free_at ?? undefined;

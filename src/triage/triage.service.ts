@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
 import { INCIDENT_EVENTS, type TriageWantedPayload } from '../incidents/change-records.js';
+import type { Incident } from '../incidents/incident.js';
 import { Incidents } from '../incidents/incidents.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { Clock } from '../platform/clock.js';
@@ -10,9 +11,10 @@ import { AppError, NotFoundError, ValidationError } from '../platform/errors/app
 import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { type DomainEvent, DomainEvents } from '../platform/work/domain-events.js';
+import type { Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
 import { PlaybooksService } from '../playbooks/playbooks.service.js';
-import { ModelUnavailableError, TriageModel } from './model/triage-model.port.js';
+import { ModelUnavailableError, TokenMeter, TriageModel } from './model/triage-model.port.js';
 import {
   type NewRun,
   type RunListRequest,
@@ -20,10 +22,10 @@ import {
   TriageRunsRepository,
 } from './triage-runs.repository.js';
 import { AskedTriage, type Waiting } from './runs/asked-triage.js';
-import { type LockedJudgements, LocalTriage } from './runs/local-triage.js';
 import { ProviderState } from './runs/provider-state.js';
-import { RunEndings } from './runs/run-endings.js';
-import { stillAnswers } from './runs/run-rules.js';
+import { type Outcome, RunEndings } from './runs/run-endings.js';
+import { stillAnswers, TAKEN_OVER } from './runs/run-rules.js';
+import { type Case, type JudgedRun, TriageJudging } from './runs/triage-judging.js';
 import { SYSTEM, type TriageRun } from './triage-run.js';
 
 interface WantedRun {
@@ -32,10 +34,26 @@ interface WantedRun {
   readonly playbook?: string;
 }
 
+/** Judgements of a local model, such as the rules, and the locked incidents. */
+interface Judged {
+  readonly incidents: ReadonlyMap<string, Incident>;
+  readonly outcomeOf: (run: TriageRun) => Outcome;
+}
+
 const GRACE_MS = 5_000;
 const HANDLER = 'auto-triage';
+const MOST_IN_SET = 64;
 
-/** Creates triage runs. A person who requests triage takes over the waiting run. */
+const LOCAL = {
+  gate: { send: () => Promise.reject(new Error('A local model must not send requests.')) },
+  signal: new AbortController().signal,
+  meter: new TokenMeter(),
+};
+
+/**
+ * Creates triage runs. A person who requests triage takes over the waiting run. Without an external model, runs end in the
+ * transaction that creates them, or in sets.
+ */
 @Injectable()
 export class TriageService implements OnModuleInit {
   constructor(
@@ -45,7 +63,7 @@ export class TriageService implements OnModuleInit {
     private readonly killSwitch: KillSwitch,
     private readonly runs: TriageRunsRepository,
     private readonly endings: RunEndings,
-    private readonly local: LocalTriage,
+    private readonly judging: TriageJudging,
     private readonly asked: AskedTriage,
     private readonly provider: ProviderState,
     private readonly model: TriageModel,
@@ -59,6 +77,13 @@ export class TriageService implements OnModuleInit {
     this.events.inTransaction({ types: [INCIDENT_EVENTS.triageWanted] }, HANDLER, (tx, events) =>
       this.triageWanted(tx, events),
     );
+    if (this.model.asksOutside) return;
+    this.work.define({
+      ...TRIAGE,
+      places: MOST_IN_SET,
+      inSet: (tx, rows) => this.endSet(tx, rows),
+      gaveUp: (tx, row) => this.endings.gaveUp(tx, row),
+    });
   }
 
   /** Maximum time until a response: longer than the maximum time of a run. */
@@ -66,11 +91,7 @@ export class TriageService implements OnModuleInit {
     return this.settings.triageTimeoutMs + GRACE_MS;
   }
 
-  /**
-   * Triages an incident. Returns the last completed run unless `force` is set. The returned run is completed, or queued because
-   * the caller does not wait, or because the service stopped during the attempt.
-   * @param later true if the caller does not wait for the verdict
-   */
+  /** The returned run is completed, or queued because the caller does not wait (`later`), or because the service stopped. */
   async triage(
     caller: Principal,
     wanted: WantedRun,
@@ -86,7 +107,7 @@ export class TriageService implements OnModuleInit {
     const { id: incidentId } = incident;
     const { open, completed } = (await this.runs.known([incidentId])).get(incidentId) ?? {};
     if (completed && !force && stillAnswers(completed, incident.status)) {
-      return await this.get(incidentId, completed.id);
+      return (await this.runs.find(incidentId, completed.id))!;
     }
     if (this.model.unusable) throw unavailable(this.model.unusable);
     if (open?.status === 'running') throw inProgress(open.id);
@@ -120,7 +141,7 @@ export class TriageService implements OnModuleInit {
         ended = undefined;
         const permit = this.model.asksOutside ? await this.killSwitch.claimPermit(tx) : undefined;
         const isJudged = !this.model.asksOutside && !later;
-        const judged = isJudged ? await this.local.judgeAndLock(tx, [wanted]) : undefined;
+        const judged = isJudged ? await this.judgeAndLock(tx, [wanted]) : undefined;
         const created = await this.createOrTakeOver(tx, wanted, judged);
         if (created.status === 'completed') return created;
         const error = judged?.outcomeOf(created).error;
@@ -143,11 +164,10 @@ export class TriageService implements OnModuleInit {
     return after ?? (await this.runs.find(run.incident_id, run.id)) ?? run;
   }
 
-  /** Locks the incident, so that simultaneous requests run one after the other. */
   private async createOrTakeOver(
     tx: Tx,
     wanted: NewRun,
-    judged: LockedJudgements | undefined,
+    judged: Judged | undefined,
   ): Promise<TriageRun> {
     const { incident_id: id, force, playbook } = wanted;
     const incidents = judged?.incidents ?? (await this.incidents.lockAllForUpdate(tx, [id]));
@@ -165,14 +185,13 @@ export class TriageService implements OnModuleInit {
       playbook: playbook ?? open.playbook,
     };
     const run = (await this.runs.change(tx, [{ id: open.id, columns }])).get(open.id);
-    const waiting = await this.work.cancelWaiting(tx, TRIAGE, [open.id]);
+    const waiting = await this.work.cancel(tx, TRIAGE, [open.id], 'waiting');
     if (!run || waiting.length === 0) throw inProgress(open.id);
     return run;
   }
 
   /**
-   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Without an external model, runs end in
-   * the same transaction. Returns the events to retry, because the attempt in progress does not know the latest report.
+   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Returns the events to retry, because the attempt in progress does not know the latest report.
    */
   private async triageWanted(tx: Tx, events: readonly DomainEvent[]): Promise<DomainEvent[]> {
     const payloads = Map.groupBy(events, ({ subject }) => subject.id);
@@ -185,7 +204,7 @@ export class TriageService implements OnModuleInit {
       return this.newRun({ incidentId, force: false, playbook }, requested_by);
     });
     const isLocal = !this.model.asksOutside;
-    const judged = isLocal ? await this.local.judgeAndLock(tx, wanted) : undefined;
+    const judged = isLocal ? await this.judgeAndLock(tx, wanted) : undefined;
     const incidents = judged?.incidents ?? (await this.incidents.lockAllForUpdate(tx, ids));
     const known = await this.runs.known(ids, tx);
     const created = wanted.filter(({ incident_id: id }) => {
@@ -200,15 +219,64 @@ export class TriageService implements OnModuleInit {
     });
   }
 
-  /** Ends judged runs. Adds other runs to the queue. */
   private async start(
     tx: Tx,
     runs: readonly TriageRun[],
-    judged: LockedJudgements | undefined,
+    judged: Judged | undefined,
   ): Promise<ReadonlyMap<string, TriageRun>> {
     if (judged) return await this.endings.write(tx, runs.map(judged.outcomeOf), judged.incidents);
     await this.work.add(tx, TRIAGE, ...runs.map(({ id }) => ({ ref: id })));
     return new Map();
+  }
+
+  /**
+   * Judges incidents without locks, then locks them. If an incident changed meanwhile, repeats the judgement under the
+   * lock, so that each verdict is about the locked version.
+   */
+  private async judgeAndLock(tx: Tx, runs: readonly JudgedRun[]): Promise<Judged> {
+    const at = { started_at: this.clock.now(), provider: this.model.provider };
+    const outcomes = new Map<string, Omit<Outcome, 'run'>>();
+    const incidents = new Map<string, Incident>();
+    for (let open = runs; open.length > 0;) {
+      const cases = await this.judging.read(open, tx);
+      const judge = async (run: JudgedRun) =>
+        outcomes.set(run.incident_id, await this.judge(run, cases.get(run.incident_id)));
+      await Promise.all(open.map(judge));
+      const ids = open.map(({ incident_id }) => incident_id);
+      const locked = await this.incidents.lockAllForUpdate(tx, ids);
+      for (const [id, incident] of locked) incidents.set(id, incident);
+      open = open.filter(({ incident_id: id }) => {
+        return locked.has(id) && locked.get(id)?.version !== cases.get(id)?.incident.version;
+      });
+    }
+    const outcomeOf = (run: TriageRun): Outcome => {
+      const { columns, ...outcome } = outcomes.get(run.incident_id)!;
+      return { ...outcome, run, columns: { ...columns, ...at } };
+    };
+    return { incidents, outcomeOf };
+  }
+
+  private async judge(run: JudgedRun, given: Case | undefined): Promise<Omit<Outcome, 'run'>> {
+    const begun = performance.now();
+    try {
+      const found = await this.judging.judge(run, given, LOCAL);
+      return { found, columns: { duration_ms: Math.round(performance.now() - begun) } };
+    } catch (error) {
+      return { error: this.endings.errorOf(error, run) };
+    }
+  }
+
+  private async endSet(tx: Tx, rows: readonly Claimed[]): Promise<void> {
+    const lapsed = new Set(rows.flatMap((row) => (row.lapsed ? row.ref : [])));
+    const runs = await this.runs.queued(
+      tx,
+      rows.map(({ ref }) => ref),
+    );
+    const judged = await this.judgeAndLock(tx, runs);
+    const outcomes = runs.map((run) => {
+      return { ...judged.outcomeOf(run), notes: lapsed.has(run.id) ? [TAKEN_OVER] : [] };
+    });
+    await this.endings.write(tx, outcomes, judged.incidents);
   }
 
   private newRun({ incidentId, force, playbook }: WantedRun, requested_by: string): NewRun {

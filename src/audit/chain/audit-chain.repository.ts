@@ -22,7 +22,6 @@ import {
 /** Rows per transaction of the sealer: about 20 ms of work, so that little is repeated after a crash. */
 export const PAGE_ROWS = 1_000;
 
-/** Time limit of a statement that reads the whole trail. */
 const WHOLE_TRAIL_MS = 600_000;
 
 interface Backlog {
@@ -33,25 +32,18 @@ interface Backlog {
 /** Seals per page. Each seal needs two hashes, so a page blocks the event loop for a few milliseconds. */
 const PAGE_SEALS = 500;
 
-/** Largest number of a seal. */
 const LAST_SEQ = 2n ** 63n - 1n;
-
-/** Prevents the planner from reading the whole table for one page. */
-const BY_INDEX = 'offset 0';
 
 /** The statements run once per second and have no names, so that PostgreSQL plans them for the current table sizes. */
 @Injectable()
 export class AuditChainRepository {
-  /**
-   * Locks the row of the head, so that one sealer runs per database. Only roles that may change the row can lock it. Returns
-   * `false` if another sealer holds the lock, or if no head exists.
-   */
+  /** Lets one replica seal at a time. Returns `false` if another replica holds the lock, or if no head exists. */
   async lockHead(tx: Tx): Promise<boolean> {
     const rows = await tx.query<object[]>('select 1 from audit_chain for update skip locked');
     return rows.length > 0;
   }
 
-  /** Creates the first head and locks it until the transaction ends. Returns `false` if another sealer was faster. */
+  /** Creates and locks the first head. Returns `false` if another replica was faster. */
   async beginHead(tx: Tx, head: ChainHead): Promise<boolean> {
     const insert = tx.createQueryBuilder().insert().into(AuditChainEntity).values(head);
     const begun = await insert.orIgnore().returning('only_row').updateEntity(false).execute();
@@ -125,12 +117,10 @@ export class AuditChainRepository {
     await tx.getRepository(AuditChainEntity).update({ only_row: true }, head);
   }
 
-  /** Returns `null` before the first round. */
   async readHead(manager: EntityManager): Promise<AuditChainEntity | null> {
     return await manager.getRepository(AuditChainEntity).findOneBy({ only_row: true });
   }
 
-  /** Counts the committed rows without a seal, and returns the age of the oldest. */
   async backlog(manager: EntityManager): Promise<Backlog> {
     const sealedTo = (await this.readHead(manager))?.sealed_to;
     const [row] = await manager.query<[Backlog]>(
@@ -142,7 +132,7 @@ export class AuditChainRepository {
     return row;
   }
 
-  /** Returns the seals after the given number, with their rows. */
+  /** Returns the seals after `seq`, with their rows. `offset 0` keeps the planner from reading the whole table. */
   async sealsAfter(
     manager: EntityManager,
     seq: bigint,
@@ -151,7 +141,7 @@ export class AuditChainRepository {
     const rows = await manager.query<FlatSeal[]>(
       `select s.seq::text as seq, s.audit_id, s.hash as seal_hash, s.key_id as seal_key_id, row.*
        from (select * from audit_seals where seq > $1 and seq <= $2 order by seq limit $3) s
-       left join lateral (select ${AUDIT_ROW} from audit_log a where a.id = s.audit_id ${BY_INDEX}) as row on true
+       left join lateral (select ${AUDIT_ROW} from audit_log a where a.id = s.audit_id offset 0) as row on true
        order by s.seq`,
       [seq, last, limit],
     );
@@ -159,6 +149,17 @@ export class AuditChainRepository {
       const present = row.id === null ? undefined : (row as AuditRow);
       return { seq: BigInt(seq), audit_id, hash, key_id, row: present };
     });
+  }
+
+  /** Returns the first and last seal of a range of ids. Seals between them may belong to rows of other times. */
+  async sealsOf(manager: EntityManager, { from, before }: { from: string; before: string }) {
+    await manager.query(`set local statement_timeout = ${WHOLE_TRAIL_MS}`);
+    const [found] = await manager.query<[{ first: string | null; last: string | null }]>(
+      `select min(s.seq)::text as first, max(s.seq)::text as last
+       from audit_log a join audit_seals s on s.audit_id = a.id where a.id >= $1 and a.id < $2`,
+      [from, before],
+    );
+    return found;
   }
 
   async retiredKeys(manager: EntityManager): Promise<AuditRetiredKeyEntity[]> {
@@ -188,7 +189,6 @@ export class AuditChainRepository {
     );
   }
 
-  /** True if an unsealed row was signed with a key other than the current key. */
   async hasUnsealedOfOthers(manager: EntityManager, presentId: string): Promise<boolean> {
     const rows = manager.createQueryBuilder(AuditLogEntity, 'a').where(NOT_SEALED);
     return await rows.andWhere('a.key_id <> :presentId', { presentId }).getExists();
@@ -221,7 +221,6 @@ const END = `
   left join audit_chain c on true
   left join (select seq, hash from audit_seals order by seq desc limit 1) last on true`;
 
-/** Columns of the head; null before the first head. */
 interface EndRow extends Omit<ChainHead, 'seq'> {
   readonly now_snapshot: string;
   readonly now_cluster: string;

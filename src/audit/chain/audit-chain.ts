@@ -54,7 +54,6 @@ export class AuditKeys {
   }
 }
 
-/** Finds the key of a seal or of the sealed row. */
 export type FindKey = (use: 'rows' | 'chain', id: string, seq: bigint) => KeyObject | undefined;
 
 const contextOf = (keyId: string) => `audit-key:${keyId}`;
@@ -69,10 +68,8 @@ export const RETIRED_AUDIT_KEYS: SealedColumn = {
 
 export const HASH_BYTES = 32;
 
-/** Position in the chain: the number of a seal, and its hash. */
 export type SealedPoint = Pick<AuditSealEntity, 'seq' | 'hash'>;
 
-/** Start of the chain, before the first seal. */
 export const GENESIS: SealedPoint = { seq: 0n, hash: Buffer.alloc(HASH_BYTES) };
 
 /** Computes the MAC of a row, which proves that the service wrote the row. */
@@ -89,7 +86,6 @@ export function rowMac(key: KeyObject, row: AuditContent): Buffer {
   ]);
 }
 
-/** True if the service wrote the row with this content. */
 export function isGenuine(row: AuditRow, keys: KeyRing): boolean {
   return isSignedBy(keys.find(row.key_id)?.key, row);
 }
@@ -112,7 +108,7 @@ export function sameBytes(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** The first field is the purpose of the MAC. The fields are encoded as JSON, so that different lists have different texts. */
+/** The first field is the purpose. JSON gives different lists different texts. */
 export function macOf(key: KeyObject, fields: readonly (string | null)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(fields)).digest();
 }
@@ -121,7 +117,6 @@ export function hex(bytes: Buffer): string {
   return bytes.toString('hex');
 }
 
-/** Row of audit_chain: the last seal and the progress, signed. */
 export type ChainHead = Omit<AuditChainEntity, 'only_row' | 'found_invalid_at'>;
 
 /** End of the chain, read in one statement. */
@@ -160,7 +155,6 @@ export interface SealedRow extends AuditSealEntity {
   readonly row: AuditRow | undefined;
 }
 
-/** Returns the reason why the seal or its row is not genuine. */
 export function faultOfSeal(
   findKey: FindKey,
   previous: SealedPoint,

@@ -45,7 +45,6 @@ interface Walk {
 }
 
 const EVERY_MS = 1_000;
-/** Maximum pages without a pause. These pages delay a shutdown by a few seconds at most. */
 const PAGES_AT_ONCE = 100;
 
 /**
@@ -61,7 +60,6 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     () => this.sealPending(),
   );
   private started = false;
-  /** Fault of the chain that stopped the sealing. */
   broken: string | undefined;
   /**
    * A verification reads the whole trail, so at most one runs. Callers meanwhile share the next run, which sees all
@@ -90,7 +88,7 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     this.loop.start();
   }
 
-  /** Seals the last records, because all requests have ended. After a failure, the next start seals the remaining records. */
+  /** Seals the last records, because all requests have ended. */
   async onApplicationShutdown(): Promise<void> {
     if (!this.started) return;
     await this.loop.stop();
@@ -232,9 +230,8 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
 const RETRY_MS = 50;
 
 /**
- * Makes the trail verifiable with only the first key. Seals and verifies all rows, and stores the older keys encrypted
- * with the first key. Rows and seals do not change. The service may seal at the same time, and an interrupted run can be
- * repeated. Returns the number of verified entries.
+ * Makes the trail verifiable with only the first key: seals and verifies all rows, and encrypts the older keys with the
+ * first key. The service may seal at the same time. Returns the number of verified entries.
  */
 export async function resealTrail(
   dataSource: DataSource,
@@ -272,7 +269,6 @@ export async function resealTrail(
   }
   const { lastSeal } = await chain.readEnd(manager);
   await transactions.run((tx) => chain.writeRetiredKeys(tx, keys.retireOlder(lastSeal.seq)));
-  // Signs the file with the first key.
   if (hasFile) await witness.save();
   return checked;
 }

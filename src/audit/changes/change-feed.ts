@@ -14,14 +14,12 @@ import type { ChangesQueryDto } from './feed-api.js';
 const LOOK_MS = 500;
 /** Maximum reads without a change, which bounds the work for an old cursor. */
 const MOST_EMPTY_READS = 50;
-/** Audit rows per statement: about 10 ms. */
 const MOST_SCANNED = 2_000;
 /** Tolerated clock difference between replicas, so that no change is lost after a restore. */
 const CLOCK_TOLERANCE_MS = 3_600_000;
 const CURSOR_DAYS = 30;
 const CURSOR_MS = CURSOR_DAYS * 86_400_000;
 
-/** Position of an audit row in the order of the feed. */
 interface Cursor {
   readonly xid: string;
   readonly id: string;
@@ -30,7 +28,7 @@ interface Cursor {
 /** Position in the changes that the snapshot `seen` does not see. */
 interface Position {
   readonly seen: string;
-  /** Last item that was read from the initial list of existing items, which comes before the changes; null at the beginning. */
+  /** Last item that was read of the list of existing items, which comes before the changes; null at the beginning. */
   readonly listedTo?: string | null;
   /** Last change that was read, of the changes that the snapshot `until` sees. */
   readonly page?: { readonly until: string; readonly after: Cursor };
@@ -38,9 +36,7 @@ interface Position {
 
 /** State of the database. Transaction ids and snapshots are valid only in one cluster and until a restore. */
 interface Present {
-  /** System identifier of the cluster. */
   readonly cluster: string;
-  /** Audit entry of the last restore; null if there was none. */
   readonly restore: string | null;
   readonly snapshot: string;
 }
@@ -60,7 +56,6 @@ interface RecordedChange {
   readonly by: string;
   readonly event: string;
   readonly subject_id: string;
-  /** Names of the changed fields; null if the row has none. */
   readonly changed: readonly string[] | null;
 }
 
@@ -105,17 +100,14 @@ const READ = {
 
 type FoundRow = RecordedChange & Pick<Cursor, 'xid'>;
 
-/** `change_id` is null if no change was found. */
 type ReadRow = {
   readonly until: string;
   readonly tail_xid: string;
   readonly tail_id: string | null;
 } & (FoundRow | { readonly change_id: null });
 
-/** Source of a feed: the changes of one kind of resource. */
 interface FeedSource<T extends Item> {
   readonly type: 'action' | 'incident';
-  /** Audit actions that change the resource. */
   readonly events: readonly AuditAction[];
   /** Lists existing items with an id above `id`, in the order of their ids, by the subject ids of their audit entries. */
   listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, T>>;
@@ -131,7 +123,6 @@ interface Item {
 /** Change, or an item that existed when the feed began. Such an item has neither `change_id` nor `by`. */
 type FeedEntry<T> = Pick<RecordedChange, 'event' | 'at' | 'subject_id'> &
   Partial<RecordedChange> & {
-    /** Current item; `undefined` if it was deleted. */
     readonly item?: T;
   };
 
@@ -238,7 +229,6 @@ async function list<T extends Item>(
       return { event: `${source.type}.listed`, subject_id, at: item.updated_at, item };
     }),
     next: { seen, listedTo: last?.id },
-    // The changes since the beginning of the list follow.
     has_more: true,
   };
 }
@@ -291,7 +281,6 @@ function begin(
   return { seen: seen!, page: until ? { until, after: { xid: xid!, id: id! } } : undefined };
 }
 
-/** Returns the first transaction id that was not assigned at the time of the snapshot. */
 function endOf(snapshot: string): bigint {
   return BigInt(snapshot.split(':')[1]!);
 }

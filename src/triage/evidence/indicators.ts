@@ -180,7 +180,6 @@ const PERSON_ID = /(?:user|mail|login|sender|recipient|principal|account|alterna
 /** `lap-7:0123456789abcdef0123456789abcdef`: a machine in the list of a sensor. */
 const HOST_WITH_ID = /^[\w.-]{1,64}:[0-9a-f]{32}$/;
 
-/** True for ids of tools. The id of a mail looks like an address. */
 function isToolId({ name, value }: RawText): boolean {
   if (name === 'hosts' && HOST_WITH_ID.test(value)) return true;
   const isAddress = PERSON_ID.test(name) && /^[^\s@<]+@[^\s@]+$/.test(value);

@@ -84,7 +84,6 @@ function shownEvidence(given: TriageCase): string {
   });
 }
 
-/** Returns the values that fit, and pointers to incomplete values. */
 function shownValues(
   values: readonly RawValue[],
   [longest = 0, ...shorter] = LENGTHS,

@@ -43,7 +43,6 @@ export interface Outcome {
   readonly isWaiting?: boolean;
   readonly unavailable?: ModelUnavailableError;
   readonly notes?: readonly string[];
-  /** Values of the attempt for columns of the run. */
   readonly columns?: Partial<TriageRunEntity>;
   readonly tokens?: TokenUse;
 }
@@ -81,10 +80,7 @@ export class RunEndings implements OnModuleInit {
     });
   }
 
-  /**
-   * Returns the changed runs by id, without runs that had already ended.
-   * @param locked the incidents, if the caller has locked them
-   */
+  /** Returns the changed runs by id, without runs that had already ended. */
   async write(
     tx: Tx,
     outcomes: readonly Outcome[],
@@ -130,7 +126,7 @@ export class RunEndings implements OnModuleInit {
 
   private async failWaiting(tx: Tx, error: RunError, incidentId?: string): Promise<number> {
     const open = await this.runs.open(tx, incidentId);
-    const waiting = await this.work.cancelWaiting(tx, TRIAGE, open);
+    const waiting = await this.work.cancel(tx, TRIAGE, open, 'waiting');
     const columns = { status: 'failed', error } as const;
     const changes = waiting.map((id) => ({ id, columns }));
     const failed = [...(await this.runs.change(tx, changes)).values()];

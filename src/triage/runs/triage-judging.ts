@@ -6,6 +6,7 @@ import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { shownName } from '../../platform/text.js';
 import { traced } from '../../platform/tracing/tracing.js';
+import { isObject } from '../../targets/target-config.js';
 import type { PlaybookEntity } from '../../playbooks/playbook.js';
 import { PlaybooksService } from '../../playbooks/playbooks.service.js';
 import { indicatorsInPieces } from '../evidence/indicators.js';
@@ -50,7 +51,6 @@ export class TriageJudging {
     private readonly model: TriageModel,
   ) {}
 
-  /** Returns the cases of runs by incident, without deleted incidents. */
   async read(runs: readonly JudgedRun[], tx?: Tx): Promise<ReadonlyMap<string, Case>> {
     const ids = runs.map(({ incident_id }) => incident_id);
     const incidents = await this.incidents.findAll(ids, tx);
@@ -90,7 +90,7 @@ export class TriageJudging {
       const needless = whyNotApplied(incident, run);
       if (needless) throw new RunOver(NOT_NEEDED[needless]);
     }
-    const rawData = await this.turns.runInPieces(withReports(incident, reports));
+    const rawData = await this.turns.run(() => withReports(incident, reports));
     const { fields } = incident;
     const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, fields));
     const question = { runId: run.id, incident, indicators, gate: asking.gate };
@@ -127,19 +127,12 @@ const EARLIER = 'earlier_reports';
 type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** Combines the first event with its reports. The newest report replaces values of the first event, unless the first is worse. */
-function* withReports(
-  { raw_data, severity }: Pick<Incident, 'raw_data' | 'severity'>,
-  reports: readonly JudgedReport[],
-): Generator<void, JsonRecord> {
-  const events: JsonRecord[] = [];
-  for (const text of [raw_data, ...reports.map((report) => report.raw_data)]) {
-    events.push(JSON.parse(text) as JsonRecord);
-    yield;
-  }
+function withReports(incident: Incident, reports: readonly JudgedReport[]): JsonRecord {
+  const events = [incident, ...reports].map((one) => JSON.parse(one.raw_data) as JsonRecord);
   const [first, latest, ...earlier] = events;
   if (!latest) return first!;
   // The incident has the severity of its worst event. If no report has this severity, the first event has it.
-  const isFirstWorst = reports.every((one) => severityRises(one.severity, severity));
+  const isFirstWorst = reports.every((one) => severityRises(one.severity, incident.severity));
   return {
     ...(isFirstWorst ? first : withoutOutdated(first!, latest)),
     [LATEST]: latest,
@@ -163,12 +156,8 @@ function withEvidenceOf(verdict: RunVerdict, reports: readonly JudgedReport[]): 
 function withoutOutdated(first: JsonRecord, latest: JsonRecord): JsonRecord {
   const kept = Object.entries(first).flatMap(([key, value]) => {
     const later = Object.hasOwn(latest, key) ? latest[key] : value;
-    if (isRecord(value) && isRecord(later)) return [[key, withoutOutdated(value, later)]];
+    if (isObject(value) && isObject(later)) return [[key, withoutOutdated(value, later)]];
     return value === later || Array.isArray(value) ? [[key, value]] : [];
   });
   return Object.fromEntries(kept) as JsonRecord;
-}
-
-function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -45,7 +45,6 @@ export class TriageTools {
     return connector?.simulates ? undefined : connector;
   }
 
-  /** Looks up a target, unless the target is protected or the look-up needs an approval. */
   private async lookUp(
     { runId, incident, gate }: Question,
     { id, type: indicatorType, value }: ExtractedIndicator,

@@ -29,7 +29,6 @@ const MOST_QUESTIONS = 6;
 const TOOL_TIME_MS = 5_000;
 /** Six rounds of questions, the verdict, one repair, and two pauses of the provider. */
 const MOST_REQUESTS = 10;
-/** A verdict has some hundred tokens. A model that thinks first needs more. */
 const MOST_OUTPUT_TOKENS = 8_192;
 
 export class AnthropicModel extends TriageModel {
@@ -182,7 +181,6 @@ const STOPPED: Readonly<Record<string, Why>> = {
 };
 const UNKNOWN_STOP: Why = ['invalid_answer', 'The model stopped for an unknown reason.'];
 
-/** The model responded, and would respond to the same question in the same way. */
 function useless(...[reason, message]: Why): ModelUnavailableError {
   return new ModelUnavailableError(reason, message, 'nothing');
 }
@@ -252,7 +250,6 @@ export class ToolAnswers {
     return { id, tool: tool?.name ?? 'unknown', input: asked, ...answer, duration_ms };
   }
 
-  /** An error of the service appears only in the log. */
   private async answerOf(
     tool: TriageTool | undefined,
     indicator: ExtractedIndicator | undefined,
@@ -271,7 +268,6 @@ export class ToolAnswers {
     }
   }
 
-  /** An attacker may have written the response, so marks enclose it. */
   private fenced({ id, output }: ToolCall): string {
     const words = WORDS.toolAnswer.replaceAll('{id}', id);
     return `${words}\n<${id}-${this.nonce}>\n${plainJson(output)}\n</${id}-${this.nonce}>`;

@@ -9,16 +9,9 @@ import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { AuthenticationGuard, RoleGuard, SameOriginGuard } from './auth/authentication.js';
-import {
-  PlatformModule,
-  WorkModule,
-  SecretsModule,
-  LimitsModule,
-  MetricsModule,
-} from './platform/platform.module.js';
+import { PlatformModule, SecretsModule, WorkModule } from './platform/platform.module.js';
 import { RefusalFilter } from './auth/refusals.js';
-import { InputGuard } from './platform/http/input.guard.js';
-import { RequestGuard } from './platform/http/request.guard.js';
+import { InputGuard, RequestGuard } from './platform/http/request.guard.js';
 import { ErrorFilter } from './platform/http/answer.js';
 import { loggerParams } from './platform/logging/logger.js';
 import { createValidationPipe } from './platform/validation/validation.pipe.js';
@@ -53,11 +46,9 @@ export class AppModule {
       imports: [
         LoggerModule.forRoot(loggerParams(logger)),
         PlatformModule.on(settings, dataSource),
-        MetricsModule,
         WorkModule,
         SecretsModule,
         AuditModule,
-        LimitsModule,
         AuthModule,
         IncidentsModule,
         KillSwitchModule,

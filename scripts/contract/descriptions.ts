@@ -1,4 +1,9 @@
-import type { OpenAPIObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
+import type {
+  OpenAPIObject,
+  ParameterObject,
+  ReferenceObject,
+  SchemaObject,
+} from '@nestjs/swagger';
 import { ref } from '../../src/platform/openapi/answers.js';
 import { operationsOf } from './schemas.js';
 
@@ -26,6 +31,36 @@ type Kind = Exclude<keyof DescriptionsFile, 'tags'>;
 const WORDS: Words = { source: 'name' };
 const REFERENCES: Words = { IncidentReference: 'id or the number' };
 
+const nameOf = ({ $ref }: ReferenceObject): string => $ref.replace(/^.*\//, '');
+
+/** True if the description of its schema is all that stands beside a reference. */
+function addsNothing(
+  { allOf: _, ...beside }: SchemaObject,
+  { description }: SchemaObject,
+): boolean {
+  return beside.description === description && Object.keys(beside).length === 1;
+}
+
+/** A text that lists values has no summary. */
+const SUMMARY = /^(?!`?\w+`?:|An open set)[^]*?\.(?= )/;
+const DEFAULT = / Default: `[^`]*`\.$/;
+
+/** Shortens a text of several sentences if a schema with a shorter name has the same text for the same field. */
+function shortenRepeated(schemas: Readonly<Record<string, SchemaObject>>): void {
+  const said = new Set<string>();
+  const shortestFirst = Object.entries(schemas).sort(([a], [b]) => a.length - b.length);
+  for (const [field, property] of shortestFirst.flatMap(([, { properties = {} }]) =>
+    Object.entries(properties),
+  )) {
+    if ('$ref' in property || !property.description) continue;
+    const { description } = property;
+    const [summary = description] = SUMMARY.exec(description) ?? [];
+    const [ending = ''] = DEFAULT.exec(description.slice(summary.length)) ?? [];
+    if (said.has(`${field} ${description}`)) property.description = summary + ending;
+    said.add(`${field} ${description}`);
+  }
+}
+
 /** Describes the parts of the document without a description of their own. */
 export class Descriptions {
   private readonly used = new Set<string>();
@@ -49,16 +84,26 @@ export class Descriptions {
   }
 
   describeSchemas({ components }: OpenAPIObject): void {
-    const schemas = Object.entries((components?.schemas ?? {}) as Record<string, SchemaObject>);
-    for (const [name, schema] of schemas) {
+    const schemas = (components?.schemas ?? {}) as Record<string, SchemaObject>;
+    for (const [name, schema] of Object.entries(schemas)) {
       const ending = Object.keys(this.file.endings).find((end) => name.endsWith(end));
-      schema.description ??= this.take('schemas', name) ?? this.take('endings', ending);
-      for (const [field, property] of Object.entries(schema.properties ?? {})) {
+      schema.description = this.take('schemas', name) ?? schema.description;
+      schema.description ??= this.take('endings', ending);
+    }
+    for (const [name, { properties = {} }] of Object.entries(schemas)) {
+      for (const [field, property] of Object.entries(properties)) {
         if ('$ref' in property) continue;
-        property.description ??=
-          this.take('fields', `${name}.${field}`) ?? this.take('fields', field);
+        property.description ??= this.take('fields', `${name}.${field}`);
+        const [reference] = (property.allOf ?? []) as ReferenceObject[];
+        property.description ??= reference
+          ? schemas[nameOf(reference)]!.description
+          : this.take('fields', field);
+        if (reference && addsNothing(property, schemas[nameOf(reference)]!)) {
+          properties[field] = reference;
+        }
       }
     }
+    shortenRepeated(schemas);
   }
 
   refuseUnused(): void {
@@ -79,7 +124,7 @@ export class Descriptions {
     const id = this.take('ids', segment);
     if (!id) throw new Error(`${path}: ids of openapi/descriptions.yaml have no ${segment}.`);
     const word = WORDS[parameter.name] ?? REFERENCES[id.schema] ?? 'id';
-    parameter.description ??= `The ${word} of the ${id.what}. A malformed one is answered like an unknown one.`;
+    parameter.description ??= `The ${word} of the ${id.what}.`;
     // The handler has described it more exactly.
     const isNamed = parameter.schema && 'title' in parameter.schema;
     if (!isNamed) parameter.schema = ref(id.schema);

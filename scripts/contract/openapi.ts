@@ -21,7 +21,7 @@ import { createRootLogger } from '../../src/platform/logging/logger.js';
 import { EXAMPLE_EXTENSION, SCHEMAS_EXTENSION } from '../../src/platform/openapi/answers.js';
 import { Descriptions, type DescriptionsFile } from './descriptions.js';
 import { Examples, type RecordedExamples } from './examples.js';
-import { addLocation, complete } from './operations.js';
+import { addLocation, complete, PRINCIPAL } from './operations.js';
 import {
   addEnvelopes,
   describeRequestBodies,
@@ -94,6 +94,7 @@ function buildDocument(app: INestApplication): OpenAPIObject {
   // Without a URL: some generators reject a document with an empty one.
   config.info.contact = { name: 'Who operates this installation' };
   const document = SwaggerModule.createDocument(app, config);
+  document.security = PRINCIPAL;
   document.components = {
     ...document.components,
     schemas: { ...document.components?.schemas, ...SHARED_SCHEMAS },
@@ -120,9 +121,9 @@ function buildDocument(app: INestApplication): OpenAPIObject {
   leaveOutNul(document);
   addEnvelopes(document);
   const named = nameSchemas(document);
+  leaveOutFieldExamples(named);
   descriptions.describeSchemas(named);
   descriptions.refuseUnused();
-  leaveOutFieldExamples(named);
   examples.finish(named);
   return sorted(shareParts(named));
 }

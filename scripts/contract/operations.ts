@@ -50,7 +50,7 @@ export function complete(
   const access = operation[ACCESS_EXTENSION];
   if (!access) throw new Error(`${method} ${path} declares no access.`);
   operation.operationId = uniqueId(operation, path, seen);
-  operation.security = securityOf(access);
+  operation.security = isRole(access) ? undefined : securityOf(access);
   if (isRole(access)) {
     operation['x-required-role' as never] = access as never;
     operation.description = paragraphs(operation.description, `From role \`${access}\` upward.`);
@@ -121,11 +121,12 @@ function isRole(access: Access): boolean {
   return ROLES.some((role) => role === access);
 }
 
+/** Credentials of each operation that names no others. */
+export const PRINCIPAL: Record<string, string[]>[] = [{ bearer: [] }, { session: [] }];
+
 function securityOf(access: Access): Record<string, string[]>[] {
-  const principal: Record<string, string[]>[] = [{ bearer: [] }, { session: [] }];
   if (access === 'metrics') return [{}, { metricsToken: [] }];
-  if (access === 'operations') return [...principal, { metricsToken: [] }];
-  return isRole(access) ? principal : [];
+  return access === 'operations' ? [...PRINCIPAL, { metricsToken: [] }] : [];
 }
 
 function sharedErrors(operation: Operation, method: string, access: Access): ErrorCode[] {

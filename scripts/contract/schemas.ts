@@ -288,7 +288,7 @@ export function leaveOutNul(document: OpenAPIObject): void {
   for (const { operation } of operationsOf(document)) {
     visit(operation.requestBody);
     // Pages, health and webhooks ignore their query.
-    if (!operation.security?.length) continue;
+    if (operation.security?.length === 0) continue;
     for (const parameter of operation.parameters ?? []) {
       if ('in' in parameter && parameter.in === 'query') visit(parameter.schema);
     }

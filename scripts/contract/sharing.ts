@@ -75,12 +75,13 @@ function headersInName(status: string, headers: object): string {
   return `${isLimited === (status !== '401') ? '' : limits}${waits}`;
 }
 
-/** Only errors: what an operation answers when all goes well is its own. */
+/** Only errors and 304: other responses differ between operations. */
 function shareResponses(operations: readonly OperationObject[]): Named {
   const shelf = new Shelf('responses');
   const errors = operations.flatMap(({ responses }) =>
     Object.entries(responses as Record<string, ResponseObject>).flatMap(([status, response]) => {
-      const name = Number(status) >= 400 ? nameOfError(status, response) : undefined;
+      const error = Number(status) >= 400 ? nameOfError(status, response) : undefined;
+      const name = status === '304' ? 'NotModifiedAnswer' : error;
       return name ? [{ responses, status, name }] : [];
     }),
   );
@@ -101,6 +102,7 @@ function shareResponses(operations: readonly OperationObject[]): Named {
 function shareParameters(operations: readonly OperationObject[]): Named {
   const shelf = new Shelf('parameters');
   const all = operations.flatMap(({ parameters = [] }) => parameters as ParameterObject[]);
+  for (const parameter of all) if (!parameter.required) delete parameter.required;
   for (const parameter of all) shelf.count(nameIn(parameter), parameter);
   for (const operation of operations) {
     operation.parameters = (operation.parameters as ParameterObject[] | undefined)?.map(

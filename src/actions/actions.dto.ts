@@ -39,8 +39,7 @@ import {
 import type { FeedPage } from '../audit/changes/change-feed.js';
 import { ChangeOf, ChangesPageDto } from '../audit/changes/feed-api.js';
 
-export const REPEAT =
-  'Requests the action even if the same action waits, runs, or was completed within `ACTION_REPEAT_MINUTES`.';
+export const REPEAT = 'Requests the action even if the same action is running or recent.';
 
 /** The contract has one schema for each action type instead: see ApiActionRequest. */
 export class ActionRequestDto {

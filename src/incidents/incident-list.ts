@@ -38,8 +38,7 @@ export const SORT_FIELDS = Object.keys(INCIDENT_SORTS) as (keyof typeof INCIDENT
 
 export const incidentList = countedList({
   table: 'incidents',
-  columns: LISTED_COLUMNS.join(', '),
-  sortColumns: ['triaged_at', 'number'],
+  columns: [...LISTED_COLUMNS, 'triaged_at', 'number'].join(', '),
   where: 'deleted_at is null',
   counts: 'incident',
   counted: {

@@ -115,9 +115,7 @@ function withoutLinks(text: string): string {
 }
 
 abstract class Event {
-  @Id('NotificationEventId', {
-    description: 'The same in all attempts and channels, so that receivers can ignore copies.',
-  })
+  @Id('NotificationEventId')
   readonly id: string;
 
   @Instant({ description: 'Time of the event.' })

@@ -41,6 +41,9 @@ export class UnknownAddressController {
   }
 }
 
+/** Once for all apps of the process, which share the metrics. */
+const prometheus = PrometheusModule.register({ controller: MetricsController });
+
 /* The modules of the platform. Each of them is global: every other module may inject what they export. */
 
 @Global()
@@ -48,18 +51,26 @@ export class UnknownAddressController {
 export class PlatformModule {
   /** The caller opens and closes the data source: see openDatabase. */
   static on(settings: Settings, dataSource: DataSource): DynamicModule {
+    const throttler = ThrottlerModule.forRootAsync({
+      inject: [LimitStorage],
+      // A placeholder: RateLimitGuard chooses the limit of each request by handler and principal.
+      useFactory: (storage: LimitStorage) => ({ storage, throttlers: [{ ttl: 60_000, limit: 0 }] }),
+    });
     const shared: Provider[] = [
       { provide: Settings, useValue: settings },
       { provide: DataSource, useValue: dataSource },
       ...[Transactions, Statements, ReservedConnections],
       ...[Clock, Draining, HealthComponents, KnownRoutes, OpenConnections],
       ...[Targets, OutboundHttp, OutboundSmtp],
+      ...[LimitStorage, FailureLimits, LimitCounter],
+      ...[...METRICS, HttpMetrics, ScrapedGauges],
     ];
     return {
       module: PlatformModule,
-      controllers: [UnknownAddressController],
-      providers: [...shared, BodyMemory, Resolver],
-      exports: shared,
+      imports: [throttler, prometheus],
+      controllers: [ApiMetricsController, UnknownAddressController],
+      providers: [...shared, BodyMemory, PoolGauge, Resolver],
+      exports: [...shared, throttler],
     };
   }
 }
@@ -98,31 +109,3 @@ export class WorkModule {
     work.every('idempotency.prune', 600, (signal) => pruneKeys(dataSource, signal));
   }
 }
-
-@Module({ providers: [LimitStorage], exports: [LimitStorage] })
-class LimitStorageModule {}
-
-@Global()
-@Module({
-  imports: [
-    LimitStorageModule,
-    ThrottlerModule.forRootAsync({
-      imports: [LimitStorageModule],
-      inject: [LimitStorage],
-      // A placeholder: RateLimitGuard chooses the limit of each request by handler and principal.
-      useFactory: (storage: LimitStorage) => ({ storage, throttlers: [{ ttl: 60_000, limit: 0 }] }),
-    }),
-  ],
-  providers: [FailureLimits, LimitCounter],
-  exports: [FailureLimits, LimitCounter, LimitStorageModule, ThrottlerModule],
-})
-export class LimitsModule {}
-
-@Global()
-@Module({
-  imports: [PrometheusModule.register({ controller: MetricsController })],
-  controllers: [ApiMetricsController],
-  providers: [...METRICS, HttpMetrics, ScrapedGauges, PoolGauge],
-  exports: [...METRICS, HttpMetrics, ScrapedGauges],
-})
-export class MetricsModule {}

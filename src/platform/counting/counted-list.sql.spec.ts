@@ -16,7 +16,7 @@ import { sortsOf, type SortWord } from '../paging/page.js';
 const plain = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 describe('choiceOf', () => {
-  it('takes each value once, as a parameter', () => {
+  it('adds each value once, as a parameter', () => {
     const values = new StatementValues();
     values.add(7, 'integer');
     expect(choiceOf(['a', 'b', 'a'], 'text', values)).toEqual({

@@ -122,7 +122,7 @@ export function orderBy(order: readonly OrderTerm[], table?: string): string {
     .join(', ');
 }
 
-interface ListStatement {
+export interface ListStatement {
   /** Common table expressions for `total` and `ids`. */
   readonly ctes?: readonly string[];
   readonly total: string;

@@ -11,25 +11,15 @@ import {
   type Direction,
   idsInOrder,
   isChosen,
+  type ListStatement,
   listStatement,
   type Order,
   orderBy,
   orderOf,
-  type OrderTerm,
   type SortColumn,
   StatementValues,
   where,
 } from './counted-list.sql.js';
-
-/** A column by which rows are counted: see CountFold. */
-interface CountedColumn<Filter> {
-  /** Name of the filter that chooses values of the column. */
-  readonly filter: Filter;
-  /** PostgreSQL type of the values. */
-  readonly type: string;
-  /** All possible values, if they are known. */
-  readonly all?: readonly string[];
-}
 
 /** Adds the value of a filter to the statement and returns its condition. */
 type FilterSql = (value: never, values: StatementValues) => string;
@@ -37,8 +27,6 @@ type FilterSql = (value: never, values: StatementValues) => string;
 interface CountedList<Counted extends string, Other extends string, Field extends string> {
   readonly table: string;
   readonly columns: string;
-  /** Columns that only `sorts` uses. They are read only if the request sorts by them. */
-  readonly sortColumns?: readonly string[];
   /** Condition of every list, such as `deleted_at is null`. */
   readonly where?: string;
   /** `<counts>_counts` and `<counts>_count_deltas` have the counted columns: see CountFold. */
@@ -51,14 +39,18 @@ interface CountedList<Counted extends string, Other extends string, Field extend
   readonly sorts: Readonly<Record<Field, SortColumn>>;
 }
 
+interface CountedColumn<Filter> {
+  /** Name of the filter that chooses values of the column. */
+  readonly filter: Filter;
+  /** PostgreSQL type of the values. */
+  readonly type: string;
+  /** All possible values, if they are known. */
+  readonly all?: readonly string[];
+}
+
 type ListRequest<Filter extends string, Field extends string> = PageRequest & {
   readonly sort: readonly Sort<Field>[];
 } & { readonly [Name in Filter]?: unknown };
-
-interface ListQuery {
-  readonly statement: Statement;
-  readonly values: unknown[];
-}
 
 export const equal =
   (column: string, type: string): FilterSql =>
@@ -105,80 +97,72 @@ function boundFor(rows: number): number {
 
 type Chosen = ReadonlyMap<string, Choice>;
 
-/** False for a page past the end, so that such a page reads no rows. */
-const beforeEndOf = (skip: string) => `(select total from total) > ${skip}`;
-
 const conditionsOf = (chosen: Chosen): string[] =>
   [...chosen].map(([column, choice]) => isChosen(column, choice));
+
+/** Query for a page, with its common table expressions. */
+interface PageSql extends Pick<ListStatement, 'ctes' | 'ids' | 'isWhole'> {
+  /** True if one plan fits all values of the parameters. */
+  readonly isPlannable?: boolean;
+}
+
+interface PageWindow {
+  /** Parameter of the offset. */
+  readonly skip: string;
+  /** A literal, like `bound`, because the planner must know the value. */
+  readonly take: number;
+  /** At least the number of rows up to the end of the page. */
+  readonly bound: number;
+}
 
 /** Returns a function that makes the statement for a page of the list, with the exact total. */
 export function countedList<Counted extends string, Other extends string, Field extends string>(
   list: CountedList<Counted, Other, Field>,
-): (request: ListRequest<Counted | Other, Field>) => ListQuery {
-  const { table, counts, counted, sorts } = list;
-  const { sortColumns = [] } = list;
+) {
+  const { table, columns, counts, counted, sorts } = list;
   const always = list.where ? [list.where] : [];
   const filters = Object.entries(list.filters) as [Other, FilterSql][];
   const names = new Map<string, string>();
 
-  return (request) => {
+  return (request: ListRequest<Counted | Other, Field>) => {
     const { page, per_page: take, sort } = request;
     const values = new StatementValues();
-    const chosen = chosenIn(request, values);
+    const chosen = new Map<string, Choice>();
+    for (const [column, { filter, type, all }] of Object.entries(counted)) {
+      const wanted = request[filter] as readonly string[] | undefined;
+      const choice = choiceOf(wanted, type, values, all?.length);
+      if (choice) chosen.set(column, choice);
+    }
     const others = filters.flatMap(([name, sql]) =>
       request[name] === undefined ? [] : [sql(request[name] as never, values)],
     );
     const order = orderOf(sort, sorts);
     const offset = (page - 1) * take;
     const bound = boundFor(offset + take);
-    const skip = values.add(offset, 'bigint');
-    const conditions = [...always, ...conditionsOf(chosen), ...others];
-    const sorted = order.map(({ column }) => column).filter((name) => sortColumns.includes(name));
-    const columns = [list.columns, ...sorted].join(', ');
-    const pageSql =
-      bound === FIRST_BOUND &&
-      conditions.length === always.length &&
-      order[0].column === BY_ID.column
-        ? wholePage(order[0].direction, columns, { skip, take, bound })
-        : pageOf(order, chosen, others, { skip, take, bound });
-    const text = listStatement({
-      ctes: pageSql.ctes,
-      total:
-        others.length > 0
-          ? `(select count(*) from ${table}${where(conditions)})`
-          : countOf(counts, conditionsOf(chosen)),
-      ids: pageSql.ids,
-      columns,
-      isWhole: pageSql.isWhole,
-      table,
-      order,
-    });
+    const window = { skip: values.add(offset, 'bigint'), take, bound };
+    const { isPlannable, ...pageSql } = pageOf(order, chosen, others, window);
+    const conditions = conditionsOf(chosen);
+    const total =
+      others.length > 0
+        ? `(select count(*) from ${table}${where([...always, ...conditions, ...others])})`
+        : countOf(counts, conditions);
+    const text = listStatement({ ...pageSql, total, columns, table, order });
     const isUsual =
-      pageSql.isPlannable &&
+      isPlannable &&
       bound === FIRST_BOUND &&
       USUAL_SIZES.has(take) &&
       sort.length === 1 &&
       others.length === 0 &&
       [...chosen.values()].every(({ each }) => each.length <= USUAL_CHOICES);
-    return { statement: { name: isUsual ? nameOf(text) : '', text }, values: values.all };
+    const statement: Statement = { name: isUsual ? nameOf(text) : '', text };
+    return { statement, values: values.all };
   };
 
-  function chosenIn(request: ListRequest<Counted, Field>, values: StatementValues): Chosen {
-    return new Map(
-      Object.entries(counted).flatMap(([column, { filter, type, all }]) => {
-        const wanted = request[filter] as readonly string[] | undefined;
-        const choice = choiceOf(wanted, type, values, all?.length);
-        return choice ? [[column, choice] as const] : [];
-      }),
-    );
-  }
-
   function nameOf(text: string): string {
-    let name = names.get(text);
-    if (name === undefined && names.size < MOST_NAMES) {
-      names.set(text, (name = `${table}_list_${names.size + 1}`));
-    }
-    return name ?? '';
+    const unused = names.size < MOST_NAMES ? `${table}_list_${names.size + 1}` : '';
+    const name = names.get(text) ?? unused;
+    if (name !== '') names.set(text, name);
+    return name;
   }
 
   function pageOf(
@@ -188,43 +172,32 @@ export function countedList<Counted extends string, Other extends string, Field 
     window: PageWindow,
   ): PageSql {
     const { skip, take, bound } = window;
-    const conditions = [...always, ...conditionsOf(chosen), ...others];
     const [{ column, direction, nullable }] = order;
-    const beforeEnd = beforeEndOf(skip);
-    if (column === BY_ID.column && (chosen.size > 0 || others.length === 0)) {
-      const ids = idsOf(chosen, others, direction, bound);
-      if (ids) {
-        return {
-          ids: `select id from (${ids}) as ordered where ${beforeEnd} order by id ${direction} offset ${skip} limit ${take}`,
-          isPlannable: true,
-        };
-      }
-    } else if (nullable) {
-      return { ...datedPage(order, conditions, window), isPlannable: false };
-    } else if (column in counted && others.length === 0) {
-      const grouped = groupedPage(order, chosen, window);
-      if (grouped) return { ...grouped, isPlannable: true };
-    }
-    return {
-      ids: `select id from ${table}${where([...conditions, beforeEnd])} order by ${orderBy(order)} offset ${skip} limit ${take}`,
-      isPlannable: false,
-    };
-  }
-
-  /** Query for an early page of the unfiltered list. Reads whole rows directly, instead of ids first. */
-  function wholePage(
-    direction: Direction,
-    columns: string,
-    { skip, take, bound }: PageWindow,
-  ): PageSql {
+    const conditions = [...always, ...conditionsOf(chosen), ...others];
+    // A page past the end reads no rows.
+    const beforeEnd = `(select total from total) > ${skip}`;
     const inOrder = `order by id ${direction}`;
-    return {
-      ids: `
+    if (column === BY_ID.column && (chosen.size > 0 || others.length === 0)) {
+      if (chosen.size === 0 && bound === FIRST_BOUND) {
+        // Reads whole rows at once, instead of ids first.
+        const ids = `
     select * from (select ${columns} from ${table}${where(always)} ${inOrder} limit ${bound}) as ordered
-     where ${beforeEndOf(skip)} ${inOrder} offset ${skip} limit ${take}`,
-      isPlannable: true,
-      isWhole: true,
-    };
+     where ${beforeEnd} ${inOrder} offset ${skip} limit ${take}`;
+        return { ids, isPlannable: true, isWhole: true };
+      }
+      const first = idsOf(chosen, others, direction, bound);
+      if (first) {
+        const ids = `select id from (${first}) as ordered where ${beforeEnd} ${inOrder} offset ${skip} limit ${take}`;
+        return { ids, isPlannable: true };
+      }
+    }
+    if (nullable) return datedPage(order, conditions, window);
+    const grouped = column in counted && others.length === 0 && groupedPage(order, chosen, window);
+    return (
+      grouped || {
+        ids: `select id from ${table}${where([...conditions, beforeEnd])} order by ${orderBy(order)} offset ${skip} limit ${take}`,
+      }
+    );
   }
 
   /** Query that merges index ranges for the first ids, or `undefined` if there are too many ranges. */
@@ -251,19 +224,14 @@ export function countedList<Counted extends string, Other extends string, Field 
         known.every((column) => [first, ...more].includes(column)),
     )!;
     const rest = [...chosen].filter(([column]) => !index.includes(column));
-    const filtered = rest.map(([column, choice]) => isChosen(column, choice));
     return index.reduce<string[][]>(
-      (ranges, column) =>
-        ranges.flatMap((range) =>
-          valuesOf(column, chosen).map((value) => [...range, `${column} = ${value}`]),
-        ),
-      [filtered],
+      (ranges, column) => {
+        const { all = [], type } = counted[column]!;
+        const each = chosen.get(column)?.each ?? all.map((value) => `'${value}'::${type}`);
+        return ranges.flatMap((range) => each.map((value) => [...range, `${column} = ${value}`]));
+      },
+      [conditionsOf(new Map(rest))],
     );
-  }
-
-  function valuesOf(column: string, chosen: Chosen): readonly string[] {
-    const { all = [], type } = counted[column]!;
-    return chosen.get(column)?.each ?? all.map((value) => `'${value}'::${type}`);
   }
 
   /**
@@ -274,7 +242,7 @@ export function countedList<Counted extends string, Other extends string, Field 
     [dated, ...others]: Order,
     conditions: readonly string[],
     { skip, take, bound }: PageWindow,
-  ): PageIds {
+  ): PageSql {
     const part = (...more: string[]) =>
       `select ${columnsOf([dated, ...others])} from ${table}${where([...conditions, ...more])}`;
     const { column } = dated;
@@ -301,69 +269,41 @@ export function countedList<Counted extends string, Other extends string, Field 
     order: Order,
     chosen: Chosen,
     { skip, take, bound }: PageWindow,
-  ): PageIds | undefined {
+  ): PageSql | undefined {
     const end = order.findIndex(({ column }) => !(column in counted));
     const [groupedBy, rest] = [order.slice(0, end), order.slice(end)];
-    const ids = idsOfGroup(groupedBy, rest, chosen, bound);
-    if (!ids) return undefined;
-    const columns = groupedBy.map(({ column }) => column).join(', ');
+    const group: Chosen = new Map([
+      ...chosen,
+      ...groupedBy.map(({ column }) => [column, { each: [`visited.${column}`] }] as const),
+    ]);
+    const firstIds =
+      rest[0]!.column === BY_ID.column
+        ? idsOf(group, [], rest[0]!.direction, bound)
+        : `select ${columnsOf(rest)} from ${table}${where([...always, ...conditionsOf(group)])}
+        order by ${orderBy(rest)} limit ${bound}`;
+    if (!firstIds) return undefined;
+    const names = groupedBy.map(({ column }) => column).join(', ');
     const matching = where(conditionsOf(chosen));
     const inOrder = orderBy(groupedBy);
     return {
       ctes: [
         `counted as (
-    select ${columns}, n from ${counts}_counts${matching}
+    select ${names}, n from ${counts}_counts${matching}
     union all
-    select ${columns}, n from ${counts}_count_deltas${matching})`,
+    select ${names}, n from ${counts}_count_deltas${matching})`,
         `groups as materialized (
-    select ${columns}, n, sum(n) over (order by ${inOrder} rows between unbounded preceding and current row) - n as before
-      from (select ${columns}, sum(n) as n from counted group by ${columns} having sum(n) > 0) as summed)`,
+    select ${names}, n, sum(n) over (order by ${inOrder} rows between unbounded preceding and current row) - n as before
+      from (select ${names}, sum(n) as n from counted group by ${names} having sum(n) > 0) as summed)`,
         `visited as materialized (
-    select ${columns}, before from groups
+    select ${names}, before from groups
      where before + n > ${skip} and before < ${skip} + ${take} order by ${inOrder})`,
       ],
       ids: `
     select found.id from visited cross join lateral (
-      select ${columnsOf(rest)} from (${ids}) as ordered order by ${orderBy(rest)}
+      select ${columnsOf(rest)} from (${firstIds}) as ordered order by ${orderBy(rest)}
       offset greatest(${skip} - visited.before, 0)::bigint limit ${take}) as found
      order by ${orderBy(groupedBy, 'visited')}, ${orderBy(rest, 'found')} limit ${take}`,
+      isPlannable: true,
     };
   }
-
-  /** Query for the first ids of the visited combination, in the order of the other columns. */
-  function idsOfGroup(
-    groupedBy: readonly OrderTerm[],
-    rest: readonly OrderTerm[],
-    chosen: Chosen,
-    bound: number,
-  ): string | undefined {
-    const visited = groupedBy.map(
-      ({ column }) => [column, { each: [`visited.${column}`] }] as const,
-    );
-    const group = new Map([...chosen, ...visited]);
-    const [first] = rest;
-    if (first?.column === BY_ID.column) return idsOf(group, [], first.direction, bound);
-    return `select ${columnsOf(rest)} from ${table}${where([...always, ...conditionsOf(group)])}
-        order by ${orderBy(rest)} limit ${bound}`;
-  }
-}
-
-/** Query for the ids of a page, with its common table expressions. */
-interface PageIds {
-  readonly ctes?: readonly string[];
-  readonly ids: string;
-}
-
-interface PageSql extends PageIds {
-  readonly isPlannable: boolean;
-  readonly isWhole?: boolean;
-}
-
-interface PageWindow {
-  /** Parameter of the offset. */
-  readonly skip: string;
-  /** A literal, like `bound`, because the planner must know the value. */
-  readonly take: number;
-  /** At least the number of rows up to the end of the page. */
-  readonly bound: number;
 }

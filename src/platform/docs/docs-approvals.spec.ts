@@ -22,7 +22,7 @@ const TYPES = [
   },
 ];
 
-describe('what is told of an action that waits for approval', () => {
+describe('an action that waits for approval, as shown in /docs', () => {
   let approvals: Approvals;
   beforeAll(async () => {
     const file = pathToFileURL(join(__dirname, 'browser/approvals.mjs')).href;
@@ -43,7 +43,7 @@ describe('what is told of an action that waits for approval', () => {
       )
       .map(({ label, value }) => `${label}=${value}`);
 
-  it('is the target first, whole, however long and wherever it was given', () => {
+  it('begins with the whole target, however long the target is', () => {
     const [long, other] = ['m'.repeat(4_096), 'r'.repeat(4_096)];
     expect(facts({ reason: 'Because.', recipient: other, message_id: long })).toEqual([
       `message_id=${long}`,
@@ -53,24 +53,24 @@ describe('what is told of an action that waits for approval', () => {
     ]);
   });
 
-  it('is the severity of its incident, too', () => {
+  it('has the severity of its incident', () => {
     const incident = { severity: 'critical', incident_number: 'INC-2026-0042', title: 'A' };
     const told = approvals.factsOf({ action_type: 'x', requested_by: 'bob', incident }, []);
     expect(told.at(-1)).toEqual({ label: 'severity', value: 'critical' });
   });
 
-  it('asks for what the reader may decide, and for what waits longest first', () => {
+  it('is requested by the level of the reader, the oldest first', () => {
     expect(approvals.listOf('analyst,senior')).toBe(
       '/api/actions?status=pending_approval&approval_level=analyst,senior&sort=requested_at&per_page=20',
     );
   });
 
-  it('cuts nothing of an action of a type that it does not know', () => {
+  it('is not truncated if its type is unknown', () => {
     const long = 'x'.repeat(500);
     expect(facts({ a: long, b: 7 }, 'newer_type').slice(0, 2)).toEqual([`a=${long}`, 'b=7']);
   });
 
-  it('shows what an action would touch, with the number of mails where it is known', () => {
+  it('has its expected effect, with the number of mails if known', () => {
     expect(approvals.wouldTouch({ count: 2, message: '2 mails in 2 mailboxes.' })).toBe(
       '2 mails · 2 mails in 2 mailboxes.',
     );
@@ -78,7 +78,7 @@ describe('what is told of an action that waits for approval', () => {
     expect(approvals.wouldTouch({ message: 'Not known.' })).toBe('Not known.');
   });
 
-  it('shows times in UTC, as messages do', () => {
+  it('has times in UTC, like messages', () => {
     const told = approvals.factsOf(
       { action_type: 'x', requested_by: 'bob', expires_at: '2026-01-31T13:30:59.000Z' },
       [],
@@ -86,7 +86,7 @@ describe('what is told of an action that waits for approval', () => {
     expect(told).toContainEqual({ label: 'until', value: '2026-01-31 13:30 UTC' });
   });
 
-  it('marks what would not be seen', () => {
+  it('has marks in place of invisible characters', () => {
     expect(approvals.visible('a\u202eb\u200dc\u009bd\u{e0041}é\n')).toBe(
       'a⟦U+202E⟧b⟦U+200D⟧c⟦U+009B⟧d⟦U+E0041⟧é⟦U+000A⟧',
     );

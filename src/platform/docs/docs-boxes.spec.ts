@@ -13,7 +13,7 @@ type Prepare = (document: object, mayCall: MayCall) => { paths: Record<string, o
 const ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 const JSON_TYPE = 'application/json';
 
-describe('what stands in the boxes of the page', () => {
+describe('the boxes of "Try it out"', () => {
   let prepare: Prepare;
 
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('what stands in the boxes of the page', () => {
   const parameterOf = (parameter: object, method?: string) =>
     JSON.stringify(shown({ parameters: [parameter] }, method).parameters[0]);
 
-  it('sends requests to the host of the page, whatever address the document names', () => {
+  it('belong to requests to the host of the page, whatever address the document names', () => {
     const document = { servers: [{ url: 'http://127.0.0.1:3000' }], paths: {} };
     expect(prepare(document, () => true)).toMatchObject({ servers: [{ url: '/' }] });
   });
@@ -47,11 +47,11 @@ describe('what stands in the boxes of the page', () => {
     ['several', { name: 'a', in: 'query', examples: { one: { value: 'open' } } }],
     ['one that is shared', { $ref: '#/components/parameters/Status' }],
     ['one in a header', { name: 'a', in: 'header', example: 'open' }],
-  ])('is empty where an optional parameter has %s', (_what, parameter) => {
+  ])('are empty for an optional parameter with %s', (_what, parameter) => {
     expect(parameterOf(parameter)).not.toMatch(/"examples?":/);
   });
 
-  it('tells the example of a filter in its description', () => {
+  it('have no example of a filter: its description has it', () => {
     const example = ['high', 'critical'];
     const parameter = { name: 'severity', in: 'query', description: 'How bad.', example };
     expect(shown({ parameters: [parameter] }).parameters[0]!.description).toBe(
@@ -59,19 +59,19 @@ describe('what stands in the boxes of the page', () => {
     );
   });
 
-  it('keeps the default of a parameter, which the service would take anyway', () => {
+  it('keep the default of a parameter', () => {
     const page = { name: 'page', in: 'query', schema: { type: 'integer', default: 1 } };
     expect(parameterOf(page)).toContain('"default":1');
   });
 
   const playbook = { name: 'id', in: 'path', required: true, example: 'phishing-response' };
 
-  it('is what works where something has to be given', () => {
+  it('have a working value for a required parameter', () => {
     expect(parameterOf(playbook)).toContain('phishing-response');
     expect(parameterOf(playbook, 'post')).toContain('phishing-response');
   });
 
-  it.each(['put', 'delete'])('is empty where a %s would change it', (method) => {
+  it.each(['put', 'delete'])('are empty for a %s, which would change the example', (method) => {
     expect(parameterOf(playbook, method)).not.toContain('phishing-response');
   });
 
@@ -86,7 +86,7 @@ describe('what stands in the boxes of the page', () => {
     shown({ requestBody }, method).requestBody.content[JSON_TYPE]!;
   const content = (media: object) => ({ content: { [JSON_TYPE]: media } });
 
-  it('leaves reasons, comments and passwords to those who write them', () => {
+  it('have no reasons, comments and passwords', () => {
     const example = { reason: 'a', comment: 'b', resolution: 'c', new_password: 'd', role: 'e' };
     expect(bodyOf(content({ example }))['example']).toEqual({
       ...{ reason: '', comment: '', resolution: '', new_password: '' },
@@ -94,13 +94,13 @@ describe('what stands in the boxes of the page', () => {
     });
   });
 
-  it('leaves out the incident of the story, and no text that only names it', () => {
+  it('have no id of a recorded incident, but texts with the id', () => {
     const rest = { dry_run: true, source: `of ${ID}`, parameters: { id: ID } };
     const example = { incident_id: ID, ...rest };
     expect(bodyOf(content({ example }))['example']).toEqual(rest);
   });
 
-  it('does so in each of several examples, and in what is shared', () => {
+  it('are cleared in each of several examples, and in shared examples', () => {
     const examples = { one: { $ref: '#/components/examples/stop' } };
     expect(bodyOf(content({ examples }))['examples']).toEqual({
       one: { value: { reason: '', held: 'resume' } },
@@ -115,23 +115,23 @@ describe('what stands in the boxes of the page', () => {
     ['none', {}, {}],
     ['no object', { example: ['title'] }, {}],
     ['passwords', { example: { new_password: 'd', role: 'e' } }, { new_password: '' }],
-  ])('fills in nothing that a PUT would overwrite: %s', (_what, media, value) => {
+  ])('have no values that a PUT would overwrite: %s', (_what, media, value) => {
     const { examples, example } = bodyOf(content(media), 'put');
     expect(Object.values(examples as object)[0]).toEqual({ summary: 'Nothing filled in', value });
     expect(example).toBeUndefined();
   });
 
-  it('leaves the examples of a PUT to be chosen', () => {
+  it('offer the examples of a PUT as a choice', () => {
     const rate = { value: { title: 'a' } };
     const { examples } = bodyOf(content({ examples: { rate } }), 'put');
     expect(Object.entries(examples as object)[1]).toEqual(['rate', rate]);
   });
 
-  it.each([[['reason']], ['reason'], [null], [7]])('leaves a body as it is that is %j', (example) =>
+  it.each([[['reason']], ['reason'], [null], [7]])('keep a body unchanged if it is %j', (example) =>
     expect(bodyOf(content({ example }))['example']).toEqual(example),
   );
 
-  it('says which role it needs in the title of what the reader may not call', () => {
+  it('have a title with the required role if the role of the reader is too low', () => {
     const operation = { summary: 'Delete it', 'x-required-role': 'admin' };
     expect(shown(operation).summary).toBe('Delete it');
     const mayCall: MayCall = (role) => role !== 'admin';

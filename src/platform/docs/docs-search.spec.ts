@@ -26,15 +26,15 @@ describe('the search of the page', () => {
     (words) => expect(isFound(words, PARTS)).toBe(true),
   );
 
-  it.each(['incident', 'kill incident', 'kil1'])('does not find it by %p', (words) =>
+  it.each(['incident', 'kill incident', 'kil1'])('does not find the operation by %p', (words) =>
     expect(isFound(words, PARTS)).toBe(false),
   );
 
-  it('is not disturbed by an operation without a title', () => {
+  it('accepts an operation without a title', () => {
     expect(isFound('undefined', ['Access', 'get', '/x', undefined])).toBe(false);
   });
 
-  it('has operations in the order of addresses, with reading first and deleting last', () => {
+  it('sorts operations by address, GET first and DELETE last', () => {
     const operation = (text: string) => {
       const [method, path] = text.split(' ') as [string, string];
       return new Map([

@@ -22,7 +22,7 @@ describe('If-Match', () => {
     ['W/"3", "4"', ['W/"3"', '"4"']],
     ['""', ['""']],
     ['"a,b"', ['"a,b"']],
-  ])('reads %p', (header, expected) => {
+  ])('parses %p', (header, expected) => {
     expect(parseIfMatch(header)).toEqual(expected);
   });
 
@@ -42,18 +42,21 @@ describe('If-Match', () => {
     ['"6"', false],
     ['"07"', false],
     ['""', false],
-  ])('holds version 7 against %p', (header, matches) => {
+  ])('is compared with version 7: %p', (header, matches) => {
     const code = codeOf(() => requireMatch(parseIfMatch(header), 7));
     expect(code).toBe(matches ? undefined : 'precondition_failed');
   });
 
-  it.each(['b-7', 'a-8', 'a-70', 'a'])('holds version 7 of a against "%s"', (tag) => {
-    const codeFor = (header: string) => codeOf(() => requireMatch(parseIfMatch(header), 'a-7'));
-    expect(codeFor(`"${tag}"`)).toBe('precondition_failed');
-    expect(codeFor(`"${tag}", "a-7"`)).toBeUndefined();
-  });
+  it.each(['b-7', 'a-8', 'a-70', 'a'])(
+    'matches version 7 of the resource a only by its own tag: "%s"',
+    (tag) => {
+      const codeFor = (header: string) => codeOf(() => requireMatch(parseIfMatch(header), 'a-7'));
+      expect(codeFor(`"${tag}"`)).toBe('precondition_failed');
+      expect(codeFor(`"${tag}", "a-7"`)).toBeUndefined();
+    },
+  );
 
-  it('takes what it gave out', () => {
+  it('matches the tag that the service sent', () => {
     expect(codeOf(() => requireMatch(parseIfMatch(etagOf(12)), 12))).toBeUndefined();
   });
 

@@ -7,7 +7,7 @@ describe('the header Prefer', () => {
     ['respond-async, wait=10'],
     ['return=minimal,respond-async'],
     [' respond-async ; foo=bar'],
-  ])('asks for an answer before the work is done when it is %j', (header) => {
+  ])('requests a response before the work is done if it is %j', (header) => {
     expect(prefersAsync({ headers: { prefer: header } })).toBe(true);
   });
 
@@ -18,7 +18,7 @@ describe('the header Prefer', () => {
     ['respond-asynchronously'],
     ['x=respond-async'],
     [',;='],
-  ])('does not when it is %j', (header) => {
+  ])('requests nothing if it is %j', (header) => {
     expect(prefersAsync({ headers: { prefer: header } })).toBe(false);
   });
 });

@@ -18,11 +18,11 @@ describe('withReadablePath', () => {
     ['/docs//', '/docs//'],
     ['*', '*'],
     ['', ''],
-  ])('makes of %j the readable %j', (url, expected) => {
+  ])('converts %j to %j', (url, expected) => {
     expect(withReadablePath(url)).toBe(expected);
   });
 
-  it('makes text of whatever comes, and leaves alone what is text', () => {
+  it('returns a path that decodes, and keeps a path that decodes already', () => {
     const part = fc.oneof(fc.string(), fc.constantFrom('%', '%f', '%ff', '%41', '%00', '%c3%a9'));
     fc.assert(
       fc.property(fc.array(part), (parts) => {

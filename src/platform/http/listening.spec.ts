@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { claimPort } from './listening.js';
 
 describe('claimPort', () => {
-  it('refuses a port that is taken in one line, and lets go of its own', async () => {
+  it('rejects a port in use in one line, and releases its own port', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;

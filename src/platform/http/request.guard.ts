@@ -1,11 +1,19 @@
 import './request.js';
 import type { FastifyRequest } from 'fastify';
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { type CanActivate, type ExecutionContext, Injectable, RequestMethod } from '@nestjs/common';
+import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { accessOf, requiredRole } from '../access/access.js';
 import { Settings } from '../config/settings.js';
-import { ACCESS, type Access } from '../access/access.js';
-import { ROLES } from '../access/roles.js';
-import { AppError, ValidationError } from '../errors/app-error.js';
+import {
+  AppError,
+  type FieldError,
+  MOST_ERRORS,
+  unknownField,
+  ValidationError,
+} from '../errors/app-error.js';
+import { shownName } from '../text.js';
+import { takesManyValues } from '../validation/query-fields.js';
 import { parseIfMatch } from './etag.js';
 import {
   ANY_KEYS,
@@ -22,7 +30,50 @@ const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? *)?$/i;
 const NO_BYTES = Buffer.alloc(0);
 
-type Handler = Parameters<Reflector['getAllAndOverride']>[1];
+interface DeclaredInput {
+  readonly kind: BodyKind;
+  /** Maximum size of the body. `limit` is BODY_LIMIT_BYTES. */
+  readonly mostBytes: number | 'limit';
+  readonly anyKeysIn: string | undefined;
+  readonly takesBody: boolean;
+  readonly ignoresQuery: boolean;
+  /** Class of the query, or `undefined` if the handler takes no query. */
+  readonly query: (new () => object) | undefined;
+}
+
+const declaredInputs = new WeakMap<object, DeclaredInput>();
+
+/** Reads the decorators of a handler, once. */
+function inputOf(context: ExecutionContext): DeclaredInput {
+  const handler = context.getHandler();
+  const known = declaredInputs.get(handler);
+  if (known) return known;
+  const controller = context.getClass<object>();
+  const option = <T>(name: symbol) =>
+    (Reflect.getMetadata(name, handler) ?? Reflect.getMetadata(name, controller)) as T | undefined;
+  // Nest stores a parameter as `<type>:<index>`. For custom decorators, the type is a random name.
+  const keys = Object.keys(
+    (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handler.name) ?? {}) as object,
+  );
+  const indexOf = (type: RouteParamtypes) =>
+    keys.find((key) => key.startsWith(`${type}:`))?.slice(`${type}:`.length);
+  const { name } = handler;
+  const prototype = controller.prototype as object;
+  const classes = (Reflect.getMetadata('design:paramtypes', prototype, name) ??
+    []) as (new () => object)[];
+  const role = requiredRole(accessOf(context) ?? 'public');
+  const isRead = Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.GET;
+  const input = {
+    kind: option<BodyKind>(BODY_KIND) ?? 'json',
+    mostBytes: option<number | 'limit'>(BODY_UP_TO) ?? (role ? 'limit' : STRANGERS_BODY_BYTES),
+    anyKeysIn: option<string>(ANY_KEYS),
+    takesBody: isRead || indexOf(RouteParamtypes.BODY) !== undefined,
+    ignoresQuery: option<true>(ANY_QUERY) ?? false,
+    query: classes[Number(indexOf(RouteParamtypes.QUERY) ?? -1)],
+  };
+  declaredInputs.set(handler, input);
+  return input;
+}
 
 /**
  * Rejects unknown addresses and malformed requests, and reads the body. Runs after authentication and rate limits, so that
@@ -32,7 +83,6 @@ type Handler = Parameters<Reflector['getAllAndOverride']>[1];
 @Injectable()
 export class RequestGuard implements CanActivate {
   constructor(
-    private readonly reflector: Reflector,
     private readonly settings: Settings,
     private readonly routes: KnownRoutes,
   ) {}
@@ -41,32 +91,30 @@ export class RequestGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const problem = this.routes.problemOf(request);
     if (problem) throw problem;
-    const handler: Handler = [context.getHandler(), context.getClass()];
-    if (!this.option<boolean>(ANY_QUERY, handler)) requireReadableQuery(request.url);
+    const input = inputOf(context);
+    if (!input.ignoresQuery) requireReadableQuery(request.url);
     const { arriving, received, method } = request;
     // HmacGuard has read the bytes that it verified.
     if (!arriving || received || method === 'GET' || method === 'HEAD') {
       return requireHeaders(request);
     }
-    return this.readBody(request, arriving, handler).then(() => requireHeaders(request));
+    return this.readBody(request, arriving, input).then(() => requireHeaders(request));
   }
 
   private async readBody(
     request: FastifyRequest,
     arriving: NonNullable<FastifyRequest['arriving']>,
-    handler: Handler,
+    { kind, mostBytes, anyKeysIn }: DeclaredInput,
   ): Promise<void> {
-    const kind = this.option<BodyKind>(BODY_KIND, handler) ?? 'json';
     const wrongType = kind === 'raw' ? undefined : problemOfType(request, kind);
     // An empty body may have any type.
     if (wrongType && !(await arriving.read(0).catch(() => undefined))) throw wrongType;
     if (wrongType) return;
-    const bytes = await arriving.read(this.mostBytes(handler));
+    const limit = mostBytes === 'limit' ? this.settings.bodyLimitBytes : mostBytes;
+    const bytes = await arriving.read(limit);
     request.received = bytes;
     if (kind === 'raw' || bytes.length === 0) return;
-    const { value, problem } = isForm(request)
-      ? readForm(bytes)
-      : readStrictJson(bytes, this.option<string>(ANY_KEYS, handler));
+    const { value, problem } = isForm(request) ? readForm(bytes) : readStrictJson(bytes, anyKeysIn);
     // Generated clients send null for an omitted body.
     if (value === null) request.received = NO_BYTES;
     else if (typeof value !== 'object' || Array.isArray(value)) request.contentProblem = NO_OBJECT;
@@ -74,18 +122,6 @@ export class RequestGuard implements CanActivate {
       request.body = value;
       request.contentProblem = problem;
     }
-  }
-
-  private mostBytes(handler: Handler): number {
-    const { bodyLimitBytes } = this.settings;
-    const declared = this.option<number | 'limit'>(BODY_UP_TO, handler);
-    if (declared !== undefined) return declared === 'limit' ? bodyLimitBytes : declared;
-    const access = this.option<Access>(ACCESS, handler);
-    return ROLES.some((role) => role === access) ? bodyLimitBytes : STRANGERS_BODY_BYTES;
-  }
-
-  private option<T>(name: symbol, handler: Handler): T | undefined {
-    return this.reflector.getAllAndOverride<T | undefined>(name, handler);
   }
 }
 
@@ -146,4 +182,50 @@ function readForm(bytes: Buffer): ReadBody {
   const value = Object.fromEntries(new URLSearchParams(text));
   const defects = jsonDefects(value);
   return { value, problem: defects.length > 0 ? new ValidationError(defects) : undefined };
+}
+
+/**
+ * Rejects defects of the body, and undeclared query parameters and bodies: a caller must not rely on a filter that the
+ * service ignores. The validation pipe checks declared parameters and bodies.
+ */
+@Injectable()
+export class InputGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (request.contentProblem) throw request.contentProblem;
+    const { ignoresQuery, query: declared, takesBody } = inputOf(context);
+    const query = request.query as Record<string, unknown>;
+    if (declared) foldBrackets(query, declared);
+    const problems = ignoresQuery ? [] : problemsOfQuery(query, declared);
+    // A handler of raw bytes checks the bytes itself.
+    if (!takesBody && !Buffer.isBuffer(request.body)) {
+      const names = Object.keys(request.body ?? {}).slice(0, MOST_ERRORS);
+      problems.push(...names.map((name) => unknownField(shownName(name), 'field')));
+    }
+    if (problems.length > 0) throw new ValidationError(problems);
+    return true;
+  }
+}
+
+/** Renames `status[]`, which axios and PHP send for a repeated key, to `status` if `status` takes a list. */
+function foldBrackets(query: Record<string, unknown>, declared: new () => object): void {
+  for (const written of Object.keys(query)) {
+    const name = written.slice(0, -2);
+    if (!written.endsWith('[]') || !takesManyValues(declared, name)) continue;
+    query[name] = [query[name] ?? [], query[written]].flat();
+    delete query[written];
+  }
+}
+
+/** Rejects undeclared parameters, repeated parameters that are not lists, and NUL, which the database cannot store. */
+function problemsOfQuery(query: object, declared: DeclaredInput['query']): FieldError[] {
+  return Object.entries(query).flatMap(([name, value]) => {
+    const field = shownName(name);
+    if (!declared) return unknownField(field, 'query parameter');
+    if (Array.isArray(value) && !takesManyValues(declared, name)) {
+      return { field, code: 'duplicate_key', message: `${field} is given more than once.` };
+    }
+    if (!`${name}${String(value)}`.includes('\0')) return [];
+    return { field, code: 'nul_character', message: `${field} contains a NUL character.` };
+  });
 }

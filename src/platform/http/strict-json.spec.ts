@@ -10,7 +10,7 @@ const defects = (text: string) =>
 const nested = (depth: number, inner = '') => '['.repeat(depth) + inner + ']'.repeat(depth);
 
 describe('strict JSON', () => {
-  it('reads what JSON.stringify writes, as JSON.parse does', () => {
+  it('parses the output of JSON.stringify like JSON.parse', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
         const text = JSON.stringify(value);
@@ -22,7 +22,7 @@ describe('strict JSON', () => {
     );
   });
 
-  it('takes every string that is well-formed, whatever it holds, escaped or not', () => {
+  it('accepts every well-formed string, escaped or not', () => {
     const string = fc.string({ unit: 'binary' }).filter((s) => !s.includes('\0'));
     fc.assert(
       fc.property(fc.array(fc.dictionary(string, string)), fc.integer(), (value, indent) => {
@@ -48,7 +48,7 @@ describe('strict JSON', () => {
     ['{"a":01}', 'a leading zero'],
     ['{"a":"\n"}', 'a raw control character'],
     ['\ufeff{"a":1}', 'a byte order mark'],
-  ])('refuses %j as malformed: %s', (text) => {
+  ])('rejects %j as malformed: %s', (text) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code: 'bad_request' }) as AppError);
   });
 
@@ -58,7 +58,7 @@ describe('strict JSON', () => {
     ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
     ['a cut character', [0x22, 0xe2, 0x82, 0x22]],
     ['UTF-16', [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
-  ])('refuses %s as malformed', (_, bytes) => {
+  ])('rejects %s as malformed', (_, bytes) => {
     expect(() => readStrictJson(Buffer.from(bytes))).toThrow(AppError);
   });
 
@@ -82,7 +82,7 @@ describe('strict JSON', () => {
     ['9007199254740993', ': inexact_number'],
     [nested(65), `${Array(64).fill('0').join('.')}: too_deep`],
     [`{"a":${nested(64)}}`, `a.${Array(63).fill('0').join('.')}: too_deep`],
-  ])('refuses %s: %s', (text, defect) => {
+  ])('rejects %s: %s', (text, defect) => {
     expect(defects(text)).toEqual([defect]);
   });
 
@@ -99,7 +99,7 @@ describe('strict JSON', () => {
     '{"a\\\\":1,"a\\\\\\\\":2}',
     nested(64),
     `{"a":[${'[],'.repeat(1000)}[]]}`,
-  ])('takes %s', (text) => {
+  ])('accepts %s', (text) => {
     expect(read(text)).toEqual({ value: JSON.parse(text) });
   });
 
@@ -109,17 +109,17 @@ describe('strict JSON', () => {
     ['{"__proto__":{"raw":1}}', ['__proto__: forbidden_key']],
     ['{"raw":{},"other":{"__proto__":1}}', ['other.__proto__: forbidden_key']],
     ['{"other":{"raw":{"__proto__":1}}}', ['other.raw.__proto__: forbidden_key']],
-  ])('takes any keys below the field that may have them: %s', (text, expected) => {
+  ])('accepts any keys below the field of free-form data: %s', (text, expected) => {
     const { problem } = readStrictJson(Buffer.from(text), 'raw');
     expect(problem?.errors.map(({ field, code }) => `${field}: ${code}`) ?? []).toEqual(expected);
   });
 
-  it('names every defect, up to a number', () => {
+  it('reports every defect, up to the maximum number', () => {
     expect(defects('{"a":1e400,"b":"\\u0000"}')).toEqual(['a: inexact_number', 'b: nul_character']);
     expect(defects(`[${Array(1000).fill('1e400').join(',')}]`)).toHaveLength(20);
   });
 
-  it('takes safe integers, and larger ones only when their answer says the same', () => {
+  it('accepts safe integers, and larger integers only if a response contains the same digits', () => {
     // The exact value of what JSON.stringify writes, be it 1e+23 or 1152921504606847000.
     const exact = (text: string): bigint => {
       const [digits = '', power = '0'] = text.split('e');
@@ -142,7 +142,7 @@ describe('strict JSON', () => {
     );
   });
 
-  it('takes every whole number that another JSON writer made of a double', () => {
+  it('accepts every whole number that another JSON writer made of a double', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         expect(isKept(JSON.stringify(value))).toBe(true);
@@ -164,7 +164,7 @@ describe('strict JSON', () => {
       'keys',
       (length) => `{${Array.from({ length: length / 13 }, (_, i) => `"${i}":1`).join(',')},"1":1}`,
     ],
-  ])('reads a mebibyte of %s in linear time', async (_, text) => {
+  ])('parses a mebibyte of %s in linear time', async (_, text) => {
     const work = (length: number) => read(text(length));
     expect(await cost(work, 1_048_576)).toBeLessThan(LINEAR);
   });

@@ -110,7 +110,7 @@ export function SortWords(
 ): PropertyDecorator {
   const fields = new Set(words.map(sortField)).size;
   const most = Math.min(MOST_SORT_FIELDS, fields);
-  const rule = `Order of the list: up to ${most} different fields, separated by commas. The first field has priority. A \`-\` before a field reverses it. Items with equal values have a fixed order, in the direction of the last field. Default: newest first.`;
+  const rule = `Order of the list: up to ${most} different fields, separated by commas. A \`-\` before a field reverses it. Default: newest first.`;
   return WordChoice(
     { title: name, type: 'string', enum: [...words] },
     {

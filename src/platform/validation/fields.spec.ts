@@ -121,7 +121,7 @@ describe('isIsoTime', () => {
     '2024-02-29T23:59:59.123456789+05:30',
     '2026-01-31T09:30:00-0000',
     '0001-01-01T00:00:00Z',
-  ])('takes %s', (text) => expect(isIsoTime(text)).toBe(true));
+  ])('accepts %s', (text) => expect(isIsoTime(text)).toBe(true));
 
   it.each([
     '2026-02-29T00:00:00Z',
@@ -138,5 +138,5 @@ describe('isIsoTime', () => {
     '2026-01-31T09:30:00Z\n',
     '2026-01-31T09:30:00+25:00',
     1_700_000_000,
-  ])('refuses %j', (text) => expect(isIsoTime(text)).toBe(false));
+  ])('rejects %j', (text) => expect(isIsoTime(text)).toBe(false));
 });

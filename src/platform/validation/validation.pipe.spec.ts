@@ -91,7 +91,7 @@ describe('the validation pipe', () => {
     [{ steps: [{ name: 'aa' }, { name: 'aa', valueOf: 1 }] }, ['steps.1.valueOf']],
     [{ other: { constructor: 1 } }, ['other']],
     [{ other: [{ a: { constructor: {} } }] }, ['other']],
-  ])('refuses %j and names the fields %j', async (body, fields) => {
+  ])('rejects %j and names the fields %j', async (body, fields) => {
     expect((await errorsOf(body)).map(({ field }) => field)).toEqual(fields);
   });
 });
@@ -100,7 +100,7 @@ describe('an id in a path', () => {
   const read = (value: string): Promise<unknown> =>
     pipe.transform(value, { type: 'param', metatype: String, data: 'id' });
 
-  it('is made lower case', async () => {
+  it('is converted to lower case', async () => {
     const id = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
     expect(await read(id)).toBe(id);
     expect(await read(id.toUpperCase())).toBe(id);

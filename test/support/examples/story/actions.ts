@@ -47,14 +47,18 @@ export const ACTIONS: readonly Scene[] = [
     excerpt: { items: ['quarantine_email', 'isolate_host'] },
   }),
   by.bob('listActions', 200, {
-    shows: ['waiting', 'Those that wait for approval'],
-    query: { status: 'pending_approval' },
+    shows: ['waiting', 'The newest that waits for approval'],
+    query: { status: 'pending_approval', per_page: '1' },
   }),
   by.bob('listActionChanges', 200, {
     shows: ['from_beginning', 'The first request: what exists comes first'],
     query: { from: 'beginning', limit: '1' },
   }),
-  by.alice('listIncidentActions', 200, { shows: ['all', 'All of them'], path: { id: '{mail}' } }),
+  by.alice('listIncidentActions', 200, {
+    shows: ['newest', 'The newest'],
+    path: { id: '{mail}' },
+    query: { per_page: '1' },
+  }),
   by.bob('getAction', 200, {
     shows: ['pending_approval', 'It waits for approval'],
     path: { id: '{deleteMail}' },

@@ -32,9 +32,9 @@ export const END: readonly Scene[] = [
   }),
   by.bob('approveAction', 409, { path: { id: '{lateBlock}' }, code: 'invalid_state' }),
   by.alice('listIncidentTimeline', 200, {
-    shows: ['first', 'The first four entries'],
+    shows: ['first', 'The first two entries'],
     path: { id: '{mail}' },
-    query: { per_page: '4' },
+    query: { per_page: '2' },
   }),
   by.alice('listIncidentTimeline', 200, {
     shows: ['last', 'The last two, for whoever takes over'],

@@ -192,10 +192,6 @@ export const EVENTS: readonly Scene[] = [
     shows: ['completed', 'It has a verdict'],
     path: { id: '{mail}', triage_id: '{triageRun}' },
   }),
-  by.alice('getIncident', 200, {
-    shows: ['triaged', 'Triaged by the rules'],
-    path: { id: '{mail}' },
-  }),
   by.alice('listIncidents', 200, {
     shows: ['severe_mails', 'Severe mails that nobody has resolved, the worst and oldest first'],
     query: {

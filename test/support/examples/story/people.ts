@@ -83,7 +83,7 @@ export const PEOPLE: readonly Scene[] = [
   }),
   by.admin('deleteApiKey', 200, { shows: ['revoked', 'It is revoked'], path: { id: '{apiKey}' } }),
   by.admin('deleteApiKey', 404, { path: { id: '{apiKey}' }, code: 'not_found' }),
-  by.admin('listUsers', 200, { shows: ['newest', 'The newest two'], query: { per_page: '2' } }),
+  by.admin('listUsers', 200, { shows: ['newest', 'The newest'], query: { per_page: '1' } }),
   by.admin('getUser', 200, { shows: ['analyst', 'An analyst'], path: { id: '{alice}' } }),
   by.admin('updateUser', 200, {
     shows: ['promoted', 'Another role'],

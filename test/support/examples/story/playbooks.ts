@@ -68,10 +68,6 @@ export const PLAYBOOKS: readonly Scene[] = [
     body: { incident_id: '{mail}', variables: { channel: '#soc-night' } },
     keeps: { run: '/data/run_id' },
   }),
-  by.alice('getPlaybookRun', 200, {
-    shows: ['waiting_approval', 'A step waits for approval'],
-    path: { id: 'reported-mail', run_id: '{run}' },
-  }),
   by.alice('listPlaybookRuns', 200, {
     shows: ['waiting_approval', 'Those that wait for approval'],
     path: { id: 'reported-mail' },
@@ -122,8 +118,9 @@ export const PLAYBOOKS: readonly Scene[] = [
     code: 'conflict',
   }),
   by.alice('listPlaybookVersions', 200, {
-    shows: ['two', 'Two versions'],
+    shows: ['newest', 'The newest'],
     path: { id: 'reported-mail' },
+    query: { per_page: '1' },
   }),
   by.alice('runPlaybook', 409, {
     path: { id: 'reported-mail' },

@@ -45,8 +45,8 @@ export const TOOLS: readonly Scene[] = [
     code: 'conflict',
   }),
   by.alice('listConnectors', 200, {
-    shows: ['by_name', 'In the order of their names'],
-    query: { sort: 'name' },
+    shows: ['by_name', 'The first by name'],
+    query: { sort: 'name', per_page: '1' },
   }),
   by.alice('getConnector', 200, {
     shows: ['crowdstrike', 'CrowdStrike Falcon'],
@@ -143,8 +143,8 @@ export const TOOLS: readonly Scene[] = [
     code: 'conflict',
   }),
   by.admin('listWebhookSources', 200, {
-    shows: ['by_name', 'In the order of their names'],
-    query: { sort: 'source' },
+    shows: ['by_name', 'The first by name'],
+    query: { sort: 'source', per_page: '1' },
   }),
   by.admin('getWebhookSource', 200, {
     shows: ['siem', 'A tool that signs time and body'],

@@ -92,12 +92,17 @@ const updateLeft = (event: string, ...conditions: string[]): Kind => ({
   incident: 'x.incident_id',
 });
 
-const unhealthy = (table: string, since: string, error: string): Kind => ({
+const unhealthy = (table: string, error: string, ...conditions: string[]): Kind => ({
   adminOnly: true,
   from: `${table} x`,
-  where: ['x.enabled', 'x.deleted_at is null', `x.${since} is not null`],
+  where: [
+    'x.enabled',
+    'x.deleted_at is null',
+    'x.unhealthy_reported_at is not null',
+    ...conditions,
+  ],
   reason: `coalesce(x.${error}, '')`,
-  at: `x.${since}`,
+  at: 'x.unhealthy_reported_at',
   link: `'/api/${table.replace('_', '-')}/' || x.id`,
 });
 
@@ -224,11 +229,11 @@ const KINDS = {
     at: 'usual.last',
     link: `'/api/webhooks/' || x.source`,
   },
-  connector_unhealthy: unhealthy('connectors', 'unhealthy_reported_at', 'health_message'),
+  connector_unhealthy: unhealthy('connectors', 'health_message'),
   notification_channel_unhealthy: unhealthy(
     'notification_channels',
-    'unhealthy_since',
     'last_error',
+    'x.failing_since is not null',
   ),
   notifications_dead: {
     adminOnly: true,

@@ -92,15 +92,10 @@ const updateLeft = (event: string, ...conditions: string[]): Kind => ({
   incident: 'x.incident_id',
 });
 
-const unhealthy = (table: string, error: string, ...conditions: string[]): Kind => ({
+const unhealthy = (table: string, error: string, ...more: string[]): Kind => ({
   adminOnly: true,
   from: `${table} x`,
-  where: [
-    'x.enabled',
-    'x.deleted_at is null',
-    'x.unhealthy_reported_at is not null',
-    ...conditions,
-  ],
+  where: ['x.enabled', 'x.deleted_at is null', 'x.unhealthy_reported_at is not null', ...more],
   reason: `coalesce(x.${error}, '')`,
   at: 'x.unhealthy_reported_at',
   link: `'/api/${table.replace('_', '-')}/' || x.id`,

@@ -50,14 +50,12 @@ const CREDENTIALS: Readonly<Record<'keys' | 'sessions', Statement>> = {
   },
 };
 
-const KEY_ROLE: Statement = {
-  name: 'auth_key_role',
-  text: `select ${EFFECTIVE_KEY_ROLE} as role from api_keys k where k.id = $1 and ${KEY_IS_VALID}`,
-};
-
-const SESSION_ROLE: Statement = {
-  name: 'auth_session_role',
-  text: `select u.role from sessions s join users u on u.id = s.user_id where s.id = $1 and ${SESSION_IS_VALID}`,
+/** Role of the key `$1` or the session `$2`. */
+const ROLE: Statement = {
+  name: 'auth_role',
+  text: `select ${EFFECTIVE_KEY_ROLE} as role from api_keys k where k.id = $1 and ${KEY_IS_VALID}
+    union all
+    select u.role from sessions s join users u on u.id = s.user_id where s.id = $2 and ${SESSION_IS_VALID}`,
 };
 
 /** The time conditions avoid a second write of the same use by other replicas. */
@@ -113,17 +111,15 @@ export class PrincipalsRepository {
     kind: 'keys' | 'sessions',
     lookups: readonly string[],
   ): Promise<Map<string, VerifiedCredential>> {
-    const rows = await this.reserved.rows<VerifiedCredential & { readonly lookup: string }>(
-      CREDENTIALS[kind],
-      [lookups],
-    );
+    type Row = VerifiedCredential & { readonly lookup: string };
+    const rows = await this.reserved.rows<Row>(CREDENTIALS[kind], [lookups]);
     return new Map(rows.map((row) => [row.lookup, row]));
   }
 
   /** Returns `undefined` if the credential is no longer valid. */
   async findRole(tx: Tx, { id, sessionId }: CredentialId): Promise<Role | undefined> {
-    const statement = sessionId === undefined ? KEY_ROLE : SESSION_ROLE;
-    const [row] = await this.statements.rowsIn<{ role: Role }>(tx, statement, [sessionId ?? id]);
+    const ids = sessionId === undefined ? [id, null] : [null, sessionId];
+    const [row] = await this.statements.rowsIn<{ role: Role }>(tx, ROLE, ids);
     return row?.role;
   }
 

@@ -24,18 +24,15 @@ import {
   pauseAfter,
   UNHEALTHY_AFTER_MS,
 } from './delivery-rules.js';
-import { NotificationChannelEntity, WORKING } from './notification-channel.entity.js';
+import { ChannelEntity, WORKING } from './notification-channel.entity.js';
 import type { Message } from './notification.js';
-import {
-  CHANNEL_TYPES,
-  NotificationChannelsRepository,
-} from './notification-channels.repository.js';
+import { CHANNEL_TYPES, ChannelsRepository } from './notification-channels.repository.js';
 
 const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
 const BROKEN = 'The attempt failed in the service. The log has the cause.';
 
 export interface ChannelAttempt {
-  readonly channel: NotificationChannelEntity;
+  readonly channel: ChannelEntity;
   readonly outcome: Outcome;
 }
 
@@ -44,7 +41,7 @@ export class ChannelAttempts {
   private readonly log = new Logger('Notifications');
 
   constructor(
-    private readonly channels: NotificationChannelsRepository,
+    private readonly channels: ChannelsRepository,
     private readonly http: OutboundHttp,
     private readonly smtp: OutboundSmtp,
     private readonly transactions: Transactions,
@@ -54,7 +51,7 @@ export class ChannelAttempts {
   ) {}
 
   async send(
-    channel: NotificationChannelEntity,
+    channel: ChannelEntity,
     message: () => Message,
     signal = new AbortController().signal,
     partlySent?: PartlySent,
@@ -112,7 +109,7 @@ export class ChannelAttempts {
   /** Reports each series of failures once. A change of the configuration does not begin a new series. */
   async reportUnhealthy(): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const [failing] = await tx.query<[NotificationChannelEntity[]]>(
+      const [failing] = await tx.query<[ChannelEntity[]]>(
         `update notification_channels set unhealthy_reported_at = now()
           where id = any(array(
             select id from notification_channels channel
@@ -133,7 +130,7 @@ export class ChannelAttempts {
   }
 
   private async storeSuccess(tx: Tx, id: string): Promise<void> {
-    const rows = tx.getRepository(NotificationChannelEntity);
+    const rows = tx.getRepository(ChannelEntity);
     const before = await rows.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
     if (!before || !(before.failing_since ?? before.unhealthy_reported_at)) return;
     const { enabled, failures, narrow_until, unhealthy_reported_at: unhealthy_since } = before;
@@ -184,7 +181,7 @@ export class ChannelAttempts {
 
   private async report(
     tx: Tx,
-    { id, name, type }: NotificationChannelEntity,
+    { id, name, type }: ChannelEntity,
     what: 'unhealthy' | 'recovered',
     more: object,
   ): Promise<void> {

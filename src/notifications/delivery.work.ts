@@ -25,11 +25,8 @@ import { endingOf } from './delivery-rules.js';
 import { type Delivery, NOTIFICATION } from './delivery.entity.js';
 import { foldedMessage, type PresentState } from './messages/folded-message.js';
 import { isEventName, messageOf } from './notification.js';
-import type { NotificationChannelEntity } from './notification-channel.entity.js';
-import {
-  CHANNEL_TYPES,
-  NotificationChannelsRepository,
-} from './notification-channels.repository.js';
+import type { ChannelEntity } from './notification-channel.entity.js';
+import { CHANNEL_TYPES, ChannelsRepository } from './notification-channels.repository.js';
 
 const KEPT_MS = 30 * 86_400_000;
 const CLEAN_UP_SIZE = 5_000;
@@ -39,7 +36,7 @@ const MAY_END_A_WAVE = ['action.expiring', 'action.completed', 'action.failed', 
 const DECIDED = 'Not sent: all requested approvals were decided before.';
 
 interface Ready extends FoldedDelivery {
-  readonly channel: NotificationChannelEntity;
+  readonly channel: ChannelEntity;
   readonly present: PresentState;
 }
 
@@ -60,7 +57,7 @@ export class DeliveryWork implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
     private readonly deliveries: DeliveriesRepository,
-    private readonly channels: NotificationChannelsRepository,
+    private readonly channels: ChannelsRepository,
     private readonly incidents: Incidents,
     private readonly actions: ActionsService,
     private readonly attempts: ChannelAttempts,
@@ -75,7 +72,7 @@ export class DeliveryWork implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    const type = CHANNEL_TYPES.names;
+    const type = CHANNEL_TYPES.all.map(({ name }) => name);
     beginAtZero(this.attemptCount, { type, outcome: ['delivered', 'failed', 'refused'] });
     beginAtZero(this.deadCount, { type });
     this.work.define<unknown, Attempt | undefined>({

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Severity } from '../incidents/incident.js';
 import { TargetRow } from '../targets/target-rows.js';
 import type { Changed } from '../targets/targets-service.js';
@@ -8,7 +8,7 @@ import type { NotifiedEvent } from './notification.js';
 export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
 export type ChannelStatus = (typeof CHANNEL_STATUSES)[number];
 
-export function channelStatusOf(channel: NotificationChannelEntity): ChannelStatus {
+export function channelStatusOf(channel: ChannelEntity): ChannelStatus {
   if (!channel.enabled) return 'disabled';
   if (!channel.failing_since) return 'healthy';
   return channel.unhealthy_reported_at ? 'unhealthy' : 'degraded';
@@ -20,20 +20,8 @@ const laneColumn = (column: string) => (channel: string) =>
   `select ${column} from work_lanes where lane = 'notification.' || ${channel}.id`;
 
 @Entity('notification_channels')
-@Check('ck_notification_channels_audience', `audience in ('people', 'pager', 'programs')`)
-@Check('ck_notification_channels_severity', `min_severity in ('low', 'medium', 'high', 'critical')`)
-@Check(
-  'ck_notification_channels_new_severity',
-  `new_incident_min_severity in ('low', 'medium', 'high', 'critical')`,
-)
-@Check('ck_notification_channels_failing', `failures = 0 or failing_since is not null`)
-@Check(
-  'ck_notification_channels_deleted',
-  `deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}')`,
-)
-@Index('uq_notification_channels_name', ['name'], { unique: true, where: 'deleted_at is null' })
-export class NotificationChannelEntity extends TargetRow {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_channels' })
+export class ChannelEntity extends TargetRow {
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'text' })
@@ -84,4 +72,4 @@ export class NotificationChannelEntity extends TargetRow {
   readonly dead_last_day: number;
 }
 
-export type ShownChannel = Changed<NotificationChannelEntity>;
+export type ShownChannel = Changed<ChannelEntity>;

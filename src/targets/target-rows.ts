@@ -12,7 +12,13 @@ import { mapConstraints } from '../platform/database/sqlstate.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { AppError, NotFoundError } from '../platform/errors/app-error.js';
 import { isUuid } from '../platform/ids.js';
-import { findOrder, type Page, type PageRequest, sortWords } from '../platform/paging/page.js';
+import {
+  findOrder,
+  findPage,
+  type Page,
+  type PageRequest,
+  sortWords,
+} from '../platform/paging/page.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 import type { SecretBox } from '../platform/secrets/secret-box.js';
 import type { Config } from './target-config.js';
@@ -61,16 +67,11 @@ export abstract class TargetRows<Row extends TargetRow> {
   protected readonly alsoEmpty: QueryDeepPartialEntity<Row> = {};
   protected readonly notDeleted = { deleted_at: IsNull() } as FindOptionsWhere<Row>;
 
-  async list({ page, per_page }: PageRequest, sort: readonly TargetSort[]): Promise<Page<Row>> {
+  async list(range: PageRequest, sort: readonly TargetSort[]): Promise<Page<Row>> {
     const columns = { created_at: 'created_at', name: 'name' } as const;
     const order = findOrder<TargetRow, keyof typeof columns>(sort, columns, 'id');
-    const [items, total] = await this.rows().findAndCount({
-      where: this.notDeleted,
-      order: order as FindOptionsOrder<Row>,
-      take: per_page,
-      skip: (page - 1) * per_page,
-    });
-    return { items, total };
+    const found = { where: this.notDeleted, order: order as FindOptionsOrder<Row> };
+    return await findPage(this.rows(), range, found);
   }
 
   async find(id: string, tx?: Tx): Promise<Row | null> {

@@ -185,7 +185,7 @@ export class TriageService implements OnModuleInit {
       playbook: playbook ?? open.playbook,
     };
     const run = (await this.runs.change(tx, [{ id: open.id, columns }])).get(open.id);
-    const waiting = await this.work.cancelWaiting(tx, TRIAGE, [open.id]);
+    const waiting = await this.work.cancel(tx, TRIAGE, [open.id], 'waiting');
     if (!run || waiting.length === 0) throw inProgress(open.id);
     return run;
   }

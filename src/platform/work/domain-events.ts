@@ -4,7 +4,7 @@ import { Clock } from '../clock.js';
 import { Statements } from '../database/statements.js';
 import { RowsAtCommit, afterCommit, type Tx } from '../database/transactions.js';
 import { newId } from '../ids.js';
-import { type Again, type Claimed, type EventFilter, requireBounded } from './kind.js';
+import type { Again, EventFilter } from './kind.js';
 import { Work } from './work.js';
 
 export interface EventSubject {
@@ -13,28 +13,20 @@ export interface EventSubject {
 }
 
 /** A change, named in the past tense: `incident.triaged`. */
-export interface DomainEvent<P extends object = object> {
+export interface DomainEvent {
   readonly id: string;
   readonly type: string;
   readonly subject: EventSubject;
-  readonly payload: P;
-  readonly occurredAt: Date;
+  readonly payload: object;
+  /** ISO 8601. */
+  readonly occurredAt: string;
 }
 
 /** The payload has no secrets: it is kept for weeks if a handler fails permanently. */
-export type NewEvent<P extends object = object> = Pick<
-  DomainEvent<P>,
-  'type' | 'subject' | 'payload'
->;
+export type NewEvent = Pick<DomainEvent, 'type' | 'subject' | 'payload'>;
 
-const LARGEST_PAYLOAD_BYTES = 16 * 1024;
-
-export function eventOf<P extends object>(
-  { type, subject, payload }: NewEvent<P>,
-  now: Date,
-): DomainEvent<P> {
-  requireBounded(`The payload of ${type}`, payload, LARGEST_PAYLOAD_BYTES);
-  return { id: newId(now.getTime()), type, subject, payload, occurredAt: now };
+export function eventOf(event: NewEvent, now: Date): DomainEvent {
+  return { ...event, id: newId(now.getTime()), occurredAt: now.toISOString() };
 }
 
 /** SQL for a statement that writes rows and events: `with event as (${insertEvents('$7')}) insert into …`. See eventRows. */
@@ -65,8 +57,6 @@ const INSERT = { name: 'domain-events-insert', text: insertEvents('$1') };
 const SET_SIZE = 100;
 const PLACES = 2;
 const EARLY_MS = 1_000;
-
-type StoredEvent = Omit<DomainEvent, 'occurredAt'> & { readonly occurredAt: string };
 
 /** Kind of the work of a handler. Backups contain the work, so a restored event reaches its handlers. */
 export const kindOfHandler = (name: string): string => `event.${name}`;
@@ -101,11 +91,11 @@ export class DomainEvents {
 
   /** Registers a handler that gets each event at least once, in `onModuleInit`. The name names the lane and never changes. */
   on(filter: EventFilter, name: string, handler: (event: DomainEvent) => Promise<void>): void {
-    this.work.define<StoredEvent, void>({
+    this.work.define<DomainEvent, void>({
       name: kindOfHandler(name),
       events: filter,
       places: PLACES,
-      one: ({ data }) => handler(eventFrom(data)),
+      one: ({ data }) => handler(data),
     });
   }
 
@@ -115,16 +105,15 @@ export class DomainEvents {
     name: string,
     handler: (tx: Tx, events: readonly DomainEvent[]) => Promise<readonly DomainEvent[] | void>,
   ): void {
-    this.work.define<StoredEvent, void>({
+    this.work.define<DomainEvent, void>({
       name: kindOfHandler(name),
       events: filter,
       places: SET_SIZE,
       inSet: async (tx, rows) => {
-        const events = rows.map(({ data }) => eventFrom(data));
-        const early = (await handler(tx, events)) ?? [];
+        const events = rows.map(({ data }) => data);
+        const early = new Set((await handler(tx, events)) ?? []);
         const again: Again = { inMs: EARLY_MS, countsAsAttempt: false };
-        const rowOf = (event: DomainEvent): Claimed<StoredEvent> => rows[events.indexOf(event)]!;
-        return new Map(early.map((event) => [rowOf(event), again]));
+        return new Map(rows.filter(({ data }) => early.has(data)).map((row) => [row, again]));
       },
     });
   }
@@ -133,8 +122,4 @@ export class DomainEvents {
     await this.statements.rowsIn(tx, INSERT, [eventRows(events)]);
     afterCommit(tx, () => this.wake());
   }
-}
-
-function eventFrom(stored: StoredEvent): DomainEvent {
-  return { ...stored, occurredAt: new Date(stored.occurredAt) };
 }

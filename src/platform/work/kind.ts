@@ -106,10 +106,3 @@ export interface EventFilter {
   readonly types: readonly string[];
   readonly where?: string;
 }
-
-export function requireBounded(what: string, value: unknown, maxBytes: number): void {
-  const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
-  if (bytes > maxBytes) {
-    throw new RangeError(`${what} has ${bytes} bytes of JSON; at most ${maxBytes} are allowed.`);
-  }
-}

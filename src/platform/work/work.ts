@@ -11,19 +11,11 @@ import { type Statement, Statements } from '../database/statements.js';
 import { afterCommit, Transactions, type Tx } from '../database/transactions.js';
 import { presentSpan } from '../tracing/tracing.js';
 import { IS_CLAIMED } from './claim.sql.js';
-import {
-  AgainOutcome,
-  DEFAULTS,
-  type DefinedKind,
-  type Kind,
-  type NewWork,
-  requireBounded,
-} from './kind.js';
+import { AgainOutcome, DEFAULTS, type DefinedKind, type Kind, type NewWork } from './kind.js';
 import { WorkWorker } from './work-worker.js';
 import type { WorkEntity } from './work.entity.js';
 import { NORMAL, WorkRepository } from './work.repository.js';
 
-const MAX_DATA_BYTES = 1024 * 1024;
 const GRACE_MARGIN_MS = 500;
 /** Interval of the registration, because a restore may remove the rows of timers and lanes. */
 const REGISTERED_FOR_MS = 60_000;
@@ -172,8 +164,8 @@ export class Work
       const inMs = seconds * 1_000 - (performance.now() - begun);
       return new AgainOutcome({ inMs, countsAsAttempt: false });
     };
-    const mostAttempts = Infinity;
-    this.define({ name: TIMERS + name, places: 1, timeLimitMs: TIMER_LIMIT_MS, mostAttempts, one });
+    const timer = { name: TIMERS + name, places: 1, timeLimitMs: TIMER_LIMIT_MS, one };
+    this.define({ ...timer, mostAttempts: Infinity });
   }
 
   /** The work starts after the commit. Waiting work gets the new data, and claimed work is repeated. */
@@ -183,7 +175,6 @@ export class Work
     ...added: readonly NewWork<D>[]
   ): Promise<void> {
     if (added.length === 0) return;
-    requireBoundedData(kind, added);
     const rows = added.map(({ ref, data, lane, line, urgency = NORMAL, dueAt }, place) => {
       return { place, ref, data, lane, line, urgency, due_at: dueAt };
     });
@@ -201,7 +192,6 @@ export class Work
     added: readonly NewWork<D>[],
     permit?: object,
   ): Promise<ReadonlyMap<string, Promise<void>>> {
-    requireBoundedData(kind, added);
     return await this.worker.addClaimed(tx, this.kinds.get(kind.name)!, added, permit);
   }
 
@@ -210,21 +200,13 @@ export class Work
     tx: Tx,
     kind: Pick<Kind, 'name'>,
     refs: readonly string[],
-    isWaiting = false,
+    which: 'all' | 'waiting' = 'all',
   ): Promise<readonly string[]> {
     if (refs.length === 0) return [];
-    const values = [kind.name, refs, isWaiting];
+    const values = [kind.name, refs, which === 'waiting'];
     const removed = await this.statements.rowsIn<WorkEntity>(tx, CANCEL, values);
     await this.repository.advanceLines(tx, removed);
     return removed.map(({ ref }) => ref);
-  }
-
-  async cancelWaiting(
-    tx: Tx,
-    kind: Pick<Kind, 'name'>,
-    refs: readonly string[],
-  ): Promise<readonly string[]> {
-    return await this.cancel(tx, kind, refs, true);
   }
 
   /** Claims nothing of a lane for `pauseMs`, and uses only one place for `narrowMs`, which can be Infinity. */
@@ -288,21 +270,12 @@ export class Work
     const kinds = [...this.kinds.values()];
     const lanes = kinds
       .filter(({ events, hasOwnGauges }) => events ?? hasOwnGauges)
-      .map(({ name, events, hasOwnGauges }) => {
-        return {
-          lane: name,
-          types: events?.types,
-          payload: events?.where,
-          kind: hasOwnGauges && name,
-        };
+      .map(({ name: lane, events, hasOwnGauges }) => {
+        return { lane, types: events?.types, payload: events?.where, kind: hasOwnGauges && lane };
       });
     await this.statements.rows(ENSURE_LANES, [JSON.stringify(lanes)]);
     const timers = [...this.kinds.keys()].filter((name) => name.startsWith(TIMERS));
     await this.statements.rows(ENSURE, [timers, ONLY_REF, NORMAL]);
     this.registeredAt = performance.now();
   }
-}
-
-function requireBoundedData({ name }: Pick<Kind, 'name'>, added: readonly NewWork[]): void {
-  for (const { data } of added) requireBounded(`Work of ${name}`, data, MAX_DATA_BYTES);
 }

@@ -126,7 +126,7 @@ export class RunEndings implements OnModuleInit {
 
   private async failWaiting(tx: Tx, error: RunError, incidentId?: string): Promise<number> {
     const open = await this.runs.open(tx, incidentId);
-    const waiting = await this.work.cancelWaiting(tx, TRIAGE, open);
+    const waiting = await this.work.cancel(tx, TRIAGE, open, 'waiting');
     const columns = { status: 'failed', error } as const;
     const changes = waiting.map((id) => ({ id, columns }));
     const failed = [...(await this.runs.change(tx, changes)).values()];

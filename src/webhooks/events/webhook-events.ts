@@ -1,4 +1,4 @@
-// SQL: a list is one statement with its exact total.
+// SQL: a list is one statement with its exact total, whose text PostgreSQL must be able to plan as index ranges.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
@@ -43,10 +43,7 @@ const COLUMNS = [
   'cardinality(incident_ids) as incident_count',
 ].join(', ');
 
-/**
- * One statement for a page and the exact total: see listStatement. Ids begin with the time of receipt. For a page past the end, the
- * statement reads no events, because it knows the total.
- */
+/** One statement for a page and the exact total: see listStatement. A page past the end reads no events. */
 export function listQuery({ page, per_page, sort, ...filter }: WebhookEventQueryDto) {
   const values = new StatementValues();
   const source = choiceOf(filter.source, 'text', values);
@@ -57,11 +54,11 @@ export function listQuery({ page, per_page, sort, ...filter }: WebhookEventQuery
   const direction = sort === 'created_at' ? 'asc' : 'desc';
   const offset = (page - 1) * per_page;
   const skipped = values.add(offset, 'bigint');
-  const ofStatus = (status?.each ?? EACH_STATUS).map((value): Range => [['status', value]]);
-  const ofSource = source?.each.flatMap((value) =>
-    ofStatus.map((range): Range => [['source', value], ...range]),
+  const each = status?.each ?? WEBHOOK_EVENT_STATUSES.map((value) => `'${value}'`);
+  const bySource = source?.each.flatMap((value) =>
+    each.map((one) => ({ source: value, status: one })),
   );
-  const ranges = ofSource ?? (status ? ofStatus : [[]]);
+  const ranges = bySource ?? (status ? each.map((one) => ({ status: one })) : [{}]);
   const candidates = ranges.map((range) => firstIdsOf(range, direction, offset + per_page));
   const text = listStatement({
     total: countOf('webhook_event', chosen),
@@ -76,20 +73,16 @@ export function listQuery({ page, per_page, sort, ...filter }: WebhookEventQuery
   return { text, values: values.all };
 }
 
-/** Section of an index in which each column has one value, so that the section is ordered by id. */
-type Range = readonly (readonly [column: 'source' | 'status', value: string])[];
-
-const EACH_STATUS = WEBHOOK_EVENT_STATUSES.map((status) => `'${status}'`);
-
 /**
- * Selects the first ids of a range. `order by` names all columns of the index, and the condition is `between`, so that PostgreSQL cannot
- * omit these columns and scan the primary key for events that it estimates to be frequent. `bound` is a literal, because the planner must
- * know that few rows are wanted.
+ * Selects the first ids of a section of an index. `order by` names all columns of the index, and the condition is `between`, so that
+ * PostgreSQL cannot scan the primary key for events that it estimates to be frequent.
  */
-function firstIdsOf(range: Range, direction: Direction, bound: number): string {
-  const conditions = range.map(([column, value]) => `${column} between ${value} and ${value}`);
-  const order = [...range.map(([column]) => column), 'id'].map((name) => `${name} ${direction}`);
-  return `(select id from webhook_events${where(conditions)} order by ${order.join(', ')} limit ${bound})`;
+function firstIdsOf(range: object, direction: Direction, bound: number): string {
+  const columns = Object.entries(range).map(
+    ([name, value]) => `${name} between ${value} and ${value}`,
+  );
+  const order = [...Object.keys(range), 'id'].map((name) => `${name} ${direction}`);
+  return `(select id from webhook_events${where(columns)} order by ${order.join(', ')} limit ${bound})`;
 }
 
 const COUNT_UNSETTLED: Statement = {

@@ -72,7 +72,7 @@ function* inWord(word: string, effort: Effort): Generator<Spotted> {
   const before = scheme < 0 ? word : word.slice(0, scheme);
   for (const part of before.split(/[,;'()[\]=&?#*!]/)) {
     if (effort.words <= 0) return;
-    if (part !== '') yield* inPart(part, effort);
+    if (part !== '') yield* inPart(withoutEnd(part, '.,:!?-~_'), effort);
   }
   if (scheme < 0) return;
   yield* inUrl(withoutEnd(word.slice(scheme), '.,;:!?)\'"]*'), MOST_NESTED, effort);
@@ -98,33 +98,24 @@ function* inUrl(text: string, nested: number, effort: Effort): Generator<Spotted
   }
 }
 
-function* inPart(part: string, effort: Effort): Generator<Spotted> {
-  effort.words -= 1;
-  const word = withoutEnd(part, '.,:!?-~_');
-  const address = ipIn(word);
-  if (address) {
-    yield address;
-    return;
-  }
-  // `mailto:bob@example.com`, `sha256:...`, `example.com:8080`. A path follows a slash.
-  for (const piece of word.split('/', 1)[0]!.split(':')) {
-    if (effort.words <= 0) return;
-    effort.words -= 1;
-    yield* inPiece(piece, effort);
-  }
-}
-
 const HASH = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 
-function* inPiece(piece: string, effort: Effort): Generator<Spotted> {
-  if (HASH.test(piece)) yield { type: 'hash', value: piece.toLowerCase() };
-  const at = piece.lastIndexOf('@');
-  const domain = ipIn(piece) ?? domainOf(piece.slice(at + 1), effort);
-  if (at > 0 && domain) {
-    const email = `${piece.slice(0, at).toLowerCase()}@${domain.value}`;
+function* inPart(part: string, effort: Effort): Generator<Spotted> {
+  effort.words -= 1;
+  const address = ipIn(part);
+  if (address) yield address;
+  // `mailto:bob@example.com`, `sha256:...`, `example.com:8080`. A path follows a slash.
+  const pieces = address ? [] : part.split('/', 1)[0]!.split(':');
+  for (const piece of pieces) {
+    if (effort.words <= 0) return;
+    effort.words -= 1;
+    if (HASH.test(piece)) yield { type: 'hash', value: piece.toLowerCase() };
+    const at = piece.lastIndexOf('@');
+    const domain = ipIn(piece) ?? domainOf(piece.slice(at + 1), effort);
+    const email = domain && at > 0 ? `${piece.slice(0, at).toLowerCase()}@${domain.value}` : '';
     if (hasFormat('email', email)) yield { type: 'email', value: email };
+    if (domain) yield domain;
   }
-  if (domain) yield domain;
 }
 
 /** Converts an IPv4 address in an IPv6 address to IPv4, and writes IPv6 in the form of URLs. */

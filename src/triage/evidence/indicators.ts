@@ -63,7 +63,7 @@ export function* indicatorsInPieces(
   rawData: Readonly<Record<string, unknown>>,
   fields: IncidentFields,
 ): Generator<void, readonly ExtractedIndicator[]> {
-  const found = new Map<string, Spotted & { readonly pointers: string[] }>();
+  const found = new Map<string, Spotted & { readonly pointers: Set<string> }>();
   const effort: Effort = { words: MOST_WORDS };
   const types = new Map(
     Object.entries(FIELD_TYPES).map(([name, type]) => [fields[name]?.trim(), type]),
@@ -78,7 +78,6 @@ export function* indicatorsInPieces(
   const inOrder = texts.toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)));
   for (const [at, text] of inOrder.entries()) {
     if (at % TEXTS_OF_A_PIECE === 0) yield;
-    if (found.size === MOST_INDICATORS) break;
     let left = Math.min(MOST_OF_ONE_TEXT, MOST_INDICATORS - found.size);
     for (const spotted of indicatorsIn(text, types.get(text.value.trim()), effort)) {
       if (!spotted) {
@@ -87,16 +86,15 @@ export function* indicatorsInPieces(
       }
       const key = `${spotted.type} ${spotted.value}`;
       const pointers = found.get(key)?.pointers;
-      if (pointers) {
-        const isNew = pointers.length < MOST_POINTERS && !pointers.includes(text.pointer);
-        if (isNew) pointers.push(text.pointer);
-      } else if (left > 0) {
-        found.set(key, { ...spotted, pointers: [text.pointer] });
-        left -= 1;
-      }
+      if (pointers && pointers.size < MOST_POINTERS) pointers.add(text.pointer);
+      if (pointers || left === 0) continue;
+      found.set(key, { ...spotted, pointers: new Set([text.pointer]) });
+      left -= 1;
     }
   }
-  return [...found.values()].map((indicator, index) => ({ id: `i${index + 1}`, ...indicator }));
+  return [...found.values()].map(({ pointers, ...spotted }, index) => {
+    return { id: `i${index + 1}`, ...spotted, pointers: [...pointers] };
+  });
 }
 
 function* indicatorsIn(

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { bareMessageId } from '../action-catalogue/parameters.js';
 import type { LockedIncident } from '../incidents/incident.js';
@@ -96,50 +96,11 @@ type Mail = Pick<LockedIncident, 'message_id' | 'sender'>;
 
 /** Row of an action, and the source of the type Action. Columns without a value are absent, not null. */
 @Entity('actions')
-@Check(
-  'ck_actions_status',
-  `status in ('pending', 'pending_approval', 'completed', 'failed', 'rejected')`,
-)
-@Check('ck_actions_approval_level', `approval_level in ('analyst', 'senior', 'manager')`)
-@Check(
-  'ck_actions_pending_approval',
-  `status <> 'pending_approval' or (approval_level is not null and approved_by is null)`,
-)
-@Check(
-  'ck_actions_consent',
-  `status not in ('pending', 'completed') or approval_level is null or approved_by is not null`,
-)
-@Check('ck_actions_result', `status not in ('completed', 'failed') or result is not null`)
-@Check(
-  'ck_actions_rejected',
-  `(status = 'rejected') = (rejected_by is not null and rejected_at is not null and rejection_reason is not null)`,
-)
-@Check(
-  'ck_actions_rejection_code',
-  `rejection_code is null or (rejection_code = 'expired' and status = 'rejected')`,
-)
-@Index('uq_actions_rollback_of', ['rollback_of'], {
-  unique: true,
-  where: `status not in ('failed', 'rejected')`,
-})
-@Index('ix_actions_rollbacks', ['rollback_of'], { where: 'rollback_of is not null' })
-@Index('ix_actions_incident', ['incident_id', 'id'], { where: 'incident_id is not null' })
-@Index('ix_actions_status', ['status', 'id'])
-@Index('ix_actions_target', ['target_hash', 'action_type', 'id'], {
-  where: 'target_hash is not null',
-})
-@Index('ix_actions_type', ['action_type', 'id'])
-@Index('ix_actions_level', ['approval_level', 'id'], { where: 'approval_level is not null' })
-@Index('ix_actions_requested_by', ['requested_by', 'id'])
-@Index('ix_actions_approved_by', ['approved_by', 'id'], { where: 'approved_by is not null' })
-@Index('ix_actions_executed_at', ['executed_at', 'id'])
-@Index('ix_actions_updated_at', ['updated_at', 'id'])
 export class ActionEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_actions' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'uuid', nullable: true })
-  @ForeignKey('incidents', { name: 'fk_actions_incident' })
   readonly incident_id?: string;
 
   @Column({ type: 'text', collation: 'C' })
@@ -176,7 +137,6 @@ export class ActionEntity {
   readonly preview?: ActionPreview;
 
   @Column({ type: 'uuid', nullable: true })
-  @ForeignKey(() => ActionEntity, { name: 'fk_actions_rollback_of' })
   readonly rollback_of?: string;
 
   @Column({ type: 'text', nullable: true })

@@ -7,7 +7,6 @@ import { sortWords } from '../platform/paging/page.js';
 interface Kind {
   /** Minimum role to mark an item as done. Default: analyst. */
   readonly role?: Role;
-  /** Visible only to administrators. */
   readonly adminOnly?: true;
   readonly from: string;
   /** True if items are found and ordered by the id of `x`, which begins with its time. Default: by `at`. */
@@ -31,7 +30,6 @@ export const ATTENTION_SORTS = sortWords('urgency', 'at', 'created_at', 'name');
 /** Items of each kind at the beginning of the order by urgency, so that each kind is visible. */
 export const FIRST_OF_A_KIND = 3;
 
-/** Parameters of the statement. */
 export const PARAMETERS = { kinds: '$1::text[]', subject: '$2::text', since: '$3', firstId: '$4' };
 const { since } = PARAMETERS;
 
@@ -92,6 +90,15 @@ const updateLeft = (event: string, ...conditions: string[]): Kind => ({
   at: 'x.at',
   link: `'/api/incidents/' || x.incident_id || '/reports'`,
   incident: 'x.incident_id',
+});
+
+const unhealthy = (table: string, error: string, ...more: string[]): Kind => ({
+  adminOnly: true,
+  from: `${table} x`,
+  where: ['x.enabled', 'x.deleted_at is null', 'x.unhealthy_reported_at is not null', ...more],
+  reason: `coalesce(x.${error}, '')`,
+  at: 'x.unhealthy_reported_at',
+  link: `'/api/${table.replace('_', '-')}/' || x.id`,
 });
 
 const KINDS = {
@@ -217,22 +224,12 @@ const KINDS = {
     at: 'usual.last',
     link: `'/api/webhooks/' || x.source`,
   },
-  connector_unhealthy: {
-    adminOnly: true,
-    from: 'connectors x',
-    where: ['x.enabled', 'x.deleted_at is null', 'x.unhealthy_reported_at is not null'],
-    reason: `coalesce(x.health_message, '')`,
-    at: 'x.unhealthy_reported_at',
-    link: `'/api/connectors/' || x.id`,
-  },
-  notification_channel_unhealthy: {
-    adminOnly: true,
-    from: 'notification_channels x',
-    where: ['x.enabled', 'x.deleted_at is null', 'x.unhealthy_since is not null'],
-    reason: `coalesce(x.last_error, '')`,
-    at: 'x.unhealthy_since',
-    link: `'/api/notification-channels/' || x.id`,
-  },
+  connector_unhealthy: unhealthy('connectors', 'health_message'),
+  notification_channel_unhealthy: unhealthy(
+    'notification_channels',
+    'last_error',
+    'x.failing_since is not null',
+  ),
   notifications_dead: {
     adminOnly: true,
     from: `notification_channels x

@@ -27,19 +27,13 @@ import {
   roleToMark,
 } from './attention-kinds.sql.js';
 
-const KEY = {
-  type: 'text',
-  collation: 'C',
-  primaryKeyConstraintName: 'pk_attention_marks',
-} as const;
-
 /** Item that a person has marked as done. Later events of the same subject are new items. */
 @Entity('attention_marks')
 export class AttentionMarkEntity {
-  @PrimaryColumn(KEY)
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   readonly kind: AttentionKind;
 
-  @PrimaryColumn(KEY)
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   readonly subject: string;
 
   /** Time of the item, with the microseconds of some tables. */
@@ -57,7 +51,6 @@ export class AttentionMarkEntity {
 }
 
 const DAY_MS = 86_400_000;
-/** Maximum age of listed items, in days. */
 export const LISTED_DAYS = 30;
 
 const FOUND = ATTENTION_KINDS.map((kind) => {

@@ -4,7 +4,6 @@ import { HealthComponents } from '../platform/health-components.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 
-/** The first ready work of a lane. */
 const firstIn = (lane: string): string =>
   `select due_at from work where work.lane = ${lane} and ready order by urgency, due_at, id limit 1`;
 

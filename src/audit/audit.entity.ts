@@ -1,15 +1,10 @@
-import { Column, Entity, Index, PrimaryColumn, Unique, Check } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { XID8, AS_BIGINT, PG_SNAPSHOT } from '../platform/database/columns.js';
 
 /** Entry of the audit trail. Triggers prevent changes and deletions. */
 @Entity('audit_log')
-@Index('ix_audit_log_xid', ['xid'])
-@Index('ix_audit_log_subject_id', ['subject_id'])
-@Index('ix_audit_log_actor', ['actor', 'id'])
-@Index('ix_audit_log_action', ['action', 'id'])
-@Index('ix_audit_log_head_accepted', ['id'], { where: `action = 'audit.head_accepted'` })
 export class AuditLogEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_audit_log' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'timestamptz', precision: 3 })
@@ -44,13 +39,8 @@ export class AuditLogEntity {
 
 /** Link of the chain: a sealed entry, and a hash over the entry and the previous link. */
 @Entity('audit_seals')
-@Unique('uq_audit_seals_audit_id', ['audit_id'])
 export class AuditSealEntity {
-  @PrimaryColumn({
-    type: 'bigint',
-    transformer: AS_BIGINT,
-    primaryKeyConstraintName: 'pk_audit_seals',
-  })
+  @PrimaryColumn({ type: 'bigint', transformer: AS_BIGINT })
   readonly seq: bigint;
 
   @Column({ type: 'uuid' })
@@ -63,15 +53,10 @@ export class AuditSealEntity {
   readonly key_id: string;
 }
 
-/** Head of the chain in one row: the end of the chain, and the progress of the sealer. */
+/** Head of the chain in one row: the end of the chain, and the progress of the sealing. */
 @Entity('audit_chain')
-@Check('ck_audit_chain_only_row', 'only_row')
 export class AuditChainEntity {
-  @PrimaryColumn({
-    type: 'boolean',
-    default: true,
-    primaryKeyConstraintName: 'pk_audit_chain',
-  })
+  @PrimaryColumn({ type: 'boolean', default: true })
   readonly only_row: boolean;
 
   @Column({ type: 'bigint', transformer: AS_BIGINT })
@@ -83,17 +68,9 @@ export class AuditChainEntity {
   @Column({ type: 'text' })
   readonly cluster: string;
 
+  /** All rows that this snapshot sees are sealed; null: unknown. */
   @Column({ type: PG_SNAPSHOT, nullable: true })
   readonly sealed_to: string | null;
-
-  @Column({ type: PG_SNAPSHOT, nullable: true })
-  readonly sealing_to: string | null;
-
-  @Column({ type: XID8, nullable: true })
-  readonly after_xid: string | null;
-
-  @Column({ type: 'uuid', nullable: true })
-  readonly after_id: string | null;
 
   @Column({ type: 'text' })
   readonly key_id: string;
@@ -101,7 +78,6 @@ export class AuditChainEntity {
   @Column({ type: 'bytea' })
   readonly mac: Buffer;
 
-  /** Time at which the last verification found a change of the trail; null if it found no change. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly found_invalid_at: Date | null;
 }
@@ -109,7 +85,7 @@ export class AuditChainEntity {
 /** Older key of rows and seals, encrypted with the first key of SECRETS_KEY, and the number of its last seal. */
 @Entity('audit_retired_keys')
 export class AuditRetiredKeyEntity {
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_audit_retired_keys' })
+  @PrimaryColumn({ type: 'text' })
   readonly key_id: string;
 
   @Column({ type: 'text' })

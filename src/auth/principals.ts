@@ -12,7 +12,7 @@ type Identity = Omit<Principal, 'requiredRole' | 'requireStillValid' | 'begin' |
 /** A key or session, as last read from the database. */
 export interface VerifiedCredential {
   readonly identity: Identity;
-  /** Hash of a key. A session has no hash here, because a session is found by its hash. */
+  /** Of a key. A session is found by its hash. */
   readonly secretHash?: Buffer;
   readonly endsAt: Date | null;
   usedAt: Date | null;
@@ -50,14 +50,12 @@ const CREDENTIALS: Readonly<Record<'keys' | 'sessions', Statement>> = {
   },
 };
 
-const KEY_ROLE: Statement = {
-  name: 'auth_key_role',
-  text: `select ${EFFECTIVE_KEY_ROLE} as role from api_keys k where k.id = $1 and ${KEY_IS_VALID}`,
-};
-
-const SESSION_ROLE: Statement = {
-  name: 'auth_session_role',
-  text: `select u.role from sessions s join users u on u.id = s.user_id where s.id = $1 and ${SESSION_IS_VALID}`,
+/** Role of the key `$1` or the session `$2`. */
+const ROLE: Statement = {
+  name: 'auth_role',
+  text: `select ${EFFECTIVE_KEY_ROLE} as role from api_keys k where k.id = $1 and ${KEY_IS_VALID}
+    union all
+    select u.role from sessions s join users u on u.id = s.user_id where s.id = $2 and ${SESSION_IS_VALID}`,
 };
 
 /** The time conditions avoid a second write of the same use by other replicas. */
@@ -113,24 +111,19 @@ export class PrincipalsRepository {
     kind: 'keys' | 'sessions',
     lookups: readonly string[],
   ): Promise<Map<string, VerifiedCredential>> {
-    const rows = await this.reserved.rows<VerifiedCredential & { readonly lookup: string }>(
-      CREDENTIALS[kind],
-      [lookups],
-    );
+    type Row = VerifiedCredential & { readonly lookup: string };
+    const rows = await this.reserved.rows<Row>(CREDENTIALS[kind], [lookups]);
     return new Map(rows.map((row) => [row.lookup, row]));
   }
 
-  /** Returns the current role of the credential, or `undefined` if the credential is no longer valid. */
+  /** Returns `undefined` if the credential is no longer valid. */
   async findRole(tx: Tx, { id, sessionId }: CredentialId): Promise<Role | undefined> {
-    const statement = sessionId === undefined ? KEY_ROLE : SESSION_ROLE;
-    const [row] = await this.statements.rowsIn<{ role: Role }>(tx, statement, [sessionId ?? id]);
+    const ids = sessionId === undefined ? [id, null] : [null, sessionId];
+    const [row] = await this.statements.rowsIn<{ role: Role }>(tx, ROLE, ids);
     return row?.role;
   }
 
-  /**
-   * True if any of the names belongs to the person of the caller: the same name, a user and a key of that user, or
-   * two keys of one user. Names are never reused, so this also holds for old records.
-   */
+  /** True if any of the names belongs to the person of the caller. Names are never reused, so old records count too. */
   async isAmong(
     tx: Tx,
     { name, person }: Pick<Principal, 'name' | 'person'>,
@@ -162,7 +155,6 @@ export function credentialsStillValid(firstParameter = 1): string {
       where s.id = any (${sessions}::uuid[]) and ${roleReachesSql('u.role', required)} and ${SESSION_IS_VALID}) = cardinality(${sessions}::uuid[]))`;
 }
 
-/** Parameter values for `credentialsStillValid`. */
 export function credentialsStillValidValues(callers: readonly Principal[]): unknown[] {
   return [...idsOf(callers), highestRole(callers.map(({ requiredRole }) => requiredRole))];
 }

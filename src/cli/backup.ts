@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { writeBackup } from '../platform/database/backup/backup-file.js';
@@ -26,7 +27,13 @@ async function main(): Promise<void> {
   if (file === undefined || positionals.length > 1) throw new Error(USAGE);
 
   const settings = loadSettings();
-  if (settings.databaseUrl === undefined) await refuseNoDatabase(settings.dataDir);
+  const { databaseUrl, dataDir } = settings;
+  // Opening a missing embedded database would create an empty database and back it up.
+  if (databaseUrl === undefined && !existsSync(join(dataDir, 'postgres'))) {
+    throw new Error(
+      `There is no database in ${dataDir}. Set DATA_DIR or DATABASE_URL as for the service.`,
+    );
+  }
   const server = await reachServer(settings, () => undefined, { join: true });
   try {
     const { manifest, rows } = await writeBackup({
@@ -45,15 +52,6 @@ async function main(): Promise<void> {
   } finally {
     await server.stop();
   }
-}
-
-/** Opening a missing embedded database would create an empty database and back it up. */
-async function refuseNoDatabase(dataDir: string): Promise<void> {
-  const { hasCluster } = await import('../platform/database/embedded/embedded-postgres.js');
-  if (hasCluster(dataDir)) return;
-  throw new Error(
-    `There is no database in ${dataDir}. Set DATA_DIR or DATABASE_URL as for the service.`,
-  );
 }
 
 runCommand(main);

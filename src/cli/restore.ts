@@ -2,12 +2,12 @@ import { parseArgs } from 'node:util';
 import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import type { Settings } from '../platform/config/settings.js';
-import { verifyBackup } from '../platform/database/backup/backup-file.js';
+import { readBackup } from '../platform/database/backup/backup-file.js';
 import { restoreBackup } from '../platform/database/backup/restore-backup.js';
 import { reachServer } from '../platform/database/open-database.js';
 import { givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
 import { WrongKeyError } from '../platform/secrets/secrets.errors.js';
-import { ServiceRestorePlan } from './service-backup.js';
+import { restoreService } from './service-backup.js';
 import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run restore -- FILE [--force] [--without-key] [--as-it-was] [--quiet]
@@ -34,19 +34,19 @@ async function main(): Promise<void> {
   const { force, quiet, 'without-key': withoutKey, 'as-it-was': asItWas } = values;
 
   const settings = loadSettings();
-  const backup = await verifyBackup(file);
-  const { created_at, key_ids, tables } = backup.manifest;
-  if (!withoutKey) requireKeys(settings, key_ids, file);
+  const manifest = await readBackup(file);
+  if (!withoutKey) requireKeys(settings, manifest.key_ids, file);
   const server = await reachServer(settings, () => undefined, { join: true });
-  const plan = new ServiceRestorePlan(settings, backup, { withoutKey, quiet, asItWas });
   try {
-    await restoreBackup({ url: server.ownerUrl, file, backup, schema, plan, force });
+    const report = await restoreBackup(
+      { url: server.ownerUrl, file, manifest, schema, force },
+      (tx, restore) =>
+        restoreService(tx, restore, settings, manifest, { withoutKey, quiet, asItWas }),
+    );
+    report.forEach(say);
   } finally {
     await server.stop();
   }
-  say(`Restored ${backup.rows} rows of ${tables.length} tables, as they were at ${created_at}.`);
-  plan.summary.forEach(say);
-  say('All users must log in again.');
 }
 
 /** Checked before any change, because without its key the backup is useless. */

@@ -9,15 +9,11 @@ import { logOfCommand } from '../audit/audit-log.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { recordAcceptance } from '../audit/chain/audit-witness.js';
 import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
-import {
-  type ActiveSwitch,
-  findActiveSwitch,
-  keepSwitchActive,
-} from '../kill-switch/kill-switch.js';
+import { findActiveSwitch, keepSwitchActive } from '../kill-switch/kill-switch.js';
 import { disableChannels, endDeliveriesOfBackup } from '../notifications/deliveries.repository.js';
 import type { Settings } from '../platform/config/settings.js';
-import type { Backup } from '../platform/database/backup/backup-file.js';
-import type { RestorePlan } from '../platform/database/backup/restore-backup.js';
+import type { Manifest } from '../platform/database/backup/backup-file.js';
+import { inUseError, type Restore } from '../platform/database/backup/restore-backup.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import {
@@ -26,7 +22,6 @@ import {
   type KnownKey,
   neededKeys,
   requireKeysOf,
-  type SecretKeyEntity,
 } from '../platform/secrets/secret-keys.js';
 import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
 
@@ -54,86 +49,37 @@ interface RestoreChoices {
 
 const MOST_NAMED = 50;
 
-/** Preserves the changes that a restore must not undo, unless `asItWas`, and ends the work in progress. */
-export class ServiceRestorePlan implements RestorePlan {
-  summary: readonly string[] = [];
-  private switchBefore: ActiveSwitch | undefined;
-  private keysInUse: readonly SecretKeyEntity[] = [];
-
-  constructor(
-    private readonly settings: Settings,
-    private readonly backup: Backup,
-    private readonly choices: RestoreChoices,
-  ) {}
-
-  /** True if each running process has all keys of the backup. */
-  async readableToAll(tx: Tx): Promise<boolean> {
-    const needed = (await neededKeys(tx)).map(({ id }) => id);
-    return (
-      !this.choices.withoutKey && this.backup.manifest.key_ids.every((id) => needed.includes(id))
-    );
-  }
-
-  async remember(tx: Tx, inUse: boolean): Promise<void> {
-    if (!this.choices.asItWas) {
-      this.switchBefore = await findActiveSwitch(tx);
-      await noteAccessBeforeRestore(tx);
-    }
-    if (inUse) this.keysInUse = await neededKeys(tx);
-    await noteActionsBeforeRestore(tx);
-  }
-
-  async rebuild(tx: Tx): Promise<void> {
-    const { withoutKey, quiet, asItWas } = this.choices;
-    if (this.switchBefore) await keepSwitchActive(tx, this.switchBefore);
-    const switchNow = await findActiveSwitch(tx);
-    const access = asItWas ? undefined : await carryAccessOverRestore(tx);
-    const { failed, lost } = await carryActionsOverRestore(tx);
-    const unsent = await endDeliveriesOfBackup(tx);
-    const disabled = quiet ? await disableChannels(tx) : 0;
-    // Needed even if the backup is older than these keys: they seal new values.
-    if (!withoutKey) await addKeys(tx, this.keysInUse);
-    const log = withoutKey
-      ? undefined
-      : logOfCommand(tx.dataSource, new AuditKeys(await acceptKeys(tx, this.settings)));
-    const runs = await cancelRunsOverRestore(tx, timelineOfCommand(tx.dataSource), log);
-
-    const facts: readonly (readonly [unknown, string])[] = [
-      [
-        switchNow,
-        `The kill switch is on, as ${this.switchBefore ? 'before the restore' : 'in the backup'}: ${switchNow?.activated_by} turned it on (${switchNow?.reason}).`,
-      ],
-      [
-        asItWas,
-        'Keys, users and the kill switch are as in the backup. Revoke again what was revoked since.',
-      ],
-      [
-        Object.keys(access ?? {}).length,
-        `Access that ended since the backup: ${Object.entries(access ?? {})
-          .map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`)
-          .join(', ')}.`,
-      ],
-      [
-        failed.length,
-        `Actions that were in progress in the backup. Check their outcome at the vendor: ${failed.map(shownActionId).join(', ')}.`,
-      ],
-      [
-        lost.length,
-        `Actions that vendors executed but the backup does not contain: ${lost.map(shownActionId).join(', ')}.`,
-      ],
-      [
-        runs.length,
-        `Playbook runs that were open in the backup and are cancelled: ${runs.length}.`,
-      ],
-      [
-        unsent,
-        `Notifications that were pending in the backup and stay unsent: ${unsent}. They can be redelivered.`,
-      ],
-      [disabled, `Notification channels that were enabled and are now disabled: ${disabled}.`],
-    ];
-    this.summary = facts.filter(([isSo]) => isSo).map(([, line]) => line);
-    if (!log) return;
-    const { created_at, version } = this.backup.manifest;
+/**
+ * Loads the backup, preserves the changes that a restore must not undo, unless `asItWas`, and ends the work in progress.
+ * Returns a report for people.
+ */
+export async function restoreService(
+  tx: Tx,
+  { inUse, load }: Restore,
+  settings: Settings,
+  { key_ids, created_at, version, tables }: Manifest,
+  { withoutKey, quiet, asItWas }: RestoreChoices,
+): Promise<string[]> {
+  const keysInUse = inUse ? await neededKeys(tx) : [];
+  const isReadable = key_ids.every((needed) => keysInUse.some(({ id }) => id === needed));
+  if (inUse && (withoutKey || !isReadable)) throw inUseError('was made with other keys');
+  const switchBefore = asItWas ? undefined : await findActiveSwitch(tx);
+  if (!asItWas) await noteAccessBeforeRestore(tx);
+  await noteActionsBeforeRestore(tx);
+  const rows = await load();
+  if (switchBefore) await keepSwitchActive(tx, switchBefore);
+  const switchNow = await findActiveSwitch(tx);
+  const access = asItWas ? {} : await carryAccessOverRestore(tx);
+  const { failed, lost } = await carryActionsOverRestore(tx);
+  const unsent = await endDeliveriesOfBackup(tx);
+  const disabled = quiet ? await disableChannels(tx) : 0;
+  // Needed even if the backup is older than these keys: they seal new values.
+  if (!withoutKey) await addKeys(tx, keysInUse);
+  const log = withoutKey
+    ? undefined
+    : logOfCommand(tx.dataSource, new AuditKeys(await acceptKeys(tx, settings)));
+  const runs = await cancelRunsOverRestore(tx, timelineOfCommand(tx.dataSource), log);
+  if (log) {
     await log.record(tx, {
       actor: 'system',
       action: 'database.restored',
@@ -143,7 +89,7 @@ export class ServiceRestorePlan implements RestorePlan {
         backup_by: version,
         as_it_was: asItWas || undefined,
         ...access,
-        kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
+        kill_switch_kept_on: switchBefore && { ...switchBefore },
         actions_failed: countedIds(failed.map(shownActionId)),
         actions_lost: countedIds(lost.map(shownActionId)),
         notifications_unsent: unsent || undefined,
@@ -154,6 +100,38 @@ export class ServiceRestorePlan implements RestorePlan {
     // The restored trail ends before the last known entry, which would count as tampering.
     await recordAcceptance(tx, log, `restored the backup of ${created_at}`);
   }
+
+  const ended = Object.entries(access).map(
+    ([name, count]) => `${count} ${name.replaceAll('_', ' ')}`,
+  );
+  const facts: readonly (readonly [unknown, string])[] = [
+    [true, `Restored ${rows} rows of ${tables.length} tables, as they were at ${created_at}.`],
+    [
+      switchNow,
+      `The kill switch is on, as ${switchBefore ? 'before the restore' : 'in the backup'}: ${switchNow?.activated_by} turned it on (${switchNow?.reason}).`,
+    ],
+    [
+      asItWas,
+      'Keys, users and the kill switch are as in the backup. Revoke again what was revoked since.',
+    ],
+    [ended.length, `Access that ended since the backup: ${ended.join(', ')}.`],
+    [
+      failed.length,
+      `Actions that were in progress in the backup. Check their outcome at the vendor: ${failed.map(shownActionId).join(', ')}.`,
+    ],
+    [
+      lost.length,
+      `Actions that vendors executed but the backup does not contain: ${lost.map(shownActionId).join(', ')}.`,
+    ],
+    [runs.length, `Playbook runs that were open in the backup and are cancelled: ${runs.length}.`],
+    [
+      unsent,
+      `Notifications that were pending in the backup and stay unsent: ${unsent}. They can be redelivered.`,
+    ],
+    [disabled, `Notification channels that were enabled and are now disabled: ${disabled}.`],
+    [true, 'All users must log in again.'],
+  ];
+  return facts.filter(([isSo]) => isSo).map(([, line]) => line);
 }
 
 function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {

@@ -1,15 +1,12 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ComponentStatus } from '../platform/health-components.js';
 import { TargetRow } from '../targets/target-rows.js';
 
 export const DEFAULT_PRIORITY = 100;
 
 @Entity('connectors')
-@Check('ck_connectors_health', `health in ('healthy', 'degraded', 'unhealthy')`)
-@Check('ck_connectors_deleted', `deleted_at is null or (secrets is null and not enabled)`)
-@Index('uq_connectors_name', ['name'], { unique: true, where: 'deleted_at is null' })
 export class ConnectorEntity extends TargetRow {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_connectors' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'integer' })

@@ -54,7 +54,7 @@ export class ConnectorsController extends TargetController({
   )
   @ApiAnswer({
     status: 200,
-    description: 'All connectors, with the result of their last check.',
+    description: 'All connectors.',
     type: ConnectorHealthDto,
     catalogue: true,
   })

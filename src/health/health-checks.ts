@@ -15,7 +15,6 @@ import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { type DatabaseObstacle, OBSTACLES } from './health.dto.js';
 
 const CLOCK_PAUSE_MS = 10_000;
-/** Maximum age of a measurement. */
 const MEASURED_WITHIN_MS = 60_000;
 /** An offset that affects other functions: certificates, vendor tokens and times in the log. */
 const DEGRADED_FROM_MS = 30_000;

@@ -20,7 +20,6 @@ const FAILED = { status: 'unhealthy', message: 'The check failed or took too lon
 /** Concurrent probes share one check. */
 export const CHECK_CACHE_MS = 500;
 
-/** Each component is an indicator of Terminus. */
 @Injectable()
 export class HealthService {
   private readonly startedAt = performance.now();

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { columnsOf } from '../platform/database/columns.js';
 import type { Classification, VerdictDto } from './dto/verdict.dto.js';
 import type { IncidentFields } from './incident-fields.js';
@@ -47,30 +47,8 @@ export const SOURCE_STATUSES = ['open', 'resolved'] as const;
 export type SourceStatus = (typeof SOURCE_STATUSES)[number];
 
 @Entity('incidents')
-@Unique('uq_incidents_number', ['number'])
-@Check(
-  'ck_incidents_id_begins_with_created_at',
-  `substring(uuid_send(id) from 1 for 6) =
-    substring(int8send((extract(epoch from created_at) * 1000)::bigint) from 3)`,
-)
-@Index('ix_incidents_status', ['status', 'severity', 'id'], { where: 'deleted_at is null' })
-@Index('ix_incidents_type', ['incident_type', 'id'], { where: 'deleted_at is null' })
-@Index('ix_incidents_type_status', ['incident_type', 'status', 'severity', 'id'], {
-  where: 'deleted_at is null',
-})
-// These indexes include further columns, which TypeORM does not support.
-@Index('ix_incidents_classification', { synchronize: false })
-@Index('ix_incidents_source', { synchronize: false })
-@Index('ix_incidents_source_status', { synchronize: false })
-@Index('ix_incidents_updated_at', ['updated_at', 'id'], { where: 'deleted_at is null' })
-@Index('ix_incidents_triaged_at', ['triaged_at', 'id'], {
-  where: 'triaged_at is not null and deleted_at is null',
-})
-@Index('ix_incidents_resolved_at', ['resolved_at', 'id'], {
-  where: 'resolved_at is not null and deleted_at is null',
-})
 export class IncidentEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incidents' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'bigint', default: () => `nextval('incident_number')` })

@@ -1,18 +1,8 @@
-import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 @Entity('kill_switch')
-@Check('ck_kill_switch_only_row', 'only_row')
-@Check(
-  'ck_kill_switch_active',
-  `not active or
-    (reason is not null and activated_by is not null and activated_at is not null and deactivated_at is null)`,
-)
 export class KillSwitchEntity {
-  @PrimaryColumn({
-    type: 'boolean',
-    default: true,
-    primaryKeyConstraintName: 'pk_kill_switch',
-  })
+  @PrimaryColumn({ type: 'boolean', default: true })
   readonly only_row: boolean;
 
   @Column({ type: 'boolean', default: false })

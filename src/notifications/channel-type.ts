@@ -41,7 +41,7 @@ export type Outcome = { readonly kind: 'delivered' } | Refused | Failed;
 export const isReached = (outcome: Outcome): boolean =>
   outcome.kind === 'delivered' || outcome.isPartly === true;
 
-export type PartlySent = Pick<Delivery, 'holders' | 'partial_attempts'>;
+export type PartlySent = Pick<Delivery, 'holders' | 'attempts'>;
 
 export interface Attempt<SetConfig = Config> {
   readonly config: SetConfig;
@@ -77,10 +77,24 @@ export function defineChannel<const Schema extends ConfigSchema>(
   return type;
 }
 
-export function hookConfig(description: string) {
-  const hint = 'Everybody who knows it can post, so it is a secret.';
-  const more = { format: 'uri-with-query', minLength: 8, writeOnly: true } as const;
-  return fields({ webhook_url: address(`${description} ${hint}`, more) }, ['webhook_url']);
+interface HookType extends Pick<ChannelType, 'name' | 'description'> {
+  /** Description of the URL, which the receiver generates. */
+  readonly hook: string;
+  readonly bodyOf: (message: Message) => object;
+  readonly read: (answer: OutboundAnswer) => Outcome;
+}
+
+/** Defines a channel for people whose receiver generates a URL, which is the only secret. */
+export function defineHook({ hook, bodyOf, read, ...type }: HookType): ChannelType {
+  const description = `${hook} Everybody who knows it can post, so it is a secret.`;
+  const url = { format: 'uri-with-query', minLength: 8, writeOnly: true } as const;
+  return defineChannel({
+    ...type,
+    audience: 'people',
+    config: fields({ webhook_url: address(description, url) }, ['webhook_url']),
+    send: ({ config, message, http, signal }) =>
+      postJson({ http, signal, url: config.webhook_url, body: bodyOf(message) }, read),
+  });
 }
 
 const MAX_RESPONSE_BYTES = 65_536;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Severity } from '../incidents/incident.js';
 import { TargetRow } from '../targets/target-rows.js';
 import type { Changed } from '../targets/targets-service.js';
@@ -8,44 +8,20 @@ import type { NotifiedEvent } from './notification.js';
 export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
 export type ChannelStatus = (typeof CHANNEL_STATUSES)[number];
 
-export function channelStatusOf({
-  enabled,
-  failing_since,
-  unhealthy_since,
-}: Pick<
-  NotificationChannelEntity,
-  'enabled' | 'failing_since' | 'unhealthy_since'
->): ChannelStatus {
-  if (!enabled) return 'disabled';
-  if (unhealthy_since) return 'unhealthy';
-  return failing_since ? 'degraded' : 'healthy';
+export function channelStatusOf(channel: ChannelEntity): ChannelStatus {
+  if (!channel.enabled) return 'disabled';
+  if (!channel.failing_since) return 'healthy';
+  return channel.unhealthy_reported_at ? 'unhealthy' : 'degraded';
 }
 
-export const WORKING = {
-  failures: 0,
-  failing_since: null,
-  last_error: null,
-  unhealthy_since: null,
-};
+export const WORKING = { failures: 0, failing_since: null, last_error: null };
 
 const laneColumn = (column: string) => (channel: string) =>
   `select ${column} from work_lanes where lane = 'notification.' || ${channel}.id`;
 
 @Entity('notification_channels')
-@Check('ck_notification_channels_audience', `audience in ('people', 'pager', 'programs')`)
-@Check('ck_notification_channels_severity', `min_severity in ('low', 'medium', 'high', 'critical')`)
-@Check(
-  'ck_notification_channels_new_severity',
-  `new_incident_min_severity in ('low', 'medium', 'high', 'critical')`,
-)
-@Check('ck_notification_channels_failing', `failures = 0 or failing_since is not null`)
-@Check(
-  'ck_notification_channels_deleted',
-  `deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}')`,
-)
-@Index('uq_notification_channels_name', ['name'], { unique: true, where: 'deleted_at is null' })
-export class NotificationChannelEntity extends TargetRow {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_channels' })
+export class ChannelEntity extends TargetRow {
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'text' })
@@ -83,9 +59,6 @@ export class NotificationChannelEntity extends TargetRow {
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('narrow_until') })
   readonly narrow_until: Date | number | null;
 
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly unhealthy_since: Date | null;
-
   @Column({ type: 'text' })
   readonly created_by: string;
 
@@ -99,4 +72,4 @@ export class NotificationChannelEntity extends TargetRow {
   readonly dead_last_day: number;
 }
 
-export type ShownChannel = Changed<NotificationChannelEntity>;
+export type ShownChannel = Changed<ChannelEntity>;

@@ -7,7 +7,7 @@ import { TypesByName } from '../targets/target-check.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
 import { sealedSecretsOf, TargetRows } from '../targets/target-rows.js';
 import type { ChannelType } from './channel-type.js';
-import { NotificationChannelEntity } from './notification-channel.entity.js';
+import { ChannelEntity } from './notification-channel.entity.js';
 
 export const CHANNEL_TYPES = new TypesByName<ChannelType>(join(__dirname, 'types'));
 
@@ -15,14 +15,14 @@ export const CHANNEL_TYPES = new TypesByName<ChannelType>(join(__dirname, 'types
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 const contextOfFormer = (id: string) => `notification_channel:${id}:former`;
 
-type FormerSecret = Pick<NotificationChannelEntity, 'former_secret' | 'former_secret_until'>;
+type FormerSecret = Pick<ChannelEntity, 'former_secret' | 'former_secret_until'>;
 export const NO_FORMER_SECRET: FormerSecret = { former_secret: null, former_secret_until: null };
 
 @Injectable()
-export class NotificationChannelsRepository extends TargetRows<NotificationChannelEntity> {
-  protected readonly entity = NotificationChannelEntity;
-  readonly noun = 'notification channel';
-  protected override readonly alsoDeleted = NO_FORMER_SECRET;
+export class ChannelsRepository extends TargetRows<ChannelEntity> {
+  protected readonly entity = ChannelEntity;
+  readonly subject = 'notification_channel';
+  protected override readonly alsoEmpty = NO_FORMER_SECRET;
 
   constructor(
     protected readonly dataSource: DataSource,
@@ -31,16 +31,13 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
     super();
   }
 
-  async enabled(): Promise<NotificationChannelEntity[]> {
+  async enabled(): Promise<ChannelEntity[]> {
     return await this.rows().find({ where: { enabled: true }, order: { name: 'asc' } });
   }
 
   /** Does not read `dead_last_day`, because each attempt would count deliveries. */
-  async byIds(
-    tx: Tx,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, NotificationChannelEntity>> {
-    const { columns } = this.dataSource.getMetadata(NotificationChannelEntity);
+  async byIds(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, ChannelEntity>> {
+    const { columns } = this.dataSource.getMetadata(ChannelEntity);
     const all = Object.fromEntries(columns.map(({ propertyName }) => [propertyName, true]));
     const rows = await this.rows(tx).find({
       where: { id: Any([...new Set(ids)]), ...this.notDeleted },
@@ -56,7 +53,7 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
     };
   }
 
-  openFormer(channel: NotificationChannelEntity, now: Date): string | undefined {
+  openFormer(channel: ChannelEntity, now: Date): string | undefined {
     const { id, former_secret, former_secret_until: until } = channel;
     if (!former_secret || !until || until <= now) return undefined;
     return this.box.open(former_secret, contextOfFormer(id));

@@ -4,7 +4,7 @@ import { IncidentsModule } from '../incidents/incidents.module.js';
 import { ChannelAttempts } from './channel-attempts.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryWork } from './delivery.work.js';
-import { NotificationChannelsRepository } from './notification-channels.repository.js';
+import { ChannelsRepository } from './notification-channels.repository.js';
 import { NotificationsController } from './notifications.controller.js';
 import { NotificationsService } from './notifications.service.js';
 
@@ -12,7 +12,7 @@ import { NotificationsService } from './notifications.service.js';
   imports: [IncidentsModule, ActionsModule],
   controllers: [NotificationsController],
   providers: [
-    NotificationChannelsRepository,
+    ChannelsRepository,
     DeliveriesRepository,
     ChannelAttempts,
     DeliveryWork,

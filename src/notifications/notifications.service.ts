@@ -19,14 +19,14 @@ import { DeliveriesRepository, type DeliveryListRequest } from './deliveries.rep
 import { type Delivery, laneOf } from './delivery.entity.js';
 import {
   channelStatusOf,
-  type NotificationChannelEntity,
+  type ChannelEntity,
   type ShownChannel,
   WORKING,
 } from './notification-channel.entity.js';
 import {
   CHANNEL_TYPES,
   NO_FORMER_SECRET,
-  NotificationChannelsRepository,
+  ChannelsRepository,
 } from './notification-channels.repository.js';
 import {
   EVENTS_FOR_PEOPLE,
@@ -41,19 +41,14 @@ import type {
 
 @Injectable()
 export class NotificationsService
-  extends TargetsService<
-    NotificationChannelEntity,
-    NotificationChannelInputDto,
-    NotificationChannelUpdateDto,
-    ChannelType
-  >
+  extends TargetsService<ChannelEntity, NotificationChannelInputDto, NotificationChannelUpdateDto>
   implements OnModuleInit
 {
   protected readonly types = CHANNEL_TYPES;
   protected readonly audited = ['events', 'min_severity', 'new_incident_min_severity'] as const;
 
   constructor(
-    readonly rows: NotificationChannelsRepository,
+    readonly rows: ChannelsRepository,
     protected readonly targets: Targets,
     protected readonly transactions: Transactions,
     protected readonly audit: AuditLog,
@@ -72,7 +67,8 @@ export class NotificationsService
     this.gauges.register('notifications_waiting', () => this.deliveries.waiting());
     this.gauges.register('notification_channel_up', async () => {
       const enabled = await this.rows.enabled();
-      return enabled.map(({ name, unhealthy_since }) => [{ channel: name }, +!unhealthy_since]);
+      const isUp = (row: ChannelEntity) => channelStatusOf(row) !== 'unhealthy';
+      return enabled.map((row) => [{ channel: row.name }, +isUp(row)]);
     });
   }
 
@@ -143,11 +139,7 @@ export class NotificationsService
   }
 
   /** Failures of the earlier configuration do not count, so waiting deliveries are sent immediately. */
-  protected async plan(
-    before: NotificationChannelEntity,
-    change: NotificationChannelUpdateDto,
-    tx: Tx,
-  ) {
+  protected async plan(before: ChannelEntity, change: NotificationChannelUpdateDto, tx: Tx) {
     const type = this.types.named(before.type);
     const { rotate_secret, revoke_old_secret, events } = change;
     const {
@@ -159,7 +151,7 @@ export class NotificationsService
     // The configuration is also checked when the channel is enabled, because its secrets may be lost.
     const config = given ?? (change.enabled && !before.enabled ? {} : undefined);
     const startsAnew = config || before.enabled !== (change.enabled ?? before.enabled);
-    if (startsAnew) await this.attempts.hurry(tx, before.id);
+    if (startsAnew) await this.attempts.hurry(tx, before.id, true);
     const columns = {
       ...{ min_severity, new_incident_min_severity },
       // The channel may have selected events of a later release.
@@ -170,7 +162,7 @@ export class NotificationsService
     return { config, columns, secret, details: { rotate_secret, revoke_old_secret } };
   }
 
-  protected async attempt(channel: NotificationChannelEntity) {
+  protected async attempt(channel: ChannelEntity) {
     const occurred_at = this.clock.now();
     const outcome = await this.attempts.send(channel, () =>
       messageOf('notification.test', {
@@ -186,14 +178,14 @@ export class NotificationsService
       : { success: false, message: outcome.why };
   }
 
-  protected async storeTest(tx: Tx, { id }: NotificationChannelEntity, { success }: TargetTest) {
+  protected async storeTest(tx: Tx, { id }: ChannelEntity, { success }: TargetTest) {
     if (success) await this.attempts.resume(tx, id);
   }
 
   /** Keeps the previous secret. At most two secrets are valid: a second rotation within 24 hours revokes the oldest secret. */
   private formerSecret(
     { rotates }: ChannelType,
-    before: NotificationChannelEntity,
+    before: ChannelEntity,
     config: Config | undefined,
     revoke = false,
   ) {

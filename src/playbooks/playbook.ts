@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { Incident } from '../incidents/incident.js';
 import { RowTimes } from '../platform/database/columns.js';
@@ -13,12 +13,8 @@ export type PlaybookDefinition = Omit<PlaybookContentDto, 'id' | 'name' | 'versi
 };
 
 @Entity('playbooks')
-@Check('ck_playbooks_name', `name ~ '^[a-z0-9][a-z0-9-]{0,62}$'`)
-@Index('uq_playbooks_name', ['name'], { unique: true, where: 'deleted_at is null' })
-@Index('ix_playbooks_created_at', ['created_at', 'id'], { where: 'deleted_at is null' })
-@Index('ix_playbooks_auto_run', ['name'], { where: 'auto_run and enabled and deleted_at is null' })
 export class PlaybookEntity extends RowTimes {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbooks' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'text', collation: 'C' })
@@ -46,15 +42,10 @@ export class PlaybookEntity extends RowTimes {
 
 @Entity('playbook_versions')
 export class PlaybookVersionEntity {
-  @PrimaryColumn({
-    name: 'playbook_id',
-    type: 'uuid',
-    primaryKeyConstraintName: 'pk_playbook_versions',
-  })
-  @ForeignKey('playbooks', { name: 'fk_playbook_versions_playbook' })
+  @PrimaryColumn({ name: 'playbook_id', type: 'uuid' })
   readonly id: string;
 
-  @PrimaryColumn({ type: 'integer', primaryKeyConstraintName: 'pk_playbook_versions' })
+  @PrimaryColumn({ type: 'integer' })
   readonly version: number;
 
   @Column({ type: 'text', collation: 'C' })

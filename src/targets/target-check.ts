@@ -118,23 +118,18 @@ export class TypesByName<Type extends TargetType> {
     return this.all.find((type) => type.name === name);
   }
 
-  get names(): readonly string[] {
-    return this.all.map(({ name }) => name);
-  }
-
   named(name: string): Type {
     const type = this.find(name);
     if (type) return type;
-    throw ValidationError.of('type', 'is_in', `type must be one of ${this.names.join(', ')}.`);
+    const names = this.all.map((one) => one.name).join(', ');
+    throw ValidationError.of('type', 'is_in', `type must be one of ${names}.`);
   }
 }
 
 /** Returns scheme, host and port of each place that receives secrets. Skips an address that is a lost secret. */
 export function originsOf(schema: ConfigSchema, config: Config): string[] {
   if (schema.properties['host']) {
-    const { host, port, secure } = withDefaults(schema, config) as Readonly<
-      Record<string, string | boolean>
-    >;
+    const { host, port, secure } = withDefaults(schema, config) as Record<string, string | boolean>;
     return [`${secure ? 'tls' : 'tcp'}://${String(host).toLowerCase()}:${port}`];
   }
   return addressesIn(schema, config).map(([, { origin }]) => origin);

@@ -159,11 +159,7 @@ export function TargetController<
     @Write
     @Operation(`delete${name}`, `Delete a ${noun}`, effects.delete)
     @Versioned
-    @ApiAnswer({
-      status: 200,
-      description: `The ${noun} and its secrets are deleted.`,
-      type: DeletedResourceDto,
-    })
+    @ApiAnswer({ status: 200, description: `The ${noun} is deleted.`, type: DeletedResourceDto })
     async delete(
       @Param('id') id: string,
       @IfMatch() condition: IfMatchCondition,
@@ -177,11 +173,7 @@ export function TargetController<
     @Write
     @HttpCode(200)
     @Operation(`test${name}`, `Test a ${noun}`, effects.test)
-    @ApiAnswer({
-      status: 200,
-      description: 'Result of the test: `success` is true if it succeeded.',
-      type: definition.test,
-    })
+    @ApiAnswer({ status: 200, description: 'Result of the test.', type: definition.test })
     async test(
       @Param('id') id: string,
       @CurrentPrincipal() caller: Principal,

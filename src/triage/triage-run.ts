@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { columnsOf } from '../platform/database/columns.js';
 import type {
   ProviderName,
@@ -32,23 +32,13 @@ export type NotApplied = (typeof NOT_APPLIED)[number];
 /** Prefix of evidence from a later report, `report/<id>`. The pointer begins at `raw_data` of the report. */
 export const REPORT = 'report/';
 
-const OPEN = `status = 'queued'`;
-
 /** While a run is `queued`, its work row shows if an attempt is in progress, and when the next attempt begins. */
 @Entity('triage_runs')
-@Check('ck_triage_runs_status', `status in ('queued', 'completed', 'failed')`)
-@Check('ck_triage_runs_ended', `(completed_at is null) = (${OPEN})`)
-@Check('ck_triage_runs_verdict', `(verdict is not null) = (status = 'completed')`)
-@Index('ix_triage_runs_incident', ['incident_id', 'id'])
-@Index('uq_triage_runs_open', ['incident_id'], { unique: true, where: OPEN })
-@Index('ix_triage_runs_failed', ['id'], { where: `status = 'failed'` })
-@Index('ix_triage_runs_tokens', ['tokens_at'], { where: 'tokens_at is not null' })
 export class TriageRunEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_triage_runs' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'uuid' })
-  @ForeignKey('incidents', { name: 'fk_triage_runs_incident' })
   readonly incident_id: string;
 
   @Column({ type: 'text', collation: 'C' })
@@ -122,10 +112,8 @@ export class TriageRunEntity {
 }
 
 export const RUN_COLUMNS = columnsOf(TriageRunEntity, []);
-/** Lists omit large columns. */
 export const LISTED_COLUMNS = columnsOf(TriageRunEntity, ['points', 'tool_calls']);
 
-/** A run for readers. */
 export type TriageRun = Omit<TriageRunEntity, 'status' | 'points' | 'tool_calls'> &
   Partial<Pick<TriageRunEntity, 'points' | 'tool_calls'>> & {
     readonly status: RunStatus;

@@ -11,9 +11,8 @@ import { PlaybooksModule } from '../playbooks/playbooks.module.js';
 import { IncidentTriageController } from './incident-triage.controller.js';
 import { RulesModel } from './model/rules/rules-model.js';
 import { NoModel, TriageModel } from './model/triage-model.port.js';
-import { TriageRunsRepository } from './records/triage-runs.repository.js';
+import { TriageRunsRepository } from './triage-runs.repository.js';
 import { AskedTriage } from './runs/asked-triage.js';
-import { LocalTriage } from './runs/local-triage.js';
 import { ProviderState } from './runs/provider-state.js';
 import { RunEndings } from './runs/run-endings.js';
 import { TriageJudging } from './runs/triage-judging.js';
@@ -29,10 +28,6 @@ async function modelOf(settings: Settings, http: OutboundHttp): Promise<TriageMo
   return new AnthropicModel(settings, http);
 }
 
-/**
- * `model` asks a provider, with `prompts` and `tools`. `evidence` checks the response against the data. `runs` executes and
- * ends runs. `records` stores runs.
- */
 @Module({
   imports: [
     AuthModule,
@@ -46,7 +41,6 @@ async function modelOf(settings: Settings, http: OutboundHttp): Promise<TriageMo
   providers: [
     { provide: TriageModel, inject: [Settings, OutboundHttp], useFactory: modelOf },
     AskedTriage,
-    LocalTriage,
     ProviderState,
     RunEndings,
     TriageJudging,

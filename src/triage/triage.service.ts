@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
 import { INCIDENT_EVENTS, type TriageWantedPayload } from '../incidents/change-records.js';
+import type { Incident } from '../incidents/incident.js';
 import { Incidents } from '../incidents/incidents.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { Clock } from '../platform/clock.js';
@@ -9,22 +10,22 @@ import { Transactions, type Tx } from '../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
-import { shownStart } from '../platform/text.js';
 import { type DomainEvent, DomainEvents } from '../platform/work/domain-events.js';
+import type { Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
 import { PlaybooksService } from '../playbooks/playbooks.service.js';
-import { ModelUnavailableError, TriageModel } from './model/triage-model.port.js';
+import { ModelUnavailableError, TokenMeter, TriageModel } from './model/triage-model.port.js';
 import {
   type NewRun,
   type RunListRequest,
   TRIAGE,
   TriageRunsRepository,
-} from './records/triage-runs.repository.js';
+} from './triage-runs.repository.js';
 import { AskedTriage, type Waiting } from './runs/asked-triage.js';
-import { type LockedJudgements, LocalTriage } from './runs/local-triage.js';
 import { ProviderState } from './runs/provider-state.js';
-import { RunEndings } from './runs/run-endings.js';
-import { stillAnswers } from './runs/run-rules.js';
+import { type Outcome, RunEndings } from './runs/run-endings.js';
+import { stillAnswers, TAKEN_OVER } from './runs/run-rules.js';
+import { type Case, type JudgedRun, TriageJudging } from './runs/triage-judging.js';
 import { SYSTEM, type TriageRun } from './triage-run.js';
 
 interface WantedRun {
@@ -33,11 +34,26 @@ interface WantedRun {
   readonly playbook?: string;
 }
 
+/** Judgements of a local model, such as the rules, and the locked incidents. */
+interface Judged {
+  readonly incidents: ReadonlyMap<string, Incident>;
+  readonly outcomeOf: (run: TriageRun) => Outcome;
+}
+
 const GRACE_MS = 5_000;
 const HANDLER = 'auto-triage';
-const LONGEST_PLAYBOOK = 200;
+const MOST_IN_SET = 64;
 
-/** Creates triage runs. A person who requests triage takes over the waiting run. */
+const LOCAL = {
+  gate: { send: () => Promise.reject(new Error('A local model must not send requests.')) },
+  signal: new AbortController().signal,
+  meter: new TokenMeter(),
+};
+
+/**
+ * Creates triage runs. A person who requests triage takes over the waiting run. Without an external model, runs end in the
+ * transaction that creates them, or in sets.
+ */
 @Injectable()
 export class TriageService implements OnModuleInit {
   constructor(
@@ -47,7 +63,7 @@ export class TriageService implements OnModuleInit {
     private readonly killSwitch: KillSwitch,
     private readonly runs: TriageRunsRepository,
     private readonly endings: RunEndings,
-    private readonly local: LocalTriage,
+    private readonly judging: TriageJudging,
     private readonly asked: AskedTriage,
     private readonly provider: ProviderState,
     private readonly model: TriageModel,
@@ -61,6 +77,13 @@ export class TriageService implements OnModuleInit {
     this.events.inTransaction({ types: [INCIDENT_EVENTS.triageWanted] }, HANDLER, (tx, events) =>
       this.triageWanted(tx, events),
     );
+    if (this.model.asksOutside) return;
+    this.work.define({
+      ...TRIAGE,
+      places: MOST_IN_SET,
+      inSet: (tx, rows) => this.endSet(tx, rows),
+      gaveUp: (tx, row) => this.endings.gaveUp(tx, row),
+    });
   }
 
   /** Maximum time until a response: longer than the maximum time of a run. */
@@ -68,11 +91,7 @@ export class TriageService implements OnModuleInit {
     return this.settings.triageTimeoutMs + GRACE_MS;
   }
 
-  /**
-   * Triages an incident. Returns the last completed run unless `force` is set. The returned run is completed, or queued because
-   * the caller does not wait, or because the service stopped during the attempt.
-   * @param later true if the caller does not wait for the verdict
-   */
+  /** The returned run is completed, or queued because the caller does not wait (`later`), or because the service stopped. */
   async triage(
     caller: Principal,
     wanted: WantedRun,
@@ -88,7 +107,7 @@ export class TriageService implements OnModuleInit {
     const { id: incidentId } = incident;
     const { open, completed } = (await this.runs.known([incidentId])).get(incidentId) ?? {};
     if (completed && !force && stillAnswers(completed, incident.status)) {
-      return await this.get(incidentId, completed.id);
+      return (await this.runs.find(incidentId, completed.id))!;
     }
     if (this.model.unusable) throw unavailable(this.model.unusable);
     if (open?.status === 'running') throw inProgress(open.id);
@@ -100,22 +119,14 @@ export class TriageService implements OnModuleInit {
 
   async list(incidentId: string, request: RunListRequest): Promise<Page<TriageRun>> {
     const { id } = await this.incidents.get(incidentId);
-    const { items, total } = await this.runs.list(id, request);
-    return { items: items.map((run) => this.withProvider(run)), total };
+    return await this.runs.list(id, request);
   }
 
   async get(incidentId: string, id: string): Promise<TriageRun> {
     const incident = await this.incidents.get(incidentId);
     const run = isUuid(id) ? await this.runs.find(incident.id, id) : undefined;
     if (!run) throw new NotFoundError('Triage run');
-    return this.withProvider(run);
-  }
-
-  /** Shows the provider that is configured now, because a waiting run uses it. */
-  private withProvider(run: TriageRun): TriageRun {
-    if (run.status !== 'queued') return run;
-    const { provider, unusable } = this.model;
-    return { ...run, provider, ...(unusable && { error: unusable.why, next_attempt_at: null }) };
+    return run;
   }
 
   private async begin(
@@ -129,21 +140,15 @@ export class TriageService implements OnModuleInit {
       async (tx) => {
         ended = undefined;
         const permit = this.model.asksOutside ? await this.killSwitch.claimPermit(tx) : undefined;
-        const isJudged = this.local.isUsed && !later;
-        const judged = isJudged ? await this.local.judgeAndLock(tx, [wanted]) : undefined;
+        const isJudged = !this.model.asksOutside && !later;
+        const judged = isJudged ? await this.judgeAndLock(tx, [wanted]) : undefined;
         const created = await this.createOrTakeOver(tx, wanted, judged);
         if (created.status === 'completed') return created;
+        const error = judged?.outcomeOf(created).error;
+        if (error) throw new Error(error.message);
         await this.endings.requested(tx, [created], !later);
-        if (judged) {
-          const outcome = judged.outcomeOf(created);
-          if (outcome.error) throw new Error(outcome.error.message);
-          const written = await this.endings.write(tx, [outcome], judged.incidents);
-          return written.get(created.id)!;
-        }
-        if (later) {
-          await this.work.add(tx, TRIAGE, { ref: created.id });
-          return created;
-        }
+        if (later || judged)
+          return (await this.start(tx, [created], judged)).get(created.id) ?? created;
         const hasWaited = created.id !== wanted.id;
         ended = await this.asked.begin(tx, created, { ...waiting, hasWaited }, permit!);
         return { ...created, status: 'running' };
@@ -159,11 +164,10 @@ export class TriageService implements OnModuleInit {
     return after ?? (await this.runs.find(run.incident_id, run.id)) ?? run;
   }
 
-  /** Locks the incident, so that simultaneous requests run one after the other. */
   private async createOrTakeOver(
     tx: Tx,
     wanted: NewRun,
-    judged: LockedJudgements | undefined,
+    judged: Judged | undefined,
   ): Promise<TriageRun> {
     const { incident_id: id, force, playbook } = wanted;
     const incidents = judged?.incidents ?? (await this.incidents.lockAllForUpdate(tx, [id]));
@@ -187,44 +191,92 @@ export class TriageService implements OnModuleInit {
   }
 
   /**
-   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Without an external model, runs end in
-   * the same transaction. Returns the events to retry, because the attempt in progress does not know the latest report.
+   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Returns the events to retry, because the attempt in progress does not know the latest report.
    */
   private async triageWanted(tx: Tx, events: readonly DomainEvent[]): Promise<DomainEvent[]> {
-    const wanted = [...Map.groupBy(events, ({ subject }) => subject.id)].map(([id, ofIncident]) => {
-      const payloads = ofIncident.map(({ payload }) => payload as TriageWantedPayload);
-      const { requested_by = SYSTEM } = payloads[0]!;
-      const playbook = payloads[0]!.playbook && shownStart(payloads[0]!.playbook, LONGEST_PLAYBOOK);
-      const run = this.newRun({ incidentId: id, force: false, playbook }, requested_by);
-      return { events: ofIncident, isAgain: payloads.some(({ again }) => again), run };
+    const payloads = Map.groupBy(events, ({ subject }) => subject.id);
+    const payloadsOf = (id: string) =>
+      payloads.get(id)!.map(({ payload }) => payload as TriageWantedPayload);
+    const isAgain = (id: string) => payloadsOf(id).some(({ again }) => again);
+    const ids = [...payloads.keys()];
+    const wanted = ids.map((incidentId) => {
+      const { requested_by = SYSTEM, playbook } = payloadsOf(incidentId)[0]!;
+      return this.newRun({ incidentId, force: false, playbook }, requested_by);
     });
-    const runs = wanted.map(({ run }) => run);
-    const ids = runs.map(({ incident_id }) => incident_id);
-    const judged = this.local.isUsed ? await this.local.judgeAndLock(tx, runs) : undefined;
+    const isLocal = !this.model.asksOutside;
+    const judged = isLocal ? await this.judgeAndLock(tx, wanted) : undefined;
     const incidents = judged?.incidents ?? (await this.incidents.lockAllForUpdate(tx, ids));
     const known = await this.runs.known(ids, tx);
-    const created = wanted.flatMap(({ isAgain, run }) => {
-      const { open, completed } = known.get(run.incident_id) ?? {};
-      return incidents.has(run.incident_id) && !open && (isAgain || !completed) ? [run] : [];
+    const created = wanted.filter(({ incident_id: id }) => {
+      const { open, completed } = known.get(id) ?? {};
+      return incidents.has(id) && !open && (isAgain(id) || !completed);
     });
-    if (created.length > 0) await this.create(tx, created, judged);
-    return wanted.flatMap((one) => {
-      const isRunning = known.get(one.run.incident_id)?.open?.status === 'running';
-      return one.isAgain && isRunning ? one.events : [];
+    const runs = created.length > 0 ? await this.runs.insert(tx, created) : [];
+    await this.endings.requested(tx, runs);
+    await this.start(tx, runs, judged);
+    return events.filter(({ subject: { id } }) => {
+      return isAgain(id) && known.get(id)?.open?.status === 'running';
     });
   }
 
-  private async create(
+  private async start(
     tx: Tx,
-    created: readonly NewRun[],
-    judged: LockedJudgements | undefined,
-  ): Promise<void> {
-    const runs = await this.runs.insert(tx, created);
-    await this.endings.requested(tx, runs);
-    if (judged) {
-      const outcomes = runs.map((run) => judged.outcomeOf(run));
-      await this.endings.write(tx, outcomes, judged.incidents);
-    } else await this.work.add(tx, TRIAGE, ...runs.map(({ id }) => ({ ref: id })));
+    runs: readonly TriageRun[],
+    judged: Judged | undefined,
+  ): Promise<ReadonlyMap<string, TriageRun>> {
+    if (judged) return await this.endings.write(tx, runs.map(judged.outcomeOf), judged.incidents);
+    await this.work.add(tx, TRIAGE, ...runs.map(({ id }) => ({ ref: id })));
+    return new Map();
+  }
+
+  /**
+   * Judges incidents without locks, then locks them. If an incident changed meanwhile, repeats the judgement under the
+   * lock, so that each verdict is about the locked version.
+   */
+  private async judgeAndLock(tx: Tx, runs: readonly JudgedRun[]): Promise<Judged> {
+    const at = { started_at: this.clock.now(), provider: this.model.provider };
+    const outcomes = new Map<string, Omit<Outcome, 'run'>>();
+    const incidents = new Map<string, Incident>();
+    for (let open = runs; open.length > 0;) {
+      const cases = await this.judging.read(open, tx);
+      const judge = async (run: JudgedRun) =>
+        outcomes.set(run.incident_id, await this.judge(run, cases.get(run.incident_id)));
+      await Promise.all(open.map(judge));
+      const ids = open.map(({ incident_id }) => incident_id);
+      const locked = await this.incidents.lockAllForUpdate(tx, ids);
+      for (const [id, incident] of locked) incidents.set(id, incident);
+      open = open.filter(({ incident_id: id }) => {
+        return locked.has(id) && locked.get(id)?.version !== cases.get(id)?.incident.version;
+      });
+    }
+    const outcomeOf = (run: TriageRun): Outcome => {
+      const { columns, ...outcome } = outcomes.get(run.incident_id)!;
+      return { ...outcome, run, columns: { ...columns, ...at } };
+    };
+    return { incidents, outcomeOf };
+  }
+
+  private async judge(run: JudgedRun, given: Case | undefined): Promise<Omit<Outcome, 'run'>> {
+    const begun = performance.now();
+    try {
+      const found = await this.judging.judge(run, given, LOCAL);
+      return { found, columns: { duration_ms: Math.round(performance.now() - begun) } };
+    } catch (error) {
+      return { error: this.endings.errorOf(error, run) };
+    }
+  }
+
+  private async endSet(tx: Tx, rows: readonly Claimed[]): Promise<void> {
+    const lapsed = new Set(rows.flatMap((row) => (row.lapsed ? row.ref : [])));
+    const runs = await this.runs.queued(
+      tx,
+      rows.map(({ ref }) => ref),
+    );
+    const judged = await this.judgeAndLock(tx, runs);
+    const outcomes = runs.map((run) => {
+      return { ...judged.outcomeOf(run), notes: lapsed.has(run.id) ? [TAKEN_OVER] : [] };
+    });
+    await this.endings.write(tx, outcomes, judged.incidents);
   }
 
   private newRun({ incidentId, force, playbook }: WantedRun, requested_by: string): NewRun {

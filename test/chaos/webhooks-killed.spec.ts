@@ -10,7 +10,7 @@ import { SENDER_SECRET, signed } from '../support/webhook-sender.js';
 
 const SOURCE = 'storm';
 
-/** How many rows there are that must not be, whatever was killed; each by what is wrong with them. */
+/** Counts of invalid rows, by the kind of the fault. */
 const WRONG = `
   with incident as (select id from incidents where source = '${SOURCE}'),
        pair as (
@@ -30,11 +30,11 @@ const WRONG = `
 interface InboxJudgement {
   readonly incidents: number;
   readonly wrong: Readonly<Record<string, number>>;
-  /** What was answered, and is not so. */
+  /** Responses that the database contradicts. */
   readonly broken: readonly string[];
 }
 
-/** Waits until nothing is queued any more, and holds what is there against what was answered. */
+/** Waits until no body is queued, and compares the database with the responses. */
 async function judgeInbox(
   db: Pool,
   delivered: readonly Delivered[],
@@ -57,7 +57,7 @@ async function judgeInbox(
     const incidents = incidentsOf.get(alertId) ?? [];
     const told = answer.incident_id ?? incidentOfEvent.get(answer.queue_id ?? '');
     if (incidents.length === 1 && incidents[0] === told) return [];
-    return [`${alertId}: ${JSON.stringify(answer)}, and there is ${JSON.stringify(incidents)}`];
+    return [`${alertId}: ${JSON.stringify(answer)}, but incidents ${JSON.stringify(incidents)}`];
   });
   const incidents = [...incidentsOf.values()].flat().length;
   return { incidents, wrong: rows[0]!, broken };
@@ -79,7 +79,7 @@ async function incidentByEvent(db: Pool): Promise<Map<string, string | undefined
   return new Map(rows.map(({ id, incident_ids }) => [id, incident_ids[0]]));
 }
 
-/** The last answer to one event. */
+/** The last response to an event. */
 interface Delivered {
   readonly alertId: string;
   readonly answer: {
@@ -98,7 +98,7 @@ async function registerStorm(url: string, key: string): Promise<void> {
   if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
 }
 
-/** As a tool does that wants its event known: the same again, until it is answered. `url` tells where to, each time. */
+/** Repeats the event until it is accepted. `url` is called for each attempt, because it changes. */
 async function deliver(alertId: string, url: () => string): Promise<Delivered> {
   const data = { alert_id: alertId, severity: 'high', details: { host: 'ws-1.example.net' } };
   const body = JSON.stringify({ event_type: 'malware', data });
@@ -121,9 +121,9 @@ async function deliver(alertId: string, url: () => string): Promise<Delivered> {
 
 const KILLS = FULL ? 20 : 2;
 const SENDERS = 32;
-/** Fewer than the senders, so that a worker settles some of the storm's receipts. */
+/** Fewer than the senders, so that a worker settles some receipts. */
 const SYNC_LIMIT = 16;
-/** Receipts before the storm are settled at once, because nothing of their source waits for a worker yet. */
+/** Receipts before the storm are settled synchronously, because no body is queued. */
 const CALM = 8;
 
 describe('webhooks while the service and its database are killed with SIGKILL', () => {
@@ -132,7 +132,7 @@ describe('webhooks while the service and its database are killed with SIGKILL', 
   const { key } = createKey();
 
   beforeAll(async () => {
-    // As in production: what was answered has to be on the disk.
+    // As in production: a response follows the write to the disk.
     server = await PrivateServer.start({ fsync: 'on' });
     db = new Pool({ connectionString: server.url, max: 2 });
     db.on('error', () => undefined);
@@ -171,7 +171,7 @@ describe('webhooks while the service and its database are killed with SIGKILL', 
         await eventually(() => delivered.length > before + 4 * SENDERS);
         await sleep(Math.random() * 1_000);
       };
-      /** Until the first answer after it. */
+      /** Waits for responses after the kill. */
       const strike = async (kill: () => Promise<unknown>): Promise<void> => {
         await underWay();
         await kill();

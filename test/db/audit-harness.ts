@@ -11,7 +11,7 @@ import { Clock } from '../../src/platform/clock.js';
 import { HealthComponents } from '../../src/platform/health-components.js';
 import type { ScrapedGauges } from '../../src/platform/metrics/scraped-gauges.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { readSecretKey } from '../../src/platform/config/setting.js';
+import { readSecretKey } from '../../src/platform/config/setting-parsers.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { resealAll } from '../../src/platform/secrets/sealed-values.js';

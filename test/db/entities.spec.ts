@@ -22,7 +22,7 @@ describe('entities', () => {
   const names = async (text: string): Promise<string[]> =>
     (await dataSource.query<{ name: string }[]>(text)).map(({ name }) => name).sort();
 
-  it('describe exactly the schema that the migrations create', async () => {
+  it('describe exactly the columns that the migrations create', async () => {
     // If an entity declares a generated column, TypeORM keeps its expression in a table of its own. So no entity does.
     await dataSource.query(
       'create table if not exists typeorm_metadata (type text, database text, schema text, "table" text, name text, value text)',
@@ -33,23 +33,18 @@ describe('entities', () => {
       column.generatedType = 'STORED';
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     await dataSource.query('drop table typeorm_metadata');
-    expect(upQueries).toEqual([]);
+    // Only the migrations define indexes and constraints, so TypeORM would remove them.
+    const removal = /^(DROP INDEX "\w+"\."(ix|uq)_|ALTER TABLE "\w+" DROP CONSTRAINT "(ck|fk|uq)_)/;
+    expect(upQueries.map(({ query }) => query).filter((one) => !removal.test(one))).toEqual([]);
   });
 
-  // TypeORM compares some of them by what they do, and those that it cannot describe not at all.
-  it('give every index and constraint its name in the database', async () => {
-    const { entityMetadatas } = dataSource;
-    const described = entityMetadatas.flatMap((table) => [
-      ...[table.indices, table.uniques, table.checks, table.foreignKeys].flat(),
-      { name: table.primaryColumns[0]?.primaryKeyConstraintName },
-    ]);
-    const tables = entityMetadatas.map(({ tableName }) => `'${tableName}'`).join();
+  it('have an index or constraint name of the project for each index and constraint', async () => {
     const made = await names(`
-      select indexrelid::regclass::text as name from pg_index
-        where indrelid::regclass::text in (${tables})
+      select indexrelid::regclass::text as name from pg_index join pg_class on oid = indrelid
+        where relnamespace = 'public'::regnamespace
       union select conname from pg_constraint
-        where conrelid::regclass::text in (${tables}) and contype in ('p', 'u', 'c', 'f')`);
-    expect(made).toEqual(described.map(({ name }) => name).sort());
+        where connamespace = 'public'::regnamespace and contype in ('p', 'u', 'c', 'f')`);
+    expect(made.filter((name) => !/^"?(pk|uq|ck|fk|ix)_/i.test(name))).toEqual([]);
   });
 
   it('cover every table, except those listed with a reason', async () => {

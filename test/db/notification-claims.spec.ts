@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FoldedDelivery } from '../../src/notifications/deliveries.repository.js';
 import { ChannelAttempts } from '../../src/notifications/channel-attempts.js';
-import { NotificationChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
+import { ChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
 import { LostClaims } from '../../src/platform/work/kind.js';
 import type { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import { newId } from '../../src/platform/ids.js';
@@ -226,7 +226,7 @@ describe('claims of notifications', () => {
          from generate_series(1, 50)`,
       [id],
     );
-    const channels = new NotificationChannelsRepository(dataSource, {} as SecretBox);
+    const channels = new ChannelsRepository(dataSource, {} as SecretBox);
     const attempts = new (ChannelAttempts as unknown as new () => ChannelAttempts)();
     const failed = {
       channel: await channels.get(id),

@@ -5,8 +5,12 @@ import { Client } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
 import { EXCLUDED_TABLES } from '../../src/cli/service-backup.js';
-import { verifyBackup, writeBackup } from '../../src/platform/database/backup/backup-file.js';
-import { lockTables, restoreBackup } from '../../src/platform/database/backup/restore-backup.js';
+import { readBackup, writeBackup } from '../../src/platform/database/backup/backup-file.js';
+import {
+  lockTables,
+  type Restore,
+  restoreBackup,
+} from '../../src/platform/database/backup/restore-backup.js';
 import { createDataSource, type Schema } from '../../src/platform/database/data-source.js';
 import { migrate } from '../../src/platform/database/open-database.js';
 import { eventsOf, foldOf } from './webhook-events-harness.js';
@@ -16,11 +20,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const WHOLE = { excludedTables: [], keyIds: () => Promise.resolve([]) };
 
-const PLAN = {
-  readableToAll: () => Promise.resolve(true),
-  remember: () => Promise.resolve(),
-  rebuild: () => Promise.resolve(),
-};
+const onlyLoad = (_: unknown, { load }: Restore) => load();
 
 const WAITING = `select from pg_locks l join pg_database d on d.oid = l.database
   where d.datname = current_database() and not l.granted`;
@@ -57,12 +57,12 @@ describe('rows that are replaced while others use them', () => {
     const one = await connect();
     await record(one, 'kept');
     await writeBackup({ ...WHOLE, url: database.url, file });
-    const backup = await verifyBackup(file);
+    const manifest = await readBackup(file);
     await record(one, 'made later');
     await writeBackup({ ...WHOLE, url: database.url, file, force: true });
     await one.query('delete from work_lanes');
     await expect(
-      restoreBackup({ url: database.url, file, backup, schema, plan: PLAN, force: true }),
+      restoreBackup({ url: database.url, file, manifest, schema, force: true }, onlyLoad),
     ).rejects.toThrow('changed during the restore');
     expect((await one.query('select from work_lanes')).rowCount).toBe(0);
   });
@@ -78,8 +78,8 @@ describe('rows that are replaced while others use them', () => {
     for (let round = 0; round < 2; round += 1) {
       await writeBackup({ ...WHOLE, url, file, force: true });
       given.push(await next());
-      const backup = await verifyBackup(file);
-      await restoreBackup({ url, file, backup, schema, plan: PLAN, force: true });
+      const manifest = await readBackup(file);
+      await restoreBackup({ url, file, manifest, schema, force: true }, onlyLoad);
       given.push(await next());
     }
     expect(given).toEqual([1, 2, 3, 4, 5]);
@@ -111,8 +111,8 @@ describe('rows that are replaced while others use them', () => {
       await one.query(`delete from webhook_events where source = 'edr'`);
       await foldOf(dataSource).foldPending();
 
-      const backup = await verifyBackup(file);
-      await restoreBackup({ url, file, backup, schema, plan: PLAN, force: true });
+      const manifest = await readBackup(file);
+      await restoreBackup({ url, file, manifest, schema, force: true }, onlyLoad);
       for (const folded of [false, true]) {
         if (folded) await foldOf(dataSource).foldPending();
         expect([await totalOf(), await totalOf(['edr']), await totalOf(['gateway'])]).toEqual([
@@ -172,14 +172,10 @@ describe('A restore with other schemas', () => {
 
   const query = ({ url }: TestDatabase, text: string) => queryAt(url, text);
   const restore = async (schema: Schema) =>
-    restoreBackup({
-      url: target.url,
-      file,
-      backup: await verifyBackup(file),
-      schema,
-      plan: PLAN,
-      force: true,
-    });
+    restoreBackup(
+      { url: target.url, file, manifest: await readBackup(file), schema, force: true },
+      onlyLoad,
+    );
 
   beforeEach(async () => {
     source = await createTestDatabase({ empty: true });

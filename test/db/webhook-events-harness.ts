@@ -23,7 +23,7 @@ export function foldOf(dataSource: DataSource): CountFold {
 
 export const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)]!;
 
-/** Puts events straight into the table, two in each millisecond; `at` says what the one with that number is. */
+/** Inserts events, two in each millisecond. `at` returns the columns of an event by its number. */
 export async function insertEvents(
   dataSource: DataSource,
   count: number,
@@ -53,7 +53,7 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** The number of rows of the table, or entries of its indexes, that the scans of a plan read. */
+/** Returns the number of rows that the scans of a plan read. */
 export function rowsRead(table: string, node: PlanNode): number {
   const below = (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(table, plan), 0);
   if (node['Relation Name'] !== table) return below;

@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
 import { eventually } from '../support/jobs/eventually.js';
-import { TriageRunsRepository } from '../../src/triage/records/triage-runs.repository.js';
 import type { UnavailableReason } from '../../src/triage/model/triage-model.port.js';
 import {
   heldModel,
@@ -152,27 +151,6 @@ describe('triage without a verdict', () => {
         `update triage_runs set tokens_at = tokens_at - interval '1 hour' where tokens_at is not null`,
       );
       expect((await world.triage(id)).status).toBe(200);
-    });
-
-    it('counts back from the newest use, so that the wait is as short as possible', async () => {
-      script(world.app, async () => judgement({ tokens: { input: 400, output: 0 } }));
-      const ids = [await world.incident(), await world.incident(), await world.incident()];
-      for (const id of ids) await world.triage(id);
-      const ago = (id: string, minutes: number) =>
-        world.database.query(
-          `update triage_runs set tokens_at = now() - $2 * interval '1 minute' where incident_id = $1`,
-          [id, minutes],
-        );
-      await Promise.all([ago(ids[0]!, 50), ago(ids[1]!, 20), ago(ids[2]!, 5)]);
-      const runs = world.app.nest.get(TriageRunsRepository);
-      const minutesUntil = async (budget: number) => {
-        const at = await runs.budgetFreeAt(budget);
-        return at && Math.round((at.getTime() - Date.now()) / 60_000);
-      };
-      expect(await minutesUntil(1_201)).toBeUndefined();
-      expect(await minutesUntil(1_200)).toBe(10);
-      expect(await minutesUntil(800)).toBe(40);
-      expect(await minutesUntil(100)).toBe(55);
     });
 
     it('lets a background run wait', async () => {

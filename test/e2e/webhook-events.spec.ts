@@ -32,7 +32,7 @@ describe('the inbox of webhook events', () => {
     app.sql('truncate webhook_events, webhook_event_counts, webhook_event_count_deltas'),
   );
 
-  /** A receipt, put straight into the table; each comes a millisecond after the one before. */
+  /** Inserts a receipt, a millisecond after the previous receipt. */
   const receive = async (row: Row = {}): Promise<string> => {
     const at = FIRST + (later += 1);
     const id = newId(at);
@@ -85,7 +85,7 @@ describe('the inbox of webhook events', () => {
     }
     await app.nest.get(CountFold).foldPending();
     await receive({ status: 'queued', source: 'not-folded' });
-    // A look of the moment before is shared for a while.
+    // The gauges are cached briefly.
     const gauge = await eventually(
       async () => (await app.get('/metrics')).text,
       (text) => text.includes('webhook_events{status="queued"} 2\n'),

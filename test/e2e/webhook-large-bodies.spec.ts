@@ -66,10 +66,12 @@ describe('bodies with many events', () => {
     const settle = settlement.settle.bind(settlement);
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     jest.spyOn(Logger.prototype, 'error').mockImplementation();
-    const faulty = jest.spyOn(settlement, 'settle').mockImplementation(async (tx, read) => {
-      if (read.events.some(({ eventId }) => eventId === 'a-3')) throw new Error('a fault');
-      return await settle(tx, read);
-    });
+    const faulty = jest
+      .spyOn(settlement, 'settle')
+      .mockImplementation(async (tx, arrival, events) => {
+        if (events.some(({ eventId }) => eventId === 'a-3')) throw new Error('a fault');
+        return await settle(tx, arrival, events);
+      });
     const answer = await sender.send({ alerts: alerts(0, 6) });
     expect(answer.status).toBe(202);
     const done = await settled(answer.body.queue_id);
@@ -93,10 +95,12 @@ describe('bodies with many events', () => {
     const settle = settlement.settle.bind(settlement);
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     jest.spyOn(Logger.prototype, 'error').mockImplementation();
-    const faulty = jest.spyOn(settlement, 'settle').mockImplementation(async (tx, read) => {
-      if (read.events.some(({ eventId }) => eventId === 'a-1')) throw new Error('a fault');
-      return await settle(tx, read);
-    });
+    const faulty = jest
+      .spyOn(settlement, 'settle')
+      .mockImplementation(async (tx, arrival, events) => {
+        if (events.some(({ eventId }) => eventId === 'a-1')) throw new Error('a fault');
+        return await settle(tx, arrival, events);
+      });
     const body = { alerts: alerts(0, 2) };
     const failed = await settled((await sender.send(body)).body.queue_id);
     expect(failed.status).toBe('failed');

@@ -12,10 +12,10 @@ import { useStarted } from '../support/use-started.js';
 
 let nextId = 0;
 
-/** What a connection says that the database ends. */
+/** Error of a connection that the database ends. */
 const DATABASE_AWAY = Object.assign(new Error('terminating connection'), { code: '57P01' });
 
-/** How many errors of a source have been counted under a code. */
+/** Returns the number of errors of a source with a code. */
 async function errorsOf(app: TestApp, source: string, code: string): Promise<number> {
   const { text } = await app.get('/metrics');
   const start = `webhook_errors_total{source="${source}",code="${code}"} `;
@@ -112,7 +112,7 @@ describe('webhook receipts', () => {
     const [latest] = await events();
     expect(latest).toMatchObject({ status: 'updated', incident_id: id });
     expect((await eventById(latest!['id'] as string)).body).toContain('"low"');
-    // Whichever of its contents comes again is a repetition.
+    // Each earlier content is a repetition.
     expect((await siem.send(sent)).body).toEqual({ ...first.body, duplicate: true });
   });
 
@@ -212,7 +212,7 @@ describe('webhook receipts', () => {
       if (kind === 'updated') await sender.send({ ...sent, note: 'earlier' });
       jest.spyOn(Logger.prototype, 'error').mockImplementation();
       jest
-        .spyOn(app.nest.get(ReceiptBatches), 'insertNew')
+        .spyOn(app.nest.get(ReceiptBatches), 'settleAll')
         .mockRejectedValueOnce(new Error('a fault'));
       expect((await sender.send(sent)).status).toBe(500);
       const [failed] = await events(`&source=${source}`);
@@ -309,7 +309,7 @@ describe('webhook receipts', () => {
       await errorsOf(app, 'other', 'service_unavailable'),
     ];
     const [siemBefore, otherBefore] = await counted();
-    jest.spyOn(app.nest.get(ReceiptBatches), 'insertNew').mockRejectedValue(DATABASE_AWAY);
+    jest.spyOn(app.nest.get(ReceiptBatches), 'settleAll').mockRejectedValue(DATABASE_AWAY);
     expect((await siem.send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore]);
     jest.spyOn(app.nest.get(SourceDirectory), 'find').mockRejectedValue(DATABASE_AWAY);
@@ -378,10 +378,10 @@ describe('webhook receipts under load', () => {
     const quiet = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     const allSent = Promise.withResolvers<void>();
     let calls = 0;
-    const slow = jest.spyOn(settlement, 'settle').mockImplementation(async (tx, read) => {
+    const slow = jest.spyOn(settlement, 'settle').mockImplementation(async (...given) => {
       calls += 1;
-      if (calls > 1) return await settle(tx, read);
-      // The other workers have the later bodies by then; then the connection ends.
+      if (calls > 1) return await settle(...given);
+      // By then other workers have the later bodies.
       await allSent.promise;
       throw Object.assign(new Error('terminating connection'), { code: '57P01' });
     });

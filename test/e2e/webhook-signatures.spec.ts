@@ -1,4 +1,5 @@
-import { Controller, HttpCode, Module, Post } from '@nestjs/common';
+import { Controller, HttpCode, Module, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { createHmac, hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Allow } from '../../src/platform/access/access.js';
@@ -7,7 +8,6 @@ import { RawAnswer } from '../../src/platform/http/answer.js';
 import { AnyQuery, Consumes } from '../../src/platform/http/handler-options.js';
 import { Limited } from '../../src/platform/limits/limits.js';
 import { readEventJson } from '../../src/webhooks/reading/event-json.js';
-import { Verified, type VerifiedReceipt } from '../../src/webhooks/signatures/hmac.guard.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import { DEFAULT_SETTINGS } from '../../src/webhooks/sources/source-rules.js';
 import type {
@@ -18,7 +18,7 @@ import { eventually } from '../support/jobs/eventually.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { useStarted } from '../support/use-started.js';
 
-/** Shows the checks of a receipt on a route that does nothing else. */
+/** Route that only checks a receipt. */
 @Controller('api/webhooks-probe')
 class WebhookProbeController {
   @Post(':source')
@@ -28,7 +28,8 @@ class WebhookProbeController {
   @AnyQuery()
   @Limited('none')
   @RawAnswer()
-  receive(@Verified() { source, bytes }: VerifiedReceipt): unknown {
+  receive(@Req() { verifiedReceipt }: FastifyRequest): unknown {
+    const { source, bytes } = verifiedReceipt!;
     return {
       fields: Object.keys(source),
       source: source.source,
@@ -94,7 +95,7 @@ const forged = (): Headers => ({
 describe('A webhook receipt', () => {
   const app = useStarted(() => start());
   let directory: jest.SpyInstance;
-  /** Each test sends from an address of its own. */
+  /** Each test has its own address. */
   let address = '';
   let tests = 0;
 

@@ -222,7 +222,7 @@ describe('The webhook sources of two replicas', () => {
     expect(await known(there)).toBeUndefined();
     const body = { source: 'gateway', secret: SECRET };
     expect((await admin.post('/api/webhooks', body)).status).toBe(201);
-    // A name that nobody registered is taken for unknown for a moment.
+    // The other replica reads the sources again within 500 ms.
     await seen(() => known(there), [true, SECRET]);
     for (const [change, expected] of [
       [{ secret: NEW }, [true, NEW, SECRET]],

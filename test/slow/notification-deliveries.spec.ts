@@ -4,7 +4,7 @@ import { jest } from '@jest/globals';
 import { ChannelAttempts } from '../../src/notifications/channel-attempts.js';
 import { DeliveryWork } from '../../src/notifications/delivery.work.js';
 import { Work } from '../../src/platform/work/work.js';
-import { NotificationChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
+import { ChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { TargetRefusedError } from '../../src/platform/net/net.errors.js';
@@ -444,7 +444,7 @@ describe('deliveries of notifications', () => {
   it('leave no work if their channel is deleted during the claim', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     const byIds = jest
-      .spyOn(app.nest.get(NotificationChannelsRepository), 'byIds')
+      .spyOn(app.nest.get(ChannelsRepository), 'byIds')
       .mockResolvedValue(new Map());
     await incident();
     await eventually(() => byIds.mock.calls.length > 0);

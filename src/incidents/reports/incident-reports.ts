@@ -1,6 +1,6 @@
 // SQL: raw_data is read and written as text, so that no digit is lost.
 import { Injectable } from '@nestjs/common';
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -12,17 +12,15 @@ import {
 } from '../../platform/counting/counted-list.sql.js';
 import { newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { IncidentEntity, SEVERITIES, type Severity } from '../incident.js';
+import { SEVERITIES, type Severity } from '../incident.js';
 
 /** A later event about an incident, with different content. */
 @Entity('incident_reports')
-@Index('ix_incident_reports_incident', ['incident_id', 'id'])
 export class IncidentReportEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_reports' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'uuid' })
-  @ForeignKey(() => IncidentEntity, { name: 'fk_incident_reports_incident' })
   readonly incident_id: string;
 
   @Column({ type: 'timestamptz', precision: 3 })

@@ -1,6 +1,6 @@
 // SQL: the insert of many entries is also part of the statement of an action change.
 import { Injectable } from '@nestjs/common';
-import { Check, Column, type DataSource, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, type DataSource, Entity, PrimaryColumn } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import { columnsOf } from '../../platform/database/columns.js';
@@ -15,24 +15,17 @@ import type {
   TimelineEntryDto,
   TimelineSubjectDto,
 } from '../dto/history.dto.js';
-import { IncidentEntity } from '../incident.js';
 import { oneLine } from '../raw-data-text.js';
 
 export type TimelineDetails = TimelineDetailsDto;
 export type TimelineSubject = TimelineSubjectDto;
 
 @Entity('incident_timeline')
-@Check('ck_incident_timeline_subject', `(subject_type is null) = (subject_id is null)`)
-@Index('ix_incident_timeline_incident', ['incident_id', 'id'])
-@Index('ix_incident_timeline_updates_left', ['id'], {
-  where: `event in ('update_of_resolved', 'update_of_judged')`,
-})
 export class IncidentTimelineEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_timeline' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'uuid' })
-  @ForeignKey(() => IncidentEntity, { name: 'fk_incident_timeline_incident' })
   readonly incident_id: string;
 
   @Column({ type: 'timestamptz', precision: 3 })

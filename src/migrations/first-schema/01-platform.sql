@@ -57,7 +57,7 @@ create table work_lanes (
 -- A row has all events of a statement and exists only during it: triggers turn the events into work and deliveries, so
 -- nothing is lost with the row in a crash.
 create unlogged table domain_events (
-  position bigint generated always as identity constraint domain_events_pkey primary key,
+  position bigint generated always as identity constraint pk_domain_events primary key,
   events jsonb not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 

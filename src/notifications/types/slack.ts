@@ -1,21 +1,18 @@
 import { slackText } from '../../connectors/types/slack.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
-import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
+import { defineHook, type Outcome, outcomeOf } from '../channel-type.js';
 import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 /** Limits of Slack: characters of a header, fields of a section. */
 const MAX_HEADER = 150;
 const MAX_FIELDS = 10;
 
-export const slack = defineChannel({
+export const slack = defineHook({
   name: 'slack',
-  audience: 'people',
   description: 'Slack: a message for people into one channel, by an incoming webhook.',
-  config: hookConfig(
-    'The address of an incoming webhook, such as https://hooks.slack.com/services/….',
-  ),
-  send: ({ config, message, ...attempt }) =>
-    postJson({ ...attempt, url: config.webhook_url, body: slackMessage(message) }, readAnswer),
+  hook: 'The address of an incoming webhook, such as https://hooks.slack.com/services/….',
+  bodyOf: slackMessage,
+  read: readAnswer,
 });
 
 /**
@@ -33,8 +30,8 @@ function slackMessage(message: Message): object {
     blocks: [
       header(headline),
       ...sections.flatMap((part) => (part.length > 0 ? [{ type: 'section', fields: part }] : [])),
-      ...(request === undefined ? [] : [{ type: 'section', text: plain(request) }]),
-      ...(url === undefined ? [] : [{ type: 'section', text: link(url) }]),
+      ...(request ? [{ type: 'section', text: plain(request) }] : []),
+      ...(url ? [{ type: 'section', text: link(url) }] : []),
     ],
     unfurl_links: false,
     unfurl_media: false,

@@ -1,19 +1,16 @@
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
-import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
+import { defineHook, type Outcome, outcomeOf } from '../channel-type.js';
 import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 const MAX_FACTS = 12;
 
-export const teams = defineChannel({
+export const teams = defineHook({
   name: 'teams',
-  audience: 'people',
   description:
     'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that accepts webhooks.',
-  config: hookConfig(
-    'The address of a workflow that starts when a Teams webhook request is received.',
-  ),
-  send: ({ config, message, ...attempt }) =>
-    postJson({ ...attempt, url: config.webhook_url, body: teamsMessage(message) }, readAnswer),
+  hook: 'The address of a workflow that starts when a Teams webhook request is received.',
+  bodyOf: teamsMessage,
+  read: readAnswer,
 });
 
 /**

@@ -56,33 +56,15 @@ export function exposureWarning({
   return `HOST is ${host} and TRUST_PROXY is not set, so X-Forwarded-* headers are ignored. Behind a proxy, all callers share one address and its limits, and session cookies are not marked Secure. Set TRUST_PROXY to the addresses of the proxy.`;
 }
 
-const WIDTH = 100;
-
 export function renderEnvExample(): string {
   const lines = [
     '# Every setting, with its default. Copy to .env, or set them in the environment.',
     '# An invalid value stops the start with one line that names the setting.',
   ];
-  let section = '';
   for (const setting of declaredSettings) {
-    if (setting.section !== section) {
-      section = setting.section;
-      lines.push('', `## ${section}`);
-    }
-    lines.push('', ...wrap(setting.description), `${setting.variable}=${setting.parser.example}`);
+    if (setting.heading) lines.push('', `## ${setting.heading}`);
+    const comment = setting.description.replace(/(.{1,98})(?: |$)/g, '# $1\n');
+    lines.push('', `${comment}${setting.variable}=${setting.parser.example}`);
   }
   return `${lines.join('\n')}\n`;
-}
-
-function wrap(description: string): string[] {
-  const lines: string[] = [];
-  let line = '#';
-  for (const word of description.split(' ')) {
-    if (line.length + word.length + 1 > WIDTH) {
-      lines.push(line);
-      line = '#';
-    }
-    line += ` ${word}`;
-  }
-  return [...lines, line];
 }

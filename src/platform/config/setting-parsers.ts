@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { APPROVAL_LEVELS, type ApprovalLevel } from '../access/roles.js';
 import {
   ACTION_TYPES,
@@ -12,58 +13,127 @@ import {
   type ProtectedTargetsSetting,
 } from '../../action-catalogue/protected-targets.js';
 import { shownStart } from '../text.js';
-import { list, type Parser, readSecretKey } from './setting.js';
 import { readIpRange } from '../addresses/ip-address.js';
 import { isPrivateHost } from '../addresses/target-rules.js';
 
-const LEVELS: readonly string[] = APPROVAL_LEVELS;
+/** Parses one environment variable. `read` throws an Error whose message states the expected format. */
+export interface Parser<T> {
+  readonly read: (text: string) => T;
+  /** Value if the variable is unset or empty; `undefined` for an optional variable. */
+  readonly fallback: T;
+  readonly example: string;
+  /** Rejects a value that has only spaces. By default, such a value counts as unset. */
+  readonly refusesBlank?: boolean;
+}
+
+function parser<T>(fallback: T, read: (text: string) => T, example?: string): Parser<T> {
+  return { fallback, read, example: example ?? String(fallback ?? '') };
+}
+
+/** @param hint completes the message "must be …" */
+export function text(fallback: string, pattern = /^/, hint = ''): Parser<string> {
+  return parser(fallback, requireForm(pattern, hint));
+}
+
+export function optionalText(pattern = /^/, hint = ''): Parser<string | undefined> {
+  return parser<string | undefined>(undefined, requireForm(pattern, hint));
+}
+
+function requireForm(pattern: RegExp, hint: string): (value: string) => string {
+  return (value) => {
+    if (pattern.test(value)) return value;
+    throw new Error(`must be ${hint}`);
+  };
+}
+
+export function integer(fallback: number, min: number, max: number): Parser<number> {
+  return number(fallback, min, max, /^-?\d+$/, 'a whole number');
+}
+
+export function share(fallback: number): Parser<number> {
+  return number(fallback, 0, 1, /^[01]?(\.\d+)?$/, 'a number');
+}
+
+function number(fallback: number, min: number, max: number, pattern: RegExp, kind: string) {
+  return parser(fallback, (value) => {
+    const read = Number(value);
+    if (pattern.test(value) && read >= min && read <= max) return read;
+    throw new Error(`must be ${kind} from ${min} to ${max}`);
+  });
+}
+
+/** Rejects other words, so that a typo does not count as false. */
+export function flag(fallback: boolean): Parser<boolean> {
+  return parser(fallback, (value) => {
+    const on = { true: true, on: true, false: false, off: false }[value];
+    if (on === undefined) throw new Error('must be true, false, on or off');
+    return on;
+  });
+}
+
+export function oneOf<const T extends string, F extends T | undefined = undefined>(
+  values: readonly T[],
+  fallback?: F,
+): Parser<T | F> {
+  return parser<T | F>(fallback as F, (value) => {
+    const match = values.find((candidate) => candidate === value);
+    if (match === undefined) throw new Error(`must be one of ${values.join(', ')}`);
+    return match;
+  });
+}
+
+function list<T>(readPart: (part: string) => T): Parser<readonly T[]> {
+  return parser<readonly T[]>([], (value) => {
+    const parts = value.split(',').map((part) => part.trim());
+    return parts.filter((part) => part !== '').map(readPart);
+  });
+}
+
+const KEY_BYTES = 32;
+
+/** Parses a key into a KeyObject, which util.inspect and JSON.stringify do not show. The error omits the value. */
+export function readSecretKey(text: string): KeyObject {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length !== KEY_BYTES || bytes.toString('base64') !== text) {
+    throw new Error(`must be comma-separated base64 keys of ${KEY_BYTES} bytes each`);
+  }
+  return createSecretKey(bytes);
+}
+
+export const secretKeys = list(readSecretKey);
+
+export const networks = list((part) => {
+  if (readIpRange(part)) return part;
+  throw new Error(`must be a list of addresses or CIDRs, but '${part}' is neither`);
+});
 
 export type ApprovalLevelsSetting = Readonly<Partial<Record<ActionTypeName, ApprovalLevel>>>;
 
-export const approvalLevels: Parser<ApprovalLevelsSetting> = {
-  fallback: {},
-  example: '{}',
-  read: (text) => {
-    const given = jsonObject(text);
-    for (const [type, level] of Object.entries(given)) {
-      if (!isActionType(type)) {
-        throw new Error(
-          `must have only action types as keys (${ACTION_TYPES.join(', ')}), but has ${shownStart(type, 100)}`,
-        );
-      }
-      if (typeof level !== 'string' || !LEVELS.includes(level)) {
-        throw new Error(`must set ${type} to one of ${LEVELS.join(', ')}`);
-      }
-    }
-    return Object.freeze(given);
-  },
-};
+export const approvalLevels = jsonObject<ApprovalLevelsSetting>((type, level) => {
+  if (!isActionType(type)) {
+    throw new Error(
+      `must have only action types as keys (${ACTION_TYPES.join(', ')}), but has ${shownStart(type, 100)}`,
+    );
+  }
+  if (!APPROVAL_LEVELS.some((known) => known === level)) {
+    throw new Error(`must set ${type} to one of ${APPROVAL_LEVELS.join(', ')}`);
+  }
+});
 
-export const protectedTargets: Parser<ProtectedTargetsSetting> = {
-  fallback: {},
-  example: '{}',
-  read: (text) => {
-    const given = jsonObject(text);
-    for (const [kind, patterns] of Object.entries(given)) {
-      if (!isProtectedList(kind)) {
-        throw new Error(`must have only the keys ${PROTECTED_LISTS.join(', ')}`);
-      }
-      if (!Array.isArray(patterns) || !patterns.every(isPattern)) {
-        throw new Error(`must set ${kind} to a list of patterns, such as ["dc-*"]`);
-      }
-      for (const pattern of patterns) requireUseful(kind, pattern);
-    }
-    return Object.freeze(given);
-  },
-};
+export const protectedTargets = jsonObject<ProtectedTargetsSetting>((kind, patterns) => {
+  const list = PROTECTED_LISTS.find((known) => known === kind);
+  if (!list) throw new Error(`must have only the keys ${PROTECTED_LISTS.join(', ')}`);
+  if (!Array.isArray(patterns) || !patterns.every(isPattern)) {
+    throw new Error(`must set ${kind} to a list of patterns, such as ["dc-*"]`);
+  }
+  for (const pattern of patterns) requireUseful(list, pattern);
+});
 
 const LONGEST_PATTERN = 200;
 
-const isProtectedList = (word: string): word is ProtectedList =>
-  PROTECTED_LISTS.some((known) => known === word);
-
-const isPattern = (value: unknown): value is string =>
-  typeof value === 'string' && value.trim() !== '';
+function isPattern(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
 
 /** Rejects a pattern that can match nothing: the pattern would protect nothing, and nobody would notice. */
 function requireUseful(list: ProtectedList, pattern: string): void {
@@ -73,17 +143,24 @@ function requireUseful(list: ProtectedList, pattern: string): void {
   throw new Error(`has the pattern ${shown} in ${list}, which can match nothing: ${problem}`);
 }
 
-function jsonObject(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new Error('must be JSON');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error('must be a JSON object');
-  }
-  return value as Record<string, unknown>;
+function jsonObject<T extends object>(check: (key: string, value: unknown) => void): Parser<T> {
+  return parser(
+    {} as T,
+    (text) => {
+      let value: unknown;
+      try {
+        value = JSON.parse(text);
+      } catch {
+        // Rejected below.
+      }
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        throw new Error('must be a JSON object');
+      }
+      for (const [key, item] of Object.entries(value)) check(key, item);
+      return Object.freeze(value) as T;
+    },
+    '{}',
+  );
 }
 
 export const TRIAGE_PROVIDERS = ['anthropic', 'rules', 'none'] as const;
@@ -101,10 +178,8 @@ export function chosenProvider(settings: {
 }
 
 /** The service appends a path. Requests contain the key and incidents, so http is rejected for public hosts. */
-export const modelAddress = (fallback: string): Parser<string> => ({
-  fallback,
-  example: fallback,
-  read: (given) => {
+export function modelAddress(fallback: string): Parser<string> {
+  return parser(fallback, (given) => {
     const url = URL.parse(given);
     if (!url || !/^https?:$/.test(url.protocol) || /[@?#\\\s]/.test(given)) {
       throw new Error('must be an https or http address without a user, query or fragment');
@@ -113,26 +188,5 @@ export const modelAddress = (fallback: string): Parser<string> => ({
       throw new Error('must be an https address; http is allowed only in private networks');
     }
     return given;
-  },
-});
-
-export function share(fallback: number): Parser<number> {
-  return {
-    fallback,
-    example: String(fallback),
-    read: (given) => {
-      const number = Number(given);
-      if (!/^[01]?(\.\d+)?$/.test(given) || number < 0 || number > 1) {
-        throw new Error('must be a number from 0 to 1');
-      }
-      return number;
-    },
-  };
+  });
 }
-
-export const networks = list((part) => {
-  if (readIpRange(part)) return part;
-  throw new Error(`must be a list of addresses or CIDRs, but '${part}' is neither`);
-});
-
-export const secretKeys = list(readSecretKey);

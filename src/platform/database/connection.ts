@@ -47,35 +47,18 @@ function withLibpqMeaning(url: string): string {
   return parsed.toString();
 }
 
-interface ServiceClientConfig extends PoolConfig {
-  /** Called with the outcome of a connection attempt, before the pool gets the outcome. */
-  readonly attempted?: (error: unknown) => void;
-}
-
 /** Message of node-pg after `query_timeout`. */
 const HUNG = 'Query read timeout';
 
 /** Closes its connection if the server hangs (node-pg ends only the query) or became a read-only standby. */
 export class ServiceClient extends Client {
-  private readonly attempted: ServiceClientConfig['attempted'];
   private latest: Promise<unknown> = Promise.resolve();
   private underWay = 0;
 
-  constructor(config?: ServiceClientConfig) {
+  constructor(config?: PoolConfig) {
     super(config);
-    this.attempted = config?.attempted;
     // A connection that breaks while the pool hands it out has no other listener, and the event would end the process.
     this.on('error', () => undefined);
-  }
-
-  override connect(): Promise<Client>;
-  override connect(callback: (error: Error) => void): void;
-  override connect(callback?: (error: Error) => void): Promise<Client> | void {
-    if (!callback) return super.connect();
-    super.connect((error: Error) => {
-      this.attempted?.(error);
-      callback(error);
-    });
   }
 
   override query = ((...args: unknown[]): unknown => {

@@ -3,15 +3,13 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import type { QueryResultRow } from 'pg';
+import { Pool, type QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
-import { ServicePool } from './data-source.js';
 import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 import { type Statement, Statements } from './statements.js';
 import { type Participant, Transactions, type Tx } from './transactions.js';
 
 const CONNECTIONS = 3;
-const FULL_FOR_MS = 1_000;
 
 /**
  * Connections for two tasks that must never wait for other work: changing the kill switch and authenticating that
@@ -19,8 +17,7 @@ const FULL_FOR_MS = 1_000;
  */
 @Injectable()
 export class ReservedConnections implements OnApplicationBootstrap, OnApplicationShutdown {
-  private opened?: { readonly pool: ServicePool; readonly dataSource: DataSource };
-  private fullUntil = -Infinity;
+  private opened?: { readonly pool: Pool; readonly dataSource: DataSource };
 
   constructor(private readonly shared: DataSource) {}
 
@@ -48,13 +45,11 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
   }
 
   private async onEither<T>(use: (one: DataSource) => Promise<T>): Promise<T> {
-    if (performance.now() < this.fullUntil) return await use(this.shared);
     try {
       return await use(this.open().dataSource);
     } catch (error) {
       // PostgreSQL refuses only new connections, so nothing has been executed.
       if (sqlStateOf(error) !== SQLSTATE.tooManyConnections) throw error;
-      this.fullUntil = performance.now() + FULL_FOR_MS;
       return await use(this.shared);
     }
   }
@@ -64,7 +59,7 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
     if (this.opened) return this.opened;
     const { options, driver } = this.shared;
     const { extra } = options as { extra?: object };
-    const pool = new ServicePool({ ...extra, max: CONNECTIONS, idleTimeoutMillis: 0 });
+    const pool = new Pool({ ...extra, max: CONNECTIONS, idleTimeoutMillis: 0 });
     pool.on('error', () => undefined);
     const own = { driver: { value: Object.create(driver, { master: { value: pool } }) as object } };
     this.opened = { pool, dataSource: Object.create(this.shared, own) as DataSource };

@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import { createHash, hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Column, type DataSource, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, type DataSource, Entity, PrimaryColumn } from 'typeorm';
 import { type Statement, Statements } from '../database/statements.js';
 import { afterCommit, type Participant, type Tx } from '../database/transactions.js';
 import { AppError } from '../errors/app-error.js';
@@ -54,12 +54,11 @@ declare module 'fastify' {
 }
 
 @Entity('idempotency_keys')
-@Index('ix_idempotency_keys_kept_at', ['kept_at'])
 export class IdempotencyKeyEntity {
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_idempotency_keys' })
+  @PrimaryColumn({ type: 'text' })
   readonly principal: string;
 
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_idempotency_keys' })
+  @PrimaryColumn({ type: 'text' })
   readonly key: string;
 
   @Column({ type: 'bytea' })

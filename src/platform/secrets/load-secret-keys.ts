@@ -2,7 +2,7 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SettingError } from '../config/load-settings.js';
-import { readSecretKey } from '../config/setting.js';
+import { readSecretKey } from '../config/setting-parsers.js';
 import { syncFolder } from '../files.js';
 import type { Settings } from '../config/settings.js';
 import { SecretKeys } from './secret-box.js';

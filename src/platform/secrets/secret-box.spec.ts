@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { loadSettings, SettingError } from '../config/load-settings.js';
-import { readSecretKey } from '../config/setting.js';
+import { readSecretKey } from '../config/setting-parsers.js';
 import { SecretBox, SecretKeys } from './secret-box.js';
 import { UnknownSecretKeyError, UnreadableSecretError } from './secrets.errors.js';
 

@@ -13,7 +13,7 @@ import { RetiredKeyError, WrongKeyError } from './secrets.errors.js';
 
 @Entity('secret_keys')
 export class SecretKeyEntity {
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_secret_keys' })
+  @PrimaryColumn({ type: 'text' })
   readonly id: string;
 
   @Column({ type: 'bytea', nullable: true })

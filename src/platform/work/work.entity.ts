@@ -1,18 +1,11 @@
-import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /** Work that waits or is claimed. Work that ends is removed; dead work stays for operators. */
 @Entity('work')
-@Unique('uq_work_kind_ref', ['kind', 'ref'])
-@Index('ix_work_ready', ['lane', 'urgency', 'due_at', 'id'], { where: 'ready' })
-@Index('ix_work_lapsed', ['lane', 'due_at', 'id'], { where: 'ready and worker is not null' })
-@Index('ix_work_due', ['due_at'], { where: 'not ready and died_at is null' })
-@Index('ix_work_line', ['kind', 'line', 'id'], { where: 'line is not null and died_at is null' })
-@Index('ix_work_dead', ['died_at', 'dead_id'], { where: 'died_at is not null' })
 export class WorkEntity {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
     generatedIdentity: 'ALWAYS',
-    primaryKeyConstraintName: 'pk_work',
   })
   readonly id: string;
 
@@ -82,7 +75,7 @@ export class WorkEntity {
 /** A lane that receives domain events as work, has its own number of places, or is paused. */
 @Entity('work_lanes')
 export class WorkLaneEntity {
-  @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'pk_work_lanes' })
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   readonly lane: string;
 
   @Column({ type: 'text', array: true, default: [] })
@@ -114,7 +107,6 @@ export class DomainEventEntity {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
     generatedIdentity: 'ALWAYS',
-    primaryKeyConstraintName: 'domain_events_pkey',
   })
   readonly position: string;
 

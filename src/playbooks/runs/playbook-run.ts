@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Action } from '../../actions/action.js';
 import type { Incident } from '../../incidents/incident.js';
 import { columnsOf } from '../../platform/database/columns.js';
@@ -31,29 +31,8 @@ type ReachedStatus = Exclude<StepStatus, 'pending'>;
 export type IncidentAtStart = Omit<Incident, 'raw_data'>;
 
 @Entity('playbook_runs')
-@ForeignKey('playbook_versions', ['playbook_id', 'playbook_version'], ['playbook_id', 'version'], {
-  name: 'fk_playbook_runs_version',
-})
-@Check(
-  'ck_playbook_runs_status',
-  `status in ('running', 'waiting_approval', 'completed', 'failed', 'cancelled')`,
-)
-@Check(
-  'ck_playbook_runs_ended',
-  `(completed_at is not null) = (status in ('completed', 'failed', 'cancelled'))`,
-)
-@Index('ix_playbook_runs_playbook', ['playbook_id', 'id'])
-@Index('ix_playbook_runs_playbook_status', ['playbook_id', 'status', 'id'])
-@Index('ix_playbook_runs_incident', ['incident_id', 'id'], { where: 'incident_id is not null' })
-@Index('ix_playbook_runs_starts', ['playbook_id', 'starts_at'], { where: 'starts_at is not null' })
-@Index('ix_playbook_runs_status', ['status', 'id'])
-@Index(
-  'uq_playbook_runs_automatic',
-  ['incident_id', 'playbook_id', 'playbook_version', 'classification'],
-  { unique: true, where: 'automatic and not void' },
-)
 export class PlaybookRunEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_runs' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'uuid' })
@@ -66,7 +45,6 @@ export class PlaybookRunEntity {
   readonly playbook_name: string;
 
   @Column({ type: 'uuid', nullable: true })
-  @ForeignKey('incidents', { name: 'fk_playbook_runs_incident' })
   readonly incident_id: string | null;
 
   @Column({ type: 'text', collation: 'C' })
@@ -118,26 +96,11 @@ export class PlaybookRunEntity {
 }
 
 @Entity('playbook_run_steps')
-@Check(
-  'ck_playbook_run_steps_status',
-  `status in ('running', 'waiting_approval', 'completed', 'failed', 'skipped', 'cancelled')`,
-)
-@Check(
-  'ck_playbook_run_steps_ended',
-  `(completed_at is null) = (status in ('running', 'waiting_approval'))`,
-)
-@Check('ck_playbook_run_steps_action', `action_id is not null or status in ('failed', 'skipped')`)
-@Index('ix_playbook_run_steps_action', ['action_id'])
-@Index('ix_playbook_run_steps_failed', ['completed_at'], {
-  where: `status = 'failed' and action_id is null`,
-})
-@Index('ix_playbook_run_steps_open', ['run_id'], { where: 'completed_at is null' })
 export class PlaybookRunStepEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_run_steps' })
-  @ForeignKey(() => PlaybookRunEntity, { name: 'fk_playbook_run_steps_run' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly run_id: string;
 
-  @PrimaryColumn({ type: 'integer', primaryKeyConstraintName: 'pk_playbook_run_steps' })
+  @PrimaryColumn({ type: 'integer' })
   readonly position: number;
 
   @Column({ type: 'text', collation: 'C' })
@@ -148,7 +111,6 @@ export class PlaybookRunStepEntity {
 
   /** Steps of several runs may wait for one action. */
   @Column({ type: 'uuid', nullable: true })
-  @ForeignKey('actions', { name: 'fk_playbook_run_steps_action' })
   readonly action_id: string | null;
 
   @Column({ type: 'text', nullable: true })

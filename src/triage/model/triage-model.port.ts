@@ -22,7 +22,6 @@ export interface Asked {
 
 /** Counts the tokens of an attempt during the attempt, because an interrupted attempt also costs tokens. */
 export class TokenMeter {
-  /** Undefined if the attempt ended before a question. */
   asked: Asked | undefined;
   tokens: TokenUse = NO_TOKENS;
 
@@ -144,7 +143,6 @@ export abstract class TriageModel {
   abstract readonly asksOutside: boolean;
   readonly unusable: ModelUnavailableError | undefined = undefined;
 
-  /** Throws ModelUnavailableError, errors of the gate, and the reason of the signal. */
   abstract judge(given: TriageCase, judging: Judging): Promise<Judgement>;
 }
 

@@ -86,10 +86,8 @@ const BY_TYPE: ReadonlyMap<string, string> = new Map([
   ['account_takeover', SUSPICIOUS_LOGIN_GUIDANCE],
 ]);
 
-/** Guidance of all types, for the hash of the prompts. */
 export const GUIDANCE_BY_TYPE: readonly unknown[] = [...BY_TYPE, GENERIC_GUIDANCE];
 
-/** Returns the guidance for incidents of a type. */
 export function guidanceFor(incidentType: string): string {
   return BY_TYPE.get(incidentType) ?? GENERIC_GUIDANCE;
 }

@@ -6,17 +6,12 @@ import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { shownName } from '../../platform/text.js';
 import { traced } from '../../platform/tracing/tracing.js';
+import { isObject } from '../../targets/target-config.js';
 import type { PlaybookEntity } from '../../playbooks/playbook.js';
 import { PlaybooksService } from '../../playbooks/playbooks.service.js';
 import { indicatorsInPieces } from '../evidence/indicators.js';
 import { checkedVerdict } from '../evidence/verdict-check.js';
-import {
-  type Judging,
-  type RunVerdict,
-  type ToolCall,
-  TriageModel,
-} from '../model/triage-model.port.js';
-import { storedJson, upTo } from '../records/stored-json.js';
+import { type Judging, type RunVerdict, TriageModel } from '../model/triage-model.port.js';
 import { TriageTools } from '../tools/triage-tools.js';
 import { noPersonAsked, REPORT, type TriageRun, type TriageRunEntity } from '../triage-run.js';
 import {
@@ -44,9 +39,6 @@ export type JudgedRun = Pick<
   'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook'
 >;
 
-const MOST_BYTES = 128 * 1024;
-const MOST_CHARACTERS_OF_ONE = 16_000;
-
 @Injectable()
 export class TriageJudging {
   private readonly turns = new LoopTurns();
@@ -59,7 +51,6 @@ export class TriageJudging {
     private readonly model: TriageModel,
   ) {}
 
-  /** Returns the cases of runs by incident, without deleted incidents. */
   async read(runs: readonly JudgedRun[], tx?: Tx): Promise<ReadonlyMap<string, Case>> {
     const ids = runs.map(({ incident_id }) => incident_id);
     const incidents = await this.incidents.findAll(ids, tx);
@@ -99,7 +90,7 @@ export class TriageJudging {
       const needless = whyNotApplied(incident, run);
       if (needless) throw new RunOver(NOT_NEEDED[needless]);
     }
-    const rawData = await this.turns.runInPieces(withReports(incident, reports));
+    const rawData = await this.turns.run(() => withReports(incident, reports));
     const { fields } = incident;
     const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, fields));
     const question = { runId: run.id, incident, indicators, gate: asking.gate };
@@ -108,18 +99,17 @@ export class TriageJudging {
       ...{ ...incident, rawData, indicators },
       guidance: playbook?.definition.instructions,
     };
-    const { verdict, points, ...answer } = await this.model.judge(given, { ...asking, tools });
-    // Checks evidence against the stored part of a response, so that readers find the evidence there.
-    const tool_calls = storedRecords(answer.tool_calls);
-    const answers = tool_calls.filter(isEvidence).map(({ id, output }) => [id, output] as const);
-    const sources = new Map([...answers, ...Object.entries({ raw_data: rawData, fields })]);
+    const { verdict, ...answer } = await this.model.judge(given, { ...asking, tools });
+    const sources = new Map<string, unknown>(Object.entries({ raw_data: rawData, fields }));
+    // The service itself writes the errors of failed questions.
+    for (const { id, output, failed } of answer.tool_calls) if (!failed) sources.set(id, output);
     const checked = checkedVerdict(verdict, sources);
+    const { recommended_actions } = checked;
     return {
       columns: {
-        ...{ model: answer.model, prompt_hash: answer.prompt_hash, tool_calls },
-        points: points && storedRecords(points),
+        ...answer,
+        recommended_actions,
         verdict: withEvidenceOf(checked.verdict, reports),
-        recommended_actions: checked.recommended_actions,
       },
       notes: [...(run.playbook && !playbook ? [missingNote(run.playbook)] : []), ...checked.notes],
       reportedAt,
@@ -131,37 +121,18 @@ function missingNote(playbook: string): string {
   return `There is no enabled playbook ${JSON.stringify(shownName(playbook))}: nothing guided the model.`;
 }
 
-function storedRecords<T>(records: readonly T[]): T[] {
-  return upTo(
-    MOST_BYTES,
-    records.map((one) => storedJson(one, MOST_CHARACTERS_OF_ONE)),
-  );
-}
-
-/** Excludes failed questions, because the service itself writes their errors. */
-function isEvidence({ id, failed }: ToolCall): boolean {
-  return /^t\d{1,2}$/.test(id) && !failed;
-}
-
 const LATEST = 'latest_report';
 const EARLIER = 'earlier_reports';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** Combines the first event with its reports. The newest report replaces values of the first event, unless the first is worse. */
-function* withReports(
-  { raw_data, severity }: Pick<Incident, 'raw_data' | 'severity'>,
-  reports: readonly JudgedReport[],
-): Generator<void, JsonRecord> {
-  const events: JsonRecord[] = [];
-  for (const text of [raw_data, ...reports.map((report) => report.raw_data)]) {
-    events.push(JSON.parse(text) as JsonRecord);
-    yield;
-  }
+function withReports(incident: Incident, reports: readonly JudgedReport[]): JsonRecord {
+  const events = [incident, ...reports].map((one) => JSON.parse(one.raw_data) as JsonRecord);
   const [first, latest, ...earlier] = events;
   if (!latest) return first!;
   // The incident has the severity of its worst event. If no report has this severity, the first event has it.
-  const isFirstWorst = reports.every((one) => severityRises(one.severity, severity));
+  const isFirstWorst = reports.every((one) => severityRises(one.severity, incident.severity));
   return {
     ...(isFirstWorst ? first : withoutOutdated(first!, latest)),
     [LATEST]: latest,
@@ -185,12 +156,8 @@ function withEvidenceOf(verdict: RunVerdict, reports: readonly JudgedReport[]): 
 function withoutOutdated(first: JsonRecord, latest: JsonRecord): JsonRecord {
   const kept = Object.entries(first).flatMap(([key, value]) => {
     const later = Object.hasOwn(latest, key) ? latest[key] : value;
-    if (isRecord(value) && isRecord(later)) return [[key, withoutOutdated(value, later)]];
+    if (isObject(value) && isObject(later)) return [[key, withoutOutdated(value, later)]];
     return value === later || Array.isArray(value) ? [[key, value]] : [];
   });
   return Object.fromEntries(kept) as JsonRecord;
-}
-
-function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 export const WEBHOOK_EVENT_STATUSES = [
   'queued',
@@ -11,9 +11,8 @@ export type WebhookEventStatus = (typeof WEBHOOK_EVENT_STATUSES)[number];
 
 export const UNSETTLED = ['queued', 'failed'] as const satisfies readonly WebhookEventStatus[];
 
-/** Progress of a large body that is settled in parts. Stored by the transaction of each part. */
+/** Progress of a large body that is settled in parts. */
 export interface SettlingProgress {
-  /** Number of settled events, counted from the start of the body. */
   readonly done: number;
   /** Size of the next part. It is halved after a failure, until one event is left. */
   readonly most: number;
@@ -25,21 +24,9 @@ export interface SettlingProgress {
   readonly failures: number;
 }
 
-/** One receipt. Queries must select the body explicitly. */
 @Entity('webhook_events')
-@Check(
-  'ck_webhook_events_status',
-  `status in ('queued', 'processed', 'duplicate', 'updated', 'failed')`,
-)
-@Index('ix_webhook_events_status', ['status', 'id'])
-@Index('ix_webhook_events_source_status', ['source', 'status', 'id'])
-@Index('ix_webhook_events_failed', ['source', 'processed_at'], { where: `status = 'failed'` })
-@Index('uq_webhook_events_unsettled', ['source', 'body_hash'], {
-  unique: true,
-  where: `status in ('queued', 'failed')`,
-})
 export class WebhookEventEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_webhook_events' })
+  @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'text', collation: 'C' })
@@ -55,11 +42,9 @@ export class WebhookEventEntity {
   @Column({ type: 'bytea' })
   readonly body_hash: Buffer;
 
-  /** Incidents that the receipt created or updated, or that the first receipt of a duplicate created. */
   @Column({ type: 'uuid', array: true, default: [] })
   readonly incident_ids: readonly string[];
 
-  /** Receipt with the same bytes, or the first receipt of the event. */
   @Column({ type: 'uuid', nullable: true })
   readonly duplicate_of: string | null;
 
@@ -86,18 +71,13 @@ export interface ListedEvent extends Omit<WebhookEventEntity, (typeof NOT_LISTED
   readonly incident_count?: number;
 }
 
-/** Key and contents of a received event, to identify repetitions. */
 @Entity('webhook_seen_events')
 export class WebhookSeenEventEntity {
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_webhook_seen_events',
-  })
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   readonly source: string;
 
   /** SHA-256 of the event id of the sender. */
-  @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'pk_webhook_seen_events' })
+  @PrimaryColumn({ type: 'bytea' })
   readonly event_key: Buffer;
 
   /** SHA-256 of each content of the event, beginning with the first content. */

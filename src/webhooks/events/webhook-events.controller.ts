@@ -30,33 +30,16 @@ export class WebhookEventsController {
   ) {}
 
   @Get()
-  @Operation(
-    'listWebhookEvents',
-    'List webhook events',
-    'All deliveries with a valid signature, newest first. Failed deliveries: `?status=failed`.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'The matching events, with their exact number.',
-    type: WebhookEventSummaryDto,
-    list: true,
-  })
+  @Operation('listWebhookEvents', 'List webhook events', 'Deliveries with a valid signature.')
+  @ApiAnswer({ status: 200, description: 'The events.', type: WebhookEventSummaryDto, list: true })
   async list(@Query() query: WebhookEventQueryDto): Promise<ListAnswer<WebhookEventSummaryDto>> {
     const page = await this.events.list(query);
     return ListAnswer.of(page, query, shownSummary);
   }
 
   @Get(':id')
-  @Operation(
-    'getWebhookEvent',
-    'Read a webhook event',
-    'With the exact body, and the reason if it could not be read.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'The event with its body.',
-    type: WebhookEventDto,
-  })
+  @Operation('getWebhookEvent', 'Read a webhook event', 'With the exact body.')
+  @ApiAnswer({ status: 200, description: 'The event with its body.', type: WebhookEventDto })
   async get(@Param('id') id: string): Promise<WebhookEventDto> {
     return shownEvent(await this.events.get(id));
   }
@@ -67,18 +50,16 @@ export class WebhookEventsController {
   @Operation(
     'replayWebhookEvent',
     'Replay a failed webhook event',
-    'Uses the current settings of the source, for example after a change of its format or mapping.',
+    'Uses the current settings of the source.',
   )
   @ApiAnswer({
     status: 200,
     description:
-      'The event after the replay. Its status is `failed` if it still cannot be read or stored. It is `queued` if it has more than 1 000 events, or if it was not stored: a worker then settles its events one by one, and `error` names those that failed.',
+      'The event after the replay. `failed`: it still cannot be read. `queued`: it has more than 1 000 events, or could not be stored, and a worker settles its events.',
     type: WebhookEventDto,
   })
   @ApiErrors('invalid_state')
-  @ApiErrorMeanings({
-    invalid_state: 'The event is not failed, as `details.status` shows. It may have been replayed.',
-  })
+  @ApiErrorMeanings({ invalid_state: 'The event is not failed, as `details.status` shows.' })
   async replay(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,

@@ -42,9 +42,7 @@ export class WebhookEventQueryDto extends PageQueryDto {
 }
 
 export class WebhookEventSummaryDto {
-  @Id('WebhookEventId', {
-    description: 'Also the `queue_id` in the response to a queued delivery.',
-  })
+  @Id('WebhookEventId', { description: 'Also the `queue_id` of a queued delivery.' })
   readonly id: string;
 
   @Text({ example: 'email-gateway' })
@@ -59,8 +57,7 @@ export class WebhookEventSummaryDto {
 
   @Id('IncidentId', {
     optional: true,
-    description:
-      'Incident that the event created or updated, or incident of the event that it repeats. The first of several.',
+    description: 'First incident that the event, or the event that it repeats, created or updated.',
     example: undefined,
   })
   readonly incident_id?: string;
@@ -68,25 +65,16 @@ export class WebhookEventSummaryDto {
   @Texts({
     optional: true,
     description: 'All incidents, if there are several. A list shows the first 100.',
-    contract: {
-      type: 'array',
-      items: { title: 'IncidentId', type: 'string', format: 'uuid' },
-    },
+    contract: { type: 'array', items: { title: 'IncidentId', type: 'string', format: 'uuid' } },
   })
   readonly incident_ids?: readonly string[];
 
-  @WholeNumber({
-    optional: true,
-    min: 2,
-    description: 'Number of all incidents, if there are several.',
-    example: 2,
-  })
+  @WholeNumber({ optional: true, min: 2, description: 'Number of all incidents.', example: 2 })
   readonly incident_count?: number;
 
   @Id('WebhookEventId', {
     optional: true,
-    description:
-      'Event that this event repeats: the event with the same bytes, otherwise the first event with the same id.',
+    description: 'Event with the same bytes, otherwise the first event with the same id.',
     example: undefined,
   })
   readonly duplicate_of?: string;
@@ -100,24 +88,17 @@ export class WebhookEventSummaryDto {
   @Instant({ example: TIME })
   readonly received_at: Date;
 
-  @Instant({
-    optional: true,
-    description: 'Time of the current status. Absent while the event is queued.',
-  })
+  @Instant({ optional: true, description: 'Absent while the event is queued.' })
   readonly processed_at?: Date;
 }
 
 export class WebhookEventDto extends WebhookEventSummaryDto {
-  @Text({
-    optional: true,
-    description:
-      'Exact body. Absent in a duplicate if the event that it repeats has the same bytes.',
-  })
+  @Text({ optional: true, description: 'Absent if `duplicate_of` has the same bytes.' })
   readonly body?: string;
 
   @Choice('WebhookBodyEncoding', BODY_ENCODINGS, {
     optional: true,
-    description: 'Encoding of `body`: base64 if the bytes are not UTF-8.',
+    description: 'base64 if the bytes of the body are not UTF-8.',
   })
   readonly body_encoding?: (typeof BODY_ENCODINGS)[number];
 }

@@ -1,13 +1,18 @@
-// SQL: a list is one statement with its exact total.
+// SQL: a list is one statement with its exact total, whose text PostgreSQL must be able to plan as index ranges.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
 import { DataSource, type EntityManager } from 'typeorm';
-import { countedList } from '../../platform/counting/counted-list.js';
 import {
-  BY_ID,
+  byId,
+  choiceOf,
   countOf,
+  type Direction,
+  isChosen,
+  listStatement,
   pageOf,
+  StatementValues,
+  where,
   type WithTotal,
 } from '../../platform/counting/counted-list.sql.js';
 import { columnsOf } from '../../platform/database/columns.js';
@@ -17,7 +22,7 @@ import { HealthComponents } from '../../platform/health-components.js';
 import { isUuid } from '../../platform/ids.js';
 import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
-import { type Page, sortsOf } from '../../platform/paging/page.js';
+import type { Page } from '../../platform/paging/page.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import { RECEIPT_REFUSALS } from '../receipt/receipt.js';
 import {
@@ -32,22 +37,53 @@ import type { WebhookEventQueryDto } from './webhook-events.dto.js';
 /** Maximum number of incident ids of an event in a list. A body may have 80 000 events. */
 const MOST_LISTED_IDS = 100;
 
-export const eventList = countedList({
-  table: 'webhook_events',
-  columns: [
-    ...columnsOf(WebhookEventEntity, [...NOT_LISTED, 'incident_ids']),
-    `incident_ids[:${MOST_LISTED_IDS}] as incident_ids`,
-    'cardinality(incident_ids) as incident_count',
-  ].join(', '),
-  counts: 'webhook_event',
-  counted: {
-    source: { filter: 'source', type: 'text' },
-    status: { filter: 'status', type: 'text', all: WEBHOOK_EVENT_STATUSES },
-  },
-  indexes: [['source', 'status'], ['status']],
-  filters: {},
-  sorts: { created_at: BY_ID },
-});
+const COLUMNS = [
+  ...columnsOf(WebhookEventEntity, [...NOT_LISTED, 'incident_ids']),
+  `incident_ids[:${MOST_LISTED_IDS}] as incident_ids`,
+  'cardinality(incident_ids) as incident_count',
+].join(', ');
+
+/** One statement for a page and the exact total: see listStatement. A page past the end reads no events. */
+export function listQuery({ page, per_page, sort, ...filter }: WebhookEventQueryDto) {
+  const values = new StatementValues();
+  const source = choiceOf(filter.source, 'text', values);
+  const status = choiceOf(filter.status, 'text', values, WEBHOOK_EVENT_STATUSES.length);
+  const chosen = Object.entries({ source, status }).flatMap(([column, choice]) =>
+    choice ? [isChosen(column, choice)] : [],
+  );
+  const direction = sort === 'created_at' ? 'asc' : 'desc';
+  const offset = (page - 1) * per_page;
+  const skipped = values.add(offset, 'bigint');
+  const each = status?.each ?? WEBHOOK_EVENT_STATUSES.map((value) => `'${value}'`);
+  const bySource = source?.each.flatMap((value) =>
+    each.map((one) => ({ source: value, status: one })),
+  );
+  const ranges = bySource ?? (status ? each.map((one) => ({ status: one })) : [{}]);
+  const candidates = ranges.map((range) => firstIdsOf(range, direction, offset + per_page));
+  const text = listStatement({
+    total: countOf('webhook_event', chosen),
+    ids: `
+    select id from (${candidates.join(' union all ')}) as candidate
+     where (select total from total) > ${skipped}
+     order by id ${direction} offset ${skipped} limit ${per_page}`,
+    columns: COLUMNS,
+    table: 'webhook_events',
+    order: byId(direction),
+  });
+  return { text, values: values.all };
+}
+
+/**
+ * Selects the first ids of a section of an index. `order by` names all columns of the index, and the condition is `between`, so that
+ * PostgreSQL cannot scan the primary key for events that it estimates to be frequent.
+ */
+function firstIdsOf(range: object, direction: Direction, bound: number): string {
+  const columns = Object.entries(range).map(
+    ([name, value]) => `${name} between ${value} and ${value}`,
+  );
+  const order = [...Object.keys(range), 'id'].map((name) => `${name} ${direction}`);
+  return `(select id from webhook_events${where(columns)} order by ${order.join(', ')} limit ${bound})`;
+}
 
 const COUNT_UNSETTLED: Statement = {
   name: 'webhook_events_count_unsettled',
@@ -62,9 +98,9 @@ export class WebhookEvents {
     private readonly statements: Statements,
   ) {}
 
-  async list({ sort, ...request }: WebhookEventQueryDto): Promise<Page<ListedEvent>> {
-    const { statement, values } = eventList({ ...request, sort: sortsOf([sort]) });
-    const rows = await this.statements.rows<ListedEvent & WithTotal>(statement, values);
+  async list(request: WebhookEventQueryDto): Promise<Page<ListedEvent>> {
+    const { text, values } = listQuery(request);
+    const rows = await this.statements.rows<ListedEvent & WithTotal>({ name: '', text }, values);
     return pageOf(rows, (row) => row);
   }
 

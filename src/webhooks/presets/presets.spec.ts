@@ -6,25 +6,23 @@ import { isList, isObject, type Json } from '../reading/event-json.js';
 import { alertReader, eventsOf, isTold, resolve } from '../reading/mapping.js';
 import { type Alert, severityOf, typeOf } from '../reading/words.js';
 import type { Mapping } from '../sources/webhook-source.entity.js';
-import { PRESETS, presetNamed } from './presets.js';
+import { PRESETS, presetNamed } from '../reading/formats.js';
 
 const FIXTURES = join(__dirname, '../../../test/fixtures/webhooks/presets');
 
-/** What stands in `<sample>.expected.json`, once for each event of `<sample>.json`. */
+/** Item of `<sample>.expected.json`, for an event of `<sample>.json`. */
 interface Expected {
-  /** The pointer to the event in the body. */
+  /** Pointer to the event in the body. */
   readonly at: string;
   readonly title: string;
   readonly eventId: string;
-  /** The sample with the same event, which this one repeats or updates. */
+  /** Sample that this sample repeats or updates. */
   readonly repeats?: string;
-  /** The severity in the tool's words. Not every tool has one. */
+  /** Severity in the words of the tool. */
   readonly severity?: string;
-  /** What the preset makes of it; without a severity that is medium. */
+  /** Severity of the incident. Default: medium. */
   readonly level?: string;
-  /** The tool's words for its type. */
   readonly words?: readonly string[];
-  /** What the preset makes of them. */
   readonly incidentType: string;
   readonly lift: Readonly<Record<string, Json>>;
 }
@@ -169,7 +167,7 @@ function nested(levels: number): Json {
   return JSON.parse(`${'[{"a":'.repeat(levels)}1${'}]'.repeat(levels)}`) as Json;
 }
 
-/** The value, once for each place in it, with something wrong in that place. */
+/** Yields copies of the value, each with another part replaced by `wrong`. */
 function* spoilt(value: Json, wrong: Json): Generator<Json> {
   yield wrong;
   if (isList(value)) {
@@ -181,7 +179,7 @@ function* spoilt(value: Json, wrong: Json): Generator<Json> {
   }
 }
 
-/** Nothing, or alerts whose parts are texts that are not blank. */
+/** Expects no alerts, or alerts with texts that are not blank. */
 function expectSane(read: ReturnType<typeof readByMapping>): void {
   if (read === undefined) return;
   for (const { title, eventId, severity, lift } of read) {

@@ -6,7 +6,7 @@ import { isExactNumber, type Json, readEventJson } from './event-json.js';
 const read = (text: string): Json => readEventJson(Buffer.from(text));
 const written = (text: string): string => JSON.stringify(read(text));
 const nested = (depth: number, inner = '') => '['.repeat(depth) + inner + ']'.repeat(depth);
-/** Makes the text one that JSON.parse alone does not read well. */
+/** Adds a number that JSON.parse would change. */
 const withOddity = (text: string): string => `[${text},-0]`;
 
 describe('the JSON of an event', () => {
@@ -147,7 +147,7 @@ describe('the JSON of an event', () => {
     expect(written(text).isWellFormed()).toBe(true);
   });
 
-  it('has no unstorable characters, whatever is escaped', () => {
+  it('has no unstorable characters for any escapes', () => {
     const unit = fc.nat(0xffff).map((code) => `\\u${code.toString(16).padStart(4, '0')}`);
     const odd = fc.constantFrom('\\u0000', '\\ud800', '\\udfff', '\\\\', '\\"', '\\u005f');
     const text = fc.array(fc.oneof(unit, odd)).map((units) => `"${units.join('')}"`);

@@ -2,7 +2,6 @@ import { MOST_RAW_DATA_LEVELS } from '../../incidents/raw-data-rules.js';
 import { AppError } from '../../platform/errors/app-error.js';
 import { isExact } from '../../platform/http/strict-json.js';
 
-/** JSON value. A number that JavaScript would change keeps its digits. */
 export type Json = string | number | boolean | null | ExactNumber | JsonObject | readonly Json[];
 export interface JsonObject {
   readonly [key: string]: Json;
@@ -26,12 +25,11 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Lists of events may have gaps: null and empty objects. */
+/** False for gaps in a list of events. */
 export function saysSomething(member: Json): boolean {
   return typeof member !== 'object' || (member !== null && Object.keys(member).length > 0);
 }
 
-/** Returns text that is not blank, or the digits of a number. */
 export function textOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value.trim() || undefined;
   if (typeof value === 'number') return String(value);
@@ -79,7 +77,6 @@ const storablePart: Reviver = (_, part, { source }) => {
   return Object.fromEntries(Object.entries(part).map(([key, member]) => [storable(key), member]));
 };
 
-/** Makes NUL and halves of surrogate pairs visible. */
 function storable(text: string): string {
   return text.replace(
     /[\0\p{Cs}]/gu,

@@ -22,7 +22,6 @@ const samples = NAMES.flatMap((format) =>
 );
 type Sample = (typeof samples)[number];
 
-/** The only event of a body, with its incident. */
 function readOne(format: keyof typeof FORMATS, event: Json) {
   const events = openBody({ source: 'tool', format }, event).read();
   if (isUnfit(events)) throw new Error(events);
@@ -69,7 +68,7 @@ describe('formats', () => {
   });
 });
 
-/** Events of other tools, which have a field or two in common with ours. */
+/** Events of other tools that share some fields with a format. */
 const STRANGERS: readonly (readonly [string, Json])[] = [
   ['a Suricata line', { event_type: 'alert', timestamp: 't', alert: { severity: 1 } }],
   ['an event with a type and its own data', { event_type: 'user.created', data: { id: 1 } }],
@@ -122,7 +121,7 @@ const WRONG: readonly Json[] = [
   JSON.parse('{"__proto__": {"title": "t"}, "constructor": 1, "length": 5}') as Json,
 ];
 
-/** Each value of the event in turn, and the event itself, replaced. */
+/** Yields copies of the event, each with another part replaced. */
 function* replaced(value: Json, by: Json): Generator<Json> {
   yield by;
   if (Array.isArray(value)) {
@@ -239,7 +238,7 @@ describe('an event of the format email_alert', () => {
 
   it.each([
     ['without data', { data: null }],
-    ['when data tells nothing of a mail', { data: { user: 'alice' } }],
+    ['if data has no field of a mail', { data: { user: 'alice' } }],
     ['without category, entityType and creationTime', { category: null }],
   ])('is not recognised %s', (_, over) => {
     const event = { eventType: 'Alert', category: 'x', data: { subject: 's' }, ...over } as Json;

@@ -4,12 +4,14 @@ import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import type {
   EventFormatName,
+  Preset,
   JoinedPointers,
   Mapping,
   SeverityMapping,
 } from '../sources/webhook-source.entity.js';
 import { type Json, textOf } from './event-json.js';
 import { alertReader, resolve, textsAt, waysOf } from './mapping.js';
+import { readingProblems } from './reading-problems.js';
 import { type Alert, numberIn, type Translations } from './words.js';
 
 /** True if any of the pointers leads to a value. With `is`, the value in small letters must be in the list. */
@@ -18,9 +20,8 @@ interface Condition {
   readonly is?: readonly string[];
 }
 
-/** Event format that several tools send, from a YAML file in src/webhooks/formats. */
 interface Format {
-  /** Conditions that all hold for an event of the format. */
+  /** All hold for an event of the format. */
   readonly marks: readonly Condition[];
   /** Objects of the event at which the pointers start. A pointer with `^` starts at the event. */
   readonly within?: readonly string[];
@@ -34,27 +35,34 @@ interface Format {
   readonly hash?: string;
 }
 
-/** Reads an event. Returns `undefined` if the event lacks a mark of the format. */
+/** Returns `undefined` if the event lacks a mark of the format. */
 type EventReader = (event: Json) => Alert | undefined;
 export type FormatName = Exclude<EventFormatName, 'auto' | 'mapping'>;
 
-/** Reads the YAML files of a folder. Each name is a file name without its ending. */
-export function yamlFiles<Content>(folder: string): (readonly [name: string, content: Content])[] {
-  return readdirSync(folder)
+function yamlFiles<Content>(folder: string): (readonly [name: string, content: Content])[] {
+  const path = join(__dirname, '..', folder);
+  return readdirSync(path)
     .filter((file) => file.endsWith('.yaml'))
     .sort()
     .map((file) => {
-      const content = parse(readFileSync(join(folder, file), 'utf8')) as Content;
+      const content = parse(readFileSync(join(path, file), 'utf8')) as Content;
       return [basename(file, '.yaml'), content] as const;
     });
 }
 
 export const FORMATS = Object.fromEntries(
-  yamlFiles<Format>(join(__dirname, '../formats')).map(([name, format]) => [
-    name,
-    readerOf(format),
-  ]),
+  yamlFiles<Format>('formats').map(([name, format]) => [name, readerOf(format)]),
 ) as Readonly<Record<FormatName, EventReader>>;
+
+export const PRESETS = yamlFiles<Omit<Preset, 'name'>>('presets').map(([name, content]): Preset => {
+  const { mapping, severity_mapping, type_mapping } = content;
+  const problems = readingProblems({ mapping, severity_mapping, type_mapping });
+  if (problems.length > 0) throw new Error(`${name}: ${JSON.stringify(problems)}`);
+  return { name, ...content };
+});
+
+export const presetNamed = (name: string): Preset | undefined =>
+  PRESETS.find((preset) => preset.name === name);
 
 /** Reads the event. Returns `undefined` if the event fits no format or, for `auto`, several formats. */
 export function readAs(format: FormatName | 'auto', event: Json): Alert | undefined {

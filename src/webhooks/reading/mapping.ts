@@ -9,13 +9,12 @@ import type { Alert } from './words.js';
 /** Number of events that are read and settled together. A larger body is settled in parts. */
 export const MOST_EVENTS = 1_000;
 
-/** Step `[userAccount]` or `[threatType=url]`: the first item of a list with this key, and with this value in any case. */
+/**
+ * Step beyond RFC 6901, because tools put evidence into a list in any order: `[userAccount]` or `[threatType=url]` selects the first item
+ * with this key, and with this value in any case.
+ */
 const MEMBER = /^\[([^\]=]+)(?:=([^\]]*))?\]$/;
 
-/**
- * Returns the value at the steps, or `undefined`. Beyond RFC 6901, a step may select an item of a list, because tools put many kinds of
- * evidence into one list, in any order.
- */
 export function resolve(value: Json, steps: readonly string[]): Json | undefined {
   return steps.reduce<Json | undefined>((at, step) => {
     const [, key, wanted] = (isList(at) && MEMBER.exec(step)) || [];
@@ -61,7 +60,7 @@ export interface Found {
 const at = ({ event, body }: Found, { fromBody, steps }: Place): Json | undefined =>
   resolve(fromBody ? body : event, steps);
 
-/** Returns the text, number or boolean at the place, or at the first item of a list. */
+/** Returns the value at the place, or the first item of a list. */
 function valueAt(found: Found, place: Place): string | boolean | undefined {
   const value = at(found, place);
   const one = isList(value) ? value[0] : value;
@@ -80,7 +79,6 @@ export function textsAt(found: Found, ways: Ways, longest = Infinity): string[] 
 
 /** A longer text is not an id, a severity or a type, because two long texts may begin alike. A longer title is cut. */
 const LONGEST_TEXT = 1_000;
-/** A longer lifted text is cut. The event keeps the whole text. */
 const LONGEST_LIFTED = 2_000;
 /** Limit for the lifted texts of an event together, because many events may share a long text of their body. */
 const ALL_LIFTED = 8_192;
@@ -144,7 +142,6 @@ function titleOf(texts: readonly string[] | undefined, subject?: string): string
     .join(' - ');
 }
 
-/** True if the event has a title, a severity, an id or a type. */
 export function isTold({ title, severity, eventId, words }: Alert): boolean {
   return [title, severity, eventId, words].some((part) => part !== undefined);
 }

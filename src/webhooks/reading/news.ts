@@ -5,7 +5,6 @@ const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.,]{5,20} ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 /** Numbers with a fraction and percentages, such as `93.4` and `93 %`, but no part of an address or a version. */
 const MEASURED = /(?<![\w.])\d+(?:\.\d+(?![\w.]*\d)|(?= ?%))/g;
-const STATE_KEY = /(?:status|state)$/i;
 /** Members that hold the state of the alert, not the state of a connection or a request. */
 const ALERT =
   /^(?:|data|essentials|details?|alert|incident|case|event|issue|problem|detection|finding|workflow|threat(?:info)?)$/i;
@@ -13,16 +12,17 @@ const ALERT =
 const PAYLOAD = /^(?:data|details?)$/i;
 const OVER_WORDS = 'resolved|recovered|closed|dismissed|fixed|archived|suppressed';
 const OVER = new RegExp(`^(?:${OVER_WORDS})$`, 'i');
+/** Excludes most events from the search. */
+const MAYBE_OVER = new RegExp(`"(?:${OVER_WORDS})"`, 'i');
 const OPEN =
   /^(?:(?:re-?)?open(?:ed)?|new|active|firing|alert(?:ing)?|triggered|in[ _-]?progress|acknowledged|assigned|pending|unresolved|ongoing|failing)$/i;
-/** Excludes most events from the search, because they contain no such word. */
-const MAYBE_OVER = new RegExp(`"(?:${OVER_WORDS})"`, 'i');
 /** Keys of the alert, such as `status`, `incidentStatus`, `monitorCondition` and `alert_transition`. */
-const OVER_KEY =
+const STATE_KEY =
   /^(?:(?:alert|case|detection|event|finding|incident|issue|monitor|problem|threat|workflow)[_ .-]?)?(?:status|state|condition|transition)$/i;
 
-/** Keys for the handling of the alert by people in the tool: assignment, comments, progress. */
+/** Keys and words for the handling of the alert by people in the tool. */
 const HANDLING_KEY = /^(?:assign(?:ed|ee)\w*|comments?|notes?)$/i;
+const HANDLED_KEY = /(?:status|state)$/i;
 const HANDLED = /^(?:new|open|in[ _-]?progress|acknowledged|assigned|triaged|pending)$/i;
 
 /** Maximum number of values, objects and lists of an event that are compared. */
@@ -38,9 +38,9 @@ export class KnownSayings {
   private readonly first: ReadonlySet<string> | undefined;
   private newest: ReadonlySet<string> | undefined;
 
-  constructor(first: Json, newest: Json = first) {
+  constructor(first: Json, newest?: Json) {
     this.first = this.read(first);
-    this.newest = newest === first ? this.first : this.read(newest);
+    this.newest = newest === undefined ? this.first : this.read(newest);
   }
 
   /** Makes the event the newest report. Returns true if the event is news. */
@@ -65,8 +65,10 @@ export class KnownSayings {
           if (left < 0) return;
           if (!HANDLING_KEY.test(name)) gather(value[name]!, this.pathOf(path, name), name);
         }
-      } else if (saysSomethingAt(key, value)) {
-        said.add(`${path} ${typeof value === 'string' ? value.replace(MEASURED, '#') : value}`);
+      } else if (typeof value === 'boolean') said.add(`${path} ${value}`);
+      else if (typeof value === 'string' && !TIME.test(value) && !NUMBER.test(value)) {
+        const isHandling = HANDLED_KEY.test(key) && HANDLED.test(value);
+        if (!isHandling) said.add(`${path} ${value.replace(MEASURED, '#')}`);
       }
     };
     gather(event, 0, '');
@@ -81,51 +83,41 @@ export class KnownSayings {
   }
 }
 
-function saysSomethingAt(key: string, value: Json): value is string | boolean {
-  if (typeof value !== 'string') return typeof value === 'boolean';
-  if (TIME.test(value) || NUMBER.test(value)) return false;
-  return !(STATE_KEY.test(key) && HANDLED.test(value));
-}
+type HoldsAlert = (member: string) => boolean;
 
 /**
  * Returns the word of the tool for the end of the alert, such as `resolved` of Alertmanager.
  * @param text the event as JSON; @param holdsAlert true if a member such as `data` holds the alert
  */
-export function overWordOf(
-  event: Json,
-  text: string,
-  holdsAlert?: (member: string) => boolean,
-): string | undefined {
-  if (!MAYBE_OVER.test(text)) return undefined;
-  return stateWordIn(event, OVER, '', { left: MOST_VALUES, holdsAlert });
+export function overWordOf(event: Json, text: string, holdsAlert?: HoldsAlert): string | undefined {
+  return MAYBE_OVER.test(text) ? stateWordIn(event, OVER, holdsAlert) : undefined;
 }
 
 /** True if the event has a state and the state is open. */
 export function saysOpen(event: Json): boolean {
-  return stateWordIn(event, OPEN, '', { left: MOST_VALUES }) !== undefined;
+  return stateWordIn(event, OPEN) !== undefined;
 }
 
 function stateWordIn(
-  value: Json,
+  event: Json,
   words: RegExp,
-  key: string,
-  looks: { left: number; readonly holdsAlert?: (member: string) => boolean },
+  holdsAlert: HoldsAlert = () => true,
 ): string | undefined {
-  if (typeof value !== 'object' || value === null || isExactNumber(value)) return undefined;
-  // Other members may hold text of a host or an attacker, such as the body of a request.
-  if (!ALERT.test(key)) return undefined;
-  if (looks.holdsAlert && PAYLOAD.test(key) && !looks.holdsAlert(key)) return undefined;
-  const members = value as Readonly<Record<string, Json>>;
-  // Avoids a list of keys, because an event may have 50 000 keys.
-  for (const name in members) {
-    if ((looks.left -= 1) < 0) return undefined;
-    const inner = members[name]!;
-    if (typeof inner === 'string') {
-      if (words.test(inner) && OVER_KEY.test(name)) return inner;
-    } else {
-      const word = stateWordIn(inner, words, isList(value) ? key : name, looks);
+  let left = MOST_VALUES;
+  const wordIn = (value: Json, key: string): string | undefined => {
+    if (typeof value !== 'object' || value === null || isExactNumber(value)) return undefined;
+    // Other members may hold text of a host or an attacker, such as the body of a request.
+    if (!ALERT.test(key) || (PAYLOAD.test(key) && !holdsAlert(key))) return undefined;
+    const members = value as Readonly<Record<string, Json>>;
+    // Avoids a list of keys, because an event may have 50 000 keys.
+    for (const name in members) {
+      if ((left -= 1) < 0) return undefined;
+      const inner = members[name]!;
+      const isWord = typeof inner === 'string' && words.test(inner) && STATE_KEY.test(name);
+      const word = isWord ? inner : wordIn(inner, isList(value) ? key : name);
       if (word !== undefined) return word;
     }
-  }
-  return undefined;
+    return undefined;
+  };
+  return wordIn(event, '');
 }

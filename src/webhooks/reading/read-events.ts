@@ -22,7 +22,6 @@ type Part = Pick<SettlingProgress, 'done' | 'most'>;
 
 const FIRST_PART: Part = { done: 0, most: MOST_EVENTS };
 
-/** An event of a body, with the incident that the event creates if it is new. */
 export interface ReadEvent {
   readonly incident: NewIncident;
   /** SHA-256 of the event id of the sender, or of the content if the event has no id. */
@@ -31,16 +30,15 @@ export interface ReadEvent {
   readonly eventId?: string;
   readonly minSeverity?: Severity;
   readonly overWord?: string;
-  /** Severity word of the sender, if its meaning is unknown. */
   readonly unknownSeverity?: string;
 }
 
 /** A body whose events were found once, for all parts. */
 export interface OpenBody {
-  /** True if the body has lists for events, and the lists are empty, as in an empty page of a poller. */
+  /** True for an empty page of a poller. */
   readonly isEmpty: boolean;
   readonly count: number;
-  /** Returns the events of the part, or the reason why the body has no events. The default is the first part. */
+  /** Returns the events of the part, or the reason why the body has no events. */
   read(part?: Part): ReadEvent[] | string;
 }
 
@@ -74,7 +72,6 @@ export function incidentOf({ incident, overWord, minSeverity = 'low' }: ReadEven
   return { ...incident, severity: minSeverity, source_status: 'resolved' };
 }
 
-/** True if the body has no events. The result is then the reason, for the sender and the inbox. */
 export function isUnfit(read: readonly ReadEvent[] | string): read is string {
   return typeof read === 'string';
 }

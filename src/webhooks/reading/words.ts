@@ -1,10 +1,6 @@
 import { KNOWN_INCIDENT_TYPES, type Severity } from '../../incidents/incident.js';
 import { shownName } from '../../platform/text.js';
-import type {
-  ReadingRules,
-  SeverityMapping,
-  TypeMapping,
-} from '../sources/webhook-source.entity.js';
+import type { ReadingRules, SeverityMapping } from '../sources/webhook-source.entity.js';
 import type { Json } from './event-json.js';
 
 /** An event, as read by a format or a mapping. */
@@ -21,47 +17,42 @@ export interface Alert {
   readonly lift?: Readonly<Record<string, string>>;
 }
 
-/** Severity in the words of the event, such as `High` or `72`. */
-export interface SaidSeverity {
+interface SaidSeverity {
+  /** Word of the event, such as `High` or `72`. */
   readonly said: string;
-  /** Number beside the word. The ranges of severity_mapping apply to this number. */
+  /** Number beside the word, for the ranges of severity_mapping. */
   readonly number?: number;
-  /** Meaning of the number in the format, if neither severity_mapping nor the word has a meaning. */
+  /** Meaning of the number in the format. */
   readonly scale?: SeverityMapping;
 }
 
-const WORDS: ReadonlyMap<string, Severity> = new Map([
-  ['informational', 'low'],
-  ['info', 'low'],
-  ['low', 'low'],
-  ['medium', 'medium'],
-  ['moderate', 'medium'],
-  ['high', 'high'],
-  ['critical', 'critical'],
-  ['severe', 'critical'],
-]);
+const USUAL_WORDS: SeverityMapping = {
+  informational: 'low',
+  info: 'low',
+  low: 'low',
+  medium: 'medium',
+  moderate: 'medium',
+  high: 'high',
+  critical: 'critical',
+  severe: 'critical',
+};
 
-/** Tries the mapping of the source, then the usual words, then the scale of the format. */
 export function severityOf(
   said: SaidSeverity | undefined,
   mapping: SeverityMapping = {},
 ): { readonly severity: Severity; readonly unknownWord?: string } {
   if (!said) return { severity: 'medium' };
-  const word = said.said.trim().toLowerCase();
-  const number = said.number ?? numberIn(said.said);
-  const severity =
-    mappedSeverity(word, number, mapping) ??
-    WORDS.get(word) ??
-    mappedSeverity(word, number, said.scale ?? {});
+  const severity = [mapping, USUAL_WORDS, said.scale ?? {}]
+    .map((words) => mappedSeverity(said, Object.entries(words)))
+    .find((known) => known !== undefined);
   return severity ? { severity } : { severity: 'medium', unknownWord: shownName(said.said) };
 }
 
 function mappedSeverity(
-  word: string,
-  number: number | undefined,
-  mapping: SeverityMapping,
+  { said, number = numberIn(said) }: SaidSeverity,
+  entries: readonly (readonly [string, Severity])[],
 ): Severity | undefined {
-  const entries = Object.entries(mapping);
+  const word = said.trim().toLowerCase();
   const byWord = entries.find(([key]) => key.trim().toLowerCase() === word);
   if (byWord || number === undefined) return byWord?.[1];
   const rangeWith = (value: number) =>
@@ -83,13 +74,9 @@ export type Translations = ReadonlyMap<string, string>;
 
 const KNOWN: Translations = new Map(KNOWN_INCIDENT_TYPES.map((type) => [normalWord(type), type]));
 
-/** Returns the type with this name. Ignores case, spaces, hyphens and underscores. */
-export function knownType(
-  word: string | undefined,
-  translations?: Translations,
-): string | undefined {
-  const normal = normalWord(word ?? '');
-  return KNOWN.get(normal) ?? translations?.get(normal);
+/** Returns the type with this name. */
+export function knownType(word = '', translations?: Translations): string | undefined {
+  return KNOWN.get(normalWord(word)) ?? translations?.get(normalWord(word));
 }
 
 function normalWord(word: string): string {
@@ -118,14 +105,6 @@ const VOCABULARY = Object.entries({
 /** Limits the time per word. Rule names are shorter. */
 const LOOKED_AT = 200;
 
-/** Returns the type of the first entry of type_mapping that occurs in a word. */
-function mappedType(words: readonly string[], mapping: TypeMapping): string | undefined {
-  const normal = words.map(normalWord);
-  return Object.entries(mapping).find(([key]) =>
-    normal.some((word) => word.includes(normalWord(key))),
-  )?.[1];
-}
-
 function vocabularyType(words: readonly string[]): string | undefined {
   const all = `|${words.map((word) => spacedWord(word.slice(0, LOOKED_AT))).join('|')}|`;
   return VOCABULARY.find(([, pattern]) => pattern.test(all))?.[0];
@@ -140,20 +119,20 @@ function spacedWord(word: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/**
- * Returns the incident type by type_mapping of the source, a word that is a type, the vocabulary, the type of the source, or the usual
- * type, in this order. If the source fixes its type, words are ignored.
- */
+/** Tries type_mapping, words that are types, the vocabulary, the type of the source, and the usual type, in this order. */
 export function typeOf(
   { words = [], types, usualType }: Omit<Alert, 'event'>,
   rules: Pick<ReadingRules, 'incident_type' | 'type_mapping' | 'incident_type_fixed'>,
 ): string {
   const { incident_type, type_mapping = {}, incident_type_fixed } = rules;
   if (incident_type_fixed) return incident_type ?? usualType;
+  const mapped = Object.entries(type_mapping).find(([key]) =>
+    words.some((word) => normalWord(word).includes(normalWord(key))),
+  );
   // Such as `Effects/Data Exfiltration`.
   const parts = types ? words.flatMap((word) => word.split('/')) : words;
   return (
-    mappedType(words, type_mapping) ??
+    mapped?.[1] ??
     parts.map((word) => knownType(word, types)).find((known) => known !== undefined) ??
     (types ? undefined : vocabularyType(words)) ??
     incident_type ??

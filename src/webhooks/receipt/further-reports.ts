@@ -38,7 +38,7 @@ export class FurtherReports {
     private readonly settings: Settings,
   ) {}
 
-  /** Adds the events of a body about one incident, in their order. A deleted incident does not change. */
+  /** A deleted incident does not change. */
   async add(
     tx: Tx,
     arrival: Arrival,
@@ -162,7 +162,6 @@ export function entriesOfNew(
   return [...entries, { incidentId: id, event: 'source_resolved', actor: created_by, summary }];
 }
 
-/** Returns the status of the alert after a later event, or `undefined` if the event does not change the status. */
 function statusAfter(
   { source_status }: Pick<Incident, 'source_status'>,
   { incident, overWord }: ReadEvent,

@@ -51,6 +51,7 @@ export function workOn(sources: readonly string[]): NewWork<Queue>[] {
 /** Returns false if the body has more parts. */
 type Settle = (tx: Tx, event: UnsettledEvent) => Promise<boolean>;
 
+const NO_SOURCE = 'Its source is no longer registered.';
 const PLACES = 4;
 const TURN_MS = 1_000;
 /** Maximum number of bodies of a source that one transaction settles. */
@@ -80,7 +81,7 @@ export class InboxProcessing implements OnModuleInit {
     });
   }
 
-  /** Retries a failed event and returns the outcome, which may be another failure. Queues the rest of a large body. */
+  /** Retries a failed event. Queues the rest of a large body. */
   async replay(
     caller: Principal,
     id: string,
@@ -165,22 +166,12 @@ export class InboxProcessing implements OnModuleInit {
   /** Settles the next part of the body. */
   private async process(tx: Tx, event: UnsettledEvent): Promise<boolean> {
     const body = await this.openIn(tx, event);
-    if (!body) {
-      const error = 'Its source is no longer registered.';
-      await this.end(tx, event, { status: 'failed', error });
-      // The name of an unregistered source would remain as a label of the metrics.
-      this.tell(tx, { ...event, source: 'other' }, 'unknown_source', error);
-      return true;
-    }
+    if (!body) return await this.fail(tx, event, 'unknown_source', NO_SOURCE);
     if (body.isEmpty) return await this.goOn(tx, event, NOTHING_DONE, 0);
     const before = event.progress ?? NOTHING_DONE;
     const events = body.read(before);
-    if (isUnfit(events)) {
-      await this.end(tx, event, { status: 'failed', error: events });
-      this.tell(tx, event, 'validation_error', events);
-      return true;
-    }
-    const settled = await this.settlement.settle(tx, { arrival: event, events });
+    if (isUnfit(events)) return await this.fail(tx, event, 'validation_error', events);
+    const settled = await this.settlement.settle(tx, event, events);
     return await this.goOn(tx, event, afterPart(before, settled), body.count, settled.events);
   }
 
@@ -211,21 +202,25 @@ export class InboxProcessing implements OnModuleInit {
     if (size <= 1) this.tell(tx, event, code, NOT_STORED);
   }
 
-  /**
-   * Returns `undefined` if the source is no longer registered. Reads on the connection of the transaction, because a small pool has
-   * no second connection.
-   */
+  /** Reads on the connection of the transaction, because a small pool has no second connection. */
   private async openIn(tx: Tx, event: UnsettledEvent): Promise<OpenBody | undefined> {
     const source = await tx.getRepository(WebhookSourceEntity).findOneBy({ source: event.source });
     if (!source) return undefined;
     return await this.turns.run(() => openBody(source, readEventJson(event.body)));
   }
 
+  private async fail(tx: Tx, event: UnsettledEvent, code: ErrorCode, error: string): Promise<true> {
+    await this.end(tx, event, { status: 'failed', error });
+    this.tell(tx, event, code, error);
+    return true;
+  }
+
   /** Reports the failure in metrics and log, because the sender has already received 202. */
   private tell(tx: Tx, { id, source, status }: UnsettledEvent, code: ErrorCode, why: string): void {
     if (status !== 'queued') return;
     afterCommit(tx, () => {
-      this.errors.inc({ source, code });
+      // The name of an unregistered source would remain as a label of the metrics.
+      this.errors.inc({ source: code === 'unknown_source' ? 'other' : source, code });
       this.log.warn({ event: id, source, code }, `A queued webhook event failed: ${why}`);
     });
   }

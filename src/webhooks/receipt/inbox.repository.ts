@@ -10,7 +10,7 @@ import {
   ending,
   incidentsOf,
   NOTHING_DONE,
-  type SettledReceipt,
+  type SettledEvents,
 } from './receipt.js';
 
 export type UnsettledEvent = WebhookEventEntity & Arrival;
@@ -25,11 +25,11 @@ const QUIET = `interval '15 minutes'`;
 const QUEUE: Statement = {
   name: 'webhook_events_queue',
   text: `
-    with arrived as materialized (
-      select distinct on (source, body_hash) *
-        from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::timestamptz[])
-          as arrived (id, source, body, body_hash, received_at)
-       order by source, body_hash),
+    with input as materialized (
+      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::timestamptz[])
+        with ordinality as input (id, source, body, body_hash, received_at, position)),
+    arrived as materialized (
+      select distinct on (source, body_hash) * from input order by source, body_hash),
     queued as materialized (
       select event.id, source, body_hash from arrived join webhook_events event using (source, body_hash)
        where event.status = 'queued'),
@@ -41,7 +41,9 @@ const QUEUE: Statement = {
       on conflict (source, body_hash) where status in ('queued', 'failed')
       do update set status = 'queued', error = null, processed_at = null
       returning id, source, body_hash)
-    select * from queued union all select * from added`,
+    select stored.id
+      from input join (select * from queued union all select * from added) as stored using (source, body_hash)
+     order by position`,
 };
 
 const HAS_QUEUED: Statement = {
@@ -101,8 +103,8 @@ export class InboxRepository {
     private readonly events: DomainEvents,
   ) {}
 
-  async insertSettled(tx: Tx, settled: SettledReceipt): Promise<void> {
-    const { arrival, events } = settled;
+  async insertSettled(tx: Tx, arrival: Arrival, settled: SettledEvents): Promise<void> {
+    const { events } = settled;
     const { id, source, body_hash, received_at } = arrival;
     const end = ending(afterPart(NOTHING_DONE, settled), events.length);
     const body = end.body === null ? null : arrival.body;
@@ -111,19 +113,18 @@ export class InboxRepository {
     await this.statements.rowsIn(tx, INSERT_SETTLED, values);
   }
 
+  /** Returns the ids of the rows in the order of the arrivals. */
   async queue(tx: Tx, arrivals: readonly Arrival[]): Promise<string[]> {
-    const rows = await this.statements.rowsIn<Queued>(tx, QUEUE, [
+    const rows = await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, QUEUE, [
       arrivals.map(({ id }) => id),
       arrivals.map(({ source }) => source),
       arrivals.map(({ body }) => body),
       arrivals.map(({ body_hash }) => body_hash),
       arrivals.map(({ received_at }) => received_at.toISOString()),
     ]);
-    const ids = new Map(rows.map((row) => [nameOf(row), row.id]));
-    return arrivals.map((arrival) => ids.get(nameOf(arrival))!);
+    return rows.map(({ id }) => id);
   }
 
-  /** Stores a body that failed. Returns the id of the row. */
   async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<string> {
     const { source, body, body_hash, received_at } = arrival;
     const isFirst = await this.isFirstFailure(tx, source);
@@ -153,12 +154,10 @@ export class InboxRepository {
     return (await this.statements.rowsIn(tx, HAS_QUEUED, [source])).length > 0;
   }
 
-  /** Locks the event and returns it with its body. Waits for other transactions that hold the lock. */
   async lock(tx: Tx, id: string): Promise<UnsettledEvent | undefined> {
     return (await this.locked(tx).where({ id }).getOne()) as UnsettledEvent | undefined;
   }
 
-  /** Locks the first queued bodies of the source, in the order of receipt. */
   async lockFirst(tx: Tx, source: string, most: number): Promise<UnsettledEvent[]> {
     const first = this.locked(tx).where({ source, status: 'queued' }).orderBy('event.id');
     return (await first.limit(most).getMany()) as UnsettledEvent[];
@@ -171,8 +170,3 @@ export class InboxRepository {
 }
 
 type Failed = Pick<WebhookEventEntity, 'id' | 'source'>;
-type Queued = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash'>;
-
-function nameOf({ source, body_hash }: Omit<Queued, 'id'>): string {
-  return `${source} ${body_hash.toString('base64')}`;
-}

@@ -16,22 +16,12 @@ class ReceivedEventDto {
   @Flag({ optional: true, description: 'The event was received before.', example: true })
   readonly duplicate?: boolean;
 
-  @Flag({
-    optional: true,
-    description: 'The event was received before with other content.',
-    example: true,
-  })
+  @Flag({ optional: true, description: 'The event had other content before.', example: true })
   readonly updated?: boolean;
 
   static from(this: void, { outcome, ...event }: SettledEvent): ReceivedEventDto {
     const { incident_id, incident_number } = event;
-    const [duplicate, updated] = [outcome === 'duplicate', outcome === 'updated'];
-    return {
-      incident_id,
-      incident_number,
-      duplicate: duplicate || undefined,
-      updated: updated || undefined,
-    };
+    return { incident_id, incident_number, ...(outcome !== 'created' && { [outcome]: true }) };
   }
 }
 
@@ -47,15 +37,10 @@ export class AcceptedReceiptDto extends ReceivedEventDto {
   readonly incidents?: readonly ReceivedEventDto[];
 
   static fromAll(this: void, events: readonly SettledEvent[]): AcceptedReceiptDto {
-    const [first, ...others] = events.map(ReceivedEventDto.from);
-    const all = [first!, ...others];
-    return {
-      status: 'accepted',
-      ...first!,
-      duplicate: all.every(({ duplicate }) => duplicate) || undefined,
-      updated: all.every(({ updated }) => updated) || undefined,
-      incidents: others.length > 0 ? all : undefined,
-    };
+    const isMixed = new Set(events.map(({ outcome }) => outcome)).size > 1;
+    const first: SettledEvent = isMixed ? { ...events[0]!, outcome: 'created' } : events[0]!;
+    const incidents = events.length > 1 ? events.map(ReceivedEventDto.from) : undefined;
+    return { status: 'accepted', ...ReceivedEventDto.from(first), incidents };
   }
 }
 
@@ -69,7 +54,6 @@ export class QueuedReceiptDto {
   @Text({ example: 'The event is stored; its incident follows.' })
   readonly message: string;
 
-  /** Also for a body without events, because AcceptedReceiptDto needs an incident. */
   static of(this: void, { status, id }: Extract<Receipt, { id: string }>): QueuedReceiptDto {
     const message =
       status === 'empty'
@@ -91,7 +75,6 @@ export class WebhookVerificationDto {
 const header = (name: string, description: string, example: string) =>
   ApiHeader({ name, required: false, description, schema: { type: 'string' }, example });
 
-/** Has no example, because Swagger UI would send the example with each read of a source. */
 export const ApiOktaChallenge = (): MethodDecorator =>
   ApiHeader({
     name: OKTA_CHALLENGE,
@@ -108,7 +91,6 @@ export const ApiAnyBody = (): MethodDecorator =>
     schema: {},
   });
 
-/** Describes the body and the headers of a delivery, which the guard reads. */
 export const ApiDelivery = (): MethodDecorator =>
   applyDecorators(
     ApiParam({
@@ -122,17 +104,13 @@ export const ApiDelivery = (): MethodDecorator =>
       '`sha256=` and the HMAC-SHA256 in hex, with the secret as key, over timestamp, period and body; over the body only if `signature` is `body`. `X-Signature` and `X-Hub-Signature-256` are alternatives, and for `body` also `X-PagerDuty-Signature`.',
       'sha256=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
     ),
-    header(
-      'X-Webhook-Timestamp',
-      'Unix time in seconds, at most 5 minutes off, if `signature` is `timestamped`.',
-      '1769851800',
-    ),
+    header('X-Webhook-Timestamp', 'Unix time in seconds, for `timestamped`.', '1769851800'),
     header(
       'X-Webhook-Token',
       'The secret, if `signature` is `token`. `cf-webhook-auth` and `Authorization: Bearer` are alternatives. For `basic`, `Authorization: Basic` has the name of the source and the secret.',
       'the-secret-of-the-source',
     ),
-    header('webhook-id', 'By Standard Webhooks, if `signature` is `standard`.', 'msg_1'),
+    header('webhook-id', 'By Standard Webhooks, for `standard`.', 'msg_1'),
     header('webhook-timestamp', 'By Standard Webhooks.', '1769851800'),
     header(
       'webhook-signature',

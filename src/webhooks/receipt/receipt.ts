@@ -5,7 +5,6 @@ import type {
   WebhookEventStatus,
 } from '../events/webhook-event.entity.js';
 import { MOST_EVENTS } from '../reading/mapping.js';
-import type { ReadEvent } from '../reading/read-events.js';
 
 export const RECEIPT_REFUSALS = [
   'unknown_source',
@@ -20,7 +19,6 @@ export const RECEIPT_REFUSALS = [
 
 export const NOT_STORED = 'It could not be stored. The log has the cause.';
 
-/** A verified body before it is stored. */
 export type Arrival = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash' | 'received_at'> & {
   readonly body: Buffer;
 };
@@ -31,23 +29,10 @@ export interface SettledEvent {
   readonly incident_number: string;
 }
 
-/** Events of a body that are settled together: all events, or none. */
-export interface SettledReceipt {
-  readonly arrival: Arrival;
+export interface SettledEvents {
   readonly events: readonly SettledEvent[];
   /** The earlier receipt, if the body contains nothing new. */
   readonly repeats?: SettlingProgress['repeats'];
-}
-
-export interface ReadReceipt {
-  readonly arrival: Arrival;
-  readonly events: readonly ReadEvent[];
-}
-
-/** A created incident outranks an update, and an update outranks a duplicate. */
-function statusOf(outcomes: readonly SettledEvent['outcome'][]): WebhookEventStatus {
-  if (outcomes.includes('created') || outcomes.length === 0) return 'processed';
-  return outcomes.includes('updated') ? 'updated' : 'duplicate';
 }
 
 export const incidentsOf = (events: readonly SettledEvent[], before: readonly string[] = []) => [
@@ -58,6 +43,8 @@ export function principalOf(source: string): string {
   return `webhook:${source}`;
 }
 
+/** The first outcome of a body is the status of its receipt. */
+const OUTCOMES = ['created', 'updated', 'duplicate'] as const;
 const MOST_NAMED = 100;
 
 export const NOTHING_DONE: SettlingProgress = {
@@ -70,7 +57,7 @@ export const NOTHING_DONE: SettlingProgress = {
 
 export function afterPart(
   before: SettlingProgress,
-  { events, repeats }: Omit<SettledReceipt, 'arrival'>,
+  { events, repeats }: SettledEvents,
 ): SettlingProgress {
   return {
     ...before,
@@ -89,10 +76,11 @@ export function afterFailure(before: SettlingProgress, size: number): SettlingPr
   return { ...before, done: before.done + 1, most: MOST_EVENTS, failed, failures };
 }
 
-/** Returns the columns of the receipt after its last part. `body` is null if another receipt has the same bytes. */
+/** `body` is null if another receipt has the same bytes. */
 export function ending({ outcomes, repeats, failed, failures }: SettlingProgress, total: number) {
   if (failures === 0) {
-    const status = statusOf(outcomes);
+    const first = OUTCOMES.find((outcome) => outcomes.includes(outcome)) ?? 'created';
+    const status: WebhookEventStatus = first === 'created' ? 'processed' : first;
     const earlier = status === 'duplicate' ? repeats : undefined;
     const body = earlier?.hasBytes ? null : undefined;
     return { status, error: null, duplicate_of: earlier?.id ?? null, body };

@@ -12,7 +12,6 @@ import {
   OktaVerification,
   WithOktaChallenge,
 } from '../signatures/okta-verification.js';
-import { Verified, type VerifiedReceipt } from '../signatures/hmac.guard.js';
 import {
   AcceptedReceiptDto,
   ApiDelivery,
@@ -22,11 +21,15 @@ import {
 import { RECEIPT_REFUSALS } from './receipt.js';
 import { WebhookReceipts } from './webhook-receipts.js';
 
-const RECEIPT = {
+const type = {
   name: 'WebhookReceipt',
   types: [AcceptedReceiptDto, QueuedReceiptDto],
   by: { field: 'status', words: { accepted: AcceptedReceiptDto, queued: QueuedReceiptDto } },
 };
+const [STORED, QUEUED] = [
+  'The event and its incident are stored.',
+  'The event is stored; a worker creates its incident. Or the body is stored and has no events, like a page of a poller without news.',
+];
 
 @ApiTags('Webhooks')
 @Controller('api/webhooks')
@@ -67,25 +70,14 @@ export class ReceiptsController {
     'The response follows the storage of the event. After 429, 500 or 503, or without a response, send the same body again: a stored event gets the same response again.',
   )
   @ApiDelivery()
-  @ApiAnswer({
-    status: 200,
-    description: 'The event and its incident are stored.',
-    type: RECEIPT,
-    raw: true,
-  })
-  @ApiAnswer({
-    status: 202,
-    description:
-      'The event is stored; a worker creates its incident. Or the body is stored and has no events, like a page of a poller without news.',
-    type: RECEIPT,
-    raw: true,
-  })
+  @ApiAnswer({ status: 200, description: STORED, type, raw: true })
+  @ApiAnswer({ status: 202, description: QUEUED, type, raw: true })
   @ApiErrors(...RECEIPT_REFUSALS)
   async receive(
-    @Verified() verified: VerifiedReceipt,
+    @Req() { verifiedReceipt }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AcceptedReceiptDto | QueuedReceiptDto> {
-    const receipt = await this.receipts.receive(verified);
+    const receipt = await this.receipts.receive(verifiedReceipt!);
     if (receipt.status === 'accepted') return AcceptedReceiptDto.fromAll(receipt.events);
     void reply.status(202);
     return QueuedReceiptDto.of(receipt);

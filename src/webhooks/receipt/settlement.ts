@@ -8,13 +8,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import type { WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
 import { incidentOf, type ReadEvent } from '../reading/read-events.js';
 import { entriesOfNew, FurtherReports } from './further-reports.js';
-import {
-  type Arrival,
-  principalOf,
-  type ReadReceipt,
-  type SettledEvent,
-  type SettledReceipt,
-} from './receipt.js';
+import { type Arrival, principalOf, type SettledEvent, type SettledEvents } from './receipt.js';
 
 /** Claims the events of a receipt, each with the id of its incident. Waits for other transactions that claim the same events. */
 const CLAIM: Statement = {
@@ -79,7 +73,7 @@ export class Settlement {
     private readonly further: FurtherReports,
   ) {}
 
-  async settle(tx: Tx, { arrival, events }: ReadReceipt): Promise<SettledReceipt> {
+  async settle(tx: Tx, arrival: Arrival, events: readonly ReadEvent[]): Promise<SettledEvents> {
     const { id, source } = arrival;
     const wanted = events.map((event) => ({
       event,
@@ -130,7 +124,7 @@ export class Settlement {
     const isDuplicate = all.every(({ outcome }) => outcome === 'duplicate');
     const first = all.map(({ event_id }) => event_id);
     const repeats = isDuplicate ? await this.repeatedBy(tx, arrival, first, incidents) : undefined;
-    return { arrival, events: all, repeats };
+    return { events: all, repeats };
   }
 
   /** Locks known events. Returns each with its events of the body, ordered by incident, so that two bodies do not deadlock. */
@@ -150,7 +144,7 @@ export class Settlement {
     { id, body_hash }: Arrival,
     first: readonly string[],
     incidents: readonly string[],
-  ): Promise<SettledReceipt['repeats']> {
+  ): Promise<SettledEvents['repeats']> {
     const values = [body_hash, id, first, incidents];
     const [same] = await this.statements.rowsIn<{ id: string }>(tx, FIND_SAME_BYTES, values);
     const repeated = same?.id ?? first.find((other) => other !== id);

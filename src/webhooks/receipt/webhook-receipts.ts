@@ -14,21 +14,21 @@ import { LimitCounter } from '../../platform/limits/limits.js';
 import { Work } from '../../platform/work/work.js';
 import { readEventJson } from '../reading/event-json.js';
 import { MOST_EVENTS } from '../reading/mapping.js';
-import { isUnfit, openBody, type OpenBody } from '../reading/read-events.js';
+import { isUnfit, openBody, type OpenBody, type ReadEvent } from '../reading/read-events.js';
 import { type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
 import { QUEUED_EVENTS, workOn } from './inbox-processing.js';
 import { InboxRepository } from './inbox.repository.js';
 import { ReceiptBatches } from './receipt-batches.js';
-import { type Arrival, NOT_STORED, type ReadReceipt, type SettledEvent } from './receipt.js';
+import { type Arrival, NOT_STORED, type SettledEvent } from './receipt.js';
 import { Settlement } from './settlement.js';
 
 export type Receipt =
   | { readonly status: 'accepted'; readonly events: readonly SettledEvent[] }
   | { readonly status: 'queued' | 'empty'; readonly id: string };
 
-/** Bodies with more events take longer, so they share two places for settling. */
+/** Bodies with more events share two places for settling. */
 const FEW = 10;
-/** Bodies of this size or more may take several milliseconds to read. */
+/** Bodies of this size may take several milliseconds to read. */
 const LARGE_BYTES = 4_096;
 
 /**
@@ -39,7 +39,7 @@ const LARGE_BYTES = 4_096;
 export class WebhookReceipts {
   private readonly log = new Logger('Webhooks');
   private readonly queue = new Batcher((arrivals: readonly Arrival[]) => this.queueAll(arrivals));
-  /** Limits bodies with many events, which hold a database connection for long, so that other requests get connections. */
+  /** Limits bodies with many events, which hold a database connection for long. */
   private readonly manyEvents = new Semaphore(2);
   private readonly turns = new LoopTurns();
   private underWay = 0;
@@ -82,7 +82,7 @@ export class WebhookReceipts {
       received_at,
     };
     if (body.isEmpty) {
-      await this.transactions.run((tx) => this.inbox.insertSettled(tx, { arrival, events: [] }));
+      await this.transactions.run((tx) => this.inbox.insertSettled(tx, arrival, { events: [] }));
       return { status: 'empty', id: arrival.id };
     }
     if (body.count > 1) {
@@ -102,7 +102,7 @@ export class WebhookReceipts {
   ): Promise<readonly SettledEvent[] | undefined> {
     try {
       const events = await this.inTurn(arrival.body, () => body.read());
-      if (!isUnfit(events)) return await this.settleEvents({ arrival, events });
+      if (!isUnfit(events)) return await this.settleEvents(arrival, events);
       // Analysts see the failed event and can replay it.
       const event_id = await this.keepFailed(arrival, events);
       const errors = [{ field: '', code: 'unknown_format', message: events }];
@@ -118,17 +118,18 @@ export class WebhookReceipts {
   }
 
   /** Returns `undefined` if bodies of the source are queued, because these may have earlier states of the same events. */
-  private async settleEvents(read: ReadReceipt): Promise<readonly SettledEvent[] | undefined> {
-    const { arrival, events } = read;
+  private async settleEvents(
+    arrival: Arrival,
+    events: readonly ReadEvent[],
+  ): Promise<readonly SettledEvent[] | undefined> {
     const single =
       events.length === 1 && (await this.batches.settle({ arrival, event: events[0]! }));
     if (single) return [single];
-    const hasOrder = events.some(({ eventId }) => eventId !== undefined);
     const settle = () =>
       this.transactions.run(async (tx) => {
-        if (hasOrder && (await this.inbox.hasQueued(tx, arrival.source))) return undefined;
-        const settled = await this.settlement.settle(tx, read);
-        await this.inbox.insertSettled(tx, settled);
+        if (await this.inbox.hasQueued(tx, arrival.source)) return undefined;
+        const settled = await this.settlement.settle(tx, arrival, events);
+        await this.inbox.insertSettled(tx, arrival, settled);
         return settled.events;
       });
     return await (events.length > FEW ? this.manyEvents.run(settle) : settle());

@@ -1,10 +1,5 @@
 import '../../platform/http/request.js';
-import {
-  type CanActivate,
-  createParamDecorator,
-  type ExecutionContext,
-  Injectable,
-} from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
@@ -26,7 +21,7 @@ import {
 
 type ReceiptProblem = SignatureProblem | 'unknown_source';
 
-/** Refusal of a receipt without a valid signature. The message reveals nothing beyond the code. */
+/** The message reveals nothing beyond the code. */
 export class RefusedReceiptError extends RefusedError {
   constructor(problem: ReceiptProblem, source: string | undefined, retryAfterSeconds?: number) {
     super(
@@ -122,20 +117,12 @@ export interface VerifiedReceipt {
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Set by HmacGuard. */
     verifiedReceipt?: VerifiedReceipt;
   }
 }
 
-/** Injects the receipt that HmacGuard verified into a handler with `@Allow('signature')`. */
-export const Verified = createParamDecorator(
-  (_: unknown, context: ExecutionContext): VerifiedReceipt => {
-    const { verifiedReceipt } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (!verifiedReceipt) throw new Error('The signature of this request was not verified.');
-    return verifiedReceipt;
-  },
-);
-
-/** Returns the rate limit for events of a source. The guard charges one event before it parses the body. */
+/** The guard charges one event before it parses the body. */
 export function webhookLimit({ rateLimitWebhook }: Settings): NamedLimit {
   return { name: 'webhook', perMinute: rateLimitWebhook };
 }

@@ -18,7 +18,7 @@ export const CHALLENGE = /^[\w.~+/=-]{1,256}$/;
 
 const CONSTRAINT = 'oktaChallenge';
 
-/** Routes only requests with the header of Okta. Requests without the header have another handler for the same path. */
+/** Requests without the header have another handler for the same path. */
 export const WithOktaChallenge = (): MethodDecorator =>
   RouteConstraints({ [CONSTRAINT]: 'present' });
 
@@ -42,13 +42,10 @@ export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
   },
 };
 
-/** Schemes for event hooks of Okta, which send a fixed header and cannot sign. */
+/** Event hooks of Okta send a fixed header and cannot sign. */
 const SCHEMES_OF_OKTA: readonly SignatureScheme[] = ['token', 'basic'];
 
-/**
- * Responds to the one-time verification of an Okta event hook. The request has no credential, so it counts for the address,
- * like a refused receipt, and not for the source.
- */
+/** The one-time verification of an event hook has no credential, so it counts for the address, like a refused receipt. */
 @Injectable()
 export class OktaVerification {
   constructor(

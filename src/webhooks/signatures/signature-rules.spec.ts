@@ -51,9 +51,9 @@ const standard = (seconds: number | string = SECONDS, id = 'msg_1', body = BODY)
 const signedBody = (secret = SECRET, body = BODY): string => hmac(secret, body).toString('hex');
 const basic = (text: string, encoding: BufferEncoding = 'utf8'): string =>
   `Basic ${Buffer.from(text, encoding).toString('base64')}`;
-/** Sign nothing. */
+/** Schemes without a signature. */
 const BARE: readonly SignatureScheme[] = ['token', 'basic'];
-/** What a valid request of each scheme sends. */
+/** Headers of a valid request, by scheme. */
 const VALID: Readonly<Record<SignatureScheme, Case>> = {
   timestamped: { scheme: 'timestamped', headers: timestamped() },
   body: { scheme: 'body', headers: { 'X-Webhook-Signature': signedBody() } },
@@ -85,7 +85,7 @@ describe('the signature of a receipt', () => {
       '97e04be49aa4c2a25ff4b690d3224f1722939c530f44dc57737f808799a8776a',
       '65179e17c76a64b806c868e881e3916748069aab4a5324b3f5a6e325428aad98',
     ],
-  ])('is over the very bytes of %j', (body, withTime, alone) => {
+  ])('covers the exact bytes of %j', (body, withTime, alone) => {
     const headers = {
       'X-Webhook-Timestamp': String(SECONDS),
       'X-Webhook-Signature': `sha256=${withTime}`,
@@ -100,7 +100,7 @@ describe('the signature of a receipt', () => {
   });
 
   // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
-  it('is that of the example of GitHub', () => {
+  it('equals the example of GitHub', () => {
     const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
     const sent = {
       scheme: 'body',
@@ -110,7 +110,7 @@ describe('the signature of a receipt', () => {
     expect(judge({ ...sent, headers: { 'X-Hub-Signature-256': signature } })).toBe('valid');
   });
 
-  it.each(SIGNATURE_SCHEMES)('is missing where the headers of %s are', (scheme) => {
+  it.each(SIGNATURE_SCHEMES)('of %s is invalid if a header is absent or empty', (scheme) => {
     const valid = VALID[scheme];
     expect(judge(valid)).toBe('valid');
     for (const name of Object.keys(valid.headers)) {
@@ -122,31 +122,28 @@ describe('the signature of a receipt', () => {
     }
   });
 
-  it.each(SIGNATURE_SCHEMES)(
-    'of %s does not hold for another body, secret, or scheme',
-    (scheme) => {
-      const valid = VALID[scheme];
-      if (!BARE.includes(scheme))
-        expect(judge({ ...valid, body: Buffer.from('{"a":2}') })).toBe('invalid_signature');
-      for (const secret of [
-        'another secret of that length',
-        `${SECRET}\n`,
-        ` ${SECRET}`,
-        '',
-        'whsec_',
-        'whsec_x',
-      ]) {
-        expect(judge({ ...valid, secret })).toBe('invalid_signature');
-      }
-      expect(judge({ ...valid, secrets: [] })).toBe('invalid_signature');
-      for (const other of SIGNATURE_SCHEMES.filter((one) => one !== scheme)) {
-        expect(judge({ ...valid, scheme: other })).toBe('invalid_signature');
-      }
-    },
-  );
+  it.each(SIGNATURE_SCHEMES)('of %s is invalid for another body, secret or scheme', (scheme) => {
+    const valid = VALID[scheme];
+    if (!BARE.includes(scheme))
+      expect(judge({ ...valid, body: Buffer.from('{"a":2}') })).toBe('invalid_signature');
+    for (const secret of [
+      'another secret of that length',
+      `${SECRET}\n`,
+      ` ${SECRET}`,
+      '',
+      'whsec_',
+      'whsec_x',
+    ]) {
+      expect(judge({ ...valid, secret })).toBe('invalid_signature');
+    }
+    expect(judge({ ...valid, secrets: [] })).toBe('invalid_signature');
+    for (const other of SIGNATURE_SCHEMES.filter((one) => one !== scheme)) {
+      expect(judge({ ...valid, scheme: other })).toBe('invalid_signature');
+    }
+  });
 
   it.each(SIGNATURE_SCHEMES)(
-    'of %s never passes when a character of a header or a byte of the body is changed',
+    'of %s is invalid if a character of a header or a byte of the body differs',
     (scheme) => {
       const valid = VALID[scheme];
       const names = Object.keys(valid.headers);
@@ -179,7 +176,7 @@ describe('the signature of a receipt', () => {
     },
   );
 
-  it.each(SIGNATURE_SCHEMES)('of %s is not guessed by headers of any text', (scheme) => {
+  it.each(SIGNATURE_SCHEMES)('of %s is invalid for headers with random text', (scheme) => {
     const text = fc.string({ unit: fc.nat(255).map((code) => String.fromCharCode(code)) });
     const shaped = fc.oneof(
       text,
@@ -228,7 +225,7 @@ describe('the signature of a receipt', () => {
       },
     );
 
-    it('is that of the first header that is there', () => {
+    it('is read from the first header that is present', () => {
       const wrong = '0'.repeat(64);
       expect(
         at({ 'X-Webhook-Signature': hex, 'X-Signature': wrong, 'X-Hub-Signature-256': wrong }),
@@ -254,29 +251,26 @@ describe('the signature of a receipt', () => {
       `${'0'.repeat(64)},${hex}`,
       'sha256=',
       'x'.repeat(10_000),
-    ])('is nothing else: %s', (value) => {
+    ])('is invalid as %s', (value) => {
       expect(at({ 'X-Webhook-Signature': value })).toBe('invalid_signature');
     });
 
-    it.each(SIGNATURE_SCHEMES)(
-      'of %s is never valid when any of its headers is given twice',
-      (scheme) => {
-        const valid = VALID[scheme];
-        const raw = Object.entries(valid.headers).flatMap(([name, value]) => [name, value!]);
-        const secrets = [{ value: valid.secret ?? SECRET }];
-        for (const [name, value] of Object.entries(valid.headers)) {
-          for (const twin of [value!, 'x', '']) {
-            for (const twice of [
-              [...raw, name.toUpperCase(), twin],
-              [name, twin, ...raw],
-            ]) {
-              const message = { source: SOURCE, headers: signatureHeaders(twice), body: BODY };
-              expect(signatureProblem(scheme, secrets, message, NOW)).toBe('invalid_signature');
-            }
+    it.each(SIGNATURE_SCHEMES)('of %s is invalid if a header occurs twice', (scheme) => {
+      const valid = VALID[scheme];
+      const raw = Object.entries(valid.headers).flatMap(([name, value]) => [name, value!]);
+      const secrets = [{ value: valid.secret ?? SECRET }];
+      for (const [name, value] of Object.entries(valid.headers)) {
+        for (const twin of [value!, 'x', '']) {
+          for (const twice of [
+            [...raw, name.toUpperCase(), twin],
+            [name, twin, ...raw],
+          ]) {
+            const message = { source: SOURCE, headers: signatureHeaders(twice), body: BODY };
+            expect(signatureProblem(scheme, secrets, message, NOW)).toBe('invalid_signature');
           }
         }
-      },
-    );
+      }
+    });
   });
 
   describe('with a time', () => {
@@ -293,12 +287,12 @@ describe('the signature of a receipt', () => {
       [301, 'timestamp_expired'],
       [-SECONDS, 'timestamp_expired'],
       [SECONDS * 999, 'timestamp_expired'],
-    ])('is judged %d s off: %s', (off, judgement) => {
+    ])('that is %d s off is %s', (off, judgement) => {
       expect(timed('timestamped', SECONDS + off)).toBe(judgement);
       expect(timed('standard', SECONDS + off)).toBe(judgement);
     });
 
-    it('counts whole seconds, as senders do', () => {
+    it('is compared in whole seconds', () => {
       const late = new Date(NOW.getTime() + 999);
       expect(timed('timestamped', SECONDS - 300, late)).toBe('valid');
       expect(timed('timestamped', SECONDS - 300, new Date(NOW.getTime() + 1_000))).toBe(
@@ -321,17 +315,17 @@ describe('the signature of a receipt', () => {
       '9'.repeat(16),
       'Infinity',
       'NaN',
-    ])('does not take %j for one, though it is signed', (written) => {
+    ])('is invalid for the signed time %j', (written) => {
       expect(timed('timestamped', written)).toBe('invalid_signature');
       expect(timed('standard', written)).toBe('invalid_signature');
     });
 
-    it('tells nobody of a wrong clock who does not know the secret', () => {
+    it('is expired only for a sender that knows the secret', () => {
       const headers = { ...timestamped(SECONDS - 9_999), 'X-Webhook-Signature': '0'.repeat(64) };
       expect(judge({ headers })).toBe('invalid_signature');
     });
 
-    it('cannot be given another time', () => {
+    it('is invalid for another time', () => {
       const headers = { ...timestamped(SECONDS - 9_999), 'X-Webhook-Timestamp': String(SECONDS) };
       expect(judge({ headers })).toBe('invalid_signature');
     });
@@ -349,14 +343,17 @@ describe('the signature of a receipt', () => {
       ['body', { 'X-Webhook-Signature': signedBody(before) }],
       ['token', { 'X-Webhook-Token': before }],
       ['basic', { Authorization: basic(`${SOURCE}:${before}`) }],
-    ] as const)('of %s is valid with the one before until its time is over', (scheme, headers) => {
-      expect(judge({ scheme, headers, secrets: until(1) })).toBe('valid');
-      expect(judge({ scheme, headers, secrets: until(0) })).toBe('invalid_signature');
-      expect(judge({ ...VALID[scheme], secrets: until(-1) })).toBe('valid');
-    });
+    ] as const)(
+      'of %s is valid with the previous secret until the secret expires',
+      (scheme, headers) => {
+        expect(judge({ scheme, headers, secrets: until(1) })).toBe('valid');
+        expect(judge({ scheme, headers, secrets: until(0) })).toBe('invalid_signature');
+        expect(judge({ ...VALID[scheme], secrets: until(-1) })).toBe('valid');
+      },
+    );
   });
 
-  // What the suites of the reference libraries check: https://github.com/standard-webhooks/standard-webhooks
+  // From the suites of the reference libraries: https://github.com/standard-webhooks/standard-webhooks
   describe('of Standard Webhooks', () => {
     const WRONG = 'v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc=';
     const vector = {
@@ -374,12 +371,12 @@ describe('the signature of a receipt', () => {
     const withSignature = (value: string, changed: Partial<Case> = {}) =>
       judge({ ...vector, ...changed, headers: { ...headers, 'webhook-signature': value } });
 
-    it('is that of the reference vector, with and without the prefix of the secret', () => {
+    it('equals the reference vector, with and without the prefix of the secret', () => {
       expect(judge({ ...vector, headers })).toBe('valid');
       expect(judge({ ...vector, headers, secret: KEY })).toBe('valid');
     });
 
-    it('takes base64 in a secret without its padding, too', () => {
+    it('accepts base64 without padding in a secret', () => {
       const bytes = Buffer.alloc(25, 7);
       const digest = createHmac('sha256', bytes).update('m.1614265330.{}').digest('base64');
       const given = {
@@ -394,7 +391,7 @@ describe('the signature of a receipt', () => {
       }
     });
 
-    it('may be made with a secret that is plain text', () => {
+    it('accepts a secret that is plain text', () => {
       const raw = hmac(KEY, `${headers['webhook-id']}.1614265330.`, vector.body).toString('base64');
       expect(withSignature(`v1,${raw}`, { secret: KEY })).toBe('valid');
       expect(withSignature(`v1,${raw}`)).toBe('invalid_signature');
@@ -421,7 +418,7 @@ describe('the signature of a receipt', () => {
       expect(withSignature(list)).toBe(judgement);
     });
 
-    it('does not hold for another id', () => {
+    it('is invalid for another id', () => {
       for (const id of ['msg_other', '', 'a b', 'x'.repeat(257)]) {
         expect(judge({ ...vector, headers: { ...headers, 'webhook-id': id } })).toBe(
           'invalid_signature',
@@ -433,7 +430,7 @@ describe('the signature of a receipt', () => {
   describe('by a token', () => {
     const at = (headers: Headers, secret = SECRET) => judge({ scheme: 'token', headers, secret });
 
-    it('is the secret in either header', () => {
+    it('is the secret in one of two headers', () => {
       expect(at({ 'X-Webhook-Token': SECRET })).toBe('valid');
       for (const word of ['Bearer', 'bearer', 'BEARER ']) {
         expect(at({ Authorization: `${word} ${SECRET}` })).toBe('valid');
@@ -441,7 +438,7 @@ describe('the signature of a receipt', () => {
       expect(at({ 'X-Webhook-Token': SECRET, Authorization: 'Basic eDp5' })).toBe('valid');
     });
 
-    it('may have letters of any language, as bytes of UTF-8', () => {
+    it('may have letters of any language, in UTF-8', () => {
       const secret = 'geheim: Schlüssel 🔑';
       expect(at({ 'X-Webhook-Token': Buffer.from(secret).toString('latin1') }, secret)).toBe(
         'valid',
@@ -459,7 +456,7 @@ describe('the signature of a receipt', () => {
       { Authorization: `Bearer${SECRET}` },
       { Authorization: 'Bearer' },
       { Authorization: 'Bearer ' },
-    ])('is nothing else: %j', (headers) => {
+    ])('is invalid as %j', (headers) => {
       expect(at(headers)).toBe('invalid_signature');
     });
   });
@@ -486,7 +483,7 @@ describe('the signature of a receipt', () => {
       `Bearer ${SECRET}`,
       'Basic',
       'Basic ',
-    ])('is nothing else: %s', (authorization) => {
+    ])('is invalid as %s', (authorization) => {
       expect(at(authorization)).toBe('invalid_signature');
     });
   });
@@ -497,7 +494,7 @@ describe('the signature of a receipt', () => {
     const right = `v1=${signedBody()}`;
     const other = `v1=${signedBody('another secret of that length')}`;
 
-    it('is one of those that are listed, while a secret is changed there', () => {
+    it('is one of several in the header', () => {
       for (const list of [right, `${other},${right}`, `${right}, ${other}`, `v2=00,${right}`]) {
         expect(at(list)).toBe('valid');
       }
@@ -511,11 +508,11 @@ describe('the signature of a receipt', () => {
       `v2=${signedBody()}`,
       `${right.slice(0, -1)}`,
       '',
-    ])('is nothing else: %.40s', (value) => {
+    ])('is invalid as %.40s', (value) => {
       expect(at(value)).toBe('invalid_signature');
     });
 
-    it('signs no time', () => {
+    it('is invalid for the scheme timestamped', () => {
       const headers = { 'X-PagerDuty-Signature': right, 'X-Webhook-Timestamp': String(SECONDS) };
       expect(judge({ scheme: 'timestamped', headers })).toBe('invalid_signature');
     });

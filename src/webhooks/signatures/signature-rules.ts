@@ -3,10 +3,7 @@ import type { ReceivingSecret, SignatureScheme } from '../sources/webhook-source
 
 type SignatureHeaders = ReadonlyMap<string, string>;
 
-/**
- * Reads the headers as sent. A duplicate header becomes empty, which is invalid in each scheme: Node would join both values or take the
- * first, and a proxy may have checked the other value.
- */
+/** A duplicate header becomes empty, which is invalid in each scheme, because a proxy may have checked the other value. */
 export function signatureHeaders(rawHeaders: readonly string[]): SignatureHeaders {
   const headers = new Map<string, string>();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -16,7 +13,6 @@ export function signatureHeaders(rawHeaders: readonly string[]): SignatureHeader
   return headers;
 }
 
-/** Tolerance in both directions. A captured message can be replayed during this time. */
 const TOLERANCE_SECONDS = 300;
 
 export type SignatureProblem = 'invalid_signature' | 'timestamp_expired';
@@ -35,10 +31,7 @@ interface Scheme {
   readonly expected: (secret: string, message: SignedMessage) => readonly string[];
 }
 
-/**
- * Returns the problem of the signature, or `undefined` for a valid signature. Checks the time last, so that only a sender with the secret
- * learns that its clock is wrong.
- */
+/** Checks the time last, so that only a sender with the secret learns that its clock is wrong. */
 export function signatureProblem(
   scheme: SignatureScheme,
   secrets: readonly ReceivingSecret[],
@@ -61,10 +54,7 @@ export function signatureProblem(
   return off <= TOLERANCE_SECONDS ? undefined : 'timestamp_expired';
 }
 
-/**
- * Identifies a message by time and content, to detect the replay of a captured message. Returns `undefined` for schemes that do not sign
- * the time, because their senders may repeat messages.
- */
+/** Identifies a captured message that is replayed. `undefined` if the scheme signs no time, because then senders may repeat messages. */
 export function messageName(scheme: SignatureScheme, message: SignedMessage): string | undefined {
   const { timestampHeader } = SCHEMES[scheme];
   if (timestampHeader === undefined) return undefined;

@@ -44,7 +44,7 @@ describe('SourceDirectory', () => {
     answer = (rows) => Promise.resolve(rows);
     const all = () => {
       reads += 1;
-      // As a statement would: what is there at its beginning, and a moment passes.
+      // A statement takes time, and reads the rows of its start.
       now += 0.001;
       return answer([...table]);
     };
@@ -142,7 +142,7 @@ describe('SourceDirectory', () => {
 
   it('given a secret that cannot be decrypted → the source has no secret, and other sources work', async () => {
     const told = jest.spyOn(Logger.prototype, 'error').mockImplementation();
-    // What is in the row of another source opens there, and only there.
+    // A secret can be decrypted only for its source.
     table.push(rowOf('copied', { secret: table[0]!.secret }), rowOf('altered', { secret: 'v1.x' }));
     table.push(rowOf('lost', { secret: null, enabled: false }));
     expect(await secretsOf('known')).toEqual([SECRET]);

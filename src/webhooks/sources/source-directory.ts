@@ -29,7 +29,7 @@ interface SecretChange {
 const NO_PREVIOUS = { previous_secret: null, previous_secret_until: null };
 export const NO_SECRETS: StoredSecrets = { secret: null, ...NO_PREVIOUS };
 
-/** Encrypts the secrets of sources. A secret can be decrypted only for its source. */
+/** A secret can be decrypted only for its source. */
 @Injectable()
 export class SealedSecrets {
   constructor(private readonly box: SecretBox) {}
@@ -76,7 +76,6 @@ export const WEBHOOK_SECRETS: readonly SealedColumn[] = ['secret', 'previous_sec
   }),
 );
 
-/** Maximum age of a read. A change takes effect within a second. */
 const VALID_MS = 500;
 
 const ALL = {
@@ -86,7 +85,7 @@ const ALL = {
 
 type Sources = ReadonlyMap<string, ReceivingSource>;
 
-/** Caches all sources with their secrets, so that receipts need no query. Receipts share a read for VALID_MS after its start. */
+/** Caches all sources, so that receipts need no query. */
 @Injectable()
 export class SourceDirectory {
   private readonly log = new Logger(SourceDirectory.name);
@@ -111,7 +110,6 @@ export class SourceDirectory {
     return [...sources.values()].filter(({ enabled }) => enabled).map(({ source }) => source);
   }
 
-  /** Discards the current read, because this process changed a source. */
   forget(): void {
     this.sources = undefined;
   }

@@ -1,4 +1,4 @@
-import { PRESETS } from '../presets/presets.js';
+import { PRESETS } from '../reading/formats.js';
 import {
   DEFAULT_SETTINGS,
   SECRET,
@@ -110,7 +110,7 @@ describe('secretProblem', () => {
     ['base64 of 24 bytes', `whsec_${base64(24)}`],
     ['base64 of 64 bytes', `whsec_${base64(64)}`],
     ['base64 without its padding', `whsec_${base64(16).replaceAll('=', '')}`],
-  ])('lets %s be the secret for every signature', (_, secret) => {
+  ])('accepts %s for every signature', (_, secret) => {
     for (const signature of SIGNATURE_SCHEMES) {
       expect(secretProblem(secret, signature)).toBeUndefined();
     }
@@ -121,9 +121,9 @@ describe('secretProblem', () => {
     ['base64 of 15 bytes', `whsec_${base64(15)}`],
     ['base64 of other letters', `whsec_${base64(24).replaceAll('/', '_')}`],
     ['base64 with a line break', `whsec_${base64(12)}\n${base64(12)}`],
-    ['base64 that goes on behind its padding', `whsec_${base64(16)}${base64(16)}`],
+    ['base64 that continues after its padding', `whsec_${base64(16)}${base64(16)}`],
     ['one letter too many', `whsec_${base64(24)}A`],
-  ])('refuses %s behind whsec_ for standard alone', (_, secret) => {
+  ])('rejects %s after whsec_ only for standard', (_, secret) => {
     expect(secretProblem(secret, 'standard')).toMatch(/whsec_/);
     expect(secretProblem(secret, 'standard')).not.toMatch(/whsec_\S/);
     expect(secretProblem(secret, 'body')).toBeUndefined();
@@ -134,14 +134,14 @@ describe('secretProblem', () => {
     'schlüssel-des-tors',
     'tab\tin-the-middle',
     'with-a-\u200b-in-it',
-  ])('refuses %j for token alone', (secret) => {
+  ])('rejects %j only for token', (secret) => {
     expect(secretProblem(secret, 'token')).toMatch(/header/);
     expect(secretProblem(secret, 'timestamped')).toBeUndefined();
   });
 });
 
 describe('the secret of basic', () => {
-  it('may have spaces, and no letters that senders encode in several ways', () => {
+  it('may have spaces, but no letters outside ASCII', () => {
     expect(secretProblem('a secret of some words', 'basic')).toBeUndefined();
     for (const secret of ['schlüssel-des-tors', 'tab\tin-the-middle']) {
       expect(secretProblem(secret, 'basic')).toMatch(/password/);
@@ -150,11 +150,11 @@ describe('the secret of basic', () => {
 });
 
 describe('SECRET', () => {
-  it.each([' x', 'x ', '\tx', 'x\n', '\ufeffx', 'x\u00a0', ' ', ''])('refuses %j', (text) => {
+  it.each([' x', 'x ', '\tx', 'x\n', '\ufeffx', 'x\u00a0', ' ', ''])('rejects %j', (text) => {
     expect(SECRET.test(text)).toBe(false);
   });
 
-  it('lets white space be inside, and is quick with a long text of it', () => {
+  it('accepts white space inside, in linear time', () => {
     expect(SECRET.test('two words\nand a line')).toBe(true);
     expect(SECRET.test(`x${' '.repeat(1_000_000)}`)).toBe(false);
   });

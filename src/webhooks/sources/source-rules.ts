@@ -1,5 +1,5 @@
 import { type FieldError, ValidationError } from '../../platform/errors/app-error.js';
-import { presetNamed } from '../presets/presets.js';
+import { presetNamed } from '../reading/formats.js';
 import { readingProblems } from '../reading/reading-problems.js';
 import type { SignatureScheme, WebhookSourceEntity } from './webhook-source.entity.js';
 
@@ -18,7 +18,6 @@ export const DEFAULT_SETTINGS = {
   playbook: null,
 } as const satisfies Partial<WebhookSourceEntity>;
 
-/** Settings of a source that an administrator chooses, without the secret. */
 export type SourceSettings = Pick<WebhookSourceEntity, keyof typeof DEFAULT_SETTINGS>;
 
 export const SETTINGS = Object.keys(DEFAULT_SETTINGS) as readonly (keyof SourceSettings)[];

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { SEVERITIES, type Severity } from '../../incidents/incident.js';
 
 export const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -6,7 +6,6 @@ export const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 export const SIGNATURE_SCHEMES = ['timestamped', 'body', 'standard', 'token', 'basic'] as const;
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 
-/** `auto` detects the format of each event. `mapping` uses the mapping of the source. */
 export const EVENT_FORMATS = [
   'auto',
   'generic',
@@ -18,49 +17,29 @@ export const EVENT_FORMATS = [
 ] as const;
 export type EventFormatName = (typeof EVENT_FORMATS)[number];
 
-/** Maps a word of the sender, or a range of numbers such as `0-39`, to a severity. */
 export type SeverityMapping = Readonly<Record<string, Severity>>;
 
-/** Maps a word of the sender, or a part of a word, to an incident type. */
 export type TypeMapping = Readonly<Record<string, string>>;
 
-/**
- * A JSON pointer (RFC 6901), or several. The first pointer wins that leads to text that is not blank, a number, or a list that begins
- * with such a value. A pointer starts at the event, or with a leading `^` at the body that the events share: `^/commonLabels/severity`.
- */
+/** The first pointer wins that leads to text or a number. A pointer with `^` starts at the body that the events share. */
 export type Pointers = string | readonly string[];
 
-/**
- * Pointers, or lists of pointers. The values of a list are joined, and a list needs a value for each of its pointers: `[["/rule",
- * "/host"], "/rule"]` is "rule - host" if the event names a host.
- */
+/** The values of an inner list are joined: `[["/rule", "/host"], "/rule"]` is "rule - host" if the event names a host. */
 export type JoinedPointers = string | readonly Pointers[];
 
-/** Pointers to the parts of an incident in an event. At least one of title, severity, event_id and type is required. */
 export interface Mapping {
-  /** Pointers to lists of events. All members of all lists are events. Without members, the first object is the only event. */
+  /** All members of all lists are events. Without members, the first object is the only event. */
   readonly items?: Pointers;
   readonly title?: JoinedPointers;
   readonly severity?: Pointers;
-  /** Unique for each event, and unchanged if the sender repeats or updates the event. */
   readonly event_id?: JoinedPointers;
   readonly type?: Pointers;
   readonly lift?: Readonly<Record<string, Pointers>>;
 }
 
 @Entity('webhook_sources')
-@Check('ck_webhook_sources_secret', `secret is not null or not enabled`)
-@Check(
-  'ck_webhook_sources_previous_secret',
-  `(previous_secret is null) = (previous_secret_until is null)`,
-)
-@Index('ix_webhook_sources_created_at', ['created_at', 'source'])
 export class WebhookSourceEntity {
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_webhook_sources',
-  })
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   readonly source: string;
 
   @Column({ type: 'boolean' })
@@ -87,7 +66,6 @@ export class WebhookSourceEntity {
   @Column({ type: 'jsonb', default: {} })
   readonly type_mapping: TypeMapping;
 
-  /** True if words of an event do not change the type. */
   @Column({ type: 'boolean', default: false })
   readonly incident_type_fixed: boolean;
 
@@ -122,10 +100,8 @@ export class WebhookSourceEntity {
 
 export type WebhookSource = Omit<WebhookSourceEntity, 'secret' | 'previous_secret'>;
 
-/** Settings that decide which incident an event creates. */
 export type ReadingRules = Pick<WebhookSource, 'source' | 'format'> & Partial<WebhookSource>;
 
-/** A source with its decrypted secrets, the current secret first. */
 export interface ReceivingSource extends WebhookSource {
   readonly secrets: readonly ReceivingSecret[];
 }
@@ -136,15 +112,10 @@ export interface ReceivingSecret {
 }
 
 /** Settings for the events of a tool, from a YAML file in src/webhooks/presets. */
-export interface Preset
-  extends
-    Pick<WebhookSource, 'signature'>,
-    Partial<Pick<WebhookSource, 'severity_mapping' | 'type_mapping'>> {
-  readonly name: string;
-  readonly title: string;
-  readonly documentation: string;
-  /** Steps at the sender. `{url}` stands for the address of the source. */
-  readonly set_up: readonly string[];
-  readonly mapping: Mapping;
-  readonly incident_type?: string;
-}
+export type Preset = Readonly<Record<'name' | 'title' | 'documentation', string>> &
+  Pick<WebhookSource, 'signature'> &
+  Partial<Pick<WebhookSource, 'severity_mapping' | 'type_mapping'>> & {
+    readonly set_up: readonly string[];
+    readonly mapping: Mapping;
+    readonly incident_type?: string;
+  };

@@ -27,7 +27,7 @@ import {
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { present } from '../../platform/validation/present.js';
-import { PRESETS } from '../presets/presets.js';
+import { PRESETS } from '../reading/formats.js';
 import { ApiAnyBody, ApiOktaChallenge, WebhookVerificationDto } from '../receipt/receipt.dto.js';
 import { OKTA_VERIFICATION_TYPE } from '../signatures/okta-verification.js';
 import {
@@ -50,11 +50,7 @@ export class WebhookSourcesController {
   constructor(private readonly sources: WebhookSourcesService) {}
 
   @Get()
-  @Operation(
-    'listWebhookSources',
-    'List the webhook sources',
-    'Newest first, without their secrets.',
-  )
+  @Operation('listWebhookSources', 'List the webhook sources', 'Without their secrets.')
   @ApiAnswer({ status: 200, description: 'The sources.', type: WebhookSourceDto, list: true })
   async list(@Query() query: WebhookSourceQueryDto): Promise<ListAnswer<WebhookSourceDto>> {
     const page = await this.sources.list(query, query.sort);
@@ -70,8 +66,7 @@ export class WebhookSourcesController {
   @ApiAnswer({ status: 201, description: 'The source.', type: WebhookSourceDto })
   @ApiErrors('conflict')
   @ApiErrorMeanings({
-    conflict:
-      'A source of this name exists, or a request with the same Idempotency-Key is in progress.',
+    conflict: 'The name is taken, or a request with the same Idempotency-Key is in progress.',
   })
   async create(
     @Body() body: WebhookSourceInputDto,
@@ -84,17 +79,8 @@ export class WebhookSourcesController {
 
   /** Declared before the handlers of `:source`, which would match `presets` as a name. */
   @Get('presets')
-  @Operation(
-    'listWebhookPresets',
-    'List the presets',
-    'For each tool: its signature, the mapping of its events, and the steps at the tool.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'All presets.',
-    type: WebhookPresetDto,
-    catalogue: true,
-  })
+  @Operation('listWebhookPresets', 'List the presets', 'Settings and steps for each tool.')
+  @ApiAnswer({ status: 200, description: 'All presets.', type: WebhookPresetDto, catalogue: true })
   presets(): WebhookPresetDto[] {
     return PRESETS.map(present(WebhookPresetDto));
   }
@@ -117,11 +103,7 @@ export class WebhookSourcesController {
   }
 
   @Put(':source')
-  @Operation(
-    'updateWebhookSource',
-    'Change a webhook source',
-    'Absent fields stay, also the secret. The change takes effect within a second.',
-  )
+  @Operation('updateWebhookSource', 'Change a webhook source', 'Absent fields stay.')
   @ApiAnswer({ status: 200, description: 'The source after the change.', type: WebhookSourceDto })
   async update(
     @Param('source') source: string,
@@ -134,17 +116,9 @@ export class WebhookSourcesController {
   @Post(':source/preview')
   @HttpCode(200)
   @Consumes('raw')
-  @Operation(
-    'previewWebhookEvent',
-    'Preview the incidents of a body',
-    'Nothing is created or stored. No signature is needed.',
-  )
+  @Operation('previewWebhookEvent', 'Preview the incidents of a body', 'Nothing is stored.')
   @ApiAnyBody()
-  @ApiAnswer({
-    status: 200,
-    description: 'The incidents that the body would create.',
-    type: WebhookPreviewDto,
-  })
+  @ApiAnswer({ status: 200, description: 'The incidents of the body.', type: WebhookPreviewDto })
   @Header('content-type', JSON_UTF8)
   async preview(
     @Param('source') source: string,
@@ -154,16 +128,8 @@ export class WebhookSourcesController {
   }
 
   @Delete(':source')
-  @Operation(
-    'deleteWebhookSource',
-    'Delete a webhook source',
-    'Its events and incidents stay. A source registered later under the same name continues with them.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'The source and its secrets are deleted.',
-    type: DeletedWebhookSourceDto,
-  })
+  @Operation('deleteWebhookSource', 'Delete a webhook source', 'Its events and incidents stay.')
+  @ApiAnswer({ status: 200, description: 'The source is deleted.', type: DeletedWebhookSourceDto })
   async delete(
     @Param('source') source: string,
     @CurrentPrincipal() caller: Principal,

@@ -23,7 +23,7 @@ import {
   Texts,
 } from '../../platform/validation/fields.js';
 import { NullIsAbsent } from '../../platform/validation/json-shield.js';
-import { PRESETS } from '../presets/presets.js';
+import { PRESETS } from '../reading/formats.js';
 import { MAPPING_CONTRACT } from '../reading/reading-problems.js';
 import { incidentOf, type ReadEvent } from '../reading/read-events.js';
 import { DEFAULT_SETTINGS, SECRET, type SourceSettings } from './source-rules.js';
@@ -72,9 +72,27 @@ const MAPPING_EXAMPLE = {
 
 const PRESET_NAMES = PRESETS.map(({ name }) => name);
 const PLAYBOOK = /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u;
-const TYPE_RULE =
-  'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter';
-const PLAYBOOK_RULE = 'playbook must be text without control characters, not framed by spaces';
+const CLEARED = 'An empty text in a change removes it.';
+const REPLACED = 'A change replaces all words.';
+
+const ABOUT: Readonly<Record<keyof SourceSettings, string>> = {
+  enabled: 'Events of a disabled source get 404.',
+  signature:
+    '`timestamped`: HMAC-SHA256 of time and body. `body`: HMAC-SHA256 of the body. `standard`: Standard Webhooks. `token`: the secret in a header. `basic`: Basic authentication with the name of the source and the secret. `token` and `basic` are the weakest.',
+  format:
+    '`auto` detects the format. `mapping` reads events by the mapping. Another format removes the mapping and the preset.',
+  preset:
+    'A preset of GET /api/webhooks/presets. In a request, it sets mapping, severity_mapping, type_mapping, incident_type, signature and format unless the request has them.',
+  mapping:
+    'JSON pointers to the parts of an incident in an event. `items` leads to a list of events; then `^/` starts from the whole body. `lift` sets `fields` of the incident. A change replaces the whole mapping, sets the format `mapping`, and removes the preset unless the request names it.',
+  incident_type: `Type of an incident if its event has none. ${CLEARED} An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`,
+  severity_mapping: `Severities of words of the sender in any case, or of ranges of numbers such as \`0-39\`, or \`80-\` without an end. ${REPLACED}`,
+  type_mapping: `Incident types of words of the sender for category, tactic or rule. The first entry that occurs in a word counts. Case, spaces, hyphens and underscores do not matter. ${REPLACED}`,
+  incident_type_fixed: 'Words of an event do not change the type.',
+  min_severity: 'Minimum severity of an incident.',
+  auto_triage: 'Incidents of this source are triaged immediately.',
+  playbook: `Name of the playbook that guides the triage. It may be created later. ${CLEARED}`,
+};
 
 type Use = 'new' | 'change' | 'shown' | 'preset';
 
@@ -84,9 +102,10 @@ const IN_PRESETS: readonly string[] = ['signature', 'mapping'];
 function settingsFor(use: Use) {
   const isChange = use === 'change';
   const isRequest = isChange || use === 'new';
-  const field = (name: keyof SourceSettings, example: unknown, description: string) => ({
+  const field = (name: keyof SourceSettings, example: unknown, more: FieldOptions = {}) => ({
+    ...more,
     example,
-    description,
+    description: ABOUT[name],
     // Requests may omit all settings. A response omits only settings with the default null.
     optional:
       use === 'preset' ? !IN_PRESETS.includes(name) : isRequest || DEFAULT_SETTINGS[name] === null,
@@ -100,103 +119,67 @@ function settingsFor(use: Use) {
   /** In a change, an empty text removes the setting, because null means absent. */
   const clearable = (pattern: RegExp) =>
     isChange ? new RegExp(`^$|${pattern.source}`, pattern.flags) : pattern;
+  const wordsTo = (additionalProperties: object) => ({ contract: { additionalProperties } });
 
   class SettingsDto {
-    @Flag(field('enabled', true, 'Events of a disabled source get 404.'))
+    @Flag(field('enabled', true))
     readonly enabled?: boolean;
 
-    @OneOf(
-      'SignatureScheme',
-      SIGNATURE_SCHEMES,
-      field(
-        'signature',
-        'timestamped',
-        '`timestamped`: HMAC-SHA256 of time and body. `body`: HMAC-SHA256 of the body. `standard`: Standard Webhooks. `token`: the secret in a header. `basic`: Basic authentication with the name of the source and the secret. `token` and `basic` are the weakest.',
-      ),
-    )
+    @OneOf('SignatureScheme', SIGNATURE_SCHEMES, field('signature', 'timestamped'))
     readonly signature?: SignatureScheme;
 
-    @OneOf(
-      'EventFormat',
-      EVENT_FORMATS,
-      field(
-        'format',
-        'mapping',
-        '`auto` detects the format. `mapping` reads events by the mapping. Another format removes the mapping and the preset.',
-      ),
-    )
+    @OneOf('EventFormat', EVENT_FORMATS, field('format', 'mapping'))
     readonly format?: EventFormatName;
 
-    @PresetName(
-      field(
-        'preset',
-        'alertmanager',
-        'A preset of GET /api/webhooks/presets. In a request, it sets mapping, severity_mapping, type_mapping, incident_type, signature and format unless the request has them.',
-      ),
-    )
+    @PresetName(field('preset', 'alertmanager'))
     readonly preset?: string;
 
-    @JsonObject({
-      ...field(
-        'mapping',
-        MAPPING_EXAMPLE,
-        'JSON pointers to the parts of an incident in an event. `items` leads to a list of events; then `^/` starts from the whole body. `lift` sets `fields` of the incident. A change replaces the whole mapping, sets the format `mapping`, and removes the preset unless the request names it.',
-      ),
-      contract: MAPPING_CONTRACT,
-    })
+    @JsonObject(field('mapping', MAPPING_EXAMPLE, { contract: MAPPING_CONTRACT }))
     readonly mapping?: Mapping;
 
     @Text({
-      ...field(
-        'incident_type',
-        'other',
-        `Type of an incident if its event has none. An empty text in a change removes it. An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`,
-      ),
+      ...field('incident_type', 'other'),
       pattern: clearable(INCIDENT_TYPE),
-      message: TYPE_RULE,
+      message:
+        'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter',
     })
     readonly incident_type?: string;
 
-    @JsonObject({
-      ...field(
+    @JsonObject(
+      field(
         'severity_mapping',
         { urgent: 'critical', '0-39': 'low' },
-        'Severities of words of the sender in any case, or of ranges of numbers such as `0-39`, or `80-` without an end. A change replaces all words.',
+        wordsTo({ $ref: '#/components/schemas/Severity' }),
       ),
-      contract: { additionalProperties: { $ref: '#/components/schemas/Severity' } },
-    })
+    )
     readonly severity_mapping?: SeverityMapping;
 
-    @JsonObject({
-      ...field(
+    @JsonObject(
+      field(
         'type_mapping',
         { impostor: 'bec' },
-        'Incident types of words of the sender for category, tactic or rule. The first entry that occurs in a word counts. Case, spaces, hyphens and underscores do not matter. A change replaces all words.',
+        wordsTo({ type: 'string', pattern: INCIDENT_TYPE.source }),
       ),
-      contract: { additionalProperties: { type: 'string', pattern: INCIDENT_TYPE.source } },
-    })
+    )
     readonly type_mapping?: TypeMapping;
 
-    @Flag(field('incident_type_fixed', false, 'Words of an event do not change the type.'))
+    @Flag(field('incident_type_fixed', false))
     readonly incident_type_fixed?: boolean;
 
-    @Choice('Severity', SEVERITIES, field('min_severity', 'low', 'An event can only raise it.'))
+    @Choice('Severity', SEVERITIES, field('min_severity', 'low'))
     readonly min_severity?: Severity;
 
-    @Flag(field('auto_triage', true, 'Incidents of this source are triaged immediately.'))
+    @Flag(field('auto_triage', true))
     readonly auto_triage?: boolean;
 
     @Text({
-      ...field(
-        'playbook',
-        'phishing-response',
-        'Name of the playbook that guides the triage. It may be created later. An empty text in a change removes it.',
-      ),
+      // The syntax of this pattern differs between languages.
+      ...field('playbook', 'phishing-response', {
+        contract: { minLength: isChange ? undefined : 1, pattern: undefined },
+      }),
       max: 100,
       pattern: clearable(PLAYBOOK),
-      message: PLAYBOOK_RULE,
-      // The syntax of this pattern differs between languages.
-      contract: { minLength: isChange ? undefined : 1, pattern: undefined },
+      message: 'playbook must be text without control characters, not framed by spaces',
     })
     readonly playbook?: string;
   }
@@ -220,10 +203,7 @@ class NewSourceDto {
 export class WebhookSourceInputDto extends IntersectionType(NewSourceDto, settingsFor('new')) {}
 
 class SecretChangeDto {
-  @Secret({
-    optional: true,
-    description: 'The previous secret stays valid for 24 h, unless revoke_old_secret is true.',
-  })
+  @Secret({ optional: true, description: 'The previous secret stays valid for 24 h.' })
   readonly secret?: string;
 
   @Flag({ optional: true, description: 'Revokes the previous secret immediately.', example: false })
@@ -347,15 +327,8 @@ export class WebhookPreviewDto {
 }
 
 function previewOf(event: ReadEvent): string {
-  const { eventId, unknownSeverity } = event;
-  const { incident_type, severity, title, raw_data, fields } = incidentOf(event);
-  const shown: Omit<PreviewedIncidentDto, 'raw_data'> = {
-    incident_type,
-    severity,
-    unknown_severity: unknownSeverity,
-    title,
-    event_id: eventId,
-    fields,
-  };
+  const { raw_data, incident_type, severity, title, fields } = incidentOf(event);
+  const { unknownSeverity: unknown_severity, eventId: event_id } = event;
+  const shown = { incident_type, severity, unknown_severity, title, event_id, fields };
   return jsonWithRawData(shown, raw_data);
 }

@@ -14,7 +14,13 @@ import {
 } from '../../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import type { Caller } from '../../platform/http/request.js';
-import { findOrder, type Page, type PageRequest, sortWords } from '../../platform/paging/page.js';
+import {
+  findOrder,
+  findPage,
+  type Page,
+  type PageRequest,
+  sortWords,
+} from '../../platform/paging/page.js';
 import { readEventJson } from '../reading/event-json.js';
 import { isUnfit, openBody, type ReadEvent } from '../reading/read-events.js';
 import { NO_SECRETS, SealedSecrets, SourceDirectory, withoutSecrets } from './source-directory.js';
@@ -57,13 +63,10 @@ export class WebhookSourcesService {
     private readonly clock: Clock,
   ) {}
 
-  async list(
-    { page, per_page: take }: PageRequest,
-    sort: readonly WebhookSourceSort[],
-  ): Promise<Page<WebhookSource>> {
+  async list(range: PageRequest, sort: readonly WebhookSourceSort[]): Promise<Page<WebhookSource>> {
     const order = findOrder(sort, { created_at: 'created_at', source: 'source' }, 'source');
     const rows = this.dataSource.getRepository(WebhookSourceEntity);
-    const [items, total] = await rows.findAndCount({ order, take, skip: (page - 1) * take });
+    const { items, total } = await findPage(rows, range, { order });
     return { items: items.map((row) => this.shown(row)), total };
   }
 

@@ -10,7 +10,7 @@ import {
   type TriageModel,
 } from '../../../src/triage/model/triage-model.port.js';
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
-import { presetNamed } from '../../../src/webhooks/presets/presets.js';
+import { presetNamed } from '../../../src/webhooks/reading/formats.js';
 import type { Json } from '../../../src/webhooks/reading/event-json.js';
 import { isUnfit, openBody } from '../../../src/webhooks/reading/read-events.js';
 import { SEVERITIES } from '../../../src/incidents/incident.js';

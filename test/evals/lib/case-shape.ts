@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import { PRESETS } from '../../../src/webhooks/presets/presets.js';
+import { PRESETS } from '../../../src/webhooks/reading/formats.js';
 import { CLASSIFICATIONS, type Classification } from '../../../src/incidents/incident.js';
 
 export const CASE_KINDS = [

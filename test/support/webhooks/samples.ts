@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NewIncident } from '../../../src/incidents/incident.js';
-import { presetNamed } from '../../../src/webhooks/presets/presets.js';
+import { presetNamed } from '../../../src/webhooks/reading/formats.js';
 import { readEventJson } from '../../../src/webhooks/reading/event-json.js';
 import { isUnfit, openBody } from '../../../src/webhooks/reading/read-events.js';
 

@@ -32,11 +32,6 @@ export interface Manifest {
   readonly sequences: readonly { readonly name: string; readonly last: string }[];
 }
 
-export interface Backup {
-  readonly manifest: Manifest;
-  readonly rows: number;
-}
-
 /** The backup file cannot be used. Nothing was changed. */
 export class BackupError extends Error {}
 
@@ -50,7 +45,9 @@ interface BackupOptions {
 }
 
 /** Writes a snapshot while the service keeps writing. The file appears when it is complete and synced. */
-export async function writeBackup(options: BackupOptions): Promise<Backup> {
+export async function writeBackup(
+  options: BackupOptions,
+): Promise<{ readonly manifest: Manifest; readonly rows: number }> {
   const { url, file, force } = options;
   if (!force && existsSync(file)) {
     throw new BackupError(
@@ -124,11 +121,23 @@ async function* inChunks(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield Buffer.concat(parts);
 }
 
-export async function verifyBackup(file: string): Promise<Backup> {
+/**
+ * Returns the manifest. Reads the rows only for `receive`, which must read all of them.
+ * The end of a gzip file has a checksum, so damaged rows may be received before the error.
+ */
+export async function readBackup(
+  file: string,
+  receive?: (table: Table, rows: AsyncIterable<Buffer>) => Promise<void>,
+): Promise<Manifest> {
+  const lines = linesOf(file);
   try {
-    return await readBackup(file, async (_, rows) => {
-      for await (const part of rows) void part;
-    });
+    const { value: first = '' } = await lines.next();
+    const manifest = JSON.parse(Buffer.from(first, 'latin1').toString()) as Manifest;
+    if (manifest.format !== FORMAT) throw new Error('this release does not read its format');
+    if (!receive) return manifest;
+    for (const table of manifest.tables) await receive(table, rowsOf(lines));
+    if (!(await lines.next()).done) throw new Error('it has data after its end');
+    return manifest;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new BackupError(
@@ -137,74 +146,39 @@ export async function verifyBackup(file: string): Promise<Backup> {
         : `${file} cannot be restored, and nothing was changed: ${message}.`,
       { cause: error },
     );
-  }
-}
-
-/** @param receive must read all rows */
-export async function readBackup(
-  file: string,
-  receive: (table: Table, rows: AsyncIterable<Buffer>) => Promise<void>,
-): Promise<Backup> {
-  const lines = linesOf(file);
-  let unread: Buffer = Buffer.alloc(0);
-  let rows = 0;
-  const readMore = async (): Promise<void> => {
-    const next = await lines.next();
-    if (next.done) throw new BackupError('its end is missing');
-    unread = next.value;
-  };
-  async function* rowsOfTable(): AsyncGenerator<Buffer> {
-    for (;;) {
-      const end = endOfTable(unread);
-      const part = end < 0 ? unread : unread.subarray(0, end);
-      if (part.length > 0) yield part;
-      for (let at = part.indexOf(LF); at >= 0; at = part.indexOf(LF, at + 1)) rows += 1;
-      if (end >= 0) {
-        unread = unread.subarray(end + END_OF_TABLE.length);
-        return;
-      }
-      await readMore();
-    }
-  }
-  try {
-    await readMore();
-    const start = unread.indexOf(LF) + 1;
-    const manifest = JSON.parse(unread.toString('utf8', 0, start)) as Manifest;
-    if (manifest.format !== FORMAT) throw new BackupError('this release does not read its format');
-    unread = unread.subarray(start);
-    for (const table of manifest.tables) await receive(table, rowsOfTable());
-    if (unread.length > 0 || !(await lines.next()).done) {
-      throw new BackupError('it has data after its end');
-    }
-    return { manifest, rows };
   } finally {
     await lines.return(undefined);
   }
 }
 
-const LF = 10;
-const END_OF_TABLE = Buffer.from('\\.\n');
+/** No row is the line `\.`, because COPY doubles each backslash in a value. */
+const END_OF_TABLE = '\\.';
+const ROWS_PER_CHUNK = 1_000;
 
-/** Finds the line `\.`. No row contains this line, because COPY doubles each backslash in a value. */
-function endOfTable(lines: Buffer): number {
-  if (lines.subarray(0, END_OF_TABLE.length).equals(END_OF_TABLE)) return 0;
-  const before = lines.indexOf(`\n${END_OF_TABLE.toString()}`);
-  return before < 0 ? -1 : before + 1;
+async function* rowsOf(lines: AsyncIterator<string, undefined>): AsyncGenerator<Buffer> {
+  for (let isOver = false; !isOver;) {
+    let rows = '';
+    for (let count = 0; count < ROWS_PER_CHUNK && !isOver; count += 1) {
+      const { value: line } = await lines.next();
+      if (line === undefined) throw new Error('its end is missing');
+      isOver = line === END_OF_TABLE;
+      if (!isOver) rows += `${line}\n`;
+    }
+    yield Buffer.from(rows, 'latin1');
+  }
 }
 
-/** Yields the unpacked file in chunks of whole lines. */
-async function* linesOf(file: string): AsyncGenerator<Buffer, undefined> {
-  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // The loop below throws the error.
-  connect(createReadStream(file), gunzip, () => undefined);
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of gunzip as AsyncIterable<Buffer>) {
-    const bytes = Buffer.concat([rest, chunk]);
-    const end = bytes.lastIndexOf(LF) + 1;
-    if (end > 0) yield bytes.subarray(0, end);
-    rest = bytes.subarray(end);
+/** Yields the unpacked lines. Each character is a byte. */
+async function* linesOf(file: string): AsyncGenerator<string, undefined> {
+  // The loop throws the error.
+  const unpacked = connect(createReadStream(file), createGunzip(), () => undefined);
+  let rest = '';
+  for await (const chunk of unpacked.setEncoding('latin1') as AsyncIterable<string>) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop()!;
+    yield* lines;
   }
-  if (rest.length > 0) throw new BackupError('its end is missing');
+  if (rest !== '') throw new Error('its end is missing');
 }
 
 /** All relations of the service are in one schema and have the owner of the migrations table. */

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { type DataSource, MigrationExecutor } from 'typeorm';
+import { MigrationExecutor } from 'typeorm';
 import { AdvisoryLock } from '../advisory-locks.js';
 import { commandConnection } from '../connection.js';
 import { createDataSource, MIGRATIONS_TABLE, type Schema } from '../data-source.js';
@@ -12,7 +12,6 @@ import { SQLSTATE, sqlStateOf } from '../sqlstate.js';
 import { Transactions, type Tx } from '../transactions.js';
 import {
   appliedMigrations,
-  type Backup,
   BackupError,
   copyTarget,
   listTables,
@@ -21,40 +20,53 @@ import {
   SEQUENCES,
 } from './backup-file.js';
 
-export interface RestorePlan {
-  /** True if every process that uses the current database has the keys of the backup. */
-  readableToAll(tx: Tx): Promise<boolean>;
-  /** Saves the parts of the current database that must survive the restore. `inUse`: the service keeps running. */
-  remember(tx: Tx, inUse: boolean): Promise<void>;
-  /** Writes the saved parts back and recomputes derived rows, in the same transaction. */
-  rebuild(tx: Tx): Promise<void>;
-}
-
 interface RestoreOptions {
   readonly url: string;
   readonly file: string;
-  readonly backup: Backup;
+  readonly manifest: Manifest;
   readonly schema: Schema;
-  readonly plan: RestorePlan;
   readonly force?: boolean;
 }
 
-/** Replaces all rows in one transaction. An empty or older database is migrated first. */
-export async function restoreBackup(options: RestoreOptions): Promise<void> {
-  const { url, schema, backup } = options;
-  requireSameSchema(backup.manifest, schema);
+export interface Restore {
+  /** True if the service keeps running during the restore. */
+  readonly inUse: boolean;
+  /** Replaces all rows. Returns the number of loaded rows. */
+  readonly load: () => Promise<number>;
+}
+
+/**
+ * Replaces all rows in one transaction. An empty or older database is migrated first.
+ * @param around calls `load`. Before, it reads the data that must survive; afterwards, it writes this data back.
+ */
+export async function restoreBackup<T>(
+  options: RestoreOptions,
+  around: (tx: Tx, restore: Restore) => Promise<T>,
+): Promise<T> {
+  const { url, schema, manifest } = options;
+  requireSameSchema(manifest, schema);
   const dataSource = await createDataSource(schema, commandConnection(url)).initialize();
   try {
     await followDatabaseTime(dataSource);
-    await new Transactions(dataSource).run((tx) => restore(tx, dataSource, options));
+    return await new Transactions(dataSource).run(async (tx) => {
+      const client = (await tx.queryRunner!.connect()) as ClientBase;
+      const inUse = await prepare(client, tx, options);
+      const tables = (await listTables(client)).map(({ name }) => name);
+      // Concurrent reads and writes wait, and then see the restored rows.
+      await lockTables(client, tables);
+      return await around(tx, { inUse, load: () => load(client, options, tables) });
+    });
   } finally {
     await dataSource.destroy();
   }
 }
 
-async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions): Promise<void> {
-  const { plan, schema, force } = options;
-  const client = (await tx.queryRunner!.connect()) as ClientBase;
+/** Checks and migrates the database. Returns true if the service is connected. */
+async function prepare(
+  client: ClientBase,
+  tx: Tx,
+  { schema, force }: RestoreOptions,
+): Promise<boolean> {
   await requireOwner(client);
   // A service that starts now waits for this lock.
   await client.query(`select pg_advisory_xact_lock(${AdvisoryLock.Migration})`);
@@ -72,17 +84,12 @@ async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions):
   }
   const inUse = await isServiceConnected(client);
   if (applied.length < schema.migrations.length) {
-    if (inUse) refuse('has another schema than the database');
-    const executor = new MigrationExecutor(dataSource, tx.queryRunner);
+    if (inUse) throw inUseError('has another schema than the database');
+    const executor = new MigrationExecutor(tx.dataSource, tx.queryRunner);
     executor.transaction = 'all';
     await executor.executePendingMigrations();
-  } else if (inUse && !(await plan.readableToAll(tx))) refuse('was made with other keys');
-  const tables = (await listTables(client)).map(({ name }) => name);
-  // Concurrent reads and writes wait, and then see the restored rows.
-  await lockTables(client, tables);
-  await plan.remember(tx, inUse);
-  await load(client, options, tables);
-  await plan.rebuild(tx);
+  }
+  return inUse;
 }
 
 /** Only the owner of the tables may disable triggers and create tables. */
@@ -114,8 +121,8 @@ async function isServiceConnected(client: ClientBase): Promise<boolean> {
   return rowCount !== 0;
 }
 
-function refuse(why: string): never {
-  throw new BackupError(
+export function inUseError(why: string): BackupError {
+  return new BackupError(
     `The service is connected to this database, and the backup ${why}. Stop all replicas, restore, and start them again.`,
   );
 }
@@ -133,40 +140,30 @@ function requireSameSchema({ migrations, version }: Manifest, { migrations: own 
 /** Copies the rows unchanged. The triggers are off, because they would count, timestamp or reject rows. */
 async function load(
   client: ClientBase,
-  { file, backup }: RestoreOptions,
+  { file, manifest }: RestoreOptions,
   tables: readonly string[],
-): Promise<void> {
-  const triggers = await switchTriggersOff(client, tables);
+): Promise<number> {
+  const names = tables.map((name) => client.escapeIdentifier(name));
+  for (const name of names) await client.query(`alter table ${name} disable trigger user`);
   // `delete` instead of `truncate`: transactions that started reading keep their snapshot.
-  for (const name of tables.toReversed()) {
-    await client.query(`delete from ${client.escapeIdentifier(name)}`);
-  }
-  const loaded = await readBackup(file, (table, rows) =>
-    pipeline(rows, client.query(copyFrom(`copy ${copyTarget(client, table)} from stdin`))),
-  );
-  if (JSON.stringify(loaded) !== JSON.stringify(backup)) {
+  for (const name of names.toReversed()) await client.query(`delete from ${name}`);
+  let rows = 0;
+  const loaded = await readBackup(file, async (table, content) => {
+    const copy = client.query(copyFrom(`copy ${copyTarget(client, table)} from stdin`));
+    await pipeline(content, copy);
+    rows += copy.rowCount;
+  });
+  if (JSON.stringify(loaded) !== JSON.stringify(manifest)) {
     throw new BackupError(`${file} changed during the restore. The database was not changed.`);
   }
   // Prevents a sequence from returning a number again.
   await client.query(
     `select setval(format('%I', name)::regclass, greatest(now.last::bigint, saved.last))
        from (${SEQUENCES}) as now join json_to_recordset($1) as saved (name text, last bigint) using (name)`,
-    [JSON.stringify(loaded.manifest.sequences)],
+    [JSON.stringify(loaded.sequences)],
   );
-  for (const statement of triggers) await client.query(statement);
-}
-
-/** Returns the statements that enable the triggers again, each in its previous mode. */
-async function switchTriggersOff(client: ClientBase, tables: readonly string[]): Promise<string[]> {
-  const { rows } = await client.query<{ off: string; on: string }>(
-    `select format('alter table %s disable trigger %I', tgrelid::regclass, tgname) as off,
-            format('alter table %s enable %s trigger %I', tgrelid::regclass,
-              case tgenabled when 'A' then 'always' when 'R' then 'replica' else '' end, tgname) as on
-       from pg_trigger where not tgisinternal and tgenabled <> 'D' and tgrelid = any ($1::regclass[])`,
-    [tables],
-  );
-  for (const { off } of rows) await client.query(off);
-  return rows.map(({ on }) => on);
+  for (const name of names) await client.query(`alter table ${name} enable trigger user`);
+  return rows;
 }
 
 /** Below the deadlock timeout of PostgreSQL (1 s), after which PostgreSQL would abort another transaction. */

@@ -63,31 +63,11 @@ export function pathFor(user: ServerUser, cluster: string): string {
 
 const SYSTEM_FOLDER = '/var/lib/incident-triage';
 
-export interface Programs {
-  readonly initdb: string;
-  readonly postgres: string;
-  readonly major: string;
-}
-
-/** Returns the programs of the package, or a copy if the server user cannot read the package or links are missing. */
-export async function preparePrograms(user: ServerUser, dataDir: string): Promise<Programs> {
-  const installed = locateNative();
-  const isLinked = await linkLibraries(installed);
-  const found = programsIn(installed, user);
-  if (isLinked && 'major' in found) return found;
-  const folder = user.uid === undefined ? dataDir : SYSTEM_FOLDER;
-  const copied = programsIn(await copyPrograms(installed, folder), user);
-  if ('major' in copied) return copied;
-  throw new EmbeddedPostgresError(
-    `The embedded PostgreSQL does not run on this machine (${copied.failure}). Set DATABASE_URL to use your own server.`,
-  );
-}
-
-function programsIn(native: string, user: ServerUser): Programs | { readonly failure: string } {
-  const [initdb, postgres] = [join(native, 'bin/initdb'), join(native, 'bin/postgres')];
-  const { stdout, stderr } = run(user, postgres, ['--version']);
-  const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
-  return major ? { initdb, postgres, major } : { failure: stderr };
+/** Returns the folder of the programs: that of the package, or a copy if the server user cannot use the package. */
+export async function preparePrograms(user: ServerUser, dataDir: string): Promise<string> {
+  const native = locateNative();
+  if (user.uid !== undefined) return await copyPrograms(native, SYSTEM_FOLDER);
+  return (await linkLibraries(native)) ? native : await copyPrograms(native, dataDir);
 }
 
 export function locateNative(platform = process.platform, arch = process.arch): string {
@@ -121,9 +101,7 @@ export async function linkLibraries(native: string): Promise<boolean> {
 const COPY = 'cp -R "$1/." "$2" && rm -f "$2"/lib/*.a && chmod -R a+rX,go-w "$2"';
 
 export async function copyPrograms(native: string, folder: string): Promise<string> {
-  const manifest = await readFile(join(native, '../package.json'), 'utf8');
-  const { version } = JSON.parse(manifest) as { version: string };
-  const copy = join(folder, `postgres.programs-${version}`);
+  const copy = join(folder, `postgres.programs-${versionOf(native)}`);
   if (existsSync(copy)) return copy;
   if (await mkdir(folder, { recursive: true })) await chmod(folder, 0o755);
   const draft = await mkdtemp(`${copy}.`);
@@ -134,26 +112,32 @@ export async function copyPrograms(native: string, folder: string): Promise<stri
   return copy;
 }
 
+function versionOf(native: string): string {
+  const manifest = readFileSync(join(native, '../package.json'), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
 export const DATABASE = 'incidents';
 
 interface ClusterOptions {
   readonly cluster: string;
-  readonly programs: Programs;
+  readonly programs: string;
   readonly user: ServerUser;
   /** False if the data need not survive a power failure, as in tests. */
   readonly durable: boolean;
 }
 
 export async function prepareCluster(options: ClusterOptions): Promise<void> {
-  const { cluster, programs } = options;
+  const { cluster } = options;
   if (!existsSync(cluster)) return await createCluster(options);
   const file = join(cluster, 'PG_VERSION');
   const version = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
-  if (version === programs.major) return;
+  const own = versionOf(locateNative()).split('.')[0];
+  if (version === own) return;
   throw new EmbeddedPostgresError(
     version === undefined
       ? `${cluster} is not a PostgreSQL data directory. Move it away, or use another DATA_DIR.`
-      : `${cluster} was created by PostgreSQL ${version}, but this release runs ${programs.major}. Transfer the data with pg_dump ${version}, or use another DATA_DIR.`,
+      : `${cluster} was created by PostgreSQL ${version}, but this release runs ${own}. Transfer the data with pg_dump ${version}, or use another DATA_DIR.`,
   );
 }
 
@@ -167,30 +151,25 @@ async function createCluster({ cluster, user, programs, durable }: ClusterOption
   const draft = await mkdtemp(join(dataDir, prefix));
   if (user.uid !== undefined) chownSync(draft, user.uid, user.gid!);
 
-  // Compare text by code point, and map case by Unicode, independent of the locales of the machine.
-  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  // Only the server user and root can open the directory of the socket, so no password is needed.
-  const access = ['--username=postgres', '--auth-local=trust', '--auth-host=reject'];
-  const other = ['--encoding=UTF8', '--no-instructions', ...(durable ? [] : ['--no-sync'])];
   const path = pathFor(user, draft);
-  const initdb = ['-D', path, ...access, ...locale, ...other];
+  const initdb = [
+    ...['-D', path, '--username=postgres', '--encoding=UTF8', '--no-instructions'],
+    // Text is compared by code point, and case is mapped by Unicode, independent of the locales of the machine.
+    ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    // Only the server user and root can open the directory of the socket, so no password is needed.
+    ...['--auth-local=trust', '--auth-host=reject', ...(durable ? [] : ['--no-sync'])],
+  ];
   // Single-user mode needs no running server.
   const settings = ['-c', 'exit_on_error=on', '-c', `fsync=${durable ? 'on' : 'off'}`];
   const single = ['--single', '-j', '-D', path, ...settings, 'postgres'];
   // Tests create databases and roles.
-  const statements = [
-    `CREATE ROLE ${DATABASE} LOGIN ${durable ? '' : 'CREATEDB CREATEROLE'}`,
-    `CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`,
-  ];
-  const input = statements.map((statement) => `${statement};\n\n`).join('');
-  for (const [program, args] of [
-    [programs.initdb, initdb],
-    [programs.postgres, single],
-  ] as const) {
-    const { ok, stderr } = run(user, program, args, { cwd: draft, input });
-    if (!ok) {
-      throw new EmbeddedPostgresError(`PostgreSQL could not be set up: ${lastComplaint(stderr)}`);
-    }
+  const input = `CREATE ROLE ${DATABASE} LOGIN ${durable ? '' : 'CREATEDB CREATEROLE'};\n\nCREATE DATABASE ${DATABASE} OWNER ${DATABASE};\n\n`;
+  for (const [program, args] of Object.entries({ initdb, postgres: single })) {
+    const { ok, stderr } = run(user, join(programs, 'bin', program), args, { cwd: draft, input });
+    if (ok) continue;
+    throw new EmbeddedPostgresError(
+      `PostgreSQL could not be set up: ${lastComplaint(stderr)}. Set DATABASE_URL to use your own server.`,
+    );
   }
   await rename(draft, cluster);
 }

@@ -1,30 +1,18 @@
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmdirSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdtempSync } from 'node:fs';
 import { mkdir, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DATABASE,
   EmbeddedPostgresError,
   prepareCluster,
   preparePrograms,
-  run,
   type ServerUser,
   serverUserOf,
   SMALL_SERVER,
 } from './cluster.js';
-import { endPredecessor, readPostmasterFile, removeSocketDir, Supervisor } from './server.js';
+import { endPredecessor, readPostmasterFile, removeSocketDir, Server } from './server.js';
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
@@ -75,10 +63,6 @@ export async function startOrJoin(
   }
 }
 
-export function hasCluster(dataDir: string): boolean {
-  return existsSync(join(dataDir, 'postgres'));
-}
-
 function urlOf(socketDir: string): string {
   return `postgres://${DATABASE}@localhost/${DATABASE}?host=${encodeURIComponent(socketDir)}`;
 }
@@ -104,50 +88,31 @@ async function start(
   const socketDir = makeSocketDir(user);
   undo.defer(() => removeSocketDir(socketDir, user));
   const logFile = join(dataDir, 'postgres.log');
-  const logDescriptor = openLog(logFile);
-  undo.defer(() => closeSync(logDescriptor));
   const settings = { ...SMALL_SERVER, unix_socket_directories: `"${socketDir}"`, ...parameters };
-  const command = { cluster, socketDir, user, logFile, logDescriptor, parameters: settings };
-  const supervisor = new Supervisor({ ...command, postgres: programs.postgres }, log);
-  undo.defer(() => supervisor.stop());
-  await supervisor.start();
+  const command = { programs, cluster, socketDir, user, logFile, parameters: settings };
+  const server = new Server(command, log);
+  undo.defer(() => server.stop());
+  await server.start();
 
   let stopped: Promise<void> | undefined;
   return {
     url: urlOf(socketDir),
     cluster,
     get pid() {
-      return supervisor.pid;
+      return server.pid;
     },
     stop: () => (stopped ??= undo.disposeAsync()),
   };
 }
 
-const PREFIX = 'incident-triage-';
-/** Every supported system allows socket paths of 103 bytes. */
-const LONGEST_ROOT = 103 - `/${PREFIX}XXXXXX/.s.PGSQL.5432`.length;
+const LONGEST_ROOT = 64;
 
-/** The socket needs a short path that the server user can access. DATA_DIR guarantees neither. */
-function makeSocketDir(user: ServerUser): string {
-  for (const root of [tmpdir(), '/tmp', '/var/tmp']) {
-    if (Buffer.byteLength(root) > LONGEST_ROOT || !existsSync(root)) continue;
-    const directory = mkdtempSync(join(root, PREFIX));
-    if (user.uid !== undefined) chownSync(directory, user.uid, user.gid!);
-    if (run(user, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', directory]).ok) return directory;
-    rmdirSync(directory);
-  }
-  throw new EmbeddedPostgresError(
-    `The user that runs PostgreSQL has no usable directory for temporary files (tried ${tmpdir()}, /tmp and /var/tmp). Set TMPDIR.`,
-  );
-}
-
-const LONGEST_LOG = 1024 * 1024;
-
-/** Opens the log, and keeps one older file. */
-function openLog(path: string): number {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > LONGEST_LOG) renameSync(path, `${path}.1`);
-  return openSync(path, 'a', 0o600);
+/** The socket needs a short path that the server user can access. DATA_DIR guarantees neither, TMPDIR not for root. */
+function makeSocketDir({ uid, gid }: ServerUser): string {
+  const isUsable = uid === undefined && Buffer.byteLength(tmpdir()) <= LONGEST_ROOT;
+  const directory = mkdtempSync(join(isUsable ? tmpdir() : '/tmp', 'incident-triage-'));
+  if (uid !== undefined) chownSync(directory, uid, gid!);
+  return directory;
 }
 
 const SQLITE_BUSY = 5;
@@ -160,26 +125,23 @@ class DataDirInUseError extends EmbeddedPostgresError {}
  */
 function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'postgres.lock');
-  const sqlite = process.getBuiltinModule('node:sqlite');
-  let database: DatabaseSync | undefined;
   try {
-    database = new sqlite.DatabaseSync(file, { timeout: 0 });
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+    const database = new DatabaseSync(file, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
     chmodSync(file, 0o600);
-    const held = database;
-    return () => held.close();
-  } catch (error) {
-    database?.close();
-    const { errcode, message } = error as { errcode?: number; message: string };
-    if (errcode === SQLITE_BUSY) {
-      throw new DataDirInUseError(
-        `${dataDir} is in use by another running instance. Stop that instance, or use another DATA_DIR.`,
-        { cause: error },
+    return () => database.close();
+  } catch (cause) {
+    const { errcode, message } = cause as { errcode?: number; message: string };
+    if (errcode !== SQLITE_BUSY) {
+      throw new EmbeddedPostgresError(
+        `${file} cannot be locked (${message}). The user that starts this service must be able to write to DATA_DIR.`,
+        { cause },
       );
     }
-    throw new EmbeddedPostgresError(
-      `${file} cannot be locked (${message}). The user that starts this service must be able to write to DATA_DIR.`,
-      { cause: error },
+    throw new DataDirInUseError(
+      `${dataDir} is in use by another running instance. Stop that instance, or use another DATA_DIR.`,
+      { cause },
     );
   }
 }

@@ -1,5 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,12 +62,21 @@ export function servesCluster(pid: number, cluster: string): boolean {
 }
 
 const POLL_MS = 10;
-/** Signals of a shutdown with their timeouts in ms. Data is safe after each signal. */
-const SHUTDOWN: readonly (readonly [NodeJS.Signals, number])[] = [
-  ['SIGINT', 10_000],
-  ['SIGQUIT', 5_000],
-  ['SIGKILL', 5_000],
-];
+const SHUTDOWN_MS = 10_000;
+
+/** Requests a fast shutdown, and then an immediate shutdown, in which the server kills its processes. Data is safe. */
+async function shutDown(pid: number, isOver: () => boolean): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+    if (!isOver() && isAlive(pid)) process.kill(pid, signal);
+    for (let waited = 0; waited < SHUTDOWN_MS; waited += POLL_MS) {
+      if (isOver()) return;
+      await sleep(POLL_MS);
+    }
+  }
+  throw new EmbeddedPostgresError(
+    `The PostgreSQL server (pid ${pid}) does not stop. Stop it manually.`,
+  );
+}
 
 /** Stops the server of a killed service. The caller holds the lock, so no live service uses the server. */
 export async function endPredecessor(
@@ -71,25 +89,12 @@ export async function endPredecessor(
   const { pid, socketDir } = left;
   if (servesCluster(pid, cluster)) {
     log(`Stopping the PostgreSQL server (pid ${pid}) of a previous instance.`);
-    await endProcess(pid, cluster);
+    await shutDown(pid, () => !servesCluster(pid, cluster));
   } else if (isAlive(pid)) {
     // postgres accepts the file of a dead server, but not a file whose process id now belongs to another program.
     rmSync(join(cluster, 'postmaster.pid'), { force: true });
   }
   removeSocketDir(socketDir, user);
-}
-
-async function endProcess(pid: number, cluster: string): Promise<void> {
-  for (const [signal, patienceMs] of SHUTDOWN) {
-    if (isAlive(pid)) process.kill(pid, signal);
-    for (let waited = 0; waited < patienceMs; waited += POLL_MS) {
-      if (!servesCluster(pid, cluster)) return;
-      await sleep(POLL_MS);
-    }
-  }
-  throw new EmbeddedPostgresError(
-    `The PostgreSQL server of a previous instance (pid ${pid}) does not stop. Stop it manually.`,
-  );
 }
 
 /** Runs as the server user, because that user may have changed the path. */
@@ -98,13 +103,11 @@ export function removeSocketDir(directory: string, user: ServerUser): void {
 }
 
 export interface ServerCommand {
-  readonly postgres: string;
+  readonly programs: string;
   readonly cluster: string;
   readonly socketDir: string;
   readonly user: ServerUser;
   readonly logFile: string;
-  /** Open for appending. A pipe would need a reader at all times, even while this process ends. */
-  readonly logDescriptor: number;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -123,130 +126,113 @@ socket_dir=$1; shift
 exec "$@" 3<&-`;
 
 const LONGEST_START_MS = 120_000;
-
-class ServerProcess {
-  readonly exited: Promise<void>;
-  private readonly child: ChildProcess;
-  private readonly logStart: number;
-  private ended = false;
-
-  constructor(private readonly command: ServerCommand) {
-    const { postgres, cluster, socketDir, user, logFile, logDescriptor, parameters } = command;
-    this.logStart = statSync(logFile).size;
-    const settings = Object.entries(parameters).map(([name, value]) => `--${name}=${value}`);
-    const program = [postgres, '-D', pathFor(user, cluster), ...settings];
-    this.child = spawn('/bin/sh', ['-c', GUARDED, 'sh', socketDir, ...program], {
-      ...user,
-      cwd: cluster,
-      env: SERVER_ENVIRONMENT,
-      // Own process group: Ctrl-C must reach only the service, which needs the server during its shutdown.
-      detached: true,
-      stdio: ['ignore', logDescriptor, logDescriptor, 'pipe'],
-    });
-    this.child.unref();
-    const guard = this.child.stdio[3] as Socket | undefined;
-    guard?.on('error', () => undefined);
-    guard?.unref();
-    this.exited = new Promise((resolve) => {
-      const end = () => {
-        this.ended = true;
-        guard?.end('dismissed\n');
-        resolve();
-      };
-      this.child.once('exit', end).once('error', end);
-    });
-  }
-
-  get pid(): number {
-    return this.child.pid ?? 0;
-  }
-
-  async ready(): Promise<void> {
-    const { cluster, logFile } = this.command;
-    for (let waited = 0; waited < LONGEST_START_MS; waited += POLL_MS) {
-      if (this.ended) {
-        const said = readFileSync(logFile).subarray(this.logStart).toString();
-        throw new EmbeddedPostgresError(
-          `PostgreSQL did not start: ${lastComplaint(said)} (see ${logFile})`,
-        );
-      }
-      const file = readPostmasterFile(cluster);
-      if (file?.pid === this.pid && file.ready) return;
-      await sleep(POLL_MS);
-    }
-    await this.stop();
-    throw new EmbeddedPostgresError(
-      `PostgreSQL was not ready after ${LONGEST_START_MS / 1000} s (see ${logFile})`,
-    );
-  }
-
-  async stop(): Promise<void> {
-    this.child.ref();
-    for (const [signal, patienceMs] of SHUTDOWN) {
-      if (this.ended) return;
-      this.child.kill(signal);
-      await Promise.race([this.exited, sleep(patienceMs, undefined, { ref: false })]);
-    }
-  }
-}
-
 /** Temporary errors while the processes of a killed server end. */
 const PASSING = /shared memory block|lock file/;
 const PATIENCE_MS = 10_000;
-const SHORTEST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 5_000;
+const PAUSE_MS = 100;
 
-/** Restarts the server when it ends, until `stop`. The pools of the service reconnect. */
-export class Supervisor {
-  private server: ServerProcess;
+/** Restarts postgres when it ends, until `stop`. The pools of the service reconnect. */
+export class Server {
+  private child!: ChildProcess;
   private stopping = false;
 
   constructor(
     private readonly command: ServerCommand,
     private readonly log: (line: string) => void,
-  ) {
-    this.server = new ServerProcess(command);
-  }
+  ) {}
 
   get pid(): number {
-    return this.server.pid;
+    return this.child.pid ?? 0;
   }
 
   async start(): Promise<void> {
-    for (const begin = Date.now(); ; this.server = new ServerProcess(this.command)) {
+    for (const begin = Date.now(); ; await sleep(PAUSE_MS)) {
       try {
-        await this.server.ready();
-        void this.watch();
-        return;
+        return await this.launch();
       } catch (error) {
         const isPassing = PASSING.test((error as Error).message);
         if (!isPassing || Date.now() - begin > PATIENCE_MS) throw error;
-        await sleep(100);
       }
     }
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
-    await this.server.stop();
+    await shutDown(this.pid, () => hasEnded(this.child));
   }
 
-  private async watch(): Promise<void> {
-    for (let pause = SHORTEST_PAUSE_MS; ;) {
-      await this.server.exited;
-      if (this.stopping) return;
-      this.log(`The PostgreSQL server (pid ${this.pid}) ended. It restarts in ${pause} ms.`);
+  private async launch(): Promise<void> {
+    const { cluster, logFile } = this.command;
+    const log = openLog(logFile);
+    const logStart = fstatSync(log).size;
+    const child = spawnGuarded(this.command, log);
+    closeSync(log);
+    this.child = child;
+    for (let waited = 0; waited < LONGEST_START_MS; waited += POLL_MS) {
+      if (hasEnded(child)) {
+        const said = readFileSync(logFile).subarray(logStart).toString();
+        throw new EmbeddedPostgresError(
+          `PostgreSQL did not start: ${lastComplaint(said)} (see ${logFile})`,
+        );
+      }
+      const file = readPostmasterFile(cluster);
+      if (file?.pid === child.pid && file?.ready) {
+        child.once('exit', () => void this.restart());
+        return;
+      }
+      await sleep(POLL_MS);
+    }
+    await shutDown(this.pid, () => hasEnded(child));
+    throw new EmbeddedPostgresError(
+      `PostgreSQL was not ready after ${LONGEST_START_MS / 1000} s (see ${logFile})`,
+    );
+  }
+
+  private async restart(): Promise<void> {
+    if (this.stopping) return;
+    this.log(`The PostgreSQL server (pid ${this.pid}) ended. It restarts.`);
+    for (let pause = PAUSE_MS; ; pause = Math.min(pause * 2, 5_000)) {
       await sleep(pause, undefined, { ref: false });
       if (this.stopping) return;
-      this.server = new ServerProcess(this.command);
       try {
-        await this.server.ready();
-        this.log(`The PostgreSQL server runs again (pid ${this.pid}).`);
-        pause = SHORTEST_PAUSE_MS;
+        await this.launch();
+        return this.log(`The PostgreSQL server runs again (pid ${this.pid}).`);
       } catch (error) {
         if (!this.stopping) this.log((error as Error).message);
-        pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
       }
     }
   }
+}
+
+function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {
+  return pid === undefined || exitCode !== null || signalCode !== null;
+}
+
+const LONGEST_LOG = 1024 * 1024;
+
+/** Opens the log, and keeps one older file. */
+function openLog(path: string): number {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LONGEST_LOG) renameSync(path, `${path}.1`);
+  return openSync(path, 'a', 0o600);
+}
+
+/** @param log a file, because a pipe would need a reader at all times, even while this process ends */
+function spawnGuarded(command: ServerCommand, log: number): ChildProcess {
+  const { programs, cluster, socketDir, user, parameters } = command;
+  const settings = Object.entries(parameters).map(([name, value]) => `--${name}=${value}`);
+  const program = [join(programs, 'bin/postgres'), '-D', pathFor(user, cluster), ...settings];
+  const child = spawn('/bin/sh', ['-c', GUARDED, 'sh', socketDir, ...program], {
+    ...user,
+    cwd: cluster,
+    env: SERVER_ENVIRONMENT,
+    // Own process group: Ctrl-C must reach only the service, which needs the server during its shutdown.
+    detached: true,
+    stdio: ['ignore', log, log, 'pipe'],
+  });
+  child.unref();
+  const guard = child.stdio[3] as Socket;
+  guard.on('error', () => undefined).unref();
+  child.on('error', () => undefined).once('exit', () => guard.end('dismissed\n'));
+  return child;
 }

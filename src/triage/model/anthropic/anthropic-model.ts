@@ -2,14 +2,13 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { valueAt } from '../../../connectors/calls/vendor-answers.js';
-import { unlessAborted, withDeadline } from '../../../platform/concurrency/within.js';
+import { unlessAborted } from '../../../platform/concurrency/within.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { type Span, traced } from '../../../platform/tracing/tracing.js';
 import type { ExtractedIndicator } from '../../evidence/indicators.js';
 import { plainJson } from '../../evidence/visible-text.js';
 import { type Prompt, promptFor, readVerdict, VERDICT_SCHEMA } from '../../prompts/prompt.js';
 import { WORDS } from '../../prompts/prompt-texts.js';
-import { storedJson } from '../../records/stored-json.js';
 import {
   type Judgement,
   type Judging,
@@ -27,11 +26,9 @@ import {
 import { type AnthropicSettings, notAMessage, ProviderRequests } from './provider-requests.js';
 
 const MOST_QUESTIONS = 6;
-const LONGEST_ANSWER = 8_000;
 const TOOL_TIME_MS = 5_000;
 /** Six rounds of questions, the verdict, one repair, and two pauses of the provider. */
 const MOST_REQUESTS = 10;
-/** A verdict has some hundred tokens. A model that thinks first needs more. */
 const MOST_OUTPUT_TOKENS = 8_192;
 
 export class AnthropicModel extends TriageModel {
@@ -184,7 +181,6 @@ const STOPPED: Readonly<Record<string, Why>> = {
 };
 const UNKNOWN_STOP: Why = ['invalid_answer', 'The model stopped for an unknown reason.'];
 
-/** The model responded, and would respond to the same question in the same way. */
 function useless(...[reason, message]: Why): ModelUnavailableError {
   return new ModelUnavailableError(reason, message, 'nothing');
 }
@@ -254,7 +250,6 @@ export class ToolAnswers {
     return { id, tool: tool?.name ?? 'unknown', input: asked, ...answer, duration_ms };
   }
 
-  /** An error of the service appears only in the log. */
   private async answerOf(
     tool: TriageTool | undefined,
     indicator: ExtractedIndicator | undefined,
@@ -262,10 +257,8 @@ export class ToolAnswers {
     if (!tool) return failed(WORDS.noSuchTool);
     if (!indicator) return failed(WORDS.wrongInput);
     try {
-      const output = await withDeadline(this.timeMs, this.signal, (over) =>
-        unlessAborted(over, tool.ask(indicator)),
-      );
-      return { output: storedJson(output, LONGEST_ANSWER) };
+      const over = AbortSignal.any([this.signal, AbortSignal.timeout(this.timeMs)]);
+      return { output: await unlessAborted(over, tool.ask(indicator)) };
     } catch (error) {
       if (error instanceof ToolError) return failed(error.message);
       if (!this.signal.aborted) {
@@ -275,7 +268,6 @@ export class ToolAnswers {
     }
   }
 
-  /** An attacker may have written the response, so marks enclose it. */
   private fenced({ id, output }: ToolCall): string {
     const words = WORDS.toolAnswer.replaceAll('{id}', id);
     return `${words}\n<${id}-${this.nonce}>\n${plainJson(output)}\n</${id}-${this.nonce}>`;

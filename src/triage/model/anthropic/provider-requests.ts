@@ -40,7 +40,6 @@ export class ProviderRequests {
     this.sdk = new Anthropic({ apiKey, baseURL, timeout, fetch, ...quiet });
   }
 
-  /** Throws the reason of the signal, errors of the gate, and ModelUnavailableError. */
   async send(params: Anthropic.MessageCreateParamsNonStreaming): Promise<unknown> {
     const signal = AbortSignal.any([this.signal, this.ended.signal]);
     signal.throwIfAborted();
@@ -108,10 +107,8 @@ const STATUSES: Readonly<Record<number, readonly [UnavailableReason, Remedy]>> =
   529: ['overloaded', 'time'],
 };
 
-/** A longer pause in a response is an error of the provider. */
 const LONGEST_RETRY_AFTER_MS = 60 * 60_000;
 
-/** Converts errors of the SDK and of the network to the reason for the missing verdict. Returns other errors unchanged. */
 function failureOf(error: unknown): unknown {
   if (error instanceof UnreachableError) {
     const remedy = error.temporary ? 'time' : 'operator';

@@ -5,13 +5,13 @@ import {
   listStatement,
   pageOf,
   type WithTotal,
-} from '../../platform/counting/counted-list.sql.js';
-import { columnsOf } from '../../platform/database/columns.js';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { NO_TOKENS, type TokenUse } from '../model/triage-model.port.js';
-import { LISTED_COLUMNS, RUN_COLUMNS, type TriageRun, TriageRunEntity } from '../triage-run.js';
+} from '../platform/counting/counted-list.sql.js';
+import { columnsOf } from '../platform/database/columns.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import type { Page, PageRequest } from '../platform/paging/page.js';
+import { NO_TOKENS, type TokenUse } from './model/triage-model.port.js';
+import { LISTED_COLUMNS, RUN_COLUMNS, type TriageRun, TriageRunEntity } from './triage-run.js';
 
 export const TRIAGE = { name: 'triage', hasOwnGauges: true, mostAttempts: 4 } as const;
 
@@ -35,12 +35,6 @@ export interface RunChange {
   readonly tokens?: TokenUse;
   /** New values; other columns keep their values. A run with another status has ended. */
   readonly columns: Partial<TriageRunEntity>;
-}
-
-/** Open runs of an incident, or runs created before a time. Default: all open runs. */
-export interface WhichRuns {
-  readonly incidentId?: string;
-  readonly before?: Date;
 }
 
 export interface KnownRuns {
@@ -128,9 +122,7 @@ const FIND: Statement = {
 const OPEN: Statement = {
   name: 'triage_runs_open',
   text: `
-    select id from triage_runs
-     where status = 'queued' and ($1::uuid is null or incident_id = $1)
-       and ($2::timestamptz is null or created_at < $2)`,
+    select id from triage_runs where status = 'queued' and ($1::uuid is null or incident_id = $1)`,
 };
 
 const COUNT_OPEN: Statement = {
@@ -140,14 +132,12 @@ const COUNT_OPEN: Statement = {
       from work where kind = '${TRIAGE.name}' and died_at is null`,
 };
 
-/** Sums from the newest use backwards. The budget is free when the use that reaches the budget is an hour old. */
+/** The oldest use leaves the hour first. The next attempt reads the sum again. */
 const BUDGET_FREE_AT: Statement = {
   name: 'triage_runs_budget_free_at',
   text: `
-    select max(at) + interval '1 hour' as free_at
-      from (select tokens_at as at, sum(input_tokens + output_tokens) over (order by tokens_at desc, id) as tokens
-              from triage_runs where tokens_at > now() - interval '1 hour') as recent
-     where tokens >= $1`,
+    select case when sum(input_tokens + output_tokens) >= $1 then min(tokens_at) + interval '1 hour' end as free_at
+      from triage_runs where tokens_at > now() - interval '1 hour'`,
 };
 
 @Injectable()
@@ -175,7 +165,6 @@ export class TriageRunsRepository {
     return await this.statements.rowsIn<TriageRun>(tx, QUEUED, [ids]);
   }
 
-  /** Changes open runs. Returns the changed runs by id, without runs that have ended. */
   async change(
     tx: Tx | undefined,
     changes: readonly RunChange[],
@@ -199,8 +188,8 @@ export class TriageRunsRepository {
     return (await this.statements.rowsIn<TriageRun>(tx, FIND, [incidentId, id]))[0];
   }
 
-  async open(tx: Tx, { incidentId, before }: WhichRuns = {}): Promise<string[]> {
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId, before]);
+  async open(tx: Tx, incidentId?: string): Promise<string[]> {
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId]);
     return rows.map(({ id }) => id);
   }
 
@@ -208,7 +197,6 @@ export class TriageRunsRepository {
     return (await this.statements.rows<{ queued: number; running: number }>(COUNT_OPEN))[0]!;
   }
 
-  /** Returns the time at which the use of the last hour falls below the budget, or undefined if it is below now. */
   async budgetFreeAt(budget: number): Promise<Date | undefined> {
     const [row] = await this.statements.rows<{ free_at: Date | null }>(BUDGET_FREE_AT, [budget]);
     return row?.free_at ?? undefined;

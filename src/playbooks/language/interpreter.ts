@@ -214,10 +214,8 @@ export class Interpreter {
       this.spend(first.length / CHARACTERS_CHANGED);
       return change(first);
     }
-    const [receiver, ...given] = [...'abcdefghi'].slice(0, operands.length);
-    const form = isMethod
-      ? `${receiver}.${name}(${given.join()})`
-      : `${name}(${[receiver, ...given].join()})`;
+    const names = [...'abcdefghi'].slice(0, operands.length);
+    const form = isMethod ? `a.${name}(${names.slice(1).join()})` : `${name}(${names.join()})`;
     const value = this.calculate(form, operands);
     if (isList(value)) this.visit(value.length);
     return value;

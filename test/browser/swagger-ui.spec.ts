@@ -80,7 +80,7 @@ describe('Swagger UI in a browser', () => {
     await page.goto(`${app.url}/docs`);
     expect(new URL(page.url()).pathname).toBe('/login');
     expect(await page.title()).toContain('Incident Triage Service');
-    await page.getByText('An admin of this service makes one').waitFor();
+    await page.getByText('Ask an admin of this service').waitFor();
     await page.getByLabel(/user/i).focus();
     await page.keyboard.type('admin');
     await page.keyboard.press('Tab');

@@ -120,7 +120,7 @@ export class NotificationsService
       const [subject, details] =
         typeof which === 'string'
           ? [
-              { type: 'notification_delivery', id: which },
+              { type: 'notification_delivery', id: one!.id },
               { channel_id, event: one!.type },
             ]
           : [

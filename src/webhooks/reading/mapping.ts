@@ -104,7 +104,9 @@ export function alertReader(mapping: Mapping, within?: readonly string[]): (foun
     for (const [key, places] of ways.lift) {
       put(key, liftedAt(found, key, places));
       // A mail may have several recipients, each with a copy in the mailbox.
-      if (key === 'recipient') put('recipients', addressList(listAt(found, places)));
+      if (key !== 'recipient') continue;
+      const lists = places.map(([place]) => at(found, place!)).filter(isList);
+      put('recipients', addressList(lists[0] ?? []));
     }
     const id = textsAt(found, ways.id, LONGEST_TEXT);
     // A joined id is JSON, so that "a b" with "c" differs from "a" with "b c". The lifted id is plain text for people.
@@ -129,10 +131,6 @@ function liftedAt(found: Found, key: string, ways: Ways): string | undefined {
     if (fieldValue(key, value) !== undefined) return String(value);
   }
   return undefined;
-}
-
-function listAt(found: Found, ways: Ways): readonly Json[] {
-  return ways.map(([place]) => at(found, place!)).find(isList) ?? [];
 }
 
 /** Quotes the subject, because the sender of the mail wrote the subject and could imitate text of the tool. */

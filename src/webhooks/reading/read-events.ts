@@ -42,6 +42,11 @@ export interface OpenBody {
   read(part?: Part): ReadEvent[] | string;
 }
 
+const UNFIT: Partial<Record<EventFormatName, string>> = {
+  auto: 'The body fits no known format.',
+  mapping: "The source's mapping finds no event in the body.",
+};
+
 export function openBody(rules: ReadingRules, body: Json): OpenBody {
   const { format } = rules;
   const mapping = format === 'mapping' ? (rules.mapping ?? {}) : undefined;
@@ -56,11 +61,12 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
     const decides = done === 0 && most >= MOST_EVENTS;
     return !decides || alerts.some(isTold) ? alerts : undefined;
   };
+  const unfit = UNFIT[format] ?? `The body does not look like ${format}.`;
   return {
     // An event with empty lists has a title or a severity, unlike a page of results.
     isEmpty: members.length === 0 || (!!mapping && isEmptyByMapping(mapping, body) && !alertsIn()),
     count: events.length,
-    read: (part) => alertsIn(part)?.map((alert) => readEvent(rules, alert)) ?? unfitWords(format),
+    read: (part) => alertsIn(part)?.map((alert) => readEvent(rules, alert)) ?? unfit,
   };
 }
 
@@ -74,12 +80,6 @@ export function incidentOf({ incident, overWord, minSeverity = 'low' }: ReadEven
 
 export function isUnfit(read: readonly ReadEvent[] | string): read is string {
   return typeof read === 'string';
-}
-
-function unfitWords(format: EventFormatName): string {
-  if (format === 'auto') return 'The body fits no known format.';
-  if (format === 'mapping') return "The source's mapping finds no event in the body.";
-  return `The body does not look like ${format}.`;
 }
 
 function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {

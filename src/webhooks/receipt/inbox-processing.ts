@@ -48,9 +48,6 @@ export function workOn(sources: readonly string[]): NewWork<Queue>[] {
     .map((source) => ({ ref: hash('md5', source), data: { source } }));
 }
 
-/** Returns false if the body has more parts. */
-type Settle = (tx: Tx, event: UnsettledEvent) => Promise<boolean>;
-
 const NO_SOURCE = 'Its source is no longer registered.';
 const PLACES = 4;
 const TURN_MS = 1_000;
@@ -88,19 +85,19 @@ export class InboxProcessing implements OnModuleInit {
     idempotency: Participant<WebhookEventEntity>,
   ): Promise<WebhookEventEntity> {
     if (!isUuid(id)) throw new NotFoundError('Webhook event');
-    const replay = (settle: Settle) =>
+    const replay = (canSettle: boolean) =>
       this.transactions.run<WebhookEventEntity>(
-        (tx) => this.replayIn(tx, caller, id, settle),
+        (tx) => this.replayIn(tx, caller, id, canSettle),
         caller,
         idempotency,
       );
     try {
-      return await replay((tx, event) => this.process(tx, event));
+      return await replay(true);
     } catch (error) {
       if (error instanceof AppError || isDatabaseUnavailable(error)) throw error;
       this.log.error({ err: error, event: id }, 'A replayed webhook event was not stored');
       // A worker settles the events separately.
-      return await replay(async () => false);
+      return await replay(false);
     }
   }
 
@@ -108,7 +105,7 @@ export class InboxProcessing implements OnModuleInit {
     tx: Tx,
     caller: Principal,
     id: string,
-    settle: Settle,
+    canSettle: boolean,
   ): Promise<WebhookEventEntity> {
     const event = await this.inbox.lock(tx, id);
     if (!event) throw new NotFoundError('Webhook event');
@@ -117,7 +114,8 @@ export class InboxProcessing implements OnModuleInit {
       const message = `The event is ${status}: only a failed event can be replayed.`;
       throw new AppError('invalid_state', message, { details: { status } });
     }
-    if (!(await settle(tx, event))) {
+    const isOver = canSettle && (await this.process(tx, event));
+    if (!isOver) {
       await this.change(tx, id, { status: 'queued', error: null, processed_at: null });
       await this.work.add(tx, QUEUED_EVENTS, ...workOn([source]));
     }
@@ -163,7 +161,7 @@ export class InboxProcessing implements OnModuleInit {
     }
   }
 
-  /** Settles the next part of the body. */
+  /** Settles the next part of the body. Returns false if the body has more parts. */
   private async process(tx: Tx, event: UnsettledEvent): Promise<boolean> {
     const body = await this.openIn(tx, event);
     if (!body) return await this.fail(tx, event, 'unknown_source', NO_SOURCE);

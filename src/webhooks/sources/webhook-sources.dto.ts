@@ -221,26 +221,24 @@ export class WebhookSourceQueryDto extends PageQueryDto {
   readonly sort: readonly WebhookSourceSort[] = ['-created_at'];
 }
 
+const TIME = '2026-11-02T09:00:00.000Z';
+
 class SourceNameDto {
   @SourceName()
   readonly source: string;
 }
 
 export class WebhookSourceDto extends IntersectionType(SourceNameDto, settingsFor('shown')) {
-  @Instant({
-    optional: true,
-    description: 'End of the validity of the previous secret.',
-    example: '2026-11-03T09:30:00.000Z',
-  })
+  @Instant({ optional: true, description: 'End of the previous secret.', example: TIME })
   readonly previous_secret_until?: Date;
 
   @Text({ description: 'Principal that registered it.', example: 'admin' })
   readonly created_by: string;
 
-  @Instant({ example: '2026-11-02T09:00:00.000Z' })
+  @Instant({ example: TIME })
   readonly created_at: Date;
 
-  @Instant({ example: '2026-11-02T09:30:00.000Z' })
+  @Instant({ example: TIME })
   readonly updated_at: Date;
 }
 
@@ -272,15 +270,11 @@ class PresetTextsDto {
   readonly set_up: readonly string[];
 }
 
+const WORDS = ['severity_mapping', 'type_mapping'] as const;
+
 export class WebhookPresetDto extends IntersectionType(
   PresetTextsDto,
-  PickType(settingsFor('preset'), [
-    'signature',
-    'mapping',
-    'incident_type',
-    'severity_mapping',
-    'type_mapping',
-  ]),
+  PickType(settingsFor('preset'), ['signature', 'mapping', 'incident_type', ...WORDS]),
 ) {}
 
 class PreviewedIncidentDto {
@@ -290,21 +284,13 @@ class PreviewedIncidentDto {
   @Choice('Severity', SEVERITIES, { example: 'high' })
   readonly severity: Severity;
 
-  @Text({
-    optional: true,
-    description: 'Word for the severity, if its meaning is unknown.',
-    example: 'apocalyptic',
-  })
+  @Text({ optional: true, description: 'Word with an unknown meaning.', example: 'apocalyptic' })
   readonly unknown_severity?: string;
 
   @Text({ example: 'Malware: Emotet on WS-0042' })
   readonly title: string;
 
-  @Text({
-    optional: true,
-    description: 'Identifies repetitions. Without it, equal content does.',
-    example: 'alert-4711',
-  })
+  @Text({ optional: true, description: 'Identifies repetitions.', example: 'alert-4711' })
   readonly event_id?: string;
 
   @TextMap({ description: 'Well-known fields of the event.' })
@@ -315,9 +301,7 @@ class PreviewedIncidentDto {
 }
 
 export class WebhookPreviewDto {
-  @NestedList(() => PreviewedIncidentDto, {
-    description: 'One incident for each event of the body.',
-  })
+  @NestedList(() => PreviewedIncidentDto, { description: 'One incident for each event.' })
   readonly incidents: readonly PreviewedIncidentDto[];
 
   /** Returns the response as JSON text, because raw_data is text that keeps all digits of its numbers. */

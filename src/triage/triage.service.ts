@@ -100,7 +100,7 @@ export class TriageService implements OnModuleInit {
   ): Promise<TriageRun> {
     const { playbook, force } = wanted;
     if (playbook !== undefined && !(await this.playbooks.findEnabled(playbook))) {
-      const message = 'playbook names no enabled playbook.';
+      const message = 'playbook must be the name or id of an enabled playbook.';
       throw ValidationError.of('playbook', 'unknown_playbook', message);
     }
     const incident = await this.incidents.get(wanted.incidentId);

@@ -99,7 +99,7 @@ describe('a triage run in the background', () => {
         (event) => `${event} webhook:siem`,
       ),
     );
-    expect(entries[1]!.summary).toBe('Triage was asked for, with the playbook "not-there-yet".');
+    expect(entries[1]!.summary).toBe('Triage was requested, with the playbook "not-there-yet".');
   });
 
   it('is not created for a deleted incident', async () => {
@@ -292,7 +292,7 @@ describe('a triage run whose replica stops', () => {
       notes: [expect.stringContaining('ended in the middle')],
     });
     const lines = warn.mock.calls.filter(([, line]) =>
-      String(line).includes('its replica is gone'),
+      String(line).includes('its replica stopped'),
     );
     expect(lines).toEqual([[{ triage: run.triage_id }, expect.any(String)]]);
     held.answer.resolve(judgement({ model: 'the dead' }));

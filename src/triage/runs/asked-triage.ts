@@ -94,7 +94,7 @@ export class AskedTriage
       await this.work.hurryLane(tx, TRIAGE.name);
     });
     await resumed.catch((err: unknown) =>
-      this.log.warn({ err }, 'Waiting runs could not be started earlier.'),
+      this.log.warn({ err }, 'Waiting runs could not be resumed.'),
     );
   }
 
@@ -130,7 +130,7 @@ export class AskedTriage
     const used = new TokenMeter();
     const begun = performance.now();
     const notes = row.lapsed && !run.notes.includes(TAKEN_OVER) ? [TAKEN_OVER] : [];
-    if (row.lapsed) this.log.warn({ triage: run.id }, 'A run is tried again: its replica is gone.');
+    if (row.lapsed) this.log.warn({ triage: run.id }, 'A run is retried: its replica stopped.');
     const ended = () => {
       const duration_ms = Math.round(performance.now() - begun);
       return { run, notes, tokens: used.tokens, columns: { ...used.asked, duration_ms } };

@@ -170,7 +170,7 @@ export class RunEndings implements OnModuleInit {
     const failure = { triage_id: run.id, reason, message };
     await this.events.record(tx, incidentEvent(TRIAGE_EVENTS.failed, incident, failure));
     if (!noPersonAsked(run) || reason === 'discarded') return;
-    const line = `${incident.incident_number} is not triaged: ${reason}. A person has to.`;
+    const line = `${incident.incident_number} is not triaged: ${reason}. A person must judge it.`;
     afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
   }
 
@@ -230,7 +230,7 @@ const LONGEST_REASONING = 500;
 const LONGEST_VALUE = 100;
 const MOST_EVIDENCE = 5;
 
-const KEPT_BACK: Readonly<Record<NotApplied, string>> = {
+const NOT_APPLIED: Readonly<Record<NotApplied, string>> = {
   verdict_by_person: 'Kept as a run only: a person gave the verdict of the incident.',
   incident_resolved: 'Kept as a run only: the incident is resolved.',
 };
@@ -241,7 +241,7 @@ const PROPOSED =
 function requestInWords({ playbook, force }: TriageRun): string {
   const guided =
     playbook === null ? '' : `, with the playbook ${JSON.stringify(shownName(playbook))}`;
-  return `Triage was asked for${guided}${force ? ', whatever was decided before' : ''}.`;
+  return `Triage was requested${guided}${force ? ', to replace any earlier verdict' : ''}.`;
 }
 
 /** Defangs addresses, because attackers may have written them. */
@@ -254,7 +254,7 @@ function completionInWords(run: TriageRun, isProposed: boolean): string {
   });
   return [
     `${run.model ?? run.provider} found it ${classification} (${category}), confidence ${confidence.toFixed(2)}.`,
-    ...(isProposed ? [PROPOSED] : run.not_applied ? [KEPT_BACK[run.not_applied]] : []),
+    ...(isProposed ? [PROPOSED] : run.not_applied ? [NOT_APPLIED[run.not_applied]] : []),
     ...(reasoning ? [defang(shortened(reasoning, LONGEST_REASONING))] : []),
     ...(shown.length > 0 ? [`Evidence: ${shown.join(', ')}.`] : []),
     ...run.notes,

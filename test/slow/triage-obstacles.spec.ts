@@ -145,7 +145,9 @@ describe('triage without a provider', () => {
     const lines = warn.mock.calls.map(([, line]) => String(line));
     warn.mockRestore();
     const { incident_number } = await world.read(id);
-    expect(lines).toContain(`${incident_number} is not triaged: not_configured. A person must judge it.`);
+    expect(lines).toContain(
+      `${incident_number} is not triaged: not_configured. A person must judge it.`,
+    );
     await world.llm({ status: 'disabled', runs_waiting: 0 });
   });
 

@@ -1,6 +1,9 @@
-import { PRESETS } from '../webhooks/presets/presets.js';
-import type { Preset } from '../webhooks/sources/webhook-source.entity.js';
+import { declaredSettings } from '../../src/platform/config/settings.js';
+import { PRESETS } from '../../src/webhooks/presets/presets.js';
+import type { Preset } from '../../src/webhooks/sources/webhook-source.entity.js';
 import { writeOrCheck } from './generated-file.js';
+
+/* Writes `.env.example` and `docs/webhook-presets.md`, or compares them with `--check`. */
 
 const HEAD = `# Webhook presets
 
@@ -16,12 +19,26 @@ all other fields, too. \`GET /api/webhooks/presets\` returns the presets, and \`
 incidents that a body would create. See [mappings](webhooks.md#mappings) for other tools, and
 [signatures](webhooks.md#sign) for their strength.
 
-\`npm run webhook-presets\` writes this page from \`src/webhooks/presets\`.
+\`npm run generate\` writes this page from \`src/webhooks/presets\`.
 `;
 
 const page = [HEAD, ...PRESETS.map(sectionOf)].join('\n');
 
-writeOrCheck('docs/webhook-presets.md', page, 'npm run webhook-presets');
+writeOrCheck('docs/webhook-presets.md', page, 'npm run generate');
+writeOrCheck('.env.example', renderEnvExample(), 'npm run generate');
+
+function renderEnvExample(): string {
+  const lines = [
+    '# Every setting, with its default. Copy to .env, or set them in the environment.',
+    '# An invalid value stops the start with one line that names the setting.',
+  ];
+  for (const setting of declaredSettings) {
+    if (setting.heading) lines.push('', `## ${setting.heading}`);
+    const comment = setting.description.replace(/(.{1,98})(?: |$)/g, '# $1\n');
+    lines.push('', `${comment}${setting.variable}=${setting.parser.example}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
 
 function sectionOf(preset: Preset): string {
   const { name, title, documentation, set_up, signature, incident_type = 'other' } = preset;

@@ -1,5 +1,6 @@
 import { type OpenWithKeys, openWithKeys } from '../app.database.js';
 import type { Settings } from '../platform/config/settings.js';
+import { reachServer } from '../platform/database/reach-server.js';
 
 export function runCommand(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
@@ -21,7 +22,8 @@ export async function withDatabase<T>(
   settings: Settings,
   work: (open: OpenWithKeys) => Promise<T>,
 ): Promise<T> {
-  const open = await openWithKeys(settings, () => undefined, undefined, { join: true });
+  const silent = (): void => undefined;
+  const open = await openWithKeys(await reachServer(settings, silent, true), settings, silent);
   try {
     return await work(open);
   } finally {

@@ -228,9 +228,14 @@ const KINDS = {
   notification_channel_unhealthy: {
     adminOnly: true,
     from: 'notification_channels x',
-    where: ['x.enabled', 'x.deleted_at is null', 'x.unhealthy_since is not null'],
+    where: [
+      'x.enabled',
+      'x.deleted_at is null',
+      'x.failing_since is not null',
+      'x.unhealthy_reported_at is not null',
+    ],
     reason: `coalesce(x.last_error, '')`,
-    at: 'x.unhealthy_since',
+    at: 'x.unhealthy_reported_at',
     link: `'/api/notification-channels/' || x.id`,
   },
   notifications_dead: {

@@ -63,19 +63,14 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Records that an operator accepted the current trail. */
 export const HEAD_ACCEPTED = 'audit.head_accepted' satisfies AuditAction;
 
 export interface AuditEntry {
   /** Name of the principal in records: a user name, `key:<name>`, `system`, … */
   readonly actor: string;
-  /** For example `incident.created` or `auth.login_failed`. */
   readonly action: AuditAction;
   readonly subject: AuditSubject;
-  /**
-   * Further facts for readers. Must not contain or reveal a secret: entries are never deleted, and their readers may not know
-   * the secrets. Long values are cut and marked.
-   */
+  /** Must not contain a secret, because entries are never deleted. Long values are cut and marked. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 

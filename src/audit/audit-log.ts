@@ -45,13 +45,11 @@ function cut(text: string, length: number): string {
 }
 
 const ROWS = new RowInsert(AuditLogEntity, columnsOf(AuditLogEntity, ['xid']));
-/** Number of parameters of `insertAuditRows`. */
 export const AUDIT_PARAMETERS = ROWS.parameters;
 export const insertAuditRows = (firstParameter?: number): string => ROWS.text(firstParameter);
 
 const INSERT: Statement = { name: 'audit_insert', text: ROWS.text() };
 
-/** Records changes of all modules, in the transaction of the change. */
 @Injectable()
 export class AuditLog {
   private readonly atCommit = new RowsAtCommit<AuditRow>(async (tx, rows) => {
@@ -99,7 +97,6 @@ export function subjectId(id: string): string {
   return isUuid(id) ? id.toLowerCase() : id;
 }
 
-/** Audit log of an operator command. */
 export function logOfCommand(dataSource: DataSource, keys: AuditKeys): AuditLog {
   return new AuditLog(new Statements(dataSource), keys, new Clock());
 }

@@ -63,7 +63,7 @@ export class AuditSealEntity {
   readonly key_id: string;
 }
 
-/** Head of the chain in one row: the end of the chain, and the progress of the sealer. */
+/** Head of the chain in one row: the end of the chain, and the progress of the sealing. */
 @Entity('audit_chain')
 @Check('ck_audit_chain_only_row', 'only_row')
 export class AuditChainEntity {
@@ -83,17 +83,9 @@ export class AuditChainEntity {
   @Column({ type: 'text' })
   readonly cluster: string;
 
+  /** All rows that this snapshot sees are sealed; null: unknown. */
   @Column({ type: PG_SNAPSHOT, nullable: true })
   readonly sealed_to: string | null;
-
-  @Column({ type: PG_SNAPSHOT, nullable: true })
-  readonly sealing_to: string | null;
-
-  @Column({ type: XID8, nullable: true })
-  readonly after_xid: string | null;
-
-  @Column({ type: 'uuid', nullable: true })
-  readonly after_id: string | null;
 
   @Column({ type: 'text' })
   readonly key_id: string;
@@ -101,7 +93,6 @@ export class AuditChainEntity {
   @Column({ type: 'bytea' })
   readonly mac: Buffer;
 
-  /** Time at which the last verification found a change of the trail; null if it found no change. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly found_invalid_at: Date | null;
 }

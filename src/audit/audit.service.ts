@@ -89,16 +89,11 @@ export class AuditService implements OnModuleInit {
        order by page.id ${direction}`,
       values,
     );
-    // For an empty page, the single row contains only the total.
     const items = first?.id ? [first, ...others] : [];
     return { items, total: Number(first?.total) };
   }
 
-  /**
-   * Counts all entries. The number of the last seal is the number of sealed rows. The total is exact even while the sealer
-   * runs, because one statement reads head and rows. The snapshot is a parameter, so that the planner estimates the few
-   * selected rows.
-   */
+  /** The number of the last seal is the number of sealed rows. One statement reads head and rows, so the sum is exact. */
   private async totalOfAll(add: (value: unknown) => string): Promise<string> {
     const head = await this.chain.readHead(this.dataSource.manager);
     if (!head?.sealed_to) return 'select count(*) as total from audit_log';

@@ -14,7 +14,6 @@ import { RowTimes } from '../platform/database/columns.js';
 import type { Caller, KeyLimitClass } from '../platform/http/request.js';
 
 export const USERNAME = /^[a-z0-9][a-z0-9._@-]{1,62}$/;
-/** Actor in audit records without a user and without a key. */
 export const RESERVED_NAME = 'system';
 
 export function isUsername(text: string): boolean {
@@ -40,7 +39,7 @@ export class UserEntity extends RowTimes {
   @Column({ type: 'boolean', default: true })
   readonly enabled: boolean;
 
-  /** Null after the user is deleted. Queries must select it explicitly. */
+  /** Null after the user is deleted. */
   @Column({ type: 'text', nullable: true, select: false })
   readonly password_hash: string | null;
 
@@ -79,14 +78,12 @@ export class ApiKeyEntity {
   @Column({ type: 'text' })
   readonly prefix: string;
 
-  /** SHA-256. Queries must select it explicitly. */
   @Column({ type: 'bytea', select: false })
   readonly secret_hash: Buffer;
 
   @Column({ type: 'text', default: 'standard' })
   readonly limit_class: KeyLimitClass;
 
-  /** Limits of the key. They replace the limits of the class. */
   @Column({ type: 'jsonb', nullable: true })
   readonly limits: Caller['limits'] | null;
 
@@ -105,10 +102,7 @@ export class ApiKeyEntity {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly revoked_at: Date | null;
 
-  /**
-   * User who owns the key, directly or through another key. Null for keys of the first start and for keys that those
-   * keys created.
-   */
+  /** Null for keys of the first start and for keys that those keys created. */
   @Column({ type: 'uuid', nullable: true })
   readonly owner_id: string | null;
 
@@ -122,12 +116,9 @@ export type ApiKey = Omit<ApiKeyEntity, 'secret_hash' | 'owner'> & {
   readonly owner: string | null;
 };
 
-/** The secret is never available again. */
 export type CreatedKey = ApiKey & { readonly key: string };
 
-/** Maximum time without a request. The session then ends. */
 export const IDLE_HOURS = 8;
-/** Maximum time after the login. The session then ends even if it is in use. */
 export const ABSOLUTE_HOURS = 24;
 
 export type Session = Omit<SessionEntity, 'token_hash'>;
@@ -142,7 +133,6 @@ export class SessionEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_sessions' })
   readonly id: string;
 
-  /** SHA-256. Queries must select it explicitly. */
   @Column({ type: 'bytea', select: false })
   readonly token_hash: Buffer;
 
@@ -159,7 +149,6 @@ export class SessionEntity {
   @Column({ type: 'timestamptz', precision: 3 })
   readonly expires_at: Date;
 
-  /** Address of the login. */
   @Column({ type: 'text', nullable: true })
   readonly address: string | null;
 

@@ -50,7 +50,6 @@ export interface Refusal {
   readonly action: AuditAction;
   /** Name of the caller. `undefined` for an unknown caller, whose record shows only the network. */
   readonly actor?: string;
-  /** Known target of an unknown caller. */
   readonly subject?: AuditSubject;
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -65,7 +64,6 @@ export class RefusedError extends AppError {
   }
 }
 
-/** Four-eyes check: a user and the keys of that user are one person. */
 export class OwnRequestError extends RefusedError {
   constructor({ name }: Pick<Caller, 'name'>) {
     super(

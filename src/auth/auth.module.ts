@@ -26,7 +26,6 @@ import { UsersService } from './users/users.service.js';
     Bootstrap,
     UsersService,
   ],
-  // For the global guards, and for modules that compare persons.
   exports: [Authentication, PrincipalsRepository, Refusals],
 })
 export class AuthModule {}

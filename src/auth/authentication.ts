@@ -74,7 +74,7 @@ export class Authentication {
     return this.principalOf(credential, verified, required);
   }
 
-  /** Returns the user of the session, for public handlers. An invalid session counts as no session. */
+  /** An invalid session counts as no session. */
   async findSessionUser(request: FastifyRequest): Promise<Principal | undefined> {
     const credential = sessionCredentialOf(request);
     if (!credential) return undefined;
@@ -82,10 +82,7 @@ export class Authentication {
     return verified && this.principalOf(credential, verified, undefined);
   }
 
-  /**
-   * True if the token is METRICS_TOKEN, which works even while the database is down. Compares hashes in constant
-   * time, so that the response time reveals neither content nor length of the token.
-   */
+  /** Works even while the database is down. Compares hashes, so that the time does not reveal the length of the token. */
   hasMetricsToken(request: FastifyRequest): boolean {
     const credential = credentialOf(request);
     return (
@@ -95,7 +92,6 @@ export class Authentication {
     );
   }
 
-  /** Rejects a request without METRICS_TOKEN if the token is set. Requests with the token are never limited. */
   async requireMetricsToken(request: FastifyRequest): Promise<void> {
     if (this.metricsHash === undefined || this.hasMetricsToken(request)) return;
     const told = new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
@@ -109,7 +105,7 @@ export class Authentication {
       : this.credentials.verifySession(token);
   }
 
-  /** The credential was read up to 1 s ago. Each writing transaction of the principal reads the credential again. */
+  /** Each writing transaction of the principal reads the credential again. */
   private principalOf(
     credential: Credential,
     { identity }: VerifiedCredential,
@@ -131,7 +127,7 @@ export class Authentication {
     return principal;
   }
 
-  /** Counts a failure. Returns `told`, or another error if the address is over the limit. */
+  /** Returns `told`, or another error if the address is over the limit. */
   private async failure(kind: 'key' | 'metrics_token', { ip }: FastifyRequest, told: AppError) {
     const wait = await this.failures.record(kind, ip);
     const what = kind === 'key' ? 'failed keys' : 'wrong metrics tokens';
@@ -160,10 +156,7 @@ export class AuthenticationGuard implements CanActivate {
   }
 }
 
-/**
- * Runs after the guards that check the request itself, so that an invalid request is rejected before a missing
- * permission.
- */
+/** Runs after the guards that check the request itself: an invalid request is rejected first. */
 @Injectable()
 export class RoleGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -51,13 +51,12 @@ export class Bootstrap implements OnModuleInit {
     const { bootstrapAdminApiKey, bootstrapAdminPassword, dataDir } = this.settings;
     if (!this.embedded && !bootstrapAdminApiKey && !bootstrapAdminPassword) return;
     await this.transactions.run(async (tx) => {
-      // Replicas that start at the same time wait here. Later replicas find the user and key of the first replica.
+      // Replicas that start at the same time wait here, and then find the user and key of the first replica.
       await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`);
       const password = await this.makeUser(tx);
       const api_key = await this.makeKey(tx);
       if (!this.embedded || (password ?? api_key) === undefined) return;
-      // Before the commit: if the file cannot be written, the credentials must not exist, because nobody would know
-      // them.
+      // Before the commit: if the file cannot be written, nobody would know the credentials.
       await mkdir(dataDir, { recursive: true });
       const credentials = { username: BOOTSTRAP_USER, password, api_key };
       const content = `${JSON.stringify(credentials, null, 2)}\n`;
@@ -102,7 +101,6 @@ export class Bootstrap implements OnModuleInit {
     return created.key;
   }
 
-  /** Start message: existing users, and the location of the first password. */
   async whoCanLogIn(): Promise<string> {
     const holders = await this.namesWithGeneratedPassword();
     if (holders.length > 0) {
@@ -116,7 +114,6 @@ export class Bootstrap implements OnModuleInit {
     return users === 1 ? 'one user' : `${users} users`;
   }
 
-  /** Stays healthy with the reminder. */
   private async health(): Promise<ComponentHealth> {
     const holders = await this.namesWithGeneratedPassword();
     const inUse = { status: 'healthy', made_up_password: holders.length > 0 } as const;

@@ -9,7 +9,6 @@ import { PrincipalsRepository, type VerifiedCredential } from './principals.js';
 const PREFIX_LENGTH = 8;
 const SECRET_BYTES = 32;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-/** `its_`, a public prefix that identifies the key, and a secret of 256 bits. */
 const KEY = /^its_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})$/;
 const SESSION_TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
@@ -20,7 +19,7 @@ export function createKey() {
   return readKey(`its_${letters.join('')}_${createSessionToken()}`)!;
 }
 
-/** Parses a key. A plain hash is safe to store, because a secret of 256 bits cannot be guessed. */
+/** A plain hash is safe to store, because a secret of 256 bits cannot be guessed. */
 export function readKey(key: string) {
   const prefix = KEY.exec(key)?.[1];
   return prefix === undefined ? undefined : { key, prefix, hash: hashOf(key) };
@@ -35,10 +34,7 @@ export function sessionHashOf(token: string): string | undefined {
   return SESSION_TOKEN.test(token) ? hashOf(token).toString('hex') : undefined;
 }
 
-/**
- * Maximum age of a read, from its request to the arrival of the request that uses it. A revocation must take effect
- * within 1 s; the rest of that second is margin.
- */
+/** Maximum age of a read. A revocation must take effect within 1 s; the rest of that second is margin. */
 export const VALID_MS = 800;
 /** Shorter than the statement timeout, so that a hanging database does not block requests for that long. */
 const READ_TIMEOUT_MS = 3_000;
@@ -48,8 +44,6 @@ interface CachedRead<V> {
   /** By the monotonic clock. */
   readonly askedAt: number;
   readonly result: Promise<V | undefined>;
-  /** `undefined` while the read is in progress. */
-  found?: { readonly value: V | undefined };
 }
 
 /**
@@ -76,28 +70,19 @@ export class CredentialCache<V> {
     }
     const known = this.known.get(key);
     if (known) return await known.result;
-    const read: CachedRead<V> = { askedAt: now, result: this.reads.submit(key) };
+    const read = { askedAt: now, result: this.reads.submit(key) };
     this.known.set(key, read);
     try {
-      const value = await read.result;
-      read.found = { value };
-      return value;
+      return await read.result;
     } catch (error) {
       if (this.known.get(key) === read) this.known.delete(key);
       throw error;
     }
   }
 
-  /** The next use reads the credential again. */
-  forget(key: string): void {
-    this.known.delete(key);
-  }
-
-  /** Removes all matching credentials, and all reads in progress, because they might match. */
-  forgetWhere(matches: (value: V) => boolean): void {
-    for (const [key, { found }] of this.known) {
-      if (!found || (found.value !== undefined && matches(found.value))) this.known.delete(key);
-    }
+  /** Later requests read again, and do not use the result of a read in progress. */
+  clear(): void {
+    this.known.clear();
   }
 }
 
@@ -144,31 +129,21 @@ export class Credentials {
     return known && this.inTime(known);
   }
 
-  /** Takes effect immediately on this replica, and within 1 s on the other replicas. */
-  forgetKey(prefix: string): void {
-    this.keys.forget(prefix);
-  }
-
-  forgetSession(tokenHash: string): void {
-    this.sessions.forget(tokenHash);
-  }
-
-  forgetSessionOf(id: string): void {
-    this.sessions.forgetWhere(({ identity }) => identity.sessionId === id);
-  }
-
-  forgetUser(id: string): void {
-    this.sessions.forgetWhere(({ identity }) => identity.id === id);
-    this.keys.forgetWhere(({ identity }) => identity.personId === id);
+  /**
+   * Reads all credentials again, after a change of any of them. The change takes effect immediately on this replica,
+   * and within 1 s on the other replicas.
+   */
+  forget(): void {
+    this.keys.clear();
+    this.sessions.clear();
   }
 
   private inTime(verified: VerifiedCredential): VerifiedCredential | undefined {
     const now = this.clock.now();
     if (verified.endsAt && verified.endsAt <= now) return undefined;
     if (!verified.usedAt || now.getTime() - verified.usedAt.getTime() >= MINUTE) {
-      // Until the next read, which returns the stored time.
       verified.usedAt = now;
-      // The times are only displayed. The next use is stored again.
+      // The next use is stored again.
       const warn = (err: unknown) => this.logger.warn({ err }, 'A last use was not stored.');
       this.uses.submit(verified).catch(warn);
     }

@@ -20,15 +20,10 @@ const GOOD_SCORE = 3;
 const JUDGED_CHARACTERS = 48;
 const MOST_SUBSTITUTIONS = 16;
 const SHORTEST_NAME_PART = 3;
-/** First words that people choose for a password of this service. */
 const SITE_WORDS = ['incident', 'triage', 'service', 'security', 'soc', 'response', 'alert'];
-/** Minimum number of characters outside the user name and these words. */
 const LEAST_BESIDE_WORDS = 8;
 
-/**
- * Unifies a password before its length is counted and the password is hashed: keyboards and systems encode the same
- * password differently, for example with composed letters or full-width digits.
- */
+/** Keyboards and systems encode the same password differently, for example with composed letters. */
 const normalised = (password: string): string => password.normalize('NFKC');
 
 /** Counts visible characters, not UTF-16 units. */
@@ -48,11 +43,7 @@ async function loadZxcvbn(): Promise<ZxcvbnFactory> {
   return new core.ZxcvbnFactory({ dictionary, graphs, ...bounds });
 }
 
-/**
- * Returns why a password is too easy to guess, or `undefined`. Easy passwords are common passwords, or consist of
- * common words, the user name, words of this service, keyboard rows, dates, repetitions or usual replacements
- * (`p4ssw0rd`).
- */
+/** Returns why a password is too easy to guess, or `undefined`. */
 export async function weaknessOf(password: string, username: string): Promise<string | undefined> {
   const text = normalised(password);
   const nameWords = [username, ...username.split(/[._@-]+/)].filter(
@@ -68,17 +59,8 @@ export async function weaknessOf(password: string, username: string): Promise<st
   return 'is too easy to guess: it is a common password, or consists of common words and patterns';
 }
 
-interface Cost {
-  /** Memory in KiB. */
-  readonly m: number;
-  /** Passes. */
-  readonly t: number;
-  /** Lanes. */
-  readonly p: number;
-}
-
 /** OWASP recommendation for Argon2id. Takes about 60 ms on one core of 2026. */
-const COST: Cost = { m: 19_456, t: 2, p: 1 };
+const COST = { m: 19_456, t: 2, p: 1 };
 
 const PREFIX = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}`;
 const SALT_BYTES = 16;
@@ -86,7 +68,7 @@ const HASH_BYTES = 32;
 const PHC =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{43})$/;
 
-/** Returns the hash in PHC format, which includes the cost. */
+/** Returns the hash in PHC format, which includes the cost: memory in KiB, passes, lanes. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const parts = [salt, await derive(password, salt, COST)];
@@ -103,7 +85,7 @@ export async function passwordMatches(password: string, stored: string): Promise
   return timingSafeEqual(made, Buffer.from(hash!, 'base64'));
 }
 
-function derive(password: string, nonce: Buffer, { m, t, p }: Cost): Promise<Buffer> {
+function derive(password: string, nonce: Buffer, { m, t, p }: typeof COST): Promise<Buffer> {
   const message = Buffer.from(normalised(password));
   const cost = { memory: m, passes: t, parallelism: p, tagLength: HASH_BYTES };
   return new Promise((resolve, reject) => {
@@ -121,7 +103,6 @@ const MOST_WAITING_CHECKS = 300;
 /** Compared for unknown users: this hash has the current cost, and no password matches it. */
 const HASH_OF_NOBODY = `${PREFIX}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-/** User of a login, with the data to check the password. */
 export interface LoginUser extends UserEntity {
   /** True if this user has logged in from this network before. */
   readonly known: boolean;
@@ -158,7 +139,7 @@ export class Passwords {
     return this.places.run(() => hashPassword(password), { isPreferred: true });
   }
 
-  /** Hashes a chosen password. Rejects a weak password. `field` is the request field with the password. */
+  /** Rejects a weak password. `field` is the request field with the password. */
   async hashChosen(username: string, password: string, field = 'password'): Promise<string> {
     const weakness = await weaknessOf(password, username);
     if (weakness !== undefined) throw new WeakPasswordError(field, weakness);

@@ -24,14 +24,11 @@ export interface Principal extends Caller {
   readonly person: string;
   /** Id of that user. `undefined` for a key without a user. */
   readonly personId?: string;
-  /**
-   * Rejects if the key or session has ended since the request arrived. An end takes effect within 1 s. For requests that
-   * wait, because their credential was checked on arrival.
-   */
+  /** Rejects if the key or session has ended since the request arrived, for requests that wait. */
   requireStillValid(): Promise<void>;
 }
 
-/** Injects the principal of the request. Guards ensure that the principal exists if a role is required. */
+/** Guards ensure that the principal exists if a role is required. */
 export const CurrentPrincipal = createParamDecorator(
   (_: unknown, context: ExecutionContext): Principal => {
     const { caller } = context.switchToHttp().getRequest<FastifyRequest>();

@@ -12,7 +12,7 @@ type Identity = Omit<Principal, 'requiredRole' | 'requireStillValid' | 'begin' |
 /** A key or session, as last read from the database. */
 export interface VerifiedCredential {
   readonly identity: Identity;
-  /** Hash of a key. A session has no hash here, because a session is found by its hash. */
+  /** Of a key. A session is found by its hash. */
   readonly secretHash?: Buffer;
   readonly endsAt: Date | null;
   usedAt: Date | null;
@@ -120,17 +120,14 @@ export class PrincipalsRepository {
     return new Map(rows.map((row) => [row.lookup, row]));
   }
 
-  /** Returns the current role of the credential, or `undefined` if the credential is no longer valid. */
+  /** Returns `undefined` if the credential is no longer valid. */
   async findRole(tx: Tx, { id, sessionId }: CredentialId): Promise<Role | undefined> {
     const statement = sessionId === undefined ? KEY_ROLE : SESSION_ROLE;
     const [row] = await this.statements.rowsIn<{ role: Role }>(tx, statement, [sessionId ?? id]);
     return row?.role;
   }
 
-  /**
-   * True if any of the names belongs to the person of the caller: the same name, a user and a key of that user, or
-   * two keys of one user. Names are never reused, so this also holds for old records.
-   */
+  /** True if any of the names belongs to the person of the caller. Names are never reused, so old records count too. */
   async isAmong(
     tx: Tx,
     { name, person }: Pick<Principal, 'name' | 'person'>,
@@ -162,7 +159,6 @@ export function credentialsStillValid(firstParameter = 1): string {
       where s.id = any (${sessions}::uuid[]) and ${roleReachesSql('u.role', required)} and ${SESSION_IS_VALID}) = cardinality(${sessions}::uuid[]))`;
 }
 
-/** Parameter values for `credentialsStillValid`. */
 export function credentialsStillValidValues(callers: readonly Principal[]): unknown[] {
   return [...idsOf(callers), highestRole(callers.map(({ requiredRole }) => requiredRole))];
 }

@@ -30,7 +30,6 @@ type Share = keyof typeof SUBJECT_TYPES;
 
 type Entry = Omit<AuditEntry, 'subject'> & Partial<Pick<AuditEntry, 'subject'>>;
 
-/** Refusals of the same kind that were not written: their number, first time and last time. */
 interface Unwritten {
   readonly refusals: AuditEntry['action'];
   readonly subject: AuditEntry['subject'];
@@ -50,7 +49,6 @@ const actorAt = (address: string): string => `address:${address}`;
 export class Refusals implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Refusals.name);
   private readonly writesUnderWay = new Set<Promise<void>>();
-  /** Rows of this minute by share. */
   private readonly rows = new Map<string, number>();
   private unwritten = new Map<string, Unwritten>();
   private timer: NodeJS.Timeout | undefined;
@@ -71,7 +69,6 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     await this.closeMinute();
   }
 
-  /** Records a known caller without permission. */
   async ofCaller(actor: string, { action, details }: Refusal, request: FastifyRequest) {
     const subject = { type: 'route', id: `${request.method} ${routeOf(request) ?? 'unknown'}` };
     const more = { ...details, address: request.ip };
@@ -103,7 +100,6 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     await this.write('stranger', stranger, { ...entry, subject });
   }
 
-  /** @param name name of the principal or user, or network of the stranger */
   async write(share: Share, name: string, entry: Entry): Promise<void> {
     const writing = this.writeOrCount(share, name, entry);
     this.writesUnderWay.add(writing);
@@ -144,7 +140,6 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
         ({ actor: 'system', action: 'auth.refusals_counted', subject, details }) as const,
     );
     if (entries.length === 0 || (await this.insert(entries))) return;
-    // Written with the next minute.
     unwritten.forEach((one) => this.addUnwritten(one));
   }
 
@@ -161,10 +156,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/**
- * Writes audit records for refusals by guards, services and transactions, so that these need not know the request.
- * `Passwords` records failed logins, because it knows the reason.
- */
+/** Guards, services and transactions that refuse need not know the request. `Passwords` records failed logins. */
 @Injectable()
 @Catch(RefusedError)
 export class RefusalFilter implements ExceptionFilter {
@@ -172,10 +164,7 @@ export class RefusalFilter implements ExceptionFilter {
 
   constructor(private readonly refusals: Refusals) {}
 
-  /**
-   * Responds to a known caller after the record is written, and to a stranger before. A record that cannot be written
-   * is logged.
-   */
+  /** Responds to a known caller after the record is written, and to a stranger before. */
   async catch(error: RefusedError, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const { refusal } = error;

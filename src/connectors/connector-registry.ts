@@ -43,7 +43,7 @@ export class ConnectorRegistry {
     private readonly smtp: OutboundSmtp,
   ) {}
 
-  /** Returns the enabled connector with the lowest priority for an action type. Of equal priorities, the first name wins. */
+  /** Of several connectors, the one with the lowest priority serves, then the first by name. */
   async providerOf(type: ActionTypeName): Promise<Connector | undefined> {
     return (await this.providersIn())(type);
   }
@@ -54,8 +54,9 @@ export class ConnectorRegistry {
   }
 
   async provider(id: string, type: ActionTypeName): Promise<Connector | undefined> {
+    const serving = await this.serving();
     return this.first(
-      (await this.serving()).filter((row) => row.id === id),
+      serving.filter((row) => row.id === id),
       type,
     );
   }
@@ -93,17 +94,15 @@ export class ConnectorRegistry {
   /** If the stored configuration is unusable, all operations of the connector fail with the reason. */
   private connect(row: ConnectorEntity): Connector {
     const type = CONNECTOR_TYPES.named(row.type);
-    const { id, name } = row;
-    const identity = { id, name, type: row.type };
     const outbound = { http: this.http, smtp: this.smtp };
     try {
-      return connectorOf(type, identity, this.rows.open(row), outbound);
+      return connectorOf(type, row, this.rows.open(row), outbound);
     } catch (err) {
-      this.logger.error({ err, connector: name }, 'A connector cannot be used');
+      this.logger.error({ err, connector: row.name }, 'A connector cannot be used');
       const fail = () => {
         throw new UnreachableError(UNREADABLE, { temporary: false });
       };
-      return connectorOf({ ...type, connect: () => fail }, identity, row.config, outbound);
+      return connectorOf({ ...type, connect: () => fail }, row, row.config, outbound);
     }
   }
 }

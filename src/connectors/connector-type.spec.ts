@@ -64,8 +64,7 @@ describe('a connector of a defined type', () => {
     expect(outcome).toMatchObject({ kind: 'refused' });
   });
 
-  it('has no probe and no poll if no action defines one', () => {
+  it('has no probe if no action can be asked about', () => {
     expect(throwing(mistake)).not.toHaveProperty('probe');
-    expect(throwing(mistake)).not.toHaveProperty('poll');
   });
 });

@@ -14,7 +14,8 @@ import type { TargetRow } from '../targets/target-rows.js';
 import { RefusedError } from './calls/vendor-answers.js';
 import type { Outbound } from './calls/vendor-calls.js';
 
-type Data = Readonly<Record<string, unknown>>;
+type Values = Record<string, unknown>;
+type Data = Readonly<Values>;
 
 export interface ActionCall {
   readonly actionId: string;
@@ -32,13 +33,11 @@ export type Outcome = {
   readonly simulated?: true;
   readonly message: string;
 } & (
-  | { readonly kind: 'done'; readonly data?: Record<string, unknown> }
+  | { readonly kind: 'done'; readonly data?: Values }
   | { readonly kind: 'refused' }
   /** The vendor is still executing the action. The handle, which is stored as JSON, is used to poll its progress. */
-  | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
+  | { readonly kind: 'accepted'; readonly handle: Values }
 );
-
-type Values = Record<string, unknown>;
 
 export const done = (message: string, data?: Values): Outcome => ({ kind: 'done', message, data });
 export const accepted = (message: string, handle: Values): Outcome => ({
@@ -106,7 +105,7 @@ export type Connector = ReturnType<typeof connectorOf>;
 /** An UnreachableError or an error of the gate means that no request was sent. @param given configuration, including secrets */
 export function connectorOf(
   type: ConnectorType,
-  identity: Pick<TargetRow, 'id' | 'name' | 'type'>,
+  { id, name }: Pick<TargetRow, 'id' | 'name' | 'type'>,
   given: Config,
   outbound: Omit<Outbound, 'secrets'>,
 ) {
@@ -118,9 +117,8 @@ export function connectorOf(
     if (found) return found;
     throw new RefusedError(`Connectors of the type ${type.name} do not provide ${call.type}.`);
   };
-  const has = (part: 'ask' | 'poll') => Object.values(type.actions).some((one) => part in one);
   return {
-    identity,
+    identity: { id, name, type: type.name },
     simulates: type.simulate !== undefined,
     simulate: (name: ActionTypeName) => type.simulate?.(config, name),
     /** True if a call with an unknown outcome may be repeated without a second effect. */
@@ -133,12 +131,10 @@ export function connectorOf(
         async () => await type.actions[call.type]?.preview?.(client(gate), call),
         (message) => ({ message }),
       ),
-    // `poll` and `probe` are absent if the vendor does not support them. The kill switch does not stop either.
-    ...(has('poll') && {
-      poll: async (handle: Record<string, unknown>, call: ActionCall): Promise<Outcome> =>
-        marked(await action(call).poll!(client(), handle, call), handle['changed']),
-    }),
-    ...(has('ask') && {
+    // The kill switch stops neither `poll` nor `probe`. `probe` is absent if the vendor cannot be asked.
+    poll: async (handle: Values, call: ActionCall): Promise<Outcome> =>
+      marked(await action(call).poll!(client(), handle, call), handle['changed']),
+    ...(Object.values(type.actions).some((one) => 'ask' in one) && {
       probe: (call: ActionCall): Promise<Outcome | 'unknown'> =>
         unlessRefused(
           async () => (await type.actions[call.type]?.ask?.(client(), call)) ?? 'unknown',

@@ -11,7 +11,7 @@ import { ConnectorEntity } from './connector.entity.js';
 @Injectable()
 export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
   protected readonly entity = ConnectorEntity;
-  readonly noun = 'connector';
+  readonly subject = 'connector';
   private readonly readAll: Statement;
   /** Concurrent reads share one statement, which starts after the last of these reads was requested. */
   private readonly reads = new Batcher<undefined, readonly ConnectorEntity[]>(async (readers) => {

@@ -18,8 +18,8 @@ import { ApiAnswer, Operation, TWINS_UNDER_API } from '../platform/openapi/answe
 const HealthRead = (
   access: Access,
   path: string,
-  operation: Parameters<typeof Operation>,
   answers: Readonly<Record<number, readonly [description: string, type: Type]>>,
+  ...operation: Parameters<typeof Operation>
 ): MethodDecorator =>
   applyDecorators(
     Get(path),
@@ -47,12 +47,10 @@ function HealthReads(access: Access) {
     @HealthRead(
       access,
       'health',
-      [
-        'getHealth',
-        'Read the overall health',
-        'For monitoring. 503 if the service does not work. An impaired component leaves the status at 200, with `degraded`.',
-      ],
       { 200: [WORKS, HealthDto], 503: [FAILS, HealthDto] },
+      'getHealth',
+      'Read the overall health',
+      'For monitoring. 503 if the service does not work. An impaired component leaves the status at 200, with `degraded`.',
     )
     async brief(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthDto> {
       return withStatus(reply, await this.health.brief());
@@ -61,12 +59,10 @@ function HealthReads(access: Access) {
     @HealthRead(
       'operations',
       'health/detailed',
-      [
-        'getDetailedHealth',
-        'Read the health of every component',
-        'Details of each component. With METRICS_TOKEN it responds even while the database is down.',
-      ],
       { 200: [WORKS, DetailedHealthDto], 503: [FAILS, DetailedHealthDto] },
+      'getDetailedHealth',
+      'Read the health of every component',
+      'Details of each component. With METRICS_TOKEN it responds even while the database is down.',
     )
     async detailed(@Res({ passthrough: true }) reply: FastifyReply): Promise<DetailedHealthDto> {
       return withStatus(reply, await this.health.detailed());
@@ -75,12 +71,10 @@ function HealthReads(access: Access) {
     @HealthRead(
       access,
       'live',
-      [
-        'getLiveness',
-        'Tell whether the process is alive',
-        'For the probe that restarts the process. It depends on nothing else, not even the database.',
-      ],
       { 200: ['The process is alive.', LivenessDto] },
+      'getLiveness',
+      'Tell whether the process is alive',
+      'For the probe that restarts the process. It depends on nothing else, not even the database.',
     )
     live(): LivenessDto {
       return { status: 'alive' };
@@ -89,15 +83,13 @@ function HealthReads(access: Access) {
     @HealthRead(
       access,
       'ready',
-      [
-        'getReadiness',
-        'Tell whether the service accepts requests',
-        'For the probe that routes traffic. Fails while the database is unreachable or read-only, and while the service stops.',
-      ],
       {
         200: ['The service accepts requests.', ReadinessDto],
         503: ['The service does not accept requests now.', UnreadinessDto],
       },
+      'getReadiness',
+      'Tell whether the service accepts requests',
+      'For the probe that routes traffic. Fails while the database is unreachable or read-only, and while the service stops.',
     )
     async ready(
       @Res({ passthrough: true }) reply: FastifyReply,

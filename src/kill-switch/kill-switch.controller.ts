@@ -49,19 +49,14 @@ export class KillSwitchController {
     'After the response, no action, look-up or model call starts until the deactivation. The request takes more than one\n' +
       'second: earlier permits must be used or expire first.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The switch is on. It may have been on before.',
-    type: KillSwitchActivationDto,
-  })
+  @ApiAnswer({ status: 200, description: 'The switch is on.', type: KillSwitchActivationDto })
   async activate(
     @Body() { reason }: KillSwitchActivationRequestDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<KillSwitchActivationDto> {
-    const remember = idempotency.remember(presentActivation, {
-      provisionalForMs: ANSWERED_WITHIN_MS,
-    });
+    const provisional = { provisionalForMs: ANSWERED_WITHIN_MS };
+    const remember = idempotency.remember(presentActivation, provisional);
     return presentActivation(await this.killSwitch.activate(caller, reason, remember));
   }
 
@@ -73,18 +68,13 @@ export class KillSwitchController {
     'Resume automation and actions',
     'Waiting work continues. With `held: discard` it ends: actions are rejected, and runs are cancelled.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The switch is off. It may have been off before.',
-    type: KillSwitchDeactivationDto,
-  })
+  @ApiAnswer({ status: 200, description: 'The switch is off.', type: KillSwitchDeactivationDto })
   async deactivate(
-    @Body() { reason, held }: KillSwitchDeactivationRequestDto,
+    @Body() body: KillSwitchDeactivationRequestDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<KillSwitchDeactivationDto> {
-    const wanted = { reason, discard: held === 'discard' };
     const remember = idempotency.remember(presentDeactivation);
-    return presentDeactivation(await this.killSwitch.deactivate(caller, wanted, remember));
+    return presentDeactivation(await this.killSwitch.deactivate(caller, body, remember));
   }
 }

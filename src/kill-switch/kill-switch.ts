@@ -17,6 +17,7 @@ import type {
   HeldWorkDto,
   KillSwitchActivationDto,
   KillSwitchDeactivationDto,
+  KillSwitchDeactivationRequestDto,
 } from './kill-switch.dto.js';
 import { KillSwitchEntity } from './kill-switch.entity.js';
 import { Permit, PERMIT_MS, type Reclaim } from './permit.js';
@@ -30,11 +31,8 @@ export function isKillSwitchActive(error: unknown): boolean {
 
 /** Work of a module that the switch stops. */
 interface HeldWork {
-  /** Returns the number of claims with a started, unfinished call. */
   inFlight?(): Promise<number>;
-  /** Returns the number of items that wait while the switch is on. */
   count(): Promise<number>;
-  /** Discards the waiting work. Returns the number of discarded items. */
   discard(tx: Tx, caller: Caller): Promise<number>;
 }
 
@@ -65,7 +63,7 @@ const LOCK_SHARED: Statement = {
 /** Maximum wait for claims, because a hanging process could hold the lock for minutes. */
 const LOCK_PATIENCE_MS = 400;
 
-/** Maximum time to count the calls in progress. An activation responds without the number after that time. */
+/** An activation then responds without the number of calls in progress. */
 const COUNT_PATIENCE_MS = 250;
 
 /** Margin for early timers, and for the time between the last check of a permit and the write to the socket. */
@@ -123,7 +121,6 @@ export class KillSwitch {
     });
   }
 
-  /** Registers work of a module, in `onModuleInit`. */
   register(name: keyof HeldCounts, work: HeldWork): void {
     this.held.set(name, work);
   }
@@ -145,7 +142,8 @@ export class KillSwitch {
     const state = await this.connections.run<KillSwitchState>(
       async (tx) => {
         await this.lock(tx);
-        const changed = await this.change(tx, ACTIVATE, reason, caller);
+        const values = [reason, caller.name];
+        const [changed] = await this.statements.rowsIn<KillSwitchState>(tx, ACTIVATE, values);
         if (!changed) return await this.read(tx);
         await this.record(tx, caller, 'kill_switch.activated', { reason });
         return changed;
@@ -153,24 +151,24 @@ export class KillSwitch {
       caller,
       idempotency,
     );
-    await this.waitForEarlierPermits();
+    // Earlier permits expire. The end of all claims is no proof, because a hanging replica may not know of the end.
+    await sleep(PERMIT_MS + MARGIN_MS);
     return { ...state, in_flight: await this.countInFlight() };
   }
 
-  /** Changes nothing if the switch is off. */
   async deactivate(
     caller: Caller,
-    { reason, discard }: { readonly reason: string; readonly discard: boolean },
+    { reason, held }: KillSwitchDeactivationRequestDto,
     idempotency: Participant<Deactivated>,
   ): Promise<Deactivated> {
     return await this.connections.run<Deactivated>(
       async (tx) => {
         await this.lock(tx);
-        const changed = await this.change(tx, DEACTIVATE, reason, caller);
+        const values = [reason, caller.name];
+        const [changed] = await this.statements.rowsIn<KillSwitchState>(tx, DEACTIVATE, values);
         if (!changed) return await this.read(tx);
-        const discarded = discard
-          ? await this.sumHeld((work) => work.discard(tx, caller))
-          : undefined;
+        const discarded =
+          held === 'discard' ? await this.sumHeld((work) => work.discard(tx, caller)) : undefined;
         await this.record(tx, caller, 'kill_switch.deactivated', { reason, discarded });
         return { ...changed, discarded };
       },
@@ -179,7 +177,6 @@ export class KillSwitch {
     );
   }
 
-  /** Returns `undefined` if the switch is unreadable. */
   async readIfPossible(): Promise<KillSwitchState | undefined> {
     return await this.read().catch(() => undefined);
   }
@@ -205,39 +202,23 @@ export class KillSwitch {
     throw new AppError('kill_switch_active', message);
   }
 
-  /** Returns `undefined` if the switch already has that state. */
-  private async change(tx: Tx, statement: Statement, reason: string, { name }: Caller) {
-    const [row] = await this.statements.rowsIn<KillSwitchState>(tx, statement, [reason, name]);
-    return row;
-  }
-
   /**
    * Waits a limited time for claims in progress, then changes the switch without the lock. These claims cannot send requests
    * after their permits expire, so the promise of an activation still holds.
    */
-  private async lock(tx: Tx): Promise<boolean> {
+  private async lock(tx: Tx): Promise<void> {
     await tx.query('savepoint before_switch_lock');
     try {
       await tx.query(`set local lock_timeout = ${LOCK_PATIENCE_MS}`);
       await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.KillSwitch})`);
       await tx.query('set local lock_timeout = default');
-      return true;
     } catch (error) {
       if (sqlStateOf(error) !== SQLSTATE.lockNotAvailable) throw error;
       await tx.query('rollback to savepoint before_switch_lock');
       this.logger.warn(
         'A claim still holds the lock of the kill switch. The switch changes without the lock.',
       );
-      return false;
     }
-  }
-
-  /**
-   * Waits for the expiry of earlier permits. The end of all claims is no proof, because a hanging replica may not know that its
-   * claim is lost.
-   */
-  private async waitForEarlierPermits(): Promise<void> {
-    await sleep(PERMIT_MS + MARGIN_MS);
   }
 
   private async record(
@@ -250,13 +231,10 @@ export class KillSwitch {
     await this.events.record(tx, { type, subject: SUBJECT, payload: { by: name, ...details } });
   }
 
-  /** Returns `undefined` if the calls could not be counted in time. */
   private async countInFlight(): Promise<number | undefined> {
     const counts = [...this.held.values()].map(async (work) => (await work.inFlight?.()) ?? 0);
-    const counting = Promise.all(counts)
-      .then((all) => all.reduce((sum, count) => sum + count, 0))
-      .catch(() => undefined);
-    return await within(COUNT_PATIENCE_MS, counting, () => undefined);
+    const sum = Promise.all(counts).then((all) => all.reduce((one, other) => one + other, 0));
+    return await within(COUNT_PATIENCE_MS, sum, () => undefined).catch(() => undefined);
   }
 
   /** Asks sequentially, because a transaction has one connection. */
@@ -267,7 +245,6 @@ export class KillSwitch {
   }
 }
 
-/** Activation that a restore keeps. */
 export type ActiveSwitch = Pick<KillSwitchEntity, 'reason' | 'activated_by' | 'activated_at'>;
 
 /** Used by a restore, whose current database may be empty. */

@@ -42,7 +42,6 @@ export class Permit {
   }
 }
 
-/** Joins the transaction that renews a permit. Throws if the claim is lost. */
 export type Reclaim = (tx: Tx) => Promise<void>;
 
 /** Hooks of the owner of a claim, called before its requests are sent. */
@@ -67,7 +66,6 @@ export class PermitGate implements Gate {
     private readonly claim: ClaimSteps = {},
   ) {}
 
-  /** True if a request was sent, so the action may have had an effect. */
   get opened(): boolean {
     return this.used;
   }

@@ -1,5 +1,5 @@
+// SQL: updates that return what they changed.
 import { Injectable, Logger } from '@nestjs/common';
-import { IsNull } from 'typeorm';
 import { Clock, presentTime } from '../platform/clock.js';
 import { unlessAborted, withDeadline } from '../platform/concurrency/within.js';
 import { afterCommit, Transactions, type Tx } from '../platform/database/transactions.js';
@@ -98,42 +98,36 @@ export class ChannelAttempts {
     }
   }
 
+  /** Sends waiting deliveries immediately. */
   async resume(tx: Tx, channelId: string): Promise<void> {
     await this.storeSuccess(tx, channelId);
-    await this.work.resumeLane(tx, laneOf(channelId), false);
-    await this.work.hurryLane(tx, laneOf(channelId));
+    await this.hurry(tx, channelId, false);
   }
 
-  async hurry(tx: Tx, channelId: string): Promise<void> {
-    await this.work.resumeLane(tx, laneOf(channelId), true);
+  async hurry(tx: Tx, channelId: string, widens: boolean): Promise<void> {
+    await this.work.resumeLane(tx, laneOf(channelId), widens);
     await this.work.hurryLane(tx, laneOf(channelId));
   }
 
   /** Reports each series of failures once. A change of the configuration does not begin a new series. */
   async reportUnhealthy(): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const rows = tx.getRepository(NotificationChannelEntity);
-      const failing = await rows
-        .createQueryBuilder('channel')
-        .where({ enabled: true, unhealthy_since: IsNull() })
-        .andWhere(`failing_since <= now() - interval '${UNHEALTHY_AFTER_MS} ms'`)
-        .andWhere(
-          `(failures >= ${FAILURES_UNTIL_PROBING} or exists (
-             select from notification_deliveries where channel_id = channel.id and status = 'pending'))`,
-        )
-        .orderBy('channel.id')
-        .setLock('pessimistic_write')
-        .getMany();
+      const [failing] = await tx.query<[NotificationChannelEntity[]]>(
+        `update notification_channels set unhealthy_reported_at = now()
+          where id = any(array(
+            select id from notification_channels channel
+             where enabled and unhealthy_reported_at is null
+               and failing_since <= now() - interval '${UNHEALTHY_AFTER_MS} ms'
+               and (failures >= ${FAILURES_UNTIL_PROBING} or exists (
+                 select from notification_deliveries where channel_id = channel.id and status = 'pending'))
+             order by id for update))
+         returning id, name, type, failing_since, last_error`,
+      );
       for (const channel of failing) {
-        const { id, name, failing_since, last_error: message, unhealthy_reported_at } = channel;
-        await rows.update(id, {
-          unhealthy_since: () => 'now()',
-          unhealthy_reported_at: () => 'coalesce(unhealthy_reported_at, now())',
-        });
-        if (unhealthy_reported_at) continue;
+        const { failing_since, last_error: message } = channel;
         await this.report(tx, channel, 'unhealthy', { message, failing_since });
         const text = `A notification channel is unhealthy: ${message}`;
-        afterCommit(tx, () => this.log.warn({ channel: name }, text));
+        afterCommit(tx, () => this.log.warn({ channel: channel.name }, text));
       }
     });
   }
@@ -155,7 +149,7 @@ export class ChannelAttempts {
     afterCommit(tx, () => this.log.log({ channel }, 'A notification channel works again.'));
   }
 
-  /** @param earlier successive failures before the attempt. Failures of concurrent attempts count once. */
+  /** @param earlier successive failures before the attempt */
   private async storeFailure(
     tx: Tx,
     id: string,
@@ -164,16 +158,17 @@ export class ChannelAttempts {
   ): Promise<void> {
     const isBusy = outcome.kind === 'failed' && outcome.isBusy === true;
     const last_error = shownStart(outcome.why, MAX_ERROR);
-    // Each rejected message is lost, so each rejection counts.
+    // Each rejected message is lost, so each rejection counts. Failures of concurrent attempts count once.
     const counted =
       outcome.kind === 'refused'
         ? 'failures + 1'
         : `greatest(failures, ${isBusy ? 0 : earlier + 1})`;
-    const rows = tx.getRepository(NotificationChannelEntity);
-    const where = { id, deleted_at: IsNull() };
-    const failing_since = () => 'coalesce(failing_since, now())';
-    await rows.update(where, { failures: () => counted, failing_since, last_error });
-    const after = await rows.findOne({ where, select: { name: true, failures: true } });
+    const [[after]] = await tx.query<[{ name: string; failures: number }[]]>(
+      `update notification_channels
+          set failures = ${counted}, failing_since = coalesce(failing_since, now()), last_error = $2
+        where id = $1 and deleted_at is null returning name, failures`,
+      [id, last_error],
+    );
     if (!after) return;
     const { name: channel, failures } = after;
     if (failures === 1 && !isBusy) {

@@ -41,7 +41,7 @@ export type Outcome = { readonly kind: 'delivered' } | Refused | Failed;
 export const isReached = (outcome: Outcome): boolean =>
   outcome.kind === 'delivered' || outcome.isPartly === true;
 
-export type PartlySent = Pick<Delivery, 'holders' | 'partial_attempts'>;
+export type PartlySent = Pick<Delivery, 'holders' | 'attempts'>;
 
 export interface Attempt<SetConfig = Config> {
   readonly config: SetConfig;

@@ -37,6 +37,9 @@ export interface DeliveryListRequest extends PageRequest {
 
 const TABLE = 'notification_deliveries';
 
+/** End of a delivery whose message another delivery carried, or that needs no message. */
+const ARRIVED = { status: 'delivered', attempts: 0, last_error: null } as const;
+
 export interface FoldedDelivery {
   readonly delivery: Delivery & Pick<LoadedDelivery, 'left_ms'>;
   readonly carried: readonly Delivery[];
@@ -84,9 +87,8 @@ export class DeliveriesRepository {
       table: TABLE,
       order: byId(direction),
     });
-    const rows = await this.statements.rows<Delivery & WithTotal>({ name: '', text }, [
-      ...values.all,
-    ]);
+    const statement = { name: '', text };
+    const rows = await this.statements.rows<Delivery & WithTotal>(statement, [...values.all]);
     return pageOf(rows, (row) => row);
   }
 
@@ -104,14 +106,9 @@ export class DeliveriesRepository {
 
   /** Ends deliveries that have expired without a claim. Returns the types of their channels; null if deleted. */
   async expire(tx: Tx, most: number): Promise<(string | null)[]> {
-    const rows = await this.statements.rowsIn<{ id: string; type: string | null }>(tx, sql.EXPIRE, [
-      most,
-    ]);
-    await this.work.cancel(
-      tx,
-      NOTIFICATION,
-      rows.map(({ id }) => id),
-    );
+    type Late = { id: string; type: string | null };
+    const rows = await this.statements.rowsIn<Late>(tx, sql.EXPIRE, [most]);
+    await this.work.cancel(tx, NOTIFICATION, idsOf(rows));
     return rows.map(({ type }) => type);
   }
 
@@ -141,8 +138,8 @@ export class DeliveriesRepository {
   }
 
   async load(tx: Tx, claims: readonly Claim[]): Promise<LoadedDelivery[]> {
-    const values = [claims.map(({ id }) => id), claims.map(({ fence }) => fence)];
-    return await this.statements.rowsIn(tx, sql.LOAD, values);
+    const fences = claims.map(({ fence }) => fence);
+    return await this.statements.rowsIn(tx, sql.LOAD, [idsOf(claims), fences]);
   }
 
   async fold(tx: Tx, id: string, own: readonly string[]): Promise<Delivery[]> {
@@ -159,22 +156,14 @@ export class DeliveriesRepository {
   async drop(tx: Tx, dropped: readonly FoldedDelivery[], error: string): Promise<void> {
     const rows = dropped.flatMap(membersOf);
     if (rows.length === 0) return;
-    const ended = { status: 'delivered', attempts: 0, last_error: error } as const;
-    await this.end(
-      tx,
-      rows.map((row) => ({ ...row, ...ended })),
-    );
-    await this.work.cancel(
-      tx,
-      NOTIFICATION,
-      rows.map(({ id }) => id),
-    );
+    const ended = rows.map((row) => ({ ...row, ...ARRIVED, last_error: error }));
+    await this.end(tx, ended);
+    await this.work.cancel(tx, NOTIFICATION, idsOf(rows));
   }
 
   async write(tx: Tx, attempts: readonly EndedAttempt[]): Promise<void> {
     if (attempts.some(({ carried }) => carried.length > 0)) {
-      const ids = attempts.flatMap(membersOf).map(({ id }) => id);
-      await this.statements.rowsIn(tx, sql.LOCK, [ids]);
+      await this.statements.rowsIn(tx, sql.LOCK, [idsOf(attempts.flatMap(membersOf))]);
     }
     const ended: Delivery[] = [];
     for (const { delivery, carried, ending, outcome } of attempts) {
@@ -190,14 +179,12 @@ export class DeliveriesRepository {
       } else {
         ended.push({ ...delivery, status: ending.kind, last_error });
         // The message has arrived, even if it is dead because one of several recipients rejected it.
-        for (const row of carried) {
-          ended.push({ ...row, status: 'delivered', attempts: 0, last_error: null });
-        }
+        ended.push(...carried.map((row) => ({ ...row, ...ARRIVED })));
       }
     }
     const rows = await this.end(tx, ended);
-    const arrived = rows.flatMap(({ id, carried_by }) => (carried_by === null ? [] : [id]));
-    await this.work.cancel(tx, NOTIFICATION, arrived);
+    const arrived = rows.filter(({ carried_by }) => carried_by !== null);
+    await this.work.cancel(tx, NOTIFICATION, idsOf(arrived));
   }
 
   private async end(
@@ -206,7 +193,7 @@ export class DeliveriesRepository {
   ): Promise<Pick<Delivery, 'id' | 'carried_by'>[]> {
     if (ended.length === 0) return [];
     return await this.statements.rowsIn(tx, sql.END, [
-      ended.map(({ id }) => id),
+      idsOf(ended),
       ended.map(({ carried_by }) => carried_by),
       ended.map(({ status }) => status),
       ended.map(({ last_error }) => last_error),
@@ -215,7 +202,12 @@ export class DeliveriesRepository {
   }
 }
 
-const membersOf = ({ delivery, carried }: FoldedDelivery): Delivery[] => [delivery, ...carried];
+const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
+
+export const membersOf = ({ delivery, carried }: FoldedDelivery): Delivery[] => [
+  delivery,
+  ...carried,
+];
 
 /** Ends the pending deliveries of a restored backup without sending them, because people may have read them already. */
 export async function endDeliveriesOfBackup(tx: Tx): Promise<number> {

@@ -117,9 +117,6 @@ export const WAVES = statement('waves')`
       join notification_deliveries carrier on carrier.id = coalesce(asked.carried_by, asked.id)
      where event.id = any($1::uuid[])`;
 
-/** Clears the recipients when a delivery ends, so that a later redelivery goes to all recipients. */
-export const NO_HOLDERS = `holders = '{}', partial_attempts = 0`;
-
 /** Locks all rows of work that an end removes, in the order of the ids: see the statement that adds work. */
 export const LOCK = statement('lock')`
     select from work where kind = '${NOTIFICATION.name}' and ref = any($1::uuid[]) order by id for update`;
@@ -127,7 +124,7 @@ export const LOCK = statement('lock')`
 /** Excludes a delivery that was redelivered since, because the message of its carrier no longer contains it. */
 export const END = statement('end')`
     update notification_deliveries delivery
-       set status = ended.status, ended_at = now(), last_error = ended.error, attempts = ended.attempts, ${NO_HOLDERS}
+       set status = ended.status, ended_at = now(), last_error = ended.error, attempts = ended.attempts, holders = '{}'
       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::integer[])
            as ended (id, carrier, status, error, attempts)
      where delivery.id = any($1::uuid[]) and delivery.id = ended.id and delivery.status = 'pending'
@@ -136,13 +133,12 @@ export const END = statement('end')`
 
 export const UNFOLD = statement('unfold')`
     update notification_deliveries delivery
-       set group_key = null, carried_by = null, held_until = null, last_error = $2, ${NO_HOLDERS}
+       set group_key = null, carried_by = null, held_until = null, last_error = $2, holders = '{}'
      where (id = $1 or carried_by = $1) and status = 'pending' returning ${COLUMNS}`;
 
 export const AGAIN = statement('again')`
     update notification_deliveries
-       set last_error = $2, holders = coalesce($3::text[], holders),
-           partial_attempts = partial_attempts + case when $3::text[] is null then 0 else 1 end
+       set last_error = $2, holders = coalesce($3::text[], holders)
      where id = $1 and status = 'pending'`;
 
 /** Maximum deliveries per redelivery. Limits the time for which a transaction holds its locks. */
@@ -152,7 +148,7 @@ export const WAITING = statement('waiting')`
     select greatest(0, ${countOf('notification_delivery', [`status = 'pending'`, `channel_id in (select id from notification_channels where enabled)`])})::integer as n`;
 
 const ANEW = `status = 'pending', ended_at = null, attempts = 0, expires_at = now() + interval '1 day',
-           group_key = null, held_until = null, ${NO_HOLDERS}`;
+           group_key = null, held_until = null, holders = '{}'`;
 
 /** Also reopens the carried deliveries, so that the message stays the same. Without group key, no further delivery is added. */
 const reopen = (name: string, which: string) => statement(name)`
@@ -176,7 +172,7 @@ const LATE = 'It expired after 24 hours, while the channel was paused, disabled 
 export const EXPIRE = statement('expire')`
     with late as (
       update notification_deliveries delivery
-         set status = 'dead', ended_at = now(), last_error = '${LATE}', ${NO_HOLDERS},
+         set status = 'dead', ended_at = now(), last_error = '${LATE}', holders = '{}',
              attempts = coalesce((select attempts from work where kind = '${NOTIFICATION.name}' and ref = delivery.id), attempts)
        where id = any(array(
          select waiting.id

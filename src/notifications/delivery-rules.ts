@@ -1,26 +1,20 @@
 import type { Failed, Outcome, Refused } from './channel-type.js';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-
-export const ATTEMPT_MS = 15 * SECOND_MS;
-
-export const UNHEALTHY_AFTER_MS = 10 * MINUTE_MS;
-
+export const ATTEMPT_MS = 15_000;
+export const UNHEALTHY_AFTER_MS = 600_000;
 /** After this number of successive failures, one delivery at a time tests whether the channel works again. */
 export const FAILURES_UNTIL_PROBING = 3;
-
 /** Period with one delivery at a time after the receiver requested a lower rate. */
-export const ONE_BY_ONE_MS = MINUTE_MS;
+export const ONE_BY_ONE_MS = 60_000;
 
-const FIRST_WAIT_MS = 2 * SECOND_MS;
+const FIRST_WAIT_MS = 2_000;
 const WAIT_FACTOR = 3;
-const LONGEST_WAIT_MS = HOUR_MS;
-const SHORTEST_BUSY_MS = SECOND_MS;
-const FIRST_PAUSE_MS = 5 * SECOND_MS;
-const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
-const LONGEST_ASKED_MS = 24 * HOUR_MS;
+const LONGEST_WAIT_MS = 3_600_000;
+/** Minimum pause, even if the receiver requests a lower rate with a shorter Retry-After. */
+const SHORTEST_BUSY_MS = 1_000;
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 300_000;
+const LONGEST_ASKED_MS = 86_400_000;
 
 export interface Ending {
   /** `unfolded`: the deliveries of a message without success are sent in separate messages. */

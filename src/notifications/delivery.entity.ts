@@ -50,9 +50,6 @@ export class NotificationDeliveryEntity extends EventColumns {
   @Column({ type: 'text', array: true, default: [] })
   readonly holders: readonly string[];
 
-  @Column({ type: 'smallint', default: 0 })
-  readonly partial_attempts: number;
-
   @Column({ type: 'text', collation: 'C', default: 'pending' })
   readonly status: DeliveryStatus;
 

@@ -19,6 +19,7 @@ import {
   type EndedAttempt,
   type FoldedDelivery,
   type Held,
+  membersOf,
 } from './deliveries.repository.js';
 import { endingOf } from './delivery-rules.js';
 import { type Delivery, NOTIFICATION } from './delivery.entity.js';
@@ -30,10 +31,7 @@ import {
   NotificationChannelsRepository,
 } from './notification-channels.repository.js';
 
-const CLEAN_UP_SECONDS = 600;
-const UNHEALTHY_CHECK_SECONDS = 30;
-const KEPT_DAYS = 30;
-const DAY_MS = 86_400_000;
+const KEPT_MS = 30 * 86_400_000;
 const CLEAN_UP_SIZE = 5_000;
 
 const REQUESTS_APPROVAL = ['action.pending_approval', 'action.expiring'];
@@ -45,9 +43,7 @@ interface Ready extends FoldedDelivery {
   readonly present: PresentState;
 }
 
-interface Attempt extends EndedAttempt {
-  readonly channel: NotificationChannelEntity;
-}
+type Attempt = Ready & EndedAttempt;
 
 /** Sends deliveries. An attempt holds no database connection. */
 @Injectable()
@@ -87,37 +83,32 @@ export class DeliveryWork implements OnModuleInit {
       hasLanes: true,
       mostAttempts: Infinity,
       one: (claim) => this.deliver(claim),
-      write: (tx, ended) =>
-        this.write(
-          tx,
-          ended.flatMap(({ result }) => result ?? []),
-        ),
+      write: async (tx, ended) => {
+        const attempts = ended.flatMap(({ result }) => result ?? []);
+        await this.write(tx, attempts);
+      },
     });
-    this.work.every('clean-up-notifications', CLEAN_UP_SECONDS, () => this.cleanUp());
-    this.work.every('report-unhealthy-channels', UNHEALTHY_CHECK_SECONDS, () =>
-      this.attempts.reportUnhealthy(),
-    );
+    this.work.every('clean-up-notifications', 600, () => this.cleanUp());
+    this.work.every('report-unhealthy-channels', 30, () => this.attempts.reportUnhealthy());
   }
 
   async cleanUp(): Promise<void> {
-    const before = firstIdAt(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
+    const before = firstIdAt(this.clock.now().getTime() - KEPT_MS);
     while ((await this.expire()) === CLEAN_UP_SIZE);
     while ((await this.deliveries.prune(before, CLEAN_UP_SIZE)) === CLEAN_UP_SIZE);
   }
 
-  private async deliver(
-    claim: Claimed,
-  ): Promise<Attempt | AgainOutcome<Attempt | undefined> | undefined> {
+  private async deliver(claim: Claimed) {
     const prepared = await this.prepared.submit(claim);
     if (!prepared) return undefined;
     if ('heldMs' in prepared) {
-      return new AgainOutcome({ inMs: prepared.heldMs, countsAsAttempt: false });
+      return new AgainOutcome<Attempt>({ inMs: prepared.heldMs, countsAsAttempt: false });
     }
     const outcome = await this.send(prepared, claim.signal);
     const ending = endingOf(outcome, prepared, Math.random());
     const attempt = { ...prepared, outcome, ending };
     if (ending.kind === 'delivered' || ending.kind === 'dead') return attempt;
-    return new AgainOutcome({ inMs: ending.waitMs ?? 0, why: ending.error }, attempt);
+    return new AgainOutcome<Attempt>({ inMs: ending.waitMs ?? 0, why: ending.error }, attempt);
   }
 
   /** Runs in the transaction that ends the claims, so lost claims change nothing. */
@@ -138,12 +129,10 @@ export class DeliveryWork implements OnModuleInit {
   private async expire(): Promise<number> {
     return await this.transactions.run(async (tx) => {
       const types = await this.deliveries.expire(tx, CLEAN_UP_SIZE);
-      // A deleted channel sends no reports.
       const dead = types.filter((type) => type !== null);
       afterCommit(tx, () => {
         for (const type of dead) this.deadCount.inc({ type });
-        if (dead.length > 0)
-          this.log.warn({ n: dead.length }, 'Notifications expired: they are dead.');
+        if (dead.length > 0) this.log.warn({ n: dead.length }, 'Notifications expired.');
       });
       return types.length;
     });
@@ -162,11 +151,8 @@ export class DeliveryWork implements OnModuleInit {
     };
     const message = () =>
       foldedMessage([messageFor(delivery), ...carried.map(messageFor)], present);
-    const attributes = {
-      'delivery.id': id,
-      'event.type': type,
-      'incident.id': incident_id ?? undefined,
-    };
+    const incident = incident_id ?? undefined;
+    const attributes = { 'delivery.id': id, 'event.type': type, 'incident.id': incident };
     return await traced(
       () => ({ name: `notification ${channel.type}`, kind: 'internal', attributes }),
       async (span) => {
@@ -181,13 +167,30 @@ export class DeliveryWork implements OnModuleInit {
   private async prepare(tx: Tx, claims: readonly Claimed[]): Promise<(Ready | Held | undefined)[]> {
     const messages = await this.deliveries.messages(tx, claims);
     const folded = [...messages.values()].filter((one) => 'delivery' in one);
-    const channelIds = folded.map(({ delivery }) => delivery.channel_id);
-    const channels = await this.channels.byIds(tx, channelIds);
-    const { incidents, waiting, waves } = await this.presentState(tx, folded, channels);
-    const isPointless = ({ delivery, carried }: FoldedDelivery) =>
-      requestsApproval(delivery) &&
-      (channels.get(delivery.channel_id)?.audience ?? 'programs') !== 'programs' &&
-      ![delivery, ...carried].some(({ subject_id }) => waiting.has(subject_id));
+    const channels = await this.channels.byIds(
+      tx,
+      folded.map(({ delivery }) => delivery.channel_id),
+    );
+    const audienceOf = ({ delivery }: FoldedDelivery) =>
+      channels.get(delivery.channel_id)?.audience;
+    const all = folded.flatMap(membersOf);
+    const incidentIds = all.flatMap(({ incident_id }) => incident_id ?? []);
+    const incidents = await this.incidents.statesOf(tx, incidentIds);
+    // A pager has one alert for all approvals of a message.
+    const mayEndWave = (one: FoldedDelivery) =>
+      audienceOf(one) === 'pager' && MAY_END_A_WAVE.includes(one.delivery.type);
+    const ofWaves = folded.filter(mayEndWave).map(({ delivery }) => delivery.id);
+    const waves = await this.deliveries.wavesOf(tx, ofWaves);
+    const requested = all.filter(requestsApproval).map(({ subject_id }) => subject_id);
+    const actionIds = [...new Set([...requested, ...[...waves.values()].flat()])];
+    const waiting =
+      actionIds.length > 0
+        ? await this.actions.waitingAmong(tx, actionIds)
+        : new Map<string, undefined>();
+    const isPointless = (one: FoldedDelivery) =>
+      requestsApproval(one.delivery) &&
+      (audienceOf(one) ?? 'programs') !== 'programs' &&
+      !membersOf(one).some(({ subject_id }) => waiting.has(subject_id));
     await this.deliveries.drop(tx, folded.filter(isPointless), DECIDED);
     return claims.map(({ ref }) => {
       const one = messages.get(ref);
@@ -196,30 +199,6 @@ export class DeliveryWork implements OnModuleInit {
       if (!channel || isPointless(one)) return undefined;
       return { ...one, channel, present: { incidents, waiting, wave: waves.get(ref) } };
     });
-  }
-
-  private async presentState(
-    tx: Tx,
-    folded: readonly FoldedDelivery[],
-    channels: ReadonlyMap<string, NotificationChannelEntity>,
-  ) {
-    const all = folded.flatMap(({ delivery, carried }) => [delivery, ...carried]);
-    const incidentIds = all.flatMap(({ incident_id }) => incident_id ?? []);
-    const incidents = await this.incidents.statesOf(tx, incidentIds);
-    // A pager has one alert for all approvals of a message.
-    const ofWaves = folded.flatMap(({ delivery: { id, type, channel_id } }) =>
-      channels.get(channel_id)?.audience === 'pager' && MAY_END_A_WAVE.includes(type) ? [id] : [],
-    );
-    const waves = await this.deliveries.wavesOf(tx, ofWaves);
-    const actionIds = new Set([
-      ...all.filter(requestsApproval).map(({ subject_id }) => subject_id),
-      ...[...waves.values()].flat(),
-    ]);
-    const waiting =
-      actionIds.size > 0
-        ? await this.actions.waitingAmong(tx, [...actionIds])
-        : new Map<string, never>();
-    return { incidents, waiting, waves };
   }
 }
 

@@ -8,25 +8,13 @@ import type { NotifiedEvent } from './notification.js';
 export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
 export type ChannelStatus = (typeof CHANNEL_STATUSES)[number];
 
-export function channelStatusOf({
-  enabled,
-  failing_since,
-  unhealthy_since,
-}: Pick<
-  NotificationChannelEntity,
-  'enabled' | 'failing_since' | 'unhealthy_since'
->): ChannelStatus {
-  if (!enabled) return 'disabled';
-  if (unhealthy_since) return 'unhealthy';
-  return failing_since ? 'degraded' : 'healthy';
+export function channelStatusOf(channel: NotificationChannelEntity): ChannelStatus {
+  if (!channel.enabled) return 'disabled';
+  if (!channel.failing_since) return 'healthy';
+  return channel.unhealthy_reported_at ? 'unhealthy' : 'degraded';
 }
 
-export const WORKING = {
-  failures: 0,
-  failing_since: null,
-  last_error: null,
-  unhealthy_since: null,
-};
+export const WORKING = { failures: 0, failing_since: null, last_error: null };
 
 const laneColumn = (column: string) => (channel: string) =>
   `select ${column} from work_lanes where lane = 'notification.' || ${channel}.id`;
@@ -82,9 +70,6 @@ export class NotificationChannelEntity extends TargetRow {
   /** End of sending one delivery at a time. Infinity if the channel fails, a time if the receiver requested a lower rate. */
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('narrow_until') })
   readonly narrow_until: Date | number | null;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly unhealthy_since: Date | null;
 
   @Column({ type: 'text' })
   readonly created_by: string;

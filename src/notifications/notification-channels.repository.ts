@@ -21,8 +21,8 @@ export const NO_FORMER_SECRET: FormerSecret = { former_secret: null, former_secr
 @Injectable()
 export class NotificationChannelsRepository extends TargetRows<NotificationChannelEntity> {
   protected readonly entity = NotificationChannelEntity;
-  readonly noun = 'notification channel';
-  protected override readonly alsoDeleted = NO_FORMER_SECRET;
+  readonly subject = 'notification_channel';
+  protected override readonly alsoEmpty = NO_FORMER_SECRET;
 
   constructor(
     protected readonly dataSource: DataSource,

@@ -39,7 +39,7 @@ const Events = (options: FieldOptions = {}) =>
   Choices('NotifiedEvent', NOTIFIED_EVENTS, {
     maxItems: NOTIFIED_EVENTS.length,
     description:
-      'Events that are sent to the channel. Failures and recoveries of other channels are always sent.',
+      'Events that are sent to the channel. Default: every event for type webhook, and for other types the events that need a person (see docs/notifications.md). Failures and recoveries of other channels are always sent.',
     ...options,
   });
 
@@ -50,27 +50,22 @@ const MinSeverity = (options: FieldOptions = {}) =>
     ...options,
   });
 
-const NewIncidentMinSeverity = (more = '') =>
+const NewIncidentMinSeverity = () =>
   Choice('Severity', SEVERITIES, {
     optional: true,
-    description: `Minimum severity for \`incident.created\` and \`incident.severity_changed\`; the latter is then sent for raised severities only.${more}`,
+    description:
+      'Minimum severity for `incident.created` and `incident.severity_changed`; the latter is then sent for raised severities only. Default without `events`, for the types that people read: `min_severity`, or high.',
   });
 
 @NullIsAbsent()
 export class NotificationChannelInputDto extends TargetInput {
-  @Events({
-    optional: true,
-    description:
-      'Events that are sent to the channel. Default: every event for type webhook; for the types that people read, the events that somebody should act on (see docs/notifications.md).',
-  })
+  @Events({ optional: true })
   readonly events?: NotifiedEvent[];
 
   @MinSeverity({ optional: true, default: 'low' })
   readonly min_severity?: Severity;
 
-  @NewIncidentMinSeverity(
-    ' Default without `events`, for the types that people read: `min_severity`, or high.',
-  )
+  @NewIncidentMinSeverity()
   readonly new_incident_min_severity?: Severity;
 }
 

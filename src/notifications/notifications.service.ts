@@ -44,8 +44,7 @@ export class NotificationsService
   extends TargetsService<
     NotificationChannelEntity,
     NotificationChannelInputDto,
-    NotificationChannelUpdateDto,
-    ChannelType
+    NotificationChannelUpdateDto
   >
   implements OnModuleInit
 {
@@ -72,7 +71,8 @@ export class NotificationsService
     this.gauges.register('notifications_waiting', () => this.deliveries.waiting());
     this.gauges.register('notification_channel_up', async () => {
       const enabled = await this.rows.enabled();
-      return enabled.map(({ name, unhealthy_since }) => [{ channel: name }, +!unhealthy_since]);
+      const isUp = (row: NotificationChannelEntity) => channelStatusOf(row) !== 'unhealthy';
+      return enabled.map((row) => [{ channel: row.name }, +isUp(row)]);
     });
   }
 
@@ -159,7 +159,7 @@ export class NotificationsService
     // The configuration is also checked when the channel is enabled, because its secrets may be lost.
     const config = given ?? (change.enabled && !before.enabled ? {} : undefined);
     const startsAnew = config || before.enabled !== (change.enabled ?? before.enabled);
-    if (startsAnew) await this.attempts.hurry(tx, before.id);
+    if (startsAnew) await this.attempts.hurry(tx, before.id, true);
     const columns = {
       ...{ min_severity, new_incident_min_severity },
       // The channel may have selected events of a later release.

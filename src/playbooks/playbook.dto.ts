@@ -26,11 +26,6 @@ import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { QueryFlag } from '../platform/validation/query-fields.js';
 import { LONGEST_EXPRESSION, MOST_STEPS, NAME, ON_ERROR, PLAYBOOK_NAME } from './limits.js';
 
-const LONGEST_INSTRUCTIONS = 8_000;
-const LONGEST_DESCRIPTION = 2_000;
-const MOST_TRIGGERS = 50;
-const LONGEST_SOURCE = 255;
-
 export const ByNameOrId = (meanings: ErrorMeanings = {}) =>
   applyDecorators(
     ApiErrorMeanings({ not_found: 'There is no such playbook.', ...meanings }),
@@ -54,21 +49,15 @@ const PlaybookName = (options: FieldOptions = {}) =>
   });
 
 // Optional objects cannot be derived with PartialType, because Swagger ignores PartialType for them.
-const Variables = (options: FieldOptions = {}) =>
-  JsonObject({
-    description:
-      'Names with default values. A run can override the values. Do not store secrets here: every role can read them.',
-    ...options,
-  });
-
-const StepParameters = (options: FieldOptions = {}) =>
-  JsonObject({
-    description:
-      'Parameters of the action. A text can have templates, `{{ expression }}`. A text that is one template as a whole takes the type of the value. Expressions are the same as in conditions, but cannot read `verdict`.',
-    ...options,
-  });
-
-const TRIGGERS: FieldOptions = {
+const VARIABLES = {
+  description:
+    'Names with default values. A run can override the values. Do not store secrets here: every role can read them.',
+};
+const STEP_PARAMETERS = {
+  description:
+    'Parameters of the action. A text can have templates, `{{ expression }}`. A text that is one template as a whole takes the type of the value. Expressions are the same as in conditions, but cannot read `verdict`.',
+};
+const TRIGGERS = {
   description: 'Incidents that the playbook is for. A list that is empty or left out matches all.',
 };
 const STEPS = { maxItems: MOST_STEPS, description: 'Steps, taken one after another.' };
@@ -77,7 +66,7 @@ const NOT_NULL = { skipNullProperties: false };
 
 class PlaybookTriggersDto {
   @Texts({
-    maxItems: MOST_TRIGGERS,
+    maxItems: 50,
     pattern: INCIDENT_TYPE,
     message:
       'each of incident_types must be 1 to 64 small letters, digits and underscores, beginning with a letter',
@@ -88,8 +77,8 @@ class PlaybookTriggersDto {
   readonly severities: readonly Severity[];
 
   @Texts({
-    maxItems: MOST_TRIGGERS,
-    maxLength: LONGEST_SOURCE,
+    maxItems: 50,
+    maxLength: 255,
     pattern: new RegExp(SAYS_SOMETHING),
     message: 'each of sources must not be blank',
     description: 'Sources as incidents show them.',
@@ -110,7 +99,7 @@ class PlaybookStepDto {
   @OpenChoice('ActionTypeName', ACTION_TYPES)
   readonly action: string;
 
-  @StepParameters()
+  @JsonObject(STEP_PARAMETERS)
   readonly parameters: Readonly<Record<string, unknown>>;
 
   @Text({
@@ -123,15 +112,11 @@ class PlaybookStepDto {
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
-    description:
-      'Minimum approval level. It can raise the level that the action needs, and never lowers it.',
+    description: 'Minimum approval level. It never lowers the level that the action needs.',
   })
   readonly approval_level?: RequiredLevel;
 
-  @Choice('OnError', ON_ERROR, {
-    description:
-      'Whether the run ends or continues if the step fails or is rejected. Default: `stop`.',
-  })
+  @Choice('OnError', ON_ERROR, { description: 'Effect of a failed step. Default: `stop`.' })
   readonly on_error: (typeof ON_ERROR)[number];
 }
 
@@ -142,7 +127,7 @@ class PlaybookStepInputDto extends IntersectionType(
   @Choice('KnownActionType', ACTION_TYPES)
   readonly action: ActionTypeName;
 
-  @StepParameters({ optional: true, default: {} })
+  @JsonObject({ ...STEP_PARAMETERS, optional: true, default: {} })
   readonly parameters: Record<string, unknown> = {};
 
   override readonly on_error: (typeof ON_ERROR)[number] = 'stop';
@@ -160,40 +145,35 @@ export class PlaybookContentDto {
 
   @Text({
     optional: true,
-    max: LONGEST_DESCRIPTION,
+    max: 2_000,
     description: 'Purpose, for people. In an update, an empty text removes it.',
   })
   readonly description?: string;
 
-  @Flag({
-    description:
-      'A disabled playbook starts no runs, and no model gets its instructions. A new playbook is enabled by default.',
-  })
+  @Flag({ description: 'If false, it starts no runs and guides no model. Default: true.' })
   readonly enabled: boolean;
 
   @Nested(() => PlaybookTriggersDto, TRIGGERS)
   readonly triggers: PlaybookTriggersDto;
 
-  @Flag({
-    description: 'Runs automatically after the triage of an incident that matches the triggers.',
-  })
+  @Flag({ description: 'Runs after the triage of each incident that matches `triggers`.' })
   readonly auto_run: boolean;
 
   @Flag({
     description:
-      'Automatic runs take steps whose condition reads the verdict without an approval, unless the action needs one. Only a manager can set it, or change such a playbook other than to disable or describe it.',
+      'The verdict that a condition reads needs no approval in automatic runs. Only a manager can set this flag, or change such a playbook other than to disable or describe it.',
   })
   readonly trust_verdict: boolean;
 
   @Text({
     optional: true,
-    max: LONGEST_INSTRUCTIONS,
+    max: 8_000,
     description:
       'Guidance for the model if a triage names the playbook. It runs no steps. In an update, an empty text removes it.',
   })
   readonly instructions?: string;
 
-  @Variables()
+  @JsonObject(VARIABLES)
   readonly variables: Readonly<Record<string, unknown>>;
 
   @NestedList(() => PlaybookStepDto, STEPS)
@@ -209,7 +189,7 @@ export class PlaybookInputDto extends IntersectionType(
   @Nested(() => PlaybookTriggersInputDto, { ...TRIGGERS, optional: true })
   readonly triggers?: PlaybookTriggersInputDto;
 
-  @Variables({ optional: true })
+  @JsonObject({ ...VARIABLES, optional: true })
   readonly variables?: Record<string, unknown>;
 
   @NestedList(() => PlaybookStepInputDto, { ...STEPS, optional: true })

@@ -8,13 +8,13 @@ import { PlaybooksController } from './playbooks.controller.js';
 import { PlaybooksService } from './playbooks.service.js';
 import { RunRecorder } from './runs/run-records.js';
 import { RunWork } from './runs/run.work.js';
-import { AllPlaybookRunsController, PlaybookRunsController } from './runs/runs.controller.js';
+import { PlaybookRunsController } from './runs/runs.controller.js';
 import { RunsRepository } from './runs/runs.repository.js';
 import { RunsService } from './runs/runs.service.js';
 
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule, ActionsModule],
-  controllers: [PlaybooksController, PlaybookRunsController, AllPlaybookRunsController],
+  controllers: [PlaybooksController, PlaybookRunsController],
   providers: [PlaybooksService, RunRecorder, RunsRepository, RunsService, RunWork],
   exports: [PlaybooksService],
 })

@@ -12,7 +12,7 @@ import { type Participant, Transactions, type Tx } from '../platform/database/tr
 import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
 import { isUuid, newId } from '../platform/ids.js';
-import { findOrder, type Page } from '../platform/paging/page.js';
+import { findOrder, findPage, type Page } from '../platform/paging/page.js';
 import { checkPlaybook } from './language/check-playbook.js';
 import {
   changedFields,
@@ -94,17 +94,14 @@ export class PlaybooksService implements OnApplicationBootstrap {
     });
   }
 
-  async list({ page, per_page, sort, ...query }: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
+  async list({ sort, ...query }: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
     const { name, enabled, auto_run } = query;
     const filters = Object.entries({ name, enabled, auto_run });
     const given = Object.fromEntries(filters.filter(([, value]) => value !== undefined));
-    const [items, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
+    return await findPage(this.dataSource.getRepository(PlaybookEntity), query, {
       where: { ...given, ...NOT_DELETED },
       order: findOrder(sort, { created_at: 'created_at', name: 'name' }, 'id'),
-      take: per_page,
-      skip: (page - 1) * per_page,
     });
-    return { items, total };
   }
 
   /** Returns a playbook that is not deleted, even if it is disabled. Locks the playbook if `tx` is given. */
@@ -126,16 +123,12 @@ export class PlaybooksService implements OnApplicationBootstrap {
 
   async versions(
     nameOrId: string,
-    { page, per_page, sort }: PlaybookVersionsQueryDto,
+    query: PlaybookVersionsQueryDto,
   ): Promise<Page<PlaybookVersionEntity>> {
-    const repository = this.dataSource.getRepository(PlaybookVersionEntity);
-    const [items, total] = await repository.findAndCount({
+    return await findPage(this.dataSource.getRepository(PlaybookVersionEntity), query, {
       where: { id: await this.idOf(nameOrId) },
-      order: { version: sort === 'version' ? 'asc' : 'desc' },
-      take: per_page,
-      skip: (page - 1) * per_page,
+      order: { version: query.sort === 'version' ? 'asc' : 'desc' },
     });
-    return { items, total };
   }
 
   /** Locks and returns the enabled playbooks with `auto_run`, so that no two transactions give the same turn to their runs. */

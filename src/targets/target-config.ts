@@ -89,20 +89,15 @@ type ValueOf<Schema> = Schema extends { readonly enum: readonly (infer Word)[] }
 
 type Fields = Pick<ConfigSchema, 'properties' | 'required'>;
 
-type SetNames<Schema extends Fields> = {
-  [Name in keyof Schema['properties']]: Name extends Schema['required'][number]
-    ? Name
-    : Schema['properties'][Name] extends { readonly default: unknown }
-      ? Name
-      : never;
-}[keyof Schema['properties']];
-
+/** A configuration that is valid by the schema, with its defaults. */
 export type ConfigOf<Schema extends Fields> = {
-  readonly [Name in SetNames<Schema>]: ValueOf<Schema['properties'][Name]>;
-} & {
-  readonly [Name in Exclude<keyof Schema['properties'], SetNames<Schema>>]?: ValueOf<
-    Schema['properties'][Name]
-  >;
+  readonly [Name in keyof Schema['properties']]:
+    | ValueOf<Schema['properties'][Name]>
+    | (Name extends Schema['required'][number]
+        ? never
+        : Schema['properties'][Name] extends { readonly default: unknown }
+          ? never
+          : undefined);
 };
 
 /** A configuration from JSON: values may be null, but not undefined. */

@@ -51,20 +51,14 @@ export abstract class TargetRow extends RowTimes {
 export const TARGET_SORTS = sortWords('created_at', 'name');
 export type TargetSort = (typeof TARGET_SORTS)[number];
 
-const DELETED = {
-  deleted_at: () => 'now()',
-  enabled: false,
-  config: {},
-  secrets: null,
-  secret_names: [],
-};
+const EMPTY = { enabled: false, config: {}, secrets: null, secret_names: [] };
 
 export abstract class TargetRows<Row extends TargetRow> {
   protected abstract readonly dataSource: DataSource;
   protected abstract readonly box: SecretBox;
   protected abstract readonly entity: new () => Row;
-  abstract readonly noun: 'connector' | 'notification channel';
-  protected readonly alsoDeleted: QueryDeepPartialEntity<Row> = {};
+  abstract readonly subject: 'connector' | 'notification_channel';
+  protected readonly alsoEmpty: QueryDeepPartialEntity<Row> = {};
   protected readonly notDeleted = { deleted_at: IsNull() } as FindOptionsWhere<Row>;
 
   async list({ page, per_page }: PageRequest, sort: readonly TargetSort[]): Promise<Page<Row>> {
@@ -88,7 +82,9 @@ export abstract class TargetRows<Row extends TargetRow> {
   async get(id: string, tx?: Tx): Promise<Row> {
     const row = await this.find(id, tx);
     if (row) return row;
-    throw new NotFoundError(this.noun.replace(/^./, (letter) => letter.toUpperCase()));
+    throw new NotFoundError(
+      this.subject.replace('_', ' ').replace(/^./, (first) => first.toUpperCase()),
+    );
   }
 
   async insert(
@@ -101,7 +97,7 @@ export abstract class TargetRows<Row extends TargetRow> {
 
   /** Marks the row as deleted, because other rows refer to it. Clears the configuration, which may contain a secret. */
   async markDeleted(tx: Tx, id: string): Promise<void> {
-    await this.rows(tx).update(id, { ...DELETED, ...this.alsoDeleted });
+    await this.rows(tx).update(id, { deleted_at: () => 'now()', ...EMPTY, ...this.alsoEmpty });
   }
 
   async change(
@@ -114,22 +110,15 @@ export abstract class TargetRows<Row extends TargetRow> {
     return await this.reread(tx, id);
   }
 
-  get subject() {
-    return this.noun === 'connector' ? this.noun : 'notification_channel';
-  }
-
   open({ id, config, secrets }: Pick<Row, 'id' | 'config' | 'secrets'>): Config {
     if (secrets === null) return config;
-    return { ...config, ...(JSON.parse(this.box.open(secrets, this.contextOf(id))) as Config) };
+    const opened = this.box.open(secrets, `${this.subject}:${id}`);
+    return { ...config, ...(JSON.parse(opened) as Config) };
   }
 
   /** Encrypts secrets. Secrets of one target cannot be decrypted for another target. */
   seal(id: string, secrets: Config): string {
-    return this.box.seal(JSON.stringify(secrets), this.contextOf(id));
-  }
-
-  protected contextOf(id: string): string {
-    return `${this.subject}:${id}`;
+    return this.box.seal(JSON.stringify(secrets), `${this.subject}:${id}`);
   }
 
   protected rows(tx?: Tx): Repository<Row> {
@@ -141,10 +130,9 @@ export abstract class TargetRows<Row extends TargetRow> {
   }
 
   private unlessTaken<T>(name: string, write: () => Promise<T>): Promise<T> {
-    const { tableName } = this.dataSource.getMetadata(this.entity);
-    const message = `A ${this.noun} named ${name} already exists.`;
+    const message = `A ${this.subject.replace('_', ' ')} named ${name} already exists.`;
     const taken = () => new AppError('conflict', message);
-    return mapConstraints({ [`uq_${tableName}_name`]: taken }, write);
+    return mapConstraints({ [`uq_${this.subject}s_name`]: taken }, write);
   }
 }
 

@@ -42,9 +42,8 @@ export abstract class TargetsService<
   Row extends TargetRow,
   Input extends TargetInput,
   Update extends TargetUpdate,
-  Type extends TargetType = TargetType,
 > {
-  protected abstract readonly types: TypesByName<Type>;
+  protected abstract readonly types: TypesByName<TargetType>;
   abstract readonly rows: TargetRows<Row>;
   protected abstract readonly targets: Targets;
   protected abstract readonly transactions: Transactions;
@@ -150,7 +149,7 @@ export abstract class TargetsService<
     return { stored, details };
   }
 
-  private checkAndSeal(type: Type, id: string, config: Config) {
+  private checkAndSeal(type: TargetType, id: string, config: Config) {
     const problems = allProblems(type, config, this.targets);
     if (problems.length > 0) throw new ValidationError(problems);
     const { readable, secrets } = splitConfig(type.config, config);

@@ -11,7 +11,7 @@ import { PlaybooksModule } from '../playbooks/playbooks.module.js';
 import { IncidentTriageController } from './incident-triage.controller.js';
 import { RulesModel } from './model/rules/rules-model.js';
 import { NoModel, TriageModel } from './model/triage-model.port.js';
-import { TriageRunsRepository } from './records/triage-runs.repository.js';
+import { TriageRunsRepository } from './triage-runs.repository.js';
 import { AskedTriage } from './runs/asked-triage.js';
 import { LocalTriage } from './runs/local-triage.js';
 import { ProviderState } from './runs/provider-state.js';
@@ -31,7 +31,7 @@ async function modelOf(settings: Settings, http: OutboundHttp): Promise<TriageMo
 
 /**
  * `model` asks a provider, with `prompts` and `tools`. `evidence` checks the response against the data. `runs` executes and
- * ends runs. `records` stores runs.
+ * ends runs.
  */
 @Module({
   imports: [

@@ -9,7 +9,6 @@ import { Transactions, type Tx } from '../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
-import { shownStart } from '../platform/text.js';
 import { type DomainEvent, DomainEvents } from '../platform/work/domain-events.js';
 import { Work } from '../platform/work/work.js';
 import { PlaybooksService } from '../playbooks/playbooks.service.js';
@@ -19,7 +18,7 @@ import {
   type RunListRequest,
   TRIAGE,
   TriageRunsRepository,
-} from './records/triage-runs.repository.js';
+} from './triage-runs.repository.js';
 import { AskedTriage, type Waiting } from './runs/asked-triage.js';
 import { type LockedJudgements, LocalTriage } from './runs/local-triage.js';
 import { ProviderState } from './runs/provider-state.js';
@@ -35,7 +34,6 @@ interface WantedRun {
 
 const GRACE_MS = 5_000;
 const HANDLER = 'auto-triage';
-const LONGEST_PLAYBOOK = 200;
 
 /** Creates triage runs. A person who requests triage takes over the waiting run. */
 @Injectable()
@@ -100,22 +98,14 @@ export class TriageService implements OnModuleInit {
 
   async list(incidentId: string, request: RunListRequest): Promise<Page<TriageRun>> {
     const { id } = await this.incidents.get(incidentId);
-    const { items, total } = await this.runs.list(id, request);
-    return { items: items.map((run) => this.withProvider(run)), total };
+    return await this.runs.list(id, request);
   }
 
   async get(incidentId: string, id: string): Promise<TriageRun> {
     const incident = await this.incidents.get(incidentId);
     const run = isUuid(id) ? await this.runs.find(incident.id, id) : undefined;
     if (!run) throw new NotFoundError('Triage run');
-    return this.withProvider(run);
-  }
-
-  /** Shows the provider that is configured now, because a waiting run uses it. */
-  private withProvider(run: TriageRun): TriageRun {
-    if (run.status !== 'queued') return run;
-    const { provider, unusable } = this.model;
-    return { ...run, provider, ...(unusable && { error: unusable.why, next_attempt_at: null }) };
+    return run;
   }
 
   private async begin(
@@ -129,21 +119,15 @@ export class TriageService implements OnModuleInit {
       async (tx) => {
         ended = undefined;
         const permit = this.model.asksOutside ? await this.killSwitch.claimPermit(tx) : undefined;
-        const isJudged = this.local.isUsed && !later;
+        const isJudged = !this.model.asksOutside && !later;
         const judged = isJudged ? await this.local.judgeAndLock(tx, [wanted]) : undefined;
         const created = await this.createOrTakeOver(tx, wanted, judged);
         if (created.status === 'completed') return created;
+        const error = judged?.outcomeOf(created).error;
+        if (error) throw new Error(error.message);
         await this.endings.requested(tx, [created], !later);
-        if (judged) {
-          const outcome = judged.outcomeOf(created);
-          if (outcome.error) throw new Error(outcome.error.message);
-          const written = await this.endings.write(tx, [outcome], judged.incidents);
-          return written.get(created.id)!;
-        }
-        if (later) {
-          await this.work.add(tx, TRIAGE, { ref: created.id });
-          return created;
-        }
+        if (later || judged)
+          return (await this.start(tx, [created], judged)).get(created.id) ?? created;
         const hasWaited = created.id !== wanted.id;
         ended = await this.asked.begin(tx, created, { ...waiting, hasWaited }, permit!);
         return { ...created, status: 'running' };
@@ -191,40 +175,40 @@ export class TriageService implements OnModuleInit {
    * the same transaction. Returns the events to retry, because the attempt in progress does not know the latest report.
    */
   private async triageWanted(tx: Tx, events: readonly DomainEvent[]): Promise<DomainEvent[]> {
-    const wanted = [...Map.groupBy(events, ({ subject }) => subject.id)].map(([id, ofIncident]) => {
-      const payloads = ofIncident.map(({ payload }) => payload as TriageWantedPayload);
-      const { requested_by = SYSTEM } = payloads[0]!;
-      const playbook = payloads[0]!.playbook && shownStart(payloads[0]!.playbook, LONGEST_PLAYBOOK);
-      const run = this.newRun({ incidentId: id, force: false, playbook }, requested_by);
-      return { events: ofIncident, isAgain: payloads.some(({ again }) => again), run };
+    const payloads = Map.groupBy(events, ({ subject }) => subject.id);
+    const payloadsOf = (id: string) =>
+      payloads.get(id)!.map(({ payload }) => payload as TriageWantedPayload);
+    const isAgain = (id: string) => payloadsOf(id).some(({ again }) => again);
+    const ids = [...payloads.keys()];
+    const wanted = ids.map((incidentId) => {
+      const { requested_by = SYSTEM, playbook } = payloadsOf(incidentId)[0]!;
+      return this.newRun({ incidentId, force: false, playbook }, requested_by);
     });
-    const runs = wanted.map(({ run }) => run);
-    const ids = runs.map(({ incident_id }) => incident_id);
-    const judged = this.local.isUsed ? await this.local.judgeAndLock(tx, runs) : undefined;
+    const isLocal = !this.model.asksOutside;
+    const judged = isLocal ? await this.local.judgeAndLock(tx, wanted) : undefined;
     const incidents = judged?.incidents ?? (await this.incidents.lockAllForUpdate(tx, ids));
     const known = await this.runs.known(ids, tx);
-    const created = wanted.flatMap(({ isAgain, run }) => {
-      const { open, completed } = known.get(run.incident_id) ?? {};
-      return incidents.has(run.incident_id) && !open && (isAgain || !completed) ? [run] : [];
+    const created = wanted.filter(({ incident_id: id }) => {
+      const { open, completed } = known.get(id) ?? {};
+      return incidents.has(id) && !open && (isAgain(id) || !completed);
     });
-    if (created.length > 0) await this.create(tx, created, judged);
-    return wanted.flatMap((one) => {
-      const isRunning = known.get(one.run.incident_id)?.open?.status === 'running';
-      return one.isAgain && isRunning ? one.events : [];
+    const runs = created.length > 0 ? await this.runs.insert(tx, created) : [];
+    await this.endings.requested(tx, runs);
+    await this.start(tx, runs, judged);
+    return events.filter(({ subject: { id } }) => {
+      return isAgain(id) && known.get(id)?.open?.status === 'running';
     });
   }
 
-  private async create(
+  /** Ends judged runs. Adds other runs to the queue. */
+  private async start(
     tx: Tx,
-    created: readonly NewRun[],
+    runs: readonly TriageRun[],
     judged: LockedJudgements | undefined,
-  ): Promise<void> {
-    const runs = await this.runs.insert(tx, created);
-    await this.endings.requested(tx, runs);
-    if (judged) {
-      const outcomes = runs.map((run) => judged.outcomeOf(run));
-      await this.endings.write(tx, outcomes, judged.incidents);
-    } else await this.work.add(tx, TRIAGE, ...runs.map(({ id }) => ({ ref: id })));
+  ): Promise<ReadonlyMap<string, TriageRun>> {
+    if (judged) return await this.endings.write(tx, runs.map(judged.outcomeOf), judged.incidents);
+    await this.work.add(tx, TRIAGE, ...runs.map(({ id }) => ({ ref: id })));
+    return new Map();
   }
 
   private newRun({ incidentId, force, playbook }: WantedRun, requested_by: string): NewRun {

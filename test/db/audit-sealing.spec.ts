@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-chain.repository.js';
 import { insertAuditRows } from '../../src/audit/audit-log.js';
-import { signHead, BEFORE_ALL } from '../../src/audit/chain/audit-chain.js';
+import { signHead } from '../../src/audit/chain/audit-chain.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 import { useStarted } from '../support/use-started.js';
 
@@ -58,17 +58,14 @@ describe('the sealing of the audit trail', () => {
   it('finds the row of the first transaction that the last snapshot did not see', async () => {
     const id = await harness.record(replica);
     const [row] = await harness.rows<{ xid: string }>('select xid::text as xid from audit_log');
-    const { manager } = harness.database.dataSource;
     // Of a snapshot `xmin:xmax:running`, the end xmax is the first transaction that it does not see.
     const snapshotBefore = `${row!.xid}:${row!.xid}:`;
     const next = BigInt(row!.xid) + 1n;
     const snapshotAfter = `${next}:${next}:`;
-    const start = { after_xid: BEFORE_ALL.xid, after_id: BEFORE_ALL.id };
-    const pageOf = async (sealed_to: string, sealing_to: string) =>
-      await replica.chain.pageOf(manager, { sealed_to, sealing_to, ...start });
-    expect(await pageOf(snapshotBefore, snapshotAfter)).toMatchObject([{ id }]);
-    expect(await pageOf(snapshotBefore, snapshotBefore)).toEqual([]);
-    expect(await pageOf(snapshotAfter, snapshotAfter)).toEqual([]);
+    const pageAfter = async (sealedTo: string) =>
+      await harness.transactions.run((tx) => replica.chain.unsealedPage(tx, sealedTo));
+    expect(await pageAfter(snapshotBefore)).toMatchObject([{ id }]);
+    expect(await pageAfter(snapshotAfter)).toEqual([]);
   });
 
   it('continues during an open transaction, and seals its row after the commit', async () => {
@@ -104,9 +101,9 @@ describe('the sealing of the audit trail', () => {
     expect(await other.verify()).toMatchObject({ valid: true, checked: 3 * PAGE_ROWS + 21 });
   });
 
-  it('rolls back when its connection ends between the seals and the head', async () => {
+  it('rolls back when its connection ends between the head and the seals', async () => {
     class Dying extends AuditChainRepository {
-      override writeHead: AuditChainRepository['writeHead'] = async (tx) => {
+      override insertSeals: AuditChainRepository['insertSeals'] = async (tx) => {
         const [me] = await tx.query<{ pid: number }[]>('select pg_backend_pid() as pid');
         await harness.asOwner((owner) => owner.query('select pg_terminate_backend($1)', [me!.pid]));
         await tx.query('select 1');

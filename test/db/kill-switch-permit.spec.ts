@@ -37,7 +37,7 @@ describe('the permit of a claim', () => {
   it('sees an activation that was committed while the claim waited', async () => {
     let late: Promise<unknown> | undefined;
     await transactions.run(async (tx) => {
-      expect(await killSwitch['lock'](tx)).toBe(true);
+      await killSwitch['lock'](tx);
       late = killSwitch.renewPermit().catch((error: unknown) => error);
       while ((await waiters(tx)) === 0);
       await tx.query(

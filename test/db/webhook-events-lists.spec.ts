@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { WEBHOOK_EVENT_STATUSES as STATUSES } from '../../src/webhooks/events/webhook-event.entity.js';
 import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-events.dto.js';
-import { eventList } from '../../src/webhooks/events/webhook-events.js';
-import { sortsOf } from '../../src/platform/paging/page.js';
+import { listQuery } from '../../src/webhooks/events/webhook-events.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
   eventsOf,
@@ -104,23 +103,25 @@ describe('the list of webhook events', () => {
       [{ source: ['source-1', 'source-2', 'rare'] }, 3 * STATUSES.length],
     ];
     const tooMany: object[] = [];
-    await dataSource.query('vacuum analyze');
-    for (const [filter, ranges] of filters) {
-      for (const page of [1, 3]) {
-        const read = await rowsOf(filter, page);
-        const most = page * 20 * ranges + 20;
-        if (read > most) tooMany.push({ filter, page, read, most });
+    for (const upkeep of ['analyze', 'vacuum analyze']) {
+      await dataSource.query(upkeep);
+      for (const [filter, ranges] of filters) {
+        for (const page of [1, 3]) {
+          const read = await rowsOf(filter, page);
+          const most = page * 20 * ranges + 20;
+          if (read > most) tooMany.push({ filter, upkeep, page, read, most });
+        }
+        expect(await rowsOf(filter, 2_147_483_647)).toBe(0);
       }
-      expect(await rowsOf(filter, 2_147_483_647)).toBe(0);
     }
     expect(tooMany).toEqual([]);
   });
 
   async function rowsOf(filter: Filter, page: number) {
     const request = { ...filter, page, sort: '-created_at', per_page: 20 } as const;
-    const { statement, values } = eventList({ ...request, sort: sortsOf([request.sort]) });
+    const { text, values } = listQuery(request);
     const [row] = await dataSource.query<[{ 'QUERY PLAN': [{ Plan: PlanNode }] }]>(
-      `explain (analyze, format json) ${statement.text}`,
+      `explain (analyze, format json) ${text}`,
       values,
     );
     return rowsRead('webhook_events', row['QUERY PLAN'][0].Plan);

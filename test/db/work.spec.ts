@@ -163,7 +163,7 @@ describe('the rows of work', () => {
     expect(taken).toMatchObject({ id: lost!.id, fence: 2, attempt: 2, lapsed: true });
     await expect(end([lost!])).rejects.toThrow(LostClaims);
     expect(await rows.note(WORKER, [{ row: lost!, state: {} }])).toEqual(new Set());
-    expect(await rows.renew(WORKER, [{ ...lost!, leaseMs: 1_000 }])).toEqual(new Set());
+    expect(await rows.renew(WORKER, [{ row: lost!, kind: { leaseMs: 1_000 } }])).toEqual(new Set());
     await end([taken!], {}, OTHER);
     expect(await query('select from work')).toEqual([]);
   });
@@ -193,7 +193,9 @@ describe('the rows of work', () => {
   it('keep the lease while it is renewed', async () => {
     await add({});
     const [row] = await claim(WORKER, { leaseMs: 1 });
-    expect(await rows.renew(WORKER, [{ ...row!, leaseMs: 3_600_000 }])).toEqual(new Set([row!.id]));
+    expect(await rows.renew(WORKER, [{ row: row!, kind: { leaseMs: 3_600_000 } }])).toEqual(
+      new Set([row!.id]),
+    );
     expect((await rows.look(OTHER, [request()])).made_ready).toBe(false);
   });
 

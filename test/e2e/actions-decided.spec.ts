@@ -25,8 +25,8 @@ describe('an action after a decision', () => {
     );
   });
 
-  afterEach(() => {
-    revive(world.app);
+  afterEach(async () => {
+    await revive(world.app);
     world.vendor.forget();
   });
 

@@ -197,7 +197,7 @@ describe('the list of attention items', () => {
   it('shows broken connectors and channels to administrators only', async () => {
     const [channel] = await query(
       `insert into notification_channels (id, name, type, audience, enabled, events, min_severity, config, created_by,
-         failures, failing_since, last_error, unhealthy_since)
+         failures, failing_since, last_error, unhealthy_reported_at)
        values (gen_random_uuid(), 'pager', 'webhook', 'programs', true, '{}', 'low', '{}', 'test', 9, now(), 'It hangs.', now())
        returning id`,
     );

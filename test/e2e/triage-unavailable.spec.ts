@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { eventually } from '../support/jobs/eventually.js';
-import { TriageRunsRepository } from '../../src/triage/records/triage-runs.repository.js';
+import { TriageRunsRepository } from '../../src/triage/triage-runs.repository.js';
 import type { UnavailableReason } from '../../src/triage/model/triage-model.port.js';
 import {
   heldModel,

@@ -39,7 +39,7 @@ class SlowVendor extends TestConnector {
     });
   }
 
-  async poll(handle: Record<string, unknown>): Promise<Outcome> {
+  override async poll(handle: Record<string, unknown>): Promise<Outcome> {
     this.polls += 1;
     await this.takeTime(handle.ticket);
     if (this.answer === 'unreachable') throw new Error('No answer.');

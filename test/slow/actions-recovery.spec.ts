@@ -11,8 +11,8 @@ describe('the recovery of actions', () => {
     ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2),
   );
 
-  afterEach(() => {
-    revive(world.app);
+  afterEach(async () => {
+    await revive(world.app);
     world.vendor.forget();
   });
 

@@ -1,11 +1,8 @@
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
 import { CLASSIFICATIONS } from '../../src/incidents/incident.js';
 import { ToolAnswers } from '../../src/triage/model/anthropic/anthropic-model.js';
-import {
-  type Judgement,
-  ModelUnavailableError,
-  type ToolCall,
-} from '../../src/triage/model/triage-model.port.js';
+import { INDICATOR_TYPES } from '../../src/triage/evidence/indicators.js';
+import { type Judgement, ModelUnavailableError } from '../../src/triage/model/triage-model.port.js';
 import { say } from '../support/chaos/figures.js';
 import { FakeVendor } from '../support/fake-vendor.js';
 import { Random } from '../support/playbooks/random.js';
@@ -59,11 +56,7 @@ class Adversary extends Random {
         confidence: this.of([0.5, 1, -4, 1e308]),
         category: this.of(['bec', this.text()]),
         reasoning: this.text(),
-        indicators: this.list(() => ({
-          type: this.text(),
-          value: this.text(),
-          found_in: this.text(),
-        })),
+        indicators: this.list(() => ({ type: this.of(INDICATOR_TYPES), value: this.text() })),
         mitre_techniques: this.list(() => this.of(['T1566', this.text()])),
         evidence: this.list(() => ({
           source: this.of(['raw_data', 't1', this.text()]),
@@ -72,14 +65,7 @@ class Adversary extends Random {
         })),
         recommended_actions: this.list(() => this.of([...ACTION_TYPES, this.text()])),
       },
-      tool_calls: this.list((): ToolCall => ({
-        id: this.of(['t1', 'raw_data', this.text()]),
-        tool: this.of(['execute_action', 'look_up', this.text()]),
-        input: { [this.text()]: this.text(), indicator_id: 'i1' },
-        output: this.of<unknown>([{ admin: true }, this.text(), [[[[]]]], null, 1]),
-        duration_ms: 1,
-      })),
-      points: this.list(() => ({ rule: this.text(), points: 1, explanation: this.text() })),
+      tool_calls: answers.calls,
     });
   };
 

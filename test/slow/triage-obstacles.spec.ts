@@ -7,11 +7,6 @@ import { useStarted } from '../support/use-started.js';
 
 const PROMPT_HASH = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
 
-/** Ends the pause of the timer that gives runs up. */
-async function lookForOverdue({ database }: TriageWorld): Promise<void> {
-  await database.query(`update work set due_at = now() where kind = 'every.triage-overdue'`);
-}
-
 describe('a provider that an operator has to repair', () => {
   let api: FakeMessagesApi;
   let world: TriageWorld;
@@ -133,14 +128,7 @@ describe('a provider that an operator has to repair', () => {
     api.script(verdict());
     const DATABASE_URL = world.app.database.url;
     await using next = await TriageWorld.start({ ...settings(), DATABASE_URL, ...more });
-    if (provider === 'none') {
-      const [run] = await eventually(
-        () => next.runs(id),
-        ([newest]) => newest.error?.reason === 'not_configured',
-      );
-      expect(run).toMatchObject({ status: 'queued', provider });
-      expect(run).not.toHaveProperty('next_attempt_at');
-    } else expect(await next.until(id, 'completed')).toMatchObject({ provider });
+    expect(await next.until(id, 'completed', 'failed')).toMatchObject({ provider });
     if (status === 404) expect(api.requests.at(-1)!.body.model).toBe('another');
   });
 });
@@ -148,32 +136,17 @@ describe('a provider that an operator has to repair', () => {
 describe('triage without a provider', () => {
   const world = useStarted(() => TriageWorld.start({ TRIAGE_PROVIDER: 'none' }));
 
-  const waiting = async (id: string) =>
-    (
-      await eventually(
-        () => world.runs(id),
-        ([run]) => run?.error?.reason === 'not_configured',
-      )
-    )[0];
-
-  it('fails runs that have waited for a day, and the log names their incidents', async () => {
+  it('fails the runs of sources immediately, and the log names their incidents', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
-    const ids = [await world.incident(), await world.incident()];
-    for (const id of ids) await world.wantTriage(id);
-    for (const id of ids) await waiting(id);
-    await world.database.query(
-      `update triage_runs set created_at = created_at - interval '1 day' where incident_id = $1`,
-      [ids[0]],
-    );
-    await lookForOverdue(world);
-    const failed = await world.until(ids[0]!, 'failed');
-    expect(failed).toMatchObject({ error: { reason: 'not_configured' } });
+    const id = await world.incident();
+    await world.wantTriage(id);
+    const failed = await world.until(id, 'failed');
+    expect(failed).toMatchObject({ provider: 'none', error: { reason: 'not_configured' } });
     const lines = warn.mock.calls.map(([, line]) => String(line));
     warn.mockRestore();
-    const { incident_number } = await world.read(ids[0]!);
+    const { incident_number } = await world.read(id);
     expect(lines).toContain(`${incident_number} is not triaged: not_configured. A person has to.`);
-    await waiting(ids[1]!);
-    await world.clients.admin.delete(`/api/incidents/${ids[1]}`);
+    await world.llm({ status: 'disabled', runs_waiting: 0 });
   });
 
   it('answers 503 to each request, also while the kill switch is on, and creates no run', async () => {
@@ -186,24 +159,5 @@ describe('triage without a provider', () => {
     await world.turnOff();
     expect(await world.runs(id)).toEqual([]);
     expect(await world.timeline(id)).toHaveLength(1);
-  });
-
-  it('lets runs of sources wait until a replica has a provider', async () => {
-    const ids = [await world.incident(), await world.incident()];
-    for (const id of ids) await world.wantTriage(id);
-    for (const id of ids) {
-      const run = await waiting(id);
-      expect(run).toMatchObject({ status: 'queued', failures: 0 });
-      expect(run).not.toHaveProperty('next_attempt_at');
-    }
-    const { body } = await world.clients.viewer.get('/health/detailed');
-    expect(body.components.llm).toMatchObject({ status: 'disabled', runs_waiting: 2 });
-    await using equipped = await TriageWorld.start({
-      TRIAGE_PROVIDER: 'rules',
-      DATABASE_URL: world.app.database.url,
-    });
-    for (const id of ids) {
-      expect(await equipped.until(id, 'completed')).toMatchObject({ provider: 'rules' });
-    }
   });
 });

@@ -10,8 +10,6 @@ import {
   type SealedPoint,
   type ChainEnd,
   type ChainHead,
-  type Cursor,
-  type Progress,
   type SealedRow,
 } from './audit-chain.js';
 import {
@@ -24,12 +22,7 @@ import {
 /** Rows per transaction of the sealer: about 20 ms of work, so that little is repeated after a crash. */
 export const PAGE_ROWS = 1_000;
 
-export interface PageRow extends Cursor {
-  readonly mac: Buffer;
-  readonly sealed: boolean;
-}
-
-export type Seal = Pick<AuditSealEntity, 'audit_id' | 'hash'>;
+const WHOLE_TRAIL_MS = 600_000;
 
 interface Backlog {
   readonly unsealed: number;
@@ -39,25 +32,18 @@ interface Backlog {
 /** Seals per page. Each seal needs two hashes, so a page blocks the event loop for a few milliseconds. */
 const PAGE_SEALS = 500;
 
-/** Largest number of a seal. */
 const LAST_SEQ = 2n ** 63n - 1n;
-
-/** Prevents the planner from reading the whole table for one page. */
-const BY_INDEX = 'offset 0';
 
 /** The statements run once per second and have no names, so that PostgreSQL plans them for the current table sizes. */
 @Injectable()
 export class AuditChainRepository {
-  /**
-   * Locks the row of the head, so that one sealer runs per database. Only roles that may change the row can lock it. Returns
-   * `false` if another sealer holds the lock, or if no head exists.
-   */
+  /** Lets one replica seal at a time. Returns `false` if another replica holds the lock, or if no head exists. */
   async lockHead(tx: Tx): Promise<boolean> {
     const rows = await tx.query<object[]>('select 1 from audit_chain for update skip locked');
     return rows.length > 0;
   }
 
-  /** Creates the first head and locks it until the transaction ends. Returns `false` if another sealer was faster. */
+  /** Creates and locks the first head. Returns `false` if another replica was faster. */
   async beginHead(tx: Tx, head: ChainHead): Promise<boolean> {
     const insert = tx.createQueryBuilder().insert().into(AuditChainEntity).values(head);
     const begun = await insert.orIgnore().returning('only_row').updateEntity(false).execute();
@@ -95,24 +81,25 @@ export class AuditChainRepository {
     };
   }
 
-  async pageOf(
-    manager: EntityManager,
-    { sealed_to, sealing_to, after_xid, after_id }: Omit<Progress, 'cluster'>,
-  ): Promise<PageRow[]> {
-    return sealed_to === null
-      ? await this.pageById(manager, after_id!)
-      : await manager.query(NEWLY_VISIBLE, [sealed_to, sealing_to, after_xid, after_id]);
-  }
-
-  async pageById(manager: EntityManager, afterId: string): Promise<PageRow[]> {
-    return await manager.query(
-      `select id, xid::text as xid, mac, ${SEALED} from audit_log a where id > $1 order by id limit ${PAGE_ROWS}`,
-      [afterId],
+  /** Returns unsealed rows that this statement sees. `sealedTo`: all rows that this snapshot sees are sealed. */
+  async unsealedPage(tx: Tx, sealedTo: string | null): Promise<Pick<AuditRow, 'id' | 'mac'>[]> {
+    // After a restore into another cluster, this statement reads the whole trail once.
+    if (sealedTo === null) await tx.query(`set local statement_timeout = ${WHOLE_TRAIL_MS}`);
+    return await tx.query(
+      `select a.id, a.mac from audit_log a
+       where ${sealedTo === null ? 'true' : BEYOND_SNAPSHOT} and ${NOT_SEALED}
+       order by a.xid, a.id limit ${PAGE_ROWS}`,
+      sealedTo === null ? [] : [sealedTo],
     );
   }
 
   /** The hashes are sent as one byte string, which costs a third as much as an array. */
-  async insertSeals(tx: Tx, after: bigint, seals: readonly Seal[], keyId: string): Promise<void> {
+  async insertSeals(
+    tx: Tx,
+    after: bigint,
+    seals: readonly Pick<AuditSealEntity, 'audit_id' | 'hash'>[],
+    keyId: string,
+  ): Promise<void> {
     await tx.query(
       `insert into audit_seals (seq, audit_id, hash, key_id)
        select $1::bigint + n, audit_id, substring($3::bytea from (n::int - 1) * ${HASH_BYTES} + 1 for ${HASH_BYTES}), $4
@@ -130,12 +117,10 @@ export class AuditChainRepository {
     await tx.getRepository(AuditChainEntity).update({ only_row: true }, head);
   }
 
-  /** Returns `null` before the first round. */
   async readHead(manager: EntityManager): Promise<AuditChainEntity | null> {
     return await manager.getRepository(AuditChainEntity).findOneBy({ only_row: true });
   }
 
-  /** Counts the committed rows without a seal, and returns the age of the oldest. */
   async backlog(manager: EntityManager): Promise<Backlog> {
     const sealedTo = (await this.readHead(manager))?.sealed_to;
     const [row] = await manager.query<[Backlog]>(
@@ -147,7 +132,7 @@ export class AuditChainRepository {
     return row;
   }
 
-  /** Returns the seals after the given number, with their rows. */
+  /** Returns the seals after `seq`, with their rows. `offset 0` keeps the planner from reading the whole table. */
   async sealsAfter(
     manager: EntityManager,
     seq: bigint,
@@ -156,7 +141,7 @@ export class AuditChainRepository {
     const rows = await manager.query<FlatSeal[]>(
       `select s.seq::text as seq, s.audit_id, s.hash as seal_hash, s.key_id as seal_key_id, row.*
        from (select * from audit_seals where seq > $1 and seq <= $2 order by seq limit $3) s
-       left join lateral (select ${AUDIT_ROW} from audit_log a where a.id = s.audit_id ${BY_INDEX}) as row on true
+       left join lateral (select ${AUDIT_ROW} from audit_log a where a.id = s.audit_id offset 0) as row on true
        order by s.seq`,
       [seq, last, limit],
     );
@@ -164,6 +149,17 @@ export class AuditChainRepository {
       const present = row.id === null ? undefined : (row as AuditRow);
       return { seq: BigInt(seq), audit_id, hash, key_id, row: present };
     });
+  }
+
+  /** Returns the first and last seal of a range of ids. Seals between them may belong to rows of other times. */
+  async sealsOf(manager: EntityManager, { from, before }: { from: string; before: string }) {
+    await manager.query(`set local statement_timeout = ${WHOLE_TRAIL_MS}`);
+    const [found] = await manager.query<[{ first: string | null; last: string | null }]>(
+      `select min(s.seq)::text as first, max(s.seq)::text as last
+       from audit_log a join audit_seals s on s.audit_id = a.id where a.id >= $1 and a.id < $2`,
+      [from, before],
+    );
+    return found;
   }
 
   async retiredKeys(manager: EntityManager): Promise<AuditRetiredKeyEntity[]> {
@@ -174,23 +170,25 @@ export class AuditChainRepository {
     await tx.getRepository(AuditRetiredKeyEntity).upsert(keys, ['key_id']);
   }
 
-  /** Returns the rows without a seal. `overdue`: the sealer has passed the row without a seal. */
-  async unsealedAmong(
+  /**
+   * Reads a page of the whole trail, and returns its unsealed rows and its last row. `overdue`: the row should have a
+   * seal, because all rows that `sealedTo` sees are sealed.
+   */
+  async unsealedAfter(
     manager: EntityManager,
-    ids: readonly string[],
+    id: string,
     sealedTo: string | null,
-  ): Promise<(AuditRow & { readonly overdue: boolean })[]> {
+  ): Promise<(AuditRow & { readonly sealed: boolean; readonly overdue: boolean })[]> {
     return await manager.query(
-      `select ${AUDIT_ROW}, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
-       from audit_log a
-       where a.id = any ($1::uuid[])
-         and ${NOT_SEALED}
-       order by a.id`,
-      [ids, sealedTo],
+      `select ${AUDIT_ROW}, sealed, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
+       from (select id, sealed, lead(id) over (order by id) is null as last
+         from (select id, ${SEAL_OF_ROW} is not null as sealed from audit_log a
+           where id > $1 order by id limit ${PAGE_ROWS}) page) page
+       join audit_log a using (id) where not sealed or last order by id`,
+      [id, sealedTo],
     );
   }
 
-  /** True if an unsealed row was signed with a key other than the current key. */
   async hasUnsealedOfOthers(manager: EntityManager, presentId: string): Promise<boolean> {
     const rows = manager.createQueryBuilder(AuditLogEntity, 'a').where(NOT_SEALED);
     return await rows.andWhere('a.key_id <> :presentId', { presentId }).getExists();
@@ -201,48 +199,28 @@ export class AuditChainRepository {
 export const AUDIT_ROW = `a.id, a.at, a.actor, a.action, a.subject_type, a.subject_id, a.details::text as details,
   a.key_id, a.mac`;
 
-/** Rows that the snapshot `$1` does not see: rows of later transactions, and of transactions that were running. */
-export const BEYOND_SNAPSHOT = `(a.xid >= pg_snapshot_xmax($1::pg_snapshot) or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))`;
+/**
+ * Rows that the snapshot `$1` does not see: rows of later transactions, and of transactions that were running. Rows of a
+ * backup may have the ids of future transactions.
+ */
+export const BEYOND_SNAPSHOT = `(a.xid >= pg_snapshot_xmax($1::pg_snapshot) and a.xid < pg_snapshot_xmax(pg_current_snapshot())
+  or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))`;
 
 /** A subquery with one index probe per row. The planner may turn EXISTS into a scan of all seals. */
 const SEAL_OF_ROW = '(select true from audit_seals s where s.audit_id = a.id)';
 export const NOT_SEALED = `${SEAL_OF_ROW} is null`;
-const SEALED = `${SEAL_OF_ROW} is not null as sealed`;
-
-/**
- * Selects rows after the position `$3`, `$4` that the snapshot `to` sees and `$1` does not. A snapshot does not see
- * transactions from its xmax on, nor transactions that were running. The former are the end of the index, the latter are a few
- * points in the index, so a transaction that stays open for hours costs nothing.
- */
-export function newlyVisible(column: string, to: string, limit: number): string {
-  const part = (condition: string) => `
-    (select id, xid, ${column} from audit_log
-      where ${condition}
-        and pg_visible_in_snapshot(xid, ${to}) and (xid, id) > ($3::xid8, $4::uuid)
-      order by xid, id limit ${limit})`;
-  return `${part(`xid >= pg_snapshot_xmax($1::pg_snapshot) and xid < pg_snapshot_xmax(${to})`)}
-    union all${part('xid = any (array(select pg_snapshot_xip($1::pg_snapshot)))')}
-    order by 2, 1 limit ${limit}`;
-}
-
-const NEWLY_VISIBLE = `
-  with page as (${newlyVisible('mac', '$2::pg_snapshot', PAGE_ROWS)})
-  select id, xid::text as xid, mac, ${SEALED} from page a order by a.xid, a.id`;
 
 const END = `
   select now.snapshot::text as now_snapshot, now.cluster as now_cluster,
-    c.seq::text as seq, c.hash, c.cluster, c.sealed_to::text as sealed_to, c.sealing_to::text as sealing_to,
-    c.after_xid::text as after_xid, c.after_id, c.key_id, c.mac,
+    c.seq::text as seq, c.hash, c.cluster, c.sealed_to::text as sealed_to, c.key_id, c.mac,
     coalesce(c.cluster <> now.cluster, false)
-      or coalesce(pg_snapshot_xmax(now.snapshot) < pg_snapshot_xmax(coalesce(c.sealing_to, c.sealed_to)), false)
-      as restored,
+      or coalesce(pg_snapshot_xmax(now.snapshot) < pg_snapshot_xmax(c.sealed_to), false) as restored,
     last.seq::text as last_seq, last.hash as last_hash
   from (select pg_current_snapshot() as snapshot,
                (select system_identifier::text from pg_control_system()) as cluster) now
   left join audit_chain c on true
   left join (select seq, hash from audit_seals order by seq desc limit 1) last on true`;
 
-/** Columns of the head; null before the first head. */
 interface EndRow extends Omit<ChainHead, 'seq'> {
   readonly now_snapshot: string;
   readonly now_cluster: string;

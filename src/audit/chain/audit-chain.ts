@@ -54,7 +54,6 @@ export class AuditKeys {
   }
 }
 
-/** Finds the key of a seal or of the sealed row. */
 export type FindKey = (use: 'rows' | 'chain', id: string, seq: bigint) => KeyObject | undefined;
 
 const contextOf = (keyId: string) => `audit-key:${keyId}`;
@@ -69,10 +68,8 @@ export const RETIRED_AUDIT_KEYS: SealedColumn = {
 
 export const HASH_BYTES = 32;
 
-/** Position in the chain: the number of a seal, and its hash. */
 export type SealedPoint = Pick<AuditSealEntity, 'seq' | 'hash'>;
 
-/** Start of the chain, before the first seal. */
 export const GENESIS: SealedPoint = { seq: 0n, hash: Buffer.alloc(HASH_BYTES) };
 
 /** Computes the MAC of a row, which proves that the service wrote the row. */
@@ -89,7 +86,6 @@ export function rowMac(key: KeyObject, row: AuditContent): Buffer {
   ]);
 }
 
-/** True if the service wrote the row with this content. */
 export function isGenuine(row: AuditRow, keys: KeyRing): boolean {
   return isSignedBy(keys.find(row.key_id)?.key, row);
 }
@@ -112,7 +108,7 @@ export function sameBytes(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** The first field is the purpose of the MAC. The fields are encoded as JSON, so that different lists have different texts. */
+/** The first field is the purpose. JSON gives different lists different texts. */
 export function macOf(key: KeyObject, fields: readonly (string | null)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(fields)).digest();
 }
@@ -121,23 +117,6 @@ export function hex(bytes: Buffer): string {
   return bytes.toString('hex');
 }
 
-/**
- * Progress of the sealer, with PostgreSQL snapshots as text. All rows that `sealed_to` sees are sealed; null: unknown, so every
- * row must be checked. The current round seals the rows that `sealing_to` sees and `sealed_to` does not see; null: no round is
- * active. `after_xid` and `after_id` are the last row that the round has checked.
- */
-export type Progress = Pick<
-  AuditChainEntity,
-  'cluster' | 'sealed_to' | 'sealing_to' | 'after_xid' | 'after_id'
->;
-
-/** Position of a row in the order of a round. */
-export interface Cursor {
-  readonly xid: string;
-  readonly id: string;
-}
-
-/** Row of audit_chain: the last seal and the progress, signed. */
 export type ChainHead = Omit<AuditChainEntity, 'only_row' | 'found_invalid_at'>;
 
 /** End of the chain, read in one statement. */
@@ -149,12 +128,13 @@ export interface ChainEnd {
   readonly restored: boolean;
 }
 
-export function signHead({ id, key }: NamedKey, point: SealedPoint, progress: Progress): ChainHead {
-  const { seq, hash } = point;
-  const { cluster, sealed_to, sealing_to, after_xid, after_id } = progress;
-  const fields = [cluster, sealed_to, sealing_to, after_xid, after_id];
-  const mac = macOf(key, ['head', String(seq), hex(hash), ...fields]);
-  return { seq, hash, cluster, sealed_to, sealing_to, after_xid, after_id, key_id: id, mac };
+export function signHead(
+  { id: key_id, key }: NamedKey,
+  { seq, hash }: SealedPoint,
+  { cluster, sealed_to }: Pick<ChainHead, 'cluster' | 'sealed_to'>,
+): ChainHead {
+  const mac = macOf(key, ['head', String(seq), hex(hash), cluster, sealed_to]);
+  return { seq, hash, cluster, sealed_to, key_id, mac };
 }
 
 /** Returns a message if the end of the chain is invalid. Only the service writes the end, so a fault means tampering. */
@@ -170,35 +150,11 @@ export function faultOfEnd({ head, lastSeal }: ChainEnd, keys: KeyRing): string 
   return sameBytes(head.hash, lastSeal.hash) ? undefined : 'its last seal was changed';
 }
 
-/** Position before the first row. */
-export const BEFORE_ALL: Cursor = { xid: '0', id: '00000000-0000-0000-0000-000000000000' };
-
-/** Continues the current round, or starts a round that ends now. */
-export function roundAt({ head, now, restored }: ChainEnd): Progress {
-  const known = restored ? undefined : head;
-  if (known && known.sealing_to !== null) return known;
-  return {
-    cluster: now.cluster,
-    sealed_to: known?.sealed_to ?? null,
-    sealing_to: now.snapshot,
-    after_xid: BEFORE_ALL.xid,
-    after_id: BEFORE_ALL.id,
-  };
-}
-
-/** Returns the progress after a page. `last` is the last row of the page; `undefined` if the round is over. */
-export function progressAfter(round: Progress, last?: Cursor): Progress {
-  if (last) return { ...round, after_xid: last.xid, after_id: last.id };
-  const { cluster, sealing_to: sealed_to } = round;
-  return { cluster, sealed_to, sealing_to: null, after_xid: null, after_id: null };
-}
-
 /** Seal with its row. The row is absent if it was removed. */
 export interface SealedRow extends AuditSealEntity {
   readonly row: AuditRow | undefined;
 }
 
-/** Returns the reason why the seal or its row is not genuine. */
 export function faultOfSeal(
   findKey: FindKey,
   previous: SealedPoint,

@@ -11,21 +11,19 @@ import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { type Tx, Transactions } from '../../platform/database/transactions.js';
+import { firstIdAt } from '../../platform/ids.js';
 import type { AuditVerificationDto } from '../audit.dto.js';
 import {
   AuditKeys,
-  BEFORE_ALL,
   faultOfEnd,
   faultOfSeal,
   GENESIS,
   isGenuine,
   nextSeal,
-  progressAfter,
-  roundAt,
   type SealedPoint,
   signHead,
 } from './audit-chain.js';
-import { AuditChainRepository, PAGE_ROWS, type Seal } from './audit-chain.repository.js';
+import { AuditChainRepository, PAGE_ROWS } from './audit-chain.repository.js';
 import { acceptHead, AuditWitness } from './audit-witness.js';
 
 /** The chain was altered. The service stops sealing, because it would sign the alteration. */
@@ -47,7 +45,6 @@ interface Walk {
 }
 
 const EVERY_MS = 1_000;
-/** Maximum pages without a pause. These pages delay a shutdown by a few seconds at most. */
 const PAGES_AT_ONCE = 100;
 
 /**
@@ -63,7 +60,6 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     () => this.sealPending(),
   );
   private started = false;
-  /** Fault of the chain that stopped the sealing. */
   broken: string | undefined;
   /**
    * A verification reads the whole trail, so at most one runs. Callers meanwhile share the next run, which sees all
@@ -92,7 +88,7 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     this.loop.start();
   }
 
-  /** Seals the last records, because all requests have ended. After a failure, the next start seals the remaining records. */
+  /** Seals the last records, because all requests have ended. */
   async onApplicationShutdown(): Promise<void> {
     if (!this.started) return;
     await this.loop.stop();
@@ -125,35 +121,30 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
   private async sealIn(tx: Tx): Promise<{ point: SealedPoint; more: boolean } | undefined> {
     const locked = await this.chain.lockHead(tx);
     const end = await this.chain.readEnd(tx);
-    if (!locked && end.head) return undefined;
+    const { head, now, restored } = end;
+    if (!locked && head) return undefined;
     const fault = faultOfEnd(end, this.keys.chain);
     if (fault !== undefined) throw new BrokenChainError(fault);
     await this.witness.compareChain(tx, end);
 
-    const round = roundAt(end);
-    const page = await this.chain.pageOf(tx, round);
-    const start: SealedPoint = end.head ?? GENESIS;
+    const start: SealedPoint = head ?? GENESIS;
+    const sealedTo = restored ? null : (head?.sealed_to ?? null);
+    const page = await this.chain.unsealedPage(tx, sealedTo);
     const { first } = this.keys.chain;
-    // Writes the head of an unfinished round, of another cluster or of an older key even without new rows.
-    const { sealing_to = null, key_id = first.id } = end.head ?? {};
-    const isRecorded = !end.restored && sealing_to === null && key_id === first.id;
-    if (page.length === 0 && isRecorded) return { point: start, more: false };
-    if (!locked) {
-      const nothing = progressAfter({ ...round, sealing_to: null });
-      if (!(await this.chain.beginHead(tx, signHead(first, GENESIS, nothing)))) return undefined;
-    }
-    const seals: Seal[] = [];
+    // Writes the head of another cluster or of an older key even without new rows.
+    const isCurrent = !head || (!restored && head.key_id === first.id);
+    if (page.length === 0 && isCurrent) return { point: start, more: false };
     let point = start;
-    for (const row of page) {
-      // The row is already sealed, because a restored database uses transaction ids again.
-      if (row.sealed) continue;
-      point = nextSeal(first.key, point, row);
-      seals.push({ audit_id: row.id, hash: point.hash });
-    }
-    if (seals.length > 0) await this.chain.insertSeals(tx, start.seq, seals, first.id);
+    const seals = page.map(({ id, mac }) => {
+      point = nextSeal(first.key, point, { id, mac });
+      return { audit_id: id, hash: point.hash };
+    });
     const more = page.length === PAGE_ROWS;
-    const progress = progressAfter(round, more ? page.at(-1) : undefined);
-    await this.chain.writeHead(tx, signHead(first, point, progress));
+    const progress = { cluster: now.cluster, sealed_to: more ? sealedTo : now.snapshot };
+    const next = signHead(first, point, progress);
+    if (locked) await this.chain.writeHead(tx, next);
+    else if (!(await this.chain.beginHead(tx, next))) return undefined;
+    await this.chain.insertSeals(tx, start.seq, seals, first.id);
     return { point, more };
   }
 
@@ -222,14 +213,13 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
   private async walkUnsealed(manager: EntityManager, sealedTo: string | null): Promise<Walk> {
     let count = 0;
     let invalidId: string | undefined;
-    for (let afterId = BEFORE_ALL.id; ;) {
-      const page = await this.chain.pageById(manager, afterId);
+    for (let afterId = firstIdAt(0); ;) {
+      const page = await this.chain.unsealedAfter(manager, afterId, sealedTo);
       const last = page.at(-1);
       if (!last) return { count, invalidId };
       afterId = last.id;
-      const ids = page.filter(({ sealed }) => !sealed).map(({ id }) => id);
-      if (ids.length === 0) continue;
-      for (const row of await this.chain.unsealedAmong(manager, ids, sealedTo)) {
+      for (const row of page) {
+        if (row.sealed) continue;
         count += 1;
         if (row.overdue || !isGenuine(row, this.keys.rows)) invalidId ??= row.id;
       }
@@ -240,9 +230,8 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
 const RETRY_MS = 50;
 
 /**
- * Makes the trail verifiable with only the first key. Seals and verifies all rows, and stores the older keys encrypted
- * with the first key. Rows and seals do not change. The service may seal at the same time, and an interrupted run can be
- * repeated. Returns the number of verified entries.
+ * Makes the trail verifiable with only the first key: seals and verifies all rows, and encrypts the older keys with the
+ * first key. The service may seal at the same time. Returns the number of verified entries.
  */
 export async function resealTrail(
   dataSource: DataSource,
@@ -280,7 +269,6 @@ export async function resealTrail(
   }
   const { lastSeal } = await chain.readEnd(manager);
   await transactions.run((tx) => chain.writeRetiredKeys(tx, keys.retireOlder(lastSeal.seq)));
-  // Signs the file with the first key.
   if (hasFile) await witness.save();
   return checked;
 }

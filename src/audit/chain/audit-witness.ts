@@ -21,8 +21,8 @@ import {
 import { AuditChainRepository } from './audit-chain.repository.js';
 
 /**
- * Accepts the current trail, after the restore of a backup or after its seals were rebuilt. The acceptance is an entry of the
- * trail, which requires the key. Every process that finds the entry discards its earlier heads of the trail.
+ * Accepts the current trail, after the restore of a backup or after its seals were rebuilt. Every process that finds the
+ * entry of the acceptance discards its earlier heads of the trail.
  */
 export async function acceptHead(
   dataSource: DataSource,
@@ -33,7 +33,6 @@ export async function acceptHead(
   await new Transactions(dataSource).run((tx) => recordAcceptance(tx, log, reason));
 }
 
-/** Accepts the trail in the transaction that changes the trail. */
 export async function recordAcceptance(tx: Tx, log: AuditLog, reason: string): Promise<void> {
   await log.record(tx, {
     actor: 'system',
@@ -57,9 +56,9 @@ const ABOUT =
 type AnchorContent = Readonly<Record<'about' | 'seq' | 'hash' | 'at' | 'key_id' | 'mac', string>>;
 
 /**
- * Remembers the end of the chain outside the database: in memory, and in a file for the next start and for other processes that
- * use the file. If the chain no longer contains that end, the chain was rolled back or rebuilt. The restore of a backup looks
- * the same, so an operator can accept it (see acceptHead).
+ * Remembers the end of the chain outside the database: in memory, and in a file for the next start. If the chain no
+ * longer contains that end, the chain was rolled back or rebuilt. The restore of a backup looks the same, so an operator
+ * can accept it.
  */
 @Injectable()
 export class AuditWitness {
@@ -68,7 +67,7 @@ export class AuditWitness {
   head = NOTHING;
   /** True if the chain no longer contains the head that this process has seen. */
   rewound = false;
-  /** Time of the last acceptance, in milliseconds. */
+  /** In milliseconds. */
   acceptedAt = 0;
   /** Reason why the file is not up to date. */
   fault: string | undefined;
@@ -84,7 +83,6 @@ export class AuditWitness {
     this.path = auditAnchorFile ?? join(dataDir, FILE_NAME);
   }
 
-  /** Checks that the chain contains the last seen head. */
   async compareChain(manager: EntityManager, end: ChainEnd): Promise<void> {
     await this.applyAcceptance(manager, end);
     this.comparedAt = this.clock.now();
@@ -98,23 +96,18 @@ export class AuditWitness {
     this.rewound = !containsSeal;
   }
 
-  /**
-   * Must run after the seal has committed. The time of the head is the time of the last comparison, so that an acceptance by a
-   * restore that waited for the commit is later.
-   */
+  /** The time of the head is that of the last comparison, so that a restore that waited for the commit is later. */
   recordHead({ seq, hash }: SealedPoint): void {
-    if (!this.rewound && seq > this.head.seq) {
-      this.head = { seq, hash, at: this.comparedAt };
-    }
+    if (this.rewound || seq <= this.head.seq) return;
+    this.head = { seq, hash, at: this.comparedAt };
   }
 
-  /** Returns the time of the last acceptance in milliseconds; 0 without an acceptance. */
+  /** Returns milliseconds; 0 without an acceptance. */
   async lastAcceptedAt(manager: EntityManager): Promise<number> {
     const row = await this.chain.lastAcceptance(manager);
     return row && isGenuine(row, this.keys.rows) ? row.at.getTime() : 0;
   }
 
-  /** Discards a head that is older than the acceptance. */
   private async applyAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {
     const acceptedAt = await this.lastAcceptedAt(manager);
     if (acceptedAt <= this.acceptedAt) return;
@@ -125,7 +118,6 @@ export class AuditWitness {
     this.head = { seq, hash, at: this.clock.now() };
   }
 
-  /** Writes the file, signed with the first key, if the head has changed. */
   async save(): Promise<void> {
     if (this.fault === undefined && this.written === fieldsOf(this.head).join()) return;
     const refusal = await this.load();
@@ -146,7 +138,7 @@ export class AuditWitness {
     }
   }
 
-  /** Reads the head from the file. Returns the reason why the file must not be overwritten; `undefined` if it may be overwritten. */
+  /** Returns the reason why the file must not be overwritten. */
   async load(): Promise<string | undefined> {
     const { path } = this;
     try {
@@ -164,7 +156,6 @@ export class AuditWitness {
     }
   }
 
-  /** Returns `undefined` if the file is damaged, altered or signed with a key that is not in SECRETS_KEY. */
   private parse(text: string): SeenHead | undefined {
     try {
       const { seq, hash, at, key_id, mac } = JSON.parse(text) as AnchorContent;
@@ -177,7 +168,6 @@ export class AuditWitness {
     }
   }
 
-  /** Logs a fault only once, not every second. */
   private report(trouble: string): void {
     if (trouble !== this.fault) this.logger.error(`The anchor of the audit trail: ${trouble}`);
     this.fault = trouble;

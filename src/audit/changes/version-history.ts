@@ -9,7 +9,7 @@ import {
 } from '../../platform/http/etag.js';
 import { AuditLogEntity } from '../audit.entity.js';
 
-/** Entries read per response. If the caller has an older version, the response contains the fields of the newest entries. */
+/** If the caller has an older version, the response contains the fields of the newest entries. */
 const MOST_ENTRIES = 100;
 
 /** Resource whose audit records contain `version` and the changed fields. */
@@ -19,7 +19,6 @@ interface VersionedResource {
   readonly version: number;
   readonly revision: Revision;
   readonly updatedAt: Date;
-  /** Current values by API field name. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 

@@ -1,7 +1,7 @@
-// SQL: details as the text that MACs cover, PostgreSQL snapshots, and a scan in parts.
+// SQL: details as the text that MACs cover, and PostgreSQL snapshots.
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { Caller } from '../../platform/http/request.js';
@@ -9,7 +9,7 @@ import { firstIdAt } from '../../platform/ids.js';
 import type { AuditRow } from '../audit-entry.js';
 import type { AuditExportQueryDto } from '../audit.dto.js';
 import { AuditLog } from '../audit-log.js';
-import { AuditKeys, BEFORE_ALL, type SealedRow } from '../chain/audit-chain.js';
+import { AuditKeys, type SealedRow } from '../chain/audit-chain.js';
 import { AUDIT_ROW, AuditChainRepository } from '../chain/audit-chain.repository.js';
 import {
   entryLine,
@@ -21,11 +21,9 @@ import {
 
 /** Rows per page. A row may have some kilobytes, and two pages are in memory. */
 const PAGE_ROWS = 100;
-const SCANNED_AT_ONCE = 20_000;
 
 interface Moment {
   readonly header: HeaderLine;
-  /** Ids begin with their time. */
   readonly ids: { readonly from: string; readonly before: string };
   readonly snapshot: string;
 }
@@ -33,8 +31,8 @@ interface Moment {
 const BEYOND_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Exports a range of the trail for verification without the service. Rows and seals never change, so each page is read in its
- * own statement, even for a slow reader.
+ * Exports a range of the trail for verification without the service. Rows and seals never change, so each page is read in
+ * its own statement, even for a slow reader.
  */
 @Injectable()
 export class AuditExport {
@@ -61,18 +59,17 @@ export class AuditExport {
         }),
       caller,
     );
-    const moment = await this.momentOf(from, to);
+    const moment = await this.transactions.snapshot((tx) => this.momentOf(tx, from, to));
     return Readable.from(this.pages(moment), { objectMode: true, highWaterMark: 1 });
   }
 
-  private async momentOf(from?: Date, to?: Date): Promise<Moment> {
+  private async momentOf(manager: EntityManager, from?: Date, to?: Date): Promise<Moment> {
     const ids = {
-      from: from ? firstIdAt(from.getTime()) : BEFORE_ALL.id,
+      from: firstIdAt(from?.getTime() ?? 0),
       before: to ? firstIdAt(to.getTime() + 1) : BEYOND_IDS,
     };
-    const { manager } = this.dataSource;
     const { lastSeal, now } = await this.chain.readEnd(manager);
-    const { first, last } = await this.sealsOf(ids, lastSeal.seq);
+    const { first, last } = await this.chain.sealsOf(manager, ids);
     const before = first === null ? lastSeal.seq : BigInt(first) - 1n;
     const hash = await this.chain.hashAt(manager, before);
     const header: HeaderLine = {
@@ -103,42 +100,18 @@ export class AuditExport {
       sum.sealed += page.length;
       yield textOf(page.map(sealedLine));
     }
-    const headSeq = BigInt(header.head.seq);
     // The smallest id of a millisecond is not a valid UUID, so no row has this id.
     for (let afterId = ids.from; ;) {
-      const page = await this.unsealedPage(afterId, ids.before, headSeq, snapshot);
+      const page = await manager.query<AuditRow[]>(UNSEALED, [
+        ...[afterId, ids.before],
+        ...[header.head.seq, snapshot],
+      ]);
       if (page.length === 0) break;
       afterId = page.at(-1)!.id;
       sum.unsealed += page.length;
       yield textOf(page.map((row) => entryLine(row)));
     }
     yield `${sum.end(this.keys.chain.first)}\n`;
-  }
-
-  /** Returns the first and last seal of the rows in the range. Seals between them may belong to rows of other times. */
-  private async sealsOf({ from, before }: Moment['ids'], upTo: bigint): Promise<ScannedRow> {
-    let found: ScannedRow = { first: null, last: null, next: from };
-    while (found.next !== null) {
-      const values = [found.next, before, upTo, found.first, found.last];
-      [found] = await this.dataSource.query<[ScannedRow]>(SCAN, values);
-    }
-    return found;
-  }
-
-  /** Returns rows that the snapshot sees and that had no seal at that time. */
-  private async unsealedPage(
-    afterId: string,
-    before: string,
-    upTo: bigint,
-    snapshot: string,
-  ): Promise<AuditRow[]> {
-    return await this.dataSource.query(
-      `select ${AUDIT_ROW} from audit_log a
-       where a.id > $1 and a.id < $2 and pg_visible_in_snapshot(a.xid, $4::pg_snapshot)
-         and (select true from audit_seals s where s.audit_id = a.id and s.seq <= $3) is null
-       order by a.id limit ${PAGE_ROWS}`,
-      [afterId, before, upTo, snapshot],
-    );
   }
 }
 
@@ -147,17 +120,8 @@ function sealedLine({ audit_id, row, key_id, ...point }: SealedRow): ExportLine 
   return row ? entryLine(row, seal) : { type: 'removed', id: audit_id, seal };
 }
 
-/** Scans part of the range, because statements have a time limit. `$4` and `$5` are the seals found in earlier parts. */
-const SCAN = `
-  with part as (
-    select id from audit_log where id >= $1 and id < $2 order by id limit ${SCANNED_AT_ONCE})
-  select least($4::bigint, min(s.seq))::text as first, greatest($5::bigint, max(s.seq))::text as last,
-    (select id from audit_log where id > (select id from part order by id desc limit 1) and id < $2
-      order by id limit 1) as next
-  from part left join audit_seals s on s.audit_id = part.id and s.seq <= $3`;
-
-interface ScannedRow {
-  readonly first: string | null;
-  readonly last: string | null;
-  readonly next: string | null;
-}
+const UNSEALED = `
+  select ${AUDIT_ROW} from audit_log a
+  where a.id > $1 and a.id < $2 and pg_visible_in_snapshot(a.xid, $4::pg_snapshot)
+    and (select true from audit_seals s where s.audit_id = a.id and s.seq <= $3) is null
+  order by a.id limit ${PAGE_ROWS}`;

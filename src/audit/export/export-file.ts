@@ -18,7 +18,6 @@ import {
  * the order of their ids, and an end. The end signs all lines, so that every change of the file is detected.
  */
 
-/** Point of the chain in JSON. */
 interface PointLine {
   readonly seq: string;
   readonly hash: string;
@@ -30,9 +29,7 @@ export interface HeaderLine {
   readonly at: string;
   readonly from?: string;
   readonly to?: string;
-  /** Seal before the first seal of the file. */
   readonly previous: PointLine;
-  /** End of the whole chain at the time of the export. */
   readonly head: PointLine;
   readonly last_seq: string;
   readonly retired_keys: readonly AuditRetiredKeyEntity[];
@@ -43,11 +40,9 @@ export interface EntryLine extends Omit<AuditRow, 'at' | 'mac'> {
   readonly type: 'entry';
   readonly at: string;
   readonly mac: string;
-  /** Absent if the entry is not sealed yet. */
   readonly seal?: SealLine;
 }
 
-/** Seal of an entry that was removed from the database. */
 interface RemovedLine {
   readonly type: 'removed';
   readonly id: string;
@@ -80,13 +75,11 @@ function rowOf(line: EntryLine): AuditRow {
   return { ...line, at: new Date(line.at), mac: Buffer.from(line.mac, 'hex') };
 }
 
-/** Digest of the lines, and the numbers of entries. */
 export class ExportSum {
   private readonly digest = createHash('sha256');
   sealed = 0;
   unsealed = 0;
 
-  /** Returns the text of the lines in the file. */
   add(texts: readonly string[]): string {
     const text = texts.map((one) => `${one}\n`).join('');
     this.digest.update(text);
@@ -108,12 +101,10 @@ export interface ExportFindings {
   readonly valid: boolean;
   readonly sealed: number;
   readonly unsealed: number;
-  /** Messages with line numbers; at most 20. */
   readonly faults: readonly string[];
   readonly header: HeaderLine | undefined;
 }
 
-/** Checks an export line by line. Requires only the key. */
 export class ExportCheck {
   private readonly faults: string[] = [];
   private readonly sum = new ExportSum();

@@ -32,11 +32,7 @@ export class ApiKeysController {
     conflict:
       'The name is in use or was used before (names are not reused), or a request with the same Idempotency-Key is in progress.',
   })
-  @ApiAnswer({
-    status: 201,
-    description: 'The key, which is shown only once.',
-    type: CreatedApiKeyDto,
-  })
+  @ApiAnswer({ status: 201, description: 'The new key.', type: CreatedApiKeyDto })
   async create(
     @Body() body: ApiKeyInputDto,
     @CurrentPrincipal() caller: Principal,
@@ -52,22 +48,13 @@ export class ApiKeysController {
     'List the API keys',
     'Newest first, without secrets. `last_used_at` helps to find unused keys.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The keys that are not revoked.',
-    type: ApiKeyDto,
-    list: true,
-  })
+  @ApiAnswer({ status: 200, description: 'The valid keys.', type: ApiKeyDto, list: true })
   async list(@Query() query: ApiKeyQueryDto): Promise<ListAnswer<ApiKeyDto>> {
     return ListAnswer.of(await this.keys.list(query), query, present(ApiKeyDto));
   }
 
   @Delete(':id')
-  @Operation(
-    'deleteApiKey',
-    'Revoke an API key',
-    'A revocation cannot be undone, and the name is not reused.',
-  )
+  @Operation('deleteApiKey', 'Revoke an API key', 'Cannot be undone. The name is not reused.')
   @ApiAnswer({
     status: 200,
     description: 'The key is revoked on all replicas within one second.',

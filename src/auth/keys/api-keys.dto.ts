@@ -12,7 +12,6 @@ import {
   WholeNumber,
 } from '../../platform/validation/fields.js';
 
-/** People choose the name of a key, so it may contain spaces. Records show it as `key:<name>`. */
 const KEY_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@:/()+-]{0,61}[A-Za-z0-9._@)+-])?$/;
 const LONGEST_NAME = 63;
 

@@ -109,7 +109,7 @@ export class ApiKeysService {
     }, caller);
   }
 
-  /** Revokes the keys that the user owns, directly or through other keys. Returns the number of revoked keys. */
+  /** Returns the number of revoked keys. */
   async revokeAllOf(tx: Tx, caller: Principal, owner: User): Promise<number> {
     const reason = `${owner.username} was deleted`;
     return await this.revokeWhere(tx, caller, { owner_id: owner.id }, { reason });
@@ -135,14 +135,11 @@ export class ApiKeysService {
       return { actor: caller.name, action, subject, details: { ...details, ...more } };
     });
     await this.audit.record(tx, ...entries);
-    afterCommit(tx, () => revoked.forEach(({ prefix }) => this.credentials.forgetKey(prefix)));
+    afterCommit(tx, () => this.credentials.forget());
     return revoked.length;
   }
 
-  /**
-   * Locks the owner, because the owner may be deleted concurrently. Either the deletion waits and then finds the new
-   * key, or the caller waits here and then finds its credentials invalid.
-   */
+  /** Either a deletion of the owner waits and then finds the new key, or this waits and then finds invalid credentials. */
   private async lockOwner(tx: Tx, caller: Principal): Promise<void> {
     if (caller.personId === undefined) return;
     await tx.getRepository(UserEntity).findOne({

@@ -5,7 +5,6 @@ import { ErrorFilter } from '../../platform/http/answer.js';
 import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../../platform/http/page-look.js';
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords.js';
 
-/** True if an HTML form sent the request, so that a person reads the response. */
 export function isForm(request: FastifyRequest): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
 }
@@ -35,10 +34,7 @@ const STYLE = `${COLOURS}${DARK_COLOURS}
   [role=alert] { padding: .5rem .75rem; border: 2px solid var(--bad); border-radius: 4px; color: var(--bad); }
 `;
 
-/**
- * Returns a page with a form. The page needs no script. The error comes first in title and page, so that screen
- * readers announce the error. `before` and `after` are escaped HTML.
- */
+/** The error comes first in title and page, so that screen readers announce the error. */
 function framedPage(title: string, error: string | undefined, before: string, after: string) {
   const alert = error && `    <p id="error" role="alert">${escapeHtml(error)}</p>\n`;
   return `<!doctype html>
@@ -76,12 +72,10 @@ export function nextOf(request: FastifyRequest): string {
   return safeNext(textField(request.body, 'next') ?? textField(request.query, 'next'));
 }
 
-/** Returns the path if it is on this host, otherwise the default. */
 export function safeNext(next = ''): string {
   return next.length <= LONGEST && LOCAL_PATH.test(next) ? next : DEFAULT_NEXT;
 }
 
-/** Hidden field that sends `next` with the form. */
 function nextField(next: string): string {
   return next === DEFAULT_NEXT
     ? ''
@@ -91,11 +85,9 @@ function nextField(next: string): string {
 interface Page {
   readonly next: string;
   readonly error?: string;
-  /** User who is logged in. */
   readonly principal?: string;
 }
 
-/** @param username user name of the previous attempt */
 export function loginPage({
   next,
   error,
@@ -122,14 +114,12 @@ ${WHOSE_ACCOUNT}`;
   return framedPage('Log in', error, session, form);
 }
 
-/** Help for people without an account, and after a new installation. */
 const WHOSE_ACCOUNT = `    <p class="hint">No account, or the password forgotten? An admin of this service makes one, or sets a new password.</p>
     <details>
       <summary>You have just installed it?</summary>
       <p>The first start made the user <code>admin</code>. Its password is in the file <code>bootstrap-credentials.json</code> in the folder of the service's data, or is what <code>BOOTSTRAP_ADMIN_PASSWORD</code> was set to. On the machine itself, <code>npm run create-admin</code> makes another admin.</p>
     </details>`;
 
-/** @param madeUp true for the generated password of the first start, with which the login redirects here */
 export function passwordPage(
   principal: string,
   { next, error, madeUp }: Page & { readonly madeUp: boolean },

@@ -1,5 +1,15 @@
-import { Body, Controller, Get, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
-import { ApiProduces, ApiTags } from '@nestjs/swagger';
+import {
+  Body,
+  Controller,
+  Get,
+  Header,
+  HttpCode,
+  Post,
+  Req,
+  Res,
+  UseFilters,
+} from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Page } from '../../platform/access/access.js';
 import { AnyQuery, Consumes } from '../../platform/http/handler-options.js';
@@ -45,12 +55,17 @@ import {
   PasswordFormDto,
 } from './login.dto.js';
 
+const OTHER_SITE = 'The request comes from another site, or does not name its origin.';
+const HTML = 'text/html; charset=utf-8';
+
 const FORM_ERRORS = [
   'payload_too_large',
   'unsupported_media_type',
   'validation_error',
   'service_unavailable',
 ] as const;
+
+const seeOther = (reply: FastifyReply, path: string): undefined => void reply.redirect(path, 303);
 
 @ApiTags('Access')
 @Controller()
@@ -63,16 +78,11 @@ export class LoginController {
   ) {}
 
   @Get('login')
-  @Operation('getLoginPage', 'Read the login page', 'For people. Programs use an API key.')
+  @Operation('getLoginPage', 'Read the login page', 'For people. Shows the current user.')
   @ApiNextQuery()
-  @ApiProduces('text/html')
-  @ApiAnswer({
-    status: 200,
-    description: 'A form, which shows the current user if there is a session.',
-    contentType: 'text/html',
-  })
-  page(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): string {
-    void reply.type('text/html; charset=utf-8');
+  @ApiAnswer({ status: 200, description: 'A form.', contentType: 'text/html' })
+  @Header('content-type', HTML)
+  page(@Req() request: FastifyRequest): string {
     return loginPage({ next: nextOf(request), principal: request.caller?.name });
   }
 
@@ -91,8 +101,7 @@ export class LoginController {
   @ApiJsonOrForm(CredentialsDto)
   @ApiAnswer({
     status: 200,
-    description:
-      'For JSON: the session has started. Its cookie is its_session, or __Host-its_session over https.',
+    description: 'For JSON: the session has started.',
     type: StartedSessionDto,
     headers: BEGUN_SESSION,
   })
@@ -102,33 +111,25 @@ export class LoginController {
   )
   @ApiErrorPages()
   @ApiErrors('invalid_credentials', ...FORM_ERRORS)
-  @ApiErrorMeanings({
-    forbidden: 'The request comes from another site.',
-    rate_limited: LOGIN_LIMIT,
-  })
+  @ApiErrorMeanings({ forbidden: OTHER_SITE, rate_limited: LOGIN_LIMIT })
   async logIn(
     @Body() body: CredentialsDto,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StartedSessionDto | undefined> {
-    const { token, name, role, expiresAt, passwordMadeUp } = await this.sessions.logIn(
-      body.username,
-      body.password,
-      {
-        address: request.ip,
-        userAgent: request.headers['user-agent'],
-        formerToken: sessionTokenOf(request),
-      },
-    );
-    setSessionCookie(request, reply, token);
-    if (isForm(request)) {
-      const next = nextOf(request);
-      const offer = `/login/password?next=${encodeURIComponent(next)}`;
-      void reply.redirect(passwordMadeUp ? offer : next, 303);
-      return undefined;
+    const session = await this.sessions.logIn(body.username, body.password, {
+      address: request.ip,
+      userAgent: request.headers['user-agent'],
+      formerToken: sessionTokenOf(request),
+    });
+    const { name, role, expires_at } = session;
+    setSessionCookie(request, reply, session.token);
+    if (!isForm(request)) {
+      return { principal: presentPrincipal({ name, kind: 'user', role }), expires_at };
     }
-    const principal = presentPrincipal({ name, kind: 'user', role });
-    return { principal, expires_at: expiresAt };
+    const next = nextOf(request);
+    const offer = `/login/password?next=${encodeURIComponent(next)}`;
+    return seeOther(reply, session.passwordMadeUp ? offer : next);
   }
 
   @Post('logout')
@@ -145,10 +146,7 @@ export class LoginController {
   })
   @ApiSeeOther('For a form: redirect to the login page.', ENDED_SESSION)
   @ApiErrors(...FORM_ERRORS)
-  @ApiErrorMeanings({
-    forbidden: 'The request comes from another site.',
-    rate_limited: STRANGERS_LIMIT,
-  })
+  @ApiErrorMeanings({ forbidden: OTHER_SITE, rate_limited: STRANGERS_LIMIT })
   async logOut(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -156,9 +154,7 @@ export class LoginController {
     const token = sessionTokenOf(request);
     if (token !== undefined) await this.sessions.end(token, request.ip);
     clearSessionCookie(request, reply);
-    if (!isForm(request)) return { logged_out: true };
-    void reply.redirect('/login', 303);
-    return undefined;
+    return isForm(request) ? seeOther(reply, '/login') : { logged_out: true };
   }
 
   @Get('login/password')
@@ -168,49 +164,34 @@ export class LoginController {
     'A login by form redirects here while the generated password of the first start is in use.',
   )
   @ApiNextQuery()
-  @ApiProduces('text/html')
-  @ApiAnswer({
-    status: 200,
-    description: 'A form, with a link to skip the change.',
-    contentType: 'text/html',
-  })
+  @ApiAnswer({ status: 200, description: 'A form.', contentType: 'text/html' })
   @ApiSeeOther('Without a session: log in first.')
   @ApiErrors('service_unavailable')
+  @Header('content-type', HTML)
   async passwordPage(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string | undefined> {
     const caller = request.caller as Principal | undefined;
-    if (!caller) {
-      void reply.redirect('/login?next=/login/password', 303);
-      return undefined;
-    }
-    void reply.type('text/html; charset=utf-8');
+    if (!caller) return seeOther(reply, '/login?next=/login/password');
     const { password_made_up: madeUp } = await this.users.get(caller.id);
     return passwordPage(caller.name, { next: nextOf(request), madeUp });
   }
 
-  /** Browser form for PUT /api/me/password. */
   @Post('login/password')
   @HttpCode(200)
   @Consumes('json-or-form')
   @Limited('write')
   @SameOrigin('known')
   @UseFilters(new FormPageFilter(passwordErrorPage))
-  @Operation(
-    'changePasswordByForm',
-    'Change your own password by form',
-    'Ends all other sessions of the caller.',
-  )
+  @Operation('changePasswordByForm', 'Change your password by form', 'Ends your other sessions.')
   @ApiNextQuery()
   @ApiJsonOrForm(PasswordFormDto)
   @ApiAnswer({ status: 200, description: 'For JSON: the new password is set.', type: PrincipalDto })
   @ApiSeeOther('For a form: redirect to `next`.')
   @ApiErrorPages()
   @ApiErrors('unauthorized', 'invalid_credentials', ...FORM_ERRORS, 'weak_password', 'rate_limited')
-  @ApiErrorMeanings({
-    forbidden: 'The request does not come from this site, or does not name its origin.',
-  })
+  @ApiErrorMeanings({ forbidden: OTHER_SITE })
   async changePassword(
     @Body() body: PasswordFormDto,
     @Req() request: FastifyRequest,
@@ -219,8 +200,6 @@ export class LoginController {
     const caller = request.caller as Principal | undefined;
     if (!caller) throw new UnauthorizedError('The session has ended: log in again.');
     await this.sessions.changePassword(caller, body, request.ip);
-    if (!isForm(request)) return presentPrincipal(caller);
-    void reply.redirect(nextOf(request), 303);
-    return undefined;
+    return isForm(request) ? seeOther(reply, nextOf(request)) : presentPrincipal(caller);
   }
 }

@@ -86,7 +86,6 @@ export const BEGUN_SESSION = setCookie(
 );
 export const ENDED_SESSION = setCookie('Removes the session.', 'its_session=; Max-Age=0');
 
-/** Redirects a form, so the response has no body. */
 export const ApiSeeOther = (description: string, session?: ReturnType<typeof setCookie>) =>
   ApiResponse({
     status: 303,

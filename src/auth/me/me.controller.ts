@@ -41,11 +41,7 @@ export class MeController {
   }
 
   @Put('password')
-  @Operation(
-    'changeMyPassword',
-    'Change your own password',
-    'Ends all other sessions of the caller.',
-  )
+  @Operation('changeMyPassword', 'Change your own password', 'Ends your other sessions.')
   @ApiAnswer({ status: 200, description: 'The new password is set.', type: PrincipalDto })
   @ApiErrors('weak_password')
   @ApiErrorMeanings({
@@ -65,14 +61,9 @@ export class MeController {
   @Operation(
     'listMySessions',
     'List your own sessions',
-    'Newest first. End the sessions that you do not recognise.',
+    'Newest first. End the sessions that you do not recognise. A key has no sessions.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The sessions of the caller. A key has none.',
-    type: LoginSessionDto,
-    list: true,
-  })
+  @ApiAnswer({ status: 200, description: 'Your sessions.', type: LoginSessionDto, list: true })
   async listSessions(
     @Query() query: SessionQueryDto,
     @CurrentPrincipal() caller: Principal,
@@ -87,7 +78,7 @@ export class MeController {
   @Operation(
     'endMySession',
     'End one of your own sessions',
-    'The current session can be ended, too; the next request must log in.',
+    'You can also end the current session. The next request must log in.',
   )
   @ApiAnswer({
     status: 200,

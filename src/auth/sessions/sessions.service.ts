@@ -27,29 +27,32 @@ import type { Principal } from '../principal.js';
 import { endSessionsOf, updateUser, userEntry } from '../users/users.service.js';
 
 const PRUNE_SECONDS = 600;
-/** Browsers send shorter texts. Longer texts are cut, because a stranger may send any text. */
+/** Browsers send shorter texts. */
 const LONGEST_AGENT = 256;
-/** More networks than a user normally has, and few enough to keep the table small. */
 const MOST_NETWORKS = 50;
 const KEPT_DAYS = 180;
 
-/** Locks the user until the transaction ends. */
-const RECORD_LOGIN = `
-  update users set last_login_at = now()
-  where id = $1 and enabled and deleted_at is null and password_hash = $2 returning role`;
-
 /**
- * Stores the network of a login. Attempts from stored networks are accepted while other networks are limited, so that
- * guessing does not lock the user out.
+ * Begins a session, and stores the network of the login. Attempts from stored networks are accepted while other networks
+ * are limited, so that guessing does not lock the user out. Locks the user until the transaction ends.
  */
-const REMEMBER_NETWORK = `
-  with forgotten as (
-    delete from known_networks where user_id = $1 and network in (
-      select network from known_networks where user_id = $1 and network <> $2
+const BEGIN_SESSION = `
+  with login as (
+    update users set last_login_at = now()
+    where id = $1 and enabled and deleted_at is null and password_hash = $2 returning id, role
+  ), session as (
+    insert into sessions (id, user_id, token_hash, expires_at, address, user_agent)
+    select $3::uuid, id, decode($4, 'hex'), now() + interval '${ABSOLUTE_HOURS} hours', $5::text, $6::text from login
+    returning expires_at
+  ), forgotten as (
+    delete from known_networks where user_id in (select id from login) and network in (
+      select network from known_networks where user_id = $1 and network <> $7
       order by last_seen_at desc, network offset ${MOST_NETWORKS - 1})
+  ), remembered as (
+    insert into known_networks (user_id, network) select id, $7::text from login
+    on conflict (user_id, network) do update set last_seen_at = now()
   )
-  insert into known_networks (user_id, network) values ($1, $2)
-  on conflict (user_id, network) do update set last_seen_at = now()`;
+  select role, expires_at from login, session`;
 
 const END_SESSION = `
   delete from sessions s using users u
@@ -71,10 +74,7 @@ const NOBODYS_NAME = '-';
 interface LoginOrigin {
   readonly address: string;
   readonly userAgent?: string;
-  /**
-   * Previous session token of the browser. That session ends, so that an attacker cannot plant a session before the
-   * login.
-   */
+  /** Of the session that ends, so that an attacker cannot plant a session before the login. */
   readonly formerToken?: string;
 }
 
@@ -133,28 +133,16 @@ export class SessionsService implements OnModuleInit {
   ) {
     const token = createSessionToken();
     return await this.transactions.run(async (tx) => {
-      const { id: user_id, username, password_hash } = user;
-      const [[login]] = await tx.query<[{ role: Role }[]]>(RECORD_LOGIN, [user_id, password_hash]);
-      if (!login) return undefined;
+      const { id, username, password_hash } = user;
+      const agent = userAgent && shownStart(userAgent, LONGEST_AGENT);
+      const [begun] = await tx.query<{ role: Role; expires_at: Date }[]>(BEGIN_SESSION, [
+        ...[id, password_hash, newId(), sessionHashOf(token)],
+        ...[address, agent, networkOf(address)],
+      ]);
+      if (!begun) return undefined;
       if (formerToken !== undefined) await this.endByToken(tx, formerToken);
-      const inserted = await tx
-        .createQueryBuilder()
-        .insert()
-        .into(SessionEntity)
-        .values({
-          id: newId(),
-          user_id,
-          token_hash: Buffer.from(sessionHashOf(token)!, 'hex'),
-          expires_at: () => `now() + interval '${ABSOLUTE_HOURS} hours'`,
-          address,
-          user_agent: userAgent && shownStart(userAgent, LONGEST_AGENT),
-        })
-        .returning(['expires_at'])
-        .execute();
-      const [{ expires_at: expiresAt }] = inserted.raw as [Pick<SessionEntity, 'expires_at'>];
-      await tx.query(REMEMBER_NETWORK, [user_id, networkOf(address)]);
       await this.audit.record(tx, userEntry(username, 'auth.login', username, { address }));
-      return { token, role: login.role, expiresAt };
+      return { token, ...begun };
     });
   }
 
@@ -189,15 +177,14 @@ export class SessionsService implements OnModuleInit {
       password_hash: await this.passwords.hashChosen(name, new_password, 'new_password'),
     };
     await this.transactions.run(async (tx) => {
-      // The password may have changed since the check.
       if (!(await updateUser(tx, { id }, change, { password_hash }))) throw wrong;
       await endSessionsOf(tx, id, sessionId);
-      afterCommit(tx, () => this.credentials.forgetUser(id));
+      afterCommit(tx, () => this.credentials.forget());
       await this.audit.record(tx, userEntry(name, 'user.password_changed', name, { address }));
     }, caller);
   }
 
-  /** Returns the valid sessions of the caller. An API key has none: its id is not the id of a user. */
+  /** An API key has no sessions: its id is not the id of a user. */
   async listOwn(caller: Principal, query: SessionQueryDto): Promise<Page<Session>> {
     const idleSince = `now() - interval '${IDLE_HOURS} hours'`;
     return await findPage(this.dataSource.getRepository(SessionEntity), query, {
@@ -216,7 +203,7 @@ export class SessionsService implements OnModuleInit {
       const own = { id, user_id: caller.id };
       const { affected } = await tx.getRepository(SessionEntity).delete(own);
       if (affected === 0) throw new NotFoundError('Session');
-      afterCommit(tx, () => this.credentials.forgetSessionOf(id));
+      afterCommit(tx, () => this.credentials.forget());
       await this.audit.record(tx, {
         actor: caller.name,
         action: 'auth.session_ended',
@@ -226,11 +213,10 @@ export class SessionsService implements OnModuleInit {
     }, caller);
   }
 
-  /** Returns the name of the user, or `undefined` if the session did not exist. */
   private async endByToken(tx: Tx, token: string): Promise<string | undefined> {
     const tokenHash = sessionHashOf(token);
     if (tokenHash === undefined) return undefined;
-    afterCommit(tx, () => this.credentials.forgetSession(tokenHash));
+    afterCommit(tx, () => this.credentials.forget());
     const [[ended]] = await tx.query<[{ username: string }[]]>(END_SESSION, [tokenHash]);
     return ended?.username;
   }

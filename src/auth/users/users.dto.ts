@@ -18,7 +18,6 @@ import { RESERVED_NAME, USERNAME } from '../auth.entity.js';
 const GOOD_PASSWORD =
   'Not a common password, and not made of the user name or words of this service.';
 
-/** Declares a field for a new password. Passwords of login attempts have other rules. */
 export const NewPassword = (options: FieldOptions = {}): PropertyDecorator =>
   Field(
     { description: GOOD_PASSWORD, ...options },

@@ -84,7 +84,7 @@ export class UsersService {
       const user = (await updateUser(tx, { id }, { role, enabled, password_hash }))!;
       if (!user.enabled) await endSessionsOf(tx, id);
       else if (password_hash) await endSessionsOf(tx, id, caller.sessionId);
-      afterCommit(tx, () => this.credentials.forgetUser(id));
+      afterCommit(tx, () => this.credentials.forget());
       const details = {
         role,
         role_before: role && before.role,
@@ -105,7 +105,7 @@ export class UsersService {
       const deletion = { deleted_at: () => 'now()', enabled: false, password_hash: null };
       await updateUser(tx, { id }, deletion);
       const revoked = keys === 'revoke' ? await this.keys.revokeAllOf(tx, caller, user) : 0;
-      afterCommit(tx, () => this.credentials.forgetUser(id));
+      afterCommit(tx, () => this.credentials.forget());
       const details = { role: user.role, keys, keys_revoked: revoked };
       await this.audit.record(tx, userEntry(caller.name, 'user.deleted', user.username, details));
     }, caller);
@@ -132,7 +132,6 @@ export class UsersService {
   }
 }
 
-/** Audit record of a change of a user, or of a login. */
 export function userEntry(
   actor: string,
   action: AuditEntry['action'],

@@ -11,11 +11,10 @@ import { RefusedError } from './vendor-answers.js';
 export function judgeTarget({ mayTarget }: ActionCall, found: unknown): void {
   const name = typeof found === 'string' && found !== '' ? found : undefined;
   if (mayTarget(name)) return;
-  throw new RefusedError(
-    name === undefined
-      ? 'The vendor returned no name for the target, so it may be a protected target.'
-      : `${JSON.stringify(shownName(name))} is a protected target. Request the action with that name, so that a manager can approve it.`,
-  );
+  const message = name
+    ? `${JSON.stringify(shownName(name))} is a protected target. Request the action with that name, so that a manager can approve it.`
+    : 'The vendor returned no name for the target, so it may be a protected target.';
+  throw new RefusedError(message);
 }
 
 interface StateChange<Vendor, Target extends { readonly name: unknown }> {
@@ -48,8 +47,8 @@ export function stateAction<Vendor, Target extends { readonly name: unknown }>(
         // Another request may have changed the target just before, or the response of an attempt was lost.
         if (!(error instanceof RefusedError)) throw error;
         const now = await ask(vendor, call).catch(() => 'unknown' as const);
-        if (now === 'unknown') throw error;
-        return now;
+        if (now !== 'unknown') return now;
+        throw error;
       }
     },
     ask,
@@ -81,12 +80,10 @@ export interface Account {
   readonly enabled: boolean | undefined;
 }
 
-interface Accounts<Vendor> {
+export function accountAction<Vendor>(accounts: {
   find(vendor: Vendor, user: string): Promise<Account>;
   setEnabled(vendor: Vendor, account: Account, enabled: boolean): Promise<void>;
-}
-
-export function accountAction<Vendor>(accounts: Accounts<Vendor>): ActionDefinition<Vendor> {
+}): ActionDefinition<Vendor> {
   return stateAction<Vendor, Account>({
     find: (vendor, call) => {
       const id = call.undoes?.['user_id'];
@@ -101,9 +98,7 @@ export function accountAction<Vendor>(accounts: Accounts<Vendor>): ActionDefinit
   });
 }
 
-export function userIn({ parameters }: ActionCall): string {
-  return String(parameters['user']).trim();
-}
+export const userIn = ({ parameters }: ActionCall): string => String(parameters['user']).trim();
 
 const isEnabling = ({ type }: ActionCall): boolean => type === 'enable_user';
 

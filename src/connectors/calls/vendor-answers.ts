@@ -60,9 +60,8 @@ export class AnswerRedactor {
   }
 
   excerpt(answer: OutboundAnswer): string {
-    if (!/^(application\/(.*\+)?json|text\/plain)\b/.test(answer.header('content-type') ?? ''))
-      return '';
-    return this.line(answer.text);
+    const type = answer.header('content-type') ?? '';
+    return /^(application\/(.*\+)?json|text\/plain)\b/.test(type) ? this.line(answer.text) : '';
   }
 
   line(text: string): string {
@@ -94,13 +93,12 @@ function withTexts(value: unknown, depth: number, replace: (text: string) => str
   );
 }
 
-const LONGEST_MESSAGE = 1_000;
-const LONGEST_DATA_TEXT = 1_000;
+const LONGEST_SHOWN = 1_000;
 const MOST_SHOWN = 65_536;
 
 // All vendor texts in results and checks pass through these functions. They are bounded, because every list returns them.
 
-export const shownMessage = (text: string): string => visibleStart(text, LONGEST_MESSAGE);
+export const shownMessage = (text: string): string => visibleStart(text, LONGEST_SHOWN);
 
 export function shownData(
   data: Readonly<Record<string, unknown>> | undefined,
@@ -108,7 +106,7 @@ export function shownData(
   if (data === undefined) return undefined;
   let left = MOST_SHOWN;
   const shown = (text: string): string => {
-    const kept = visibleStart(text, Math.min(LONGEST_DATA_TEXT, left));
+    const kept = visibleStart(text, Math.min(LONGEST_SHOWN, left));
     left -= kept.length;
     return kept;
   };

@@ -127,13 +127,11 @@ export function vendorApi({ secrets, ...outbound }: VendorAccess, options: Vendo
     const long = words.filter((word) => word.length >= SHORTEST_MASKED_WORD);
     const redactor = new AnswerRedactor([...secrets, ...long]);
     const complaint = asClause(complaintIn(redactor.data(answer)) ?? redactor.excerpt(answer));
-    return status === 401
-      ? new RefusedError(`${vendor} does not accept the credentials${complaint}.`, status)
-      : failureBy(
-          status,
-          `${vendor} answered with status ${status}${complaint}.`,
-          said(valueAt(json, 'error', 'code')),
-        );
+    if (status === 401) {
+      return new RefusedError(`${vendor} does not accept the credentials${complaint}.`, status);
+    }
+    const message = `${vendor} answered with status ${status}${complaint}.`;
+    return failureBy(status, message, said(valueAt(json, 'error', 'code')));
   }
 
   /** @param gate required for changes; requests without a gate only read, and the kill switch does not stop them */
@@ -168,14 +166,11 @@ export function failureBy(status: number, message: string, code?: string): Error
   return new RefusedError(message + hint, status, code);
 }
 
-interface Token {
-  readonly headers: Headers;
-  readonly refreshAt: number;
-}
-
 const USED_LIFE = 0.8;
 const DEFAULT_LIFE_S = 300;
-const LOGIN_TIMEOUT_MS = 5_000;
+const LOGIN = { method: 'POST', path: [], timeoutMs: 5_000 } as const;
+
+type Token = ReturnType<typeof tokenIn>;
 
 /** A token request has no effect at the vendor. The kill switch stops the later request of the action. */
 const NO_GATE: Gate = {
@@ -204,9 +199,8 @@ export function accessTokens(
 
   async function request(): Promise<Token> {
     const askedAt = performance.now();
-    const sent = { method: 'POST', path: [], body, timeoutMs: LOGIN_TIMEOUT_MS } as const;
     try {
-      return (token = await login.ask(sent, (json) => tokenIn(json, askedAt)));
+      return (token = await login.ask({ ...LOGIN, body }, (json) => tokenIn(json, askedAt)));
     } catch (error) {
       if (!(error instanceof OutcomeUnknownError)) throw error;
       throw new UnreachableError(error.message, { temporary: false, cause: error });
@@ -225,7 +219,7 @@ export function accessTokens(
   };
 }
 
-function tokenIn(json: unknown, askedAt: number): Token {
+function tokenIn(json: unknown, askedAt: number) {
   const text = textAt(json, 'access_token');
   // Characters of a bearer token (RFC 6750, section 2.1).
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(text)) {

@@ -134,29 +134,23 @@ export class CircuitBreaker {
   }
 }
 
-export function mayRepeat(error: unknown, idempotent: boolean): boolean {
-  if (error instanceof UnreachableError) return error.temporary;
-  return error instanceof OutcomeUnknownError && idempotent;
-}
+export const mayRepeat = (error: unknown, idempotent: boolean): boolean =>
+  error instanceof UnreachableError
+    ? error.temporary
+    : error instanceof OutcomeUnknownError && idempotent;
 
-export function backoff(attempt: number, chance: number): number {
-  return FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + chance);
-}
+export const backoff = (attempt: number, chance: number): number =>
+  FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + chance);
 
 /** Statuses of a proxy in front of the vendor. Status 500 comes from the vendor. */
 const PROXY_FAILURES = [502, 503, 504];
 
-function judge(
-  answer: OutboundAnswer,
-  { idempotent, limitIsRefusal = false }: CallOptions,
-): Judgement {
+function judge(answer: OutboundAnswer, { idempotent, limitIsRefusal }: CallOptions): Judgement {
   const { status } = answer;
   const isFailing = PROXY_FAILURES.includes(status);
   const state = status < 500 ? 'well' : isFailing ? 'failing' : 'unclear';
   const mayRepeat = status === 429 ? idempotent || limitIsRefusal : isFailing && idempotent;
   if (!mayRepeat) return { state };
-  return {
-    state,
-    pauseMs: retryAfterMs(answer.header('retry-after'), new Date(presentTime())) ?? 0,
-  };
+  const pauseMs = retryAfterMs(answer.header('retry-after'), new Date(presentTime())) ?? 0;
+  return { state, pauseMs };
 }

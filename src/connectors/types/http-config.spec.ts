@@ -85,7 +85,7 @@ describe('the configuration of the http type', () => {
   });
 
   it.each([
-    ['/a/{{ parameters.x', 'has a {{ without }}.'],
+    ['/a/{{ parameters.x', 'instead of'],
     ['/{{ x }}', 'instead of'],
     ['/{{ parameters.x.y }}', 'instead of'],
     ['/{{ parameters["x"] }}', 'instead of'],

@@ -11,42 +11,40 @@ interface Reference {
   readonly name: string;
 }
 
-class TemplateError extends Error {}
+const REFERENCE = /(?<!\{)\{\{\s*(parameters|secrets|action)\.([A-Za-z_]\w*)\s*\}\}/;
 
-const EXPRESSION = /^\{\{\s*(parameters|secrets|action)\.([A-Za-z_]\w*)\s*\}\}$/;
-
+/** Values are never parsed as templates. */
 function parseTemplate(text: string): (string | Reference)[] {
-  const parts = text.split(/(\{\{.*?\}\})/s).map((part, at) => {
-    if (at % 2 === 0) {
-      if (part.includes('{{')) throw new TemplateError('has a {{ without }}');
-      return part;
-    }
-    const [, root, name] = EXPRESSION.exec(part) ?? [];
-    if (root !== undefined && name !== undefined) return { root: root as Root, name };
-    const expected = 'parameters.<name>, secrets.<name> or action.id';
-    throw new TemplateError(`has ${shownName(part)} instead of ${expected}`);
+  const parts = text.split(REFERENCE);
+  return parts.flatMap((part, at): (string | Reference)[] => {
+    if (at % 3 === 1) return [{ root: part as Root, name: parts[at + 1]! }];
+    return at % 3 === 0 && part !== '' ? [part] : [];
   });
-  return parts.filter((part) => part !== '');
 }
 
 const isReference = (part: string | Reference): part is Reference => typeof part !== 'string';
 
+/** Returns the end of a sentence about an invalid template. */
 export function templateFault(
   text: string,
   known: Readonly<Record<Root, readonly string[]>>,
 ): string | undefined {
-  try {
-    const references = parseTemplate(text).filter(isReference);
-    const wrong = references.find(({ root, name }) => !known[root].includes(name));
-    if (!wrong) return undefined;
-    const names = known[wrong.root].join(', ') || 'none';
-    return `names ${wrong.root}.${wrong.name}, but the known names in ${wrong.root} are: ${names}`;
-  } catch (error) {
-    if (error instanceof TemplateError) return error.message;
-    throw error;
+  for (const part of parseTemplate(text)) {
+    if (!isReference(part)) {
+      const at = part.indexOf('{{');
+      if (at < 0) continue;
+      const expected = 'parameters.<name>, secrets.<name> or action.id';
+      return `has ${shownName(part.slice(at))} instead of ${expected}`;
+    }
+    const { root, name } = part;
+    if (known[root].includes(name)) continue;
+    const names = known[root].join(', ') || 'none';
+    return `names ${root}.${name}, but the known names in ${root} are: ${names}`;
   }
+  return undefined;
 }
 
+/** Escapes a value for its position. Throws RefusedError if the value does not fit. */
 type Escape = (value: string, reference: Reference) => string;
 
 function filled(text: string, scope: Scope, escape: Escape): string {
@@ -58,7 +56,7 @@ function filled(text: string, scope: Scope, escape: Escape): string {
   return parts.join('');
 }
 
-/** Fills a path. A value becomes a path segment or part of a segment. It can neither start another segment nor be `..`. */
+/** A value becomes a path segment or part of a segment. It can neither start another segment nor be `..`. */
 export function filledPath(text: string, scope: Scope): string {
   const [path = ''] = text.split('?', 1);
   const segments = path.split('/').map((segment) => {
@@ -66,21 +64,18 @@ export function filledPath(text: string, scope: Scope): string {
       if (value === '') throw unfit(reference, 'is required in the path.');
       return encoded(value, reference);
     });
-    const reference = parseTemplate(segment).find(isReference);
-    if (reference && isDotSegment(made)) throw unfit(reference, 'is not a valid path segment.');
+    if (isDotSegment(made)) throw new RefusedError(`${segment} is not a valid path segment.`);
     return made;
   });
   return segments.join('/') + filledForm(text.slice(path.length), scope);
 }
 
-const HEADER_SYNTAX = /[;,"\\]/;
-
-/** Fills a header. Next to other text, a value must not contain separators of header values, because no common escape exists. */
+/** Next to other text, a value must not contain separators of header values, because no common escape exists. */
 export function filledHeader(text: string, scope: Scope): string {
   const isWhole = parseTemplate(text).length === 1;
   return filled(text, scope, (value, reference) => {
     if (!isHeaderText(value)) throw unfit(reference, 'has characters that a header cannot carry.');
-    if (!isWhole && reference.root === 'parameters' && HEADER_SYNTAX.test(value)) {
+    if (!isWhole && reference.root === 'parameters' && /[;,"\\]/.test(value)) {
       throw unfit(reference, 'contains ; , " or \\, which have a meaning in a header.');
     }
     return value;
@@ -89,10 +84,7 @@ export function filledHeader(text: string, scope: Scope): string {
 
 export const filledForm = (text: string, scope: Scope): string => filled(text, scope, encoded);
 
-/**
- * Fills JSON, so that no value can end its string. A string that consists of one reference becomes the value itself. Without a
- * value, the string is omitted with its key.
- */
+/** A string that consists of one reference becomes the value itself. Without a value, it is omitted with its key. */
 export function filledJson(value: unknown, scope: Scope): unknown {
   if (typeof value === 'string') {
     const [only, ...more] = parseTemplate(value);
@@ -104,14 +96,12 @@ export function filledJson(value: unknown, scope: Scope): unknown {
   if (Array.isArray(value)) {
     return value.map((item) => filledJson(item, scope)).filter((item) => item !== undefined);
   }
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, filledJson(item, scope)]),
-  );
+  const members = Object.entries(value);
+  return Object.fromEntries(members.map(([key, item]) => [key, filledJson(item, scope)]));
 }
 
-function unfit({ root, name }: Reference, problem: string): RefusedError {
-  return new RefusedError(`${root}.${name} ${problem}`);
-}
+const unfit = ({ root, name }: Reference, problem: string) =>
+  new RefusedError(`${root}.${name} ${problem}`);
 
 const encoded: Escape = (value, reference) => {
   const text = escapedForUrl(value);

@@ -37,11 +37,8 @@ import {
 
 const DEFAULT_METHOD = 'POST';
 
-const TEMPLATES = [
-  'A template is text with `{{ parameters.<name> }}` (a parameter of the action, see `GET /api/actions/types`), `{{ secrets.<name> }}` (an entry of `secrets`) or `{{ action.id }}`. There are no other expressions.',
-  'Values are escaped for their place: a path segment, a value of a query or form, or a JSON string. In a JSON body, a string that consists of one reference becomes the value itself, such as a list. It is omitted with its key if there is no value.',
-  'Saving a connector with an unknown parameter or secret in a template fails (code template).',
-].join('\n');
+const TEMPLATES =
+  'A template is text with `{{ parameters.<name> }}` (a parameter of the action, see `GET /api/actions/types`), `{{ secrets.<name> }}` (an entry of `secrets`) or `{{ action.id }}`. Unknown names are rejected (code template). Values are escaped for their place. In a JSON body, a string that consists of one reference becomes the value itself, such as a list, and is omitted with its key without a value.';
 
 const ACTION = fields(
   {
@@ -118,7 +115,8 @@ const CONFIG = fields(
 
 /** Defaults within `actions` are not filled in. */
 export type HttpAction = Partial<ConfigOf<typeof ACTION>> & { readonly path: string };
-export type HttpConfig = Omit<ConfigOf<typeof CONFIG>, 'actions'> & {
+export type HttpConfig = Partial<Omit<ConfigOf<typeof CONFIG>, 'actions'>> & {
+  readonly base_url: string;
   readonly actions: Readonly<Record<string, HttpAction>>;
 };
 
@@ -132,8 +130,7 @@ function connect(config: HttpConfig, outbound: Outbound) {
 const SEND: ActionDefinition<ReturnType<ReturnType<typeof connect>>> = {
   send: async ({ config, text, calls, gate }, call) => {
     const action = config.actions[call.type];
-    if (!action) throw new RefusedError(`${call.type} is not configured.`);
-    if (!gate) throw new Error('Only a gate lets an action out.');
+    if (!action || !gate) throw new RefusedError(`${call.type} is not configured.`);
     const idempotent = isIdempotent(action);
     const answer = await calls.send(gate, requestFor(config, action, call), { idempotent });
     const { status } = answer;
@@ -162,9 +159,8 @@ export const http = defineConnector({
     const message = `The service answers with status ${status}.`;
     // A redirect to another scheme, host or login page would fail for every action.
     const isRedirect = status >= 300 && status < 400;
-    if (isRedirect || status >= 500 || [401, 403].includes(status)) {
-      throw failureBy(status, message);
-    }
+    const isFailure = isRedirect || status >= 500 || [401, 403].includes(status);
+    if (isFailure) throw failureBy(status, message);
     return message;
   },
 });
@@ -243,31 +239,32 @@ function problemsIn(config: HttpConfig): FieldError[] {
   const found: FieldError[] = [];
   const report = (...problem: Parameters<typeof problemAt>) =>
     void found.push(problemAt(...problem));
-  const check = (text: string, field: string, types: readonly ActionTypeName[]): void => {
-    const parameters = types.flatMap((type) => actionType(type).parameters.map(({ name }) => name));
-    const known = { secrets: Object.keys(secrets), action: ['id'], parameters };
-    const fault = templateFault(text, known);
-    if (fault !== undefined) report(field, 'template', fault);
-  };
-  const checkJson = (value: unknown, field: string, type: ActionTypeName): void => {
-    if (typeof value === 'string') check(value, field, [type]);
-    if (typeof value !== 'object' || value === null) return;
-    for (const [key, item] of Object.entries(value)) {
-      if (key.includes('{{')) report(field, 'template', 'has a template in a name');
-      checkJson(item, `${field}.${shownName(key)}`, type);
+  const check = (value: unknown, field: string, ...types: readonly ActionTypeName[]): void => {
+    if (typeof value === 'string') {
+      const parameters = types.flatMap((type) =>
+        actionType(type).parameters.map(({ name }) => name),
+      );
+      const known = { secrets: Object.keys(secrets), action: ['id'], parameters };
+      const fault = templateFault(value, known);
+      if (fault !== undefined) report(field, 'template', fault);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, item] of Object.entries(value)) {
+        if (key.includes('{{')) report(field, 'template', 'has a template in a name');
+        check(item, `${field}.${shownName(key)}`, ...types);
+      }
     }
   };
   const types = Object.keys(actions).filter(isActionType);
   for (const [name, value] of Object.entries(headers)) {
     const field = `config.headers.${name}`;
     if (RESERVED_HEADER.test(name)) report(field, 'reserved', 'is set by the service');
-    else if (isHeaderText(value)) check(value, field, types);
+    else if (isHeaderText(value)) check(value, field, ...types);
     else report(field, 'header', 'has characters that a header cannot carry');
   }
   for (const type of types) {
     const { path, body } = actions[type]!;
     const [ofPath, ofBody] = [`config.actions.${type}.path`, `config.actions.${type}.body`];
-    check(path, ofPath, [type]);
+    check(path, ofPath, type);
     if (!isPlainPath(path)) {
       report(ofPath, 'path', 'must be a plain path, its special characters percent-encoded');
     }
@@ -280,9 +277,7 @@ function problemsIn(config: HttpConfig): FieldError[] {
       report(ofBody, 'json', 'must be JSON; templates must be within its strings');
     } else if (large) {
       report(ofBody, large.code, `has too many values or more than ${MAX_DEPTH} levels`);
-    } else {
-      checkJson(json, ofBody, type);
-    }
+    } else check(json, ofBody, type);
   }
   return found;
 }

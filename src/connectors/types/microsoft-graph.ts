@@ -14,7 +14,6 @@ import {
   type ActionDefinition,
   defineConnector,
   done,
-  type Outcome,
 } from '../connector-type.js';
 
 interface Graph {
@@ -42,13 +41,10 @@ function readUser(api: VendorApi, user: string): Promise<Account> {
 /** https://learn.microsoft.com/en-us/graph/api/user-update */
 const ACCOUNT = accountAction<Graph>({
   find: ({ api }, user) => readUser(api, user),
-  setEnabled: ({ api }, { id }, accountEnabled) =>
-    api.change({
-      method: 'PATCH',
-      path: [...USERS, id],
-      body: { accountEnabled },
-      idempotent: true,
-    }),
+  setEnabled: ({ api }, { id }, accountEnabled) => {
+    const body = { accountEnabled };
+    return api.change({ method: 'PATCH', path: [...USERS, id], body, idempotent: true });
+  },
 });
 
 export const microsoftGraph = defineConnector({
@@ -168,10 +164,10 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
       const found = await find(graph, call, moved);
       const { copies, others, mailboxes, notes } = found;
       if (copies.length === 0) {
-        const which =
-          others.length === 0 ? 'with this message_id' : 'of the sender of the incident';
-        const sentence = `No mail ${which} is in ${mailboxes.join(', ')}.`;
-        throw new RefusedError([sentence, ...notes].join(' '));
+        const which = others.length > 0 ? 'of the sender of the incident' : 'with this message_id';
+        throw new RefusedError(
+          [`No mail ${which} is in ${mailboxes.join(', ')}.`, ...notes].join(' '),
+        );
       }
       const changed: unknown[] = [];
       try {
@@ -190,9 +186,8 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
       // Released copies have new ids.
       const found = await find(graph, call, undefined);
       const { copies, isPartial } = found;
-      const isKnown = copies.length > 0 || call.type === 'delete_email';
-      const isDone =
-        isKnown && !isPartial && !copies.some((copy) => wanted.isLeft(copy, undefined));
+      const isKnown = !isPartial && (copies.length > 0 || call.type === 'delete_email');
+      const isDone = isKnown && !copies.some((copy) => wanted.isLeft(copy, undefined));
       return isDone ? changedMail(found, wanted.done, {}) : 'unknown';
     },
     ...(preview && {
@@ -216,8 +211,7 @@ type Found = Awaited<ReturnType<typeof find>>;
 async function find(graph: Graph, call: ActionCall, moved: Moved) {
   const sender = call.sender === undefined ? undefined : mailAddressIn(call.sender);
   if (sender === undefined && call.sender !== undefined) {
-    const text = 'The sender of the incident is not a mail address';
-    throw new RefusedError(`${text}, so all mails with this message_id are left alone.`);
+    throw new RefusedError('The sender of the incident is no mail address: no mail is changed.');
   }
   const mailboxes = mailboxesOf(graph, call);
   const mails: MailCopy[] = [];
@@ -232,9 +226,8 @@ async function find(graph: Graph, call: ActionCall, moved: Moved) {
   }
   const isOfOne = new Set(mails.map(({ senders: [first] }) => first)).size <= 1;
   if (sender === undefined && !moved && !isOfOne) {
-    throw new RefusedError(
-      `Mails of several senders have this message_id (${sendersOf(mails)}), and the action names no sender: all are left alone. Request the action for an incident that names the sender.`,
-    );
+    const message = `Mails of several senders have this message_id (${sendersOf(mails)}), and the action names no sender: all are left alone. Request the action for an incident that names the sender.`;
+    throw new RefusedError(message);
   }
   const isMeant = ({ id, senders }: MailCopy): boolean =>
     sender === undefined ? (moved?.has(id) ?? true) : senders.includes(sender);
@@ -308,11 +301,7 @@ function movedIn(undoes: ActionCall['undoes']): Moved {
 
 const NOTHING_TO_UNDO = done('Nothing to undo: the mail was in quarantine before.');
 
-function changedMail(
-  { copies, others, mailboxes, notes }: Found,
-  text: string,
-  more: object,
-): Outcome {
+function changedMail({ copies, others, mailboxes, notes }: Found, text: string, more: object) {
   // After a deletion, no mailbox has a copy.
   const isHolder = (name: string) => copies.some(({ mailbox }) => mailbox === name);
   const holders = copies.length === 0 ? mailboxes : mailboxes.filter(isHolder);

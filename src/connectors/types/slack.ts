@@ -37,9 +37,7 @@ export const slack = defineConnector({
     notify_channel: {
       send: async (api, { parameters }) => {
         const channel = String(parameters['channel']);
-        if (!CHANNEL.test(channel)) {
-          throw new RefusedError('The channel must be a name or an id (C…).');
-        }
+        if (!CHANNEL.test(channel)) throw new RefusedError('channel must be a name or an id (C…).');
         const text = slackText(String(parameters['message']));
         if (text.length > LONGEST_TEXT) {
           throw new RefusedError(`A Slack message must have at most ${LONGEST_TEXT} characters.`);

@@ -25,8 +25,7 @@ const CONFIG = fields(
       items: { type: 'string', pattern: '^[A-Za-z0-9.-]+$', maxLength: 253 },
       maxItems: 100,
       uniqueItems: true,
-      description:
-        'Domains of allowed recipients, without subdomains. Default: the domain of `from`.',
+      description: 'Domains of allowed recipients, without subdomains. Default: that of `from`.',
     },
   },
   ['host', 'from'],
@@ -90,8 +89,7 @@ async function notify(
   const words = `The mail server took the message for ${sent_to.length} of ${named.length} recipients.`;
   const data = { reply: text.line(reply), sent_to };
   if (reasons.size === 0) return done(words, data);
-  const names = [...reasons.keys()].join(', ');
-  return done(`${words} Not sent to: ${names}.`, { ...data, not_sent_to });
+  return done(`${words} Not sent to: ${[...reasons.keys()].join(', ')}.`, { ...data, not_sent_to });
 }
 
 function refusalOf(recipient: string, config: MailServer['config']): string | undefined {

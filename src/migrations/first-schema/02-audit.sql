@@ -35,9 +35,6 @@ create table audit_chain (
   hash bytea not null,
   cluster text not null,
   sealed_to pg_snapshot,
-  sealing_to pg_snapshot,
-  after_xid xid8,
-  after_id uuid,
   key_id text not null,
   mac bytea not null,
   -- Outside of the MAC: when the last verification found a changed trail.

@@ -1,8 +1,7 @@
 -- audience: readers of the messages, from the definition of the type (channel-type.ts).
 -- former_secret: the previous secret, valid until former_secret_until.
 -- failures: failed attempts since the last delivery. failing_since: the time of the first of them.
--- unhealthy_since: the channel has failed for long.
--- unhealthy_reported_at: the time of the event about it. Null if there was none, or if the channel recovered since.
+-- unhealthy_reported_at: the time of the event about a long failure. Null if there was none, or if the channel recovered since.
 create table notification_channels (
   id uuid constraint pk_notification_channels primary key,
   name text not null,
@@ -20,7 +19,6 @@ create table notification_channels (
   failures integer not null default 0,
   failing_since timestamptz(3),
   last_error text,
-  unhealthy_since timestamptz(3),
   unhealthy_reported_at timestamptz(3),
   created_by text not null,
   created_at timestamptz(3) not null default now(),
@@ -64,7 +62,7 @@ create trigger channels_have_lanes after insert or update of enabled, deleted_at
 -- urgency: 0 is the most urgent; then by severity, from 1 (critical) to 4 (low).
 -- group_key: deliveries with the same key can become one message. held_until: waits for similar deliveries.
 -- carried_by: the delivery whose message contains this one.
--- holders: the recipients of a mail who have it while others do not. partial_attempts: attempts that left some without it.
+-- holders: the recipients of a mail who have it while others do not.
 create table notification_deliveries (
   id uuid constraint pk_notification_deliveries primary key,
   position bigint generated always as identity,
@@ -86,7 +84,6 @@ create table notification_deliveries (
   held_until timestamptz,
   carried_by uuid,
   holders text[] not null default '{}',
-  partial_attempts smallint not null default 0,
   constraint uq_notification_deliveries_event unique (channel_id, event_id),
   constraint ck_notification_deliveries_status check (status in ('pending', 'delivered', 'dead')),
   constraint ck_notification_deliveries_ended check ((ended_at is null) = (status = 'pending'))

@@ -20,13 +20,14 @@ import {
   severity,
   type SourceEvent,
   subjectId,
+  subjectOf,
   text,
   trigger,
   type Wave,
 } from './define-event.js';
 
 const ACTION = dataType('EventAction', 'An action, as shown in an event.', {
-  id: { ...field<string>(ActionId), from: ({ subject_id }) => subject_id },
+  id: field(ActionId, undefined, subjectOf),
   action_type: text(),
   target: text('Target of the action.'),
   requested_by: text(),
@@ -51,7 +52,7 @@ type EventAction = DataOf<typeof ACTION>;
 
 const incidentId = ({ incident_id }: SourceEvent): string => incident_id ?? '';
 const INCIDENT = dataType('EventActionIncident', 'The incident of an action in an event.', {
-  id: { ...id('IncidentId'), from: incidentId },
+  id: id('IncidentId', incidentId),
   incident_number: incidentNumber,
   title: maybe(renamed('incident_title')),
   severity: maybe(severity()),

@@ -127,13 +127,12 @@ export function dataType<const Of extends Fields>(
 export const field = <Value>(
   decorate: DataField<Value>['decorate'],
   description?: string,
-): DataField<Value> => ({ decorate, description });
+  from?: DataField<Value>['from'],
+): DataField<Value> => ({ decorate, description, from });
 
 export const text = (description?: string) => field<string>(Text, description);
-export const renamed = (nameInPayload: string, description?: string): DataField<string> => ({
-  ...text(description),
-  from: ({ payload }) => (payload as Record<string, string>)[nameInPayload]!,
-});
+export const renamed = (nameInPayload: string, description?: string) =>
+  field(Text, description, ({ payload }) => (payload as Record<string, string>)[nameInPayload]!);
 export const instant = (description?: string) => field<string>(Instant, description);
 export const choice = <Word extends string>(
   name: string,
@@ -142,57 +141,45 @@ export const choice = <Word extends string>(
 ) => field<Word>((options) => Choice(name, words, options), description);
 export const severity = (description?: string) => choice('Severity', SEVERITIES, description);
 
-export const id = (name: string) => field<string>((options) => Id(name, options));
-
-export const incidentNumber: DataField<string> = {
-  ...text(),
-  from: ({ incident_number = '' }) => incident_number,
-};
-
-export const subjectId = (name: string): DataField<string> => ({
-  ...id(name),
-  from: ({ subject_id }) => subject_id,
-});
-
+export const id = (name: string, from?: DataField<string>['from']) =>
+  field<string>((options) => Id(name, options), undefined, from);
+export const subjectOf = ({ subject_id }: SourceEvent): string => subject_id;
+export const subjectId = (name: string) => id(name, subjectOf);
+export const incidentNumber = field(Text, undefined, ({ incident_number = '' }) => incident_number);
 export const nested = <Data>(
   type: DataType<Data>,
   from = (source: SourceEvent) => type.valuesOf(source),
-): DataField<Data> => ({ decorate: (options) => Nested(() => type.schema, options), from });
+) => field((options) => Nested(() => type.schema, options), undefined, from);
 
 export const maybe = <Value>(
   field: DataField<Value>,
   description = field.description,
 ): DataField<Value | undefined> => ({ ...field, description, optional: true });
 
-/** API paths that events link to, by the parameter names of pages. */
-const API_PATHS = {
-  incident: 'incidents',
-  action: 'actions',
-  connector: 'connectors',
-  notification_channel: 'notification-channels',
-  webhook_event: 'webhook-events',
-} as const;
-type Linked = keyof typeof API_PATHS;
+const LINKED = [
+  'incident',
+  'action',
+  'connector',
+  'notification_channel',
+  'webhook_event',
+] as const;
 
-export const apiUrl = (
-  kind: Linked,
-  idOf = ({ subject_id }: SourceEvent): string => subject_id,
-): DataField<string | undefined> => ({
-  decorate: (options) => Text({ ...options, format: 'uri' }),
-  description: 'URL in the API. Absent if PUBLIC_URL is not set.',
-  optional: true,
-  from: (source) =>
-    source.public_url &&
-    `${source.public_url}/api/${API_PATHS[kind]}/${encodeURIComponent(idOf(source))}`,
-});
+export const apiUrl = (kind: (typeof LINKED)[number], idOf = subjectOf) =>
+  maybe(
+    field(
+      (options) => Text({ ...options, format: 'uri' }),
+      'URL in the API. Absent if PUBLIC_URL is not set.',
+      (source): string | undefined =>
+        source.public_url &&
+        `${source.public_url}/api/${kind.replace('_', '-')}s/${encodeURIComponent(idOf(source))}`,
+    ),
+  );
 
 /** Page of the first object of `data` (platform/docs/browser/linked.mjs). The id is in the query: the login drops a fragment. */
 export function pageUrl(publicUrl: string | undefined, data: object): string | undefined {
-  const kindOf = (name: string) => (name === 'channel' ? 'notification_channel' : name);
-  const [name, about] =
-    Object.entries<{ readonly id: string }>({ ...data }).find(([name]) =>
-      Object.hasOwn(API_PATHS, kindOf(name)),
-    ) ?? [];
-  const query = name && about ? `?${kindOf(name)}=${encodeURIComponent(about.id)}` : '';
-  return publicUrl && `${publicUrl}/docs${query}`;
+  const linked = Object.entries<{ readonly id: string }>({ ...data }).flatMap(([name, about]) => {
+    const kind = LINKED.find((one) => one === name || one === `notification_${name}`);
+    return kind ? [`?${kind}=${encodeURIComponent(about.id)}`] : [];
+  });
+  return publicUrl && `${publicUrl}/docs${linked[0] ?? ''}`;
 }

@@ -1,7 +1,7 @@
 import { type IncidentState, SEVERITIES, type Severity } from '../../incidents/incident.js';
 import type { Message } from '../notification.js';
 import type { ActionData } from './action.events.js';
-import type { Fact } from './define-event.js';
+import type { Words } from './define-event.js';
 import type { EventIncident } from './incident.events.js';
 
 /** Current state, which may be newer than the events of the message. */
@@ -60,25 +60,28 @@ function listOfIncidents(
     ...(malicious > 0 && isNew ? [`${malicious} judged malicious`] : []),
     ...(ended > 0 ? [`${ended} resolved since`] : []),
   ];
-  const lines = sorted.slice(0, MAX_LISTED).map(({ incident: one, classification, end }): Fact => {
+  const facts = sorted.map(({ incident: one, classification, end }) => {
     const marks = [one.severity, classification, end].filter(Boolean);
     return { name: one.incident_number, value: `${marks.join(', ')}: ${one.title}` };
   });
-  return {
-    ...carrier,
-    severity: sorted.map((one) => one.incident.severity).toSorted(bySeverity)[0],
-    words: {
-      headline: `${counts.join(', ')}: ${incident.incident_number}`,
-      about: incident.title,
-      facts: [...lines, ...rest(sorted.length - MAX_LISTED, 'incidents')],
-      url: message.words.url,
-    },
-  };
+  const headline = `${counts.join(', ')}: ${incident.incident_number}`;
+  const words = { headline, about: incident.title, facts, url: message.words.url };
+  const severities = sorted.map((one) => one.incident.severity).toSorted(bySeverity);
+  return listMessage(carrier, severities[0], words);
 }
 
-const rest = (count: number, list: string): Fact[] =>
-  count > 0 ? [{ name: 'More', value: `${count} in the list of ${list}` }] : [];
+/** Shortens the list of facts. */
+function listMessage(
+  carrier: Message,
+  severity: Severity | undefined,
+  { facts, ...words }: Words,
+): Message {
+  const more = { name: 'More', value: `${facts.length - MAX_LISTED} in the list of incidents` };
+  const shown = [...facts.slice(0, MAX_LISTED), ...(facts.length > MAX_LISTED ? [more] : [])];
+  return { ...carrier, severity, words: { ...words, facts: shown } };
+}
 
+/** Omits approvals that were decided in the meantime. */
 function approvalMessage(
   carrier: Message,
   all: readonly Approval[],
@@ -101,32 +104,22 @@ function approvalMessage(
   const by = action.requested_by.replace(/^playbook:/, '');
   const what = carrier.event.type === 'action.expiring' ? 'expire soon' : 'needed';
   const lines = [...Map.groupBy(open, (one) => one.incident?.incident_number ?? 'No incident')];
-  return {
-    ...carrier,
-    severity: incident?.severity ?? carrier.severity,
-    words: {
-      headline: `${open.length} approvals ${what} for ${by}: ${types}`,
-      // Approvals of several incidents have no common title.
-      about: lines.length === 1 ? incident?.title : undefined,
-      facts: [
-        ...lines.slice(0, MAX_LISTED).map(([name, some]): Fact => {
-          const targets = some.map(({ action: { id, action_type, target } }) => {
-            const effect = waiting.get(id);
-            return `${action_type} ${target}${effect ? ` (${effect})` : ''}`;
-          });
-          const about = [some[0]!.incident?.severity, some[0]!.incident?.title].filter(Boolean);
-          // The incident comes last, because long values are cut.
-          return {
-            name,
-            value: [targets.join(', '), about.join(': ')].filter(Boolean).join(' - '),
-          };
-        }),
-        ...rest(lines.slice(MAX_LISTED).flatMap(([, some]) => some).length, 'actions'),
-      ],
-      request: requestFor(open),
-      url: message.words.url,
-    },
+  const facts = lines.map(([name, some]) => {
+    const targets = some.map(({ action: { id, action_type, target } }) => {
+      const effect = waiting.get(id);
+      return `${action_type} ${target}${effect ? ` (${effect})` : ''}`;
+    });
+    const about = [some[0]!.incident?.severity, some[0]!.incident?.title].filter(Boolean);
+    // The incident comes last, because long values are cut.
+    return { name, value: [targets.join(', '), about.join(': ')].filter(Boolean).join(' - ') };
+  });
+  const words = {
+    headline: `${open.length} approvals ${what} for ${by}: ${types}`,
+    // Approvals of several incidents have no common title.
+    about: lines.length === 1 ? incident?.title : undefined,
+    ...{ facts, request: requestFor(open), url: message.words.url },
   };
+  return listMessage(carrier, incident?.severity ?? carrier.severity, words);
 }
 
 function requestFor(approvals: readonly Approval[]): string {
@@ -154,11 +147,9 @@ function approvalIn(message: Message): Approval[] {
 const isMalicious = ({ classification, end }: JudgedIncident): boolean =>
   classification === 'malicious' && !end;
 
-const rankOf = (severity: Severity | undefined): number =>
-  severity ? SEVERITIES.indexOf(severity) : -1;
-
+const RANKS: readonly (Severity | undefined)[] = SEVERITIES;
 const bySeverity = (one: Severity | undefined, other: Severity | undefined): number =>
-  rankOf(other) - rankOf(one);
+  RANKS.indexOf(other) - RANKS.indexOf(one);
 
 /** Orders open before resolved, malicious before unknown, then by severity, then by age, newest first. */
 function worstFirst(one: JudgedIncident, other: JudgedIncident): number {

@@ -200,12 +200,7 @@ function wordsAbout(about: EventIncident, what: string, more: Facts = {}): Event
   return {
     headline: `${what}: ${about.incident_number}`,
     about: about.title,
-    facts: {
-      Severity: about.severity,
-      Type: about.incident_type,
-      Source: about.source,
-      ...more,
-    },
+    facts: { Severity: about.severity, Type: about.incident_type, Source: about.source, ...more },
   };
 }
 

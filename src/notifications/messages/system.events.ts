@@ -20,23 +20,15 @@ const KILL_SWITCH = dataType('KillSwitchData', 'A change of the kill switch.', {
   discarded: maybe(field<object>(JsonObject, 'Numbers of discarded pieces of work, if any.')),
 });
 
-const connector = nested(
-  dataType('EventConnector', 'A connector, as shown in an event.', {
-    id: subjectId('ConnectorId'),
-    name: text(),
-    type: text(),
-    url: apiUrl('connector'),
-  }),
-);
-
-const channel = nested(
-  dataType('EventChannel', 'A notification channel, as shown in an event.', {
-    id: subjectId('NotificationChannelId'),
-    name: text(),
-    type: text(),
-    url: apiUrl('notification_channel'),
-  }),
-);
+const target = (name: string, id: string, kind: 'connector' | 'notification_channel') =>
+  nested(
+    dataType(name, `A ${kind.replace('_', ' ')}, as shown in an event.`, {
+      ...{ id: subjectId(id), name: text(), type: text() },
+      url: apiUrl(kind),
+    }),
+  );
+const connector = target('EventConnector', 'ConnectorId', 'connector');
+const channel = target('EventChannel', 'NotificationChannelId', 'notification_channel');
 
 const unhealthy_since = instant('Time of the event that reported the failure.');
 
@@ -99,10 +91,7 @@ export const SYSTEM_EVENT_TYPES = {
     words: (data) => ({
       headline: `Connector ${data.connector.name} works again`,
       about: data.message,
-      facts: {
-        'Unhealthy since': data.unhealthy_since,
-        Type: data.connector.type,
-      },
+      facts: { 'Unhealthy since': data.unhealthy_since, Type: data.connector.type },
     }),
     alerts: (data) => resolve(`connector:${data.connector.id}`),
   }),

@@ -17,7 +17,7 @@ const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 const EVE = 'eve@example.net';
 const LOGIN = { user: 'soc', pass: 'mail-password-9' };
-const NOT_SENT: PartlySent = { holders: [], partial_attempts: 0 };
+const NOT_SENT: PartlySent = { holders: [], attempts: 1 };
 const EVENT_ID = messageWith().event.id;
 const MEAN =
   '<a href="https://evil.example">x</a> \u202egpj.exe\r\nBcc: mallory@evil.example\r\n\r\n=?utf-8?Q?Hi?= &lt; \0\ud800';
@@ -43,7 +43,7 @@ describe('an email channel', () => {
     const outcome = await to.deliver(message, signal, partlySent);
     if (outcome.kind !== 'failed') partlySent = NOT_SENT;
     else if (outcome.holders) {
-      partlySent = { holders: outcome.holders, partial_attempts: partlySent.partial_attempts + 1 };
+      partlySent = { holders: outcome.holders, attempts: partlySent.attempts + 1 };
     }
     return outcome;
   };

@@ -41,13 +41,7 @@ export const email = defineChannel({
       isMailbox(address) ? [] : [notOneAddress(`config.to.${at}`)],
     ),
   ],
-  async send({
-    config,
-    message,
-    signal,
-    smtp,
-    partlySent: { holders, partial_attempts } = NOT_SENT,
-  }) {
+  async send({ config, message, signal, smtp, partlySent: { holders, attempts } = NOT_SENT }) {
     const { from, to } = config;
     const missing = to.filter((address) => !holders.includes(address));
     // All recipients without the mail were removed from the configuration.
@@ -57,16 +51,18 @@ export const email = defineChannel({
     const departure = { signal, leave: async () => undefined };
     try {
       const reply = await smtp.deliver(serverOf(config), { from, to: missing, content }, departure);
-      const reached = [...holders, ...newHolders(reply, missing)];
-      const partlySent = { holders: reached, partial_attempts: partial_attempts + 1 };
-      return mailOutcome(reply, partlySent, new AnswerRedactor(mailSecrets(config)));
+      const { code, rejected = [] } = reply;
+      const hasMail = (one: string) => rejected.every(({ recipient }) => recipient !== one);
+      const reached = [...holders, ...missing.filter((address) => code < 400 && hasMail(address))];
+      const redactor = new AnswerRedactor(mailSecrets(config));
+      return mailOutcome(reply, { holders: reached, attempts }, redactor);
     } catch (error) {
       return failureOf(error);
     }
   },
 });
 
-const NOT_SENT: PartlySent = { holders: [], partial_attempts: 0 };
+const NOT_SENT: PartlySent = { holders: [], attempts: 1 };
 
 const MAX_SUBJECT = 250;
 
@@ -92,15 +88,14 @@ function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
 /** Errors of the login, the sender or all recipients are retried, because an administrator may correct the configuration. */
 function mailOutcome(
   { code, text, rejected = [], isOfMessage = false }: MailReply,
-  { holders, partial_attempts }: PartlySent,
+  { holders, attempts }: PartlySent,
   redactor: AnswerRedactor,
 ): Outcome {
   const [first] = rejected;
   if (first && holders.length > 0) {
     const names = rejected.map(({ recipient }) => recipient).join(', ');
     const why = `The mail server refused ${names}: ${redactor.line(first.text)}. The others have the message.`;
-    const isPermanent =
-      partial_attempts >= MAX_PARTIAL_ATTEMPTS || rejected.every(({ code }) => code >= 500);
+    const isPermanent = attempts >= PARTIAL_ATTEMPTS || rejected.every(({ code }) => code >= 500);
     return isPermanent
       ? { kind: 'refused', why, isPartly: true }
       : { kind: 'failed', why, isPartly: true, holders };
@@ -112,10 +107,5 @@ function mailOutcome(
   return { kind: isOfMessage && code >= 500 && !isOfLogin ? 'refused' : 'failed', why };
 }
 
-/** About ten minutes, as greylisting servers require. Later messages about the incident wait for all recipients during that time. */
-const MAX_PARTIAL_ATTEMPTS = 6;
-
-function newHolders({ code, rejected = [] }: MailReply, to: readonly string[]): readonly string[] {
-  if (code >= 400) return [];
-  return to.filter((address) => rejected.every(({ recipient }) => recipient !== address));
-}
+/** About ten minutes, as greylisting servers require. Later messages about the incident wait during that time. */
+const PARTIAL_ATTEMPTS = 6;

@@ -73,13 +73,13 @@ function contentOf(message: Message): object {
       severity: SEVERITIES[severity ?? EVENT_TYPES[event.type].severity ?? 'medium'],
       timestamp: event.timestamp,
       class: event.type,
-      custom_details: Object.fromEntries([
-        ...facts.map(({ name, value }) => [name, value]),
-        ...(request === undefined ? [] : [['To do', request]]),
-      ]) as unknown,
+      custom_details: {
+        ...Object.fromEntries(facts.map(({ name, value }) => [name, value])),
+        ...(request && { 'To do': request }),
+      },
     },
     client: PRODUCT,
-    ...(url === undefined ? {} : { client_url: url, links: [{ href: url, text: LINK_TEXT }] }),
+    ...(url && { client_url: url, links: [{ href: url, text: LINK_TEXT }] }),
   };
 }
 

@@ -30,14 +30,19 @@ const PROBE_MS = 1_000;
 export class LimitStorage implements ThrottlerStorage, OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('RateLimits');
   private readonly limiters = new Map<string, RateLimiterAbstract>();
+  private connecting: Promise<void> | undefined;
   private redis: Redis | undefined;
   private isAway = false;
 
   constructor(private readonly settings: Settings) {}
 
+  /** Nest calls this twice, because the throttler provides the same storage. */
   async onModuleInit(): Promise<void> {
     const { redisUrl } = this.settings;
-    if (redisUrl === undefined) return;
+    if (redisUrl !== undefined) await (this.connecting ??= this.connect(redisUrl));
+  }
+
+  private async connect(redisUrl: string): Promise<void> {
     // Loaded on demand, because the client takes much memory.
     const { Redis } = await import('ioredis');
     const redis = new Redis(redisUrl, {

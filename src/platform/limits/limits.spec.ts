@@ -1,4 +1,6 @@
 import type { FastifyReply } from 'fastify';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { FailureLimits, LimitCounter } from './limits.js';
 import { LimitStorage } from './limit-storage.js';
 import { loadSettings } from '../config/load-settings.js';
@@ -7,6 +9,24 @@ const LIMIT = { name: 'login', perMinute: 5 };
 const MINUTE = 60_000;
 /** Limit of a /48, as a multiple of the limit of a /64. */
 const SITE_SHARE = 8;
+
+describe('LimitStorage', () => {
+  it('opens one connection to Redis if Nest initializes it twice, and closes the connection', async () => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.resume();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const storage = new LimitStorage(loadSettings({ REDIS_URL: `redis://127.0.0.1:${port}` }));
+    await Promise.all([storage.onModuleInit(), storage.onModuleInit()]);
+    storage.onModuleDestroy();
+    expect(connections).toBe(1);
+    server.close();
+    await once(server, 'close');
+  });
+});
 
 describe('LimitCounter.chargeAddress', () => {
   let storage: LimitStorage;

@@ -3,9 +3,6 @@ import { type ClaimedRow, type LaneRequest, LEVEL_COUNT } from './work.repositor
 
 export class Claim {
   readonly work: Claimed;
-  readonly id: string;
-  readonly fence: number;
-  readonly leaseMs: number;
   private readonly controller = new AbortController();
   private readonly timeLimitAt: number;
   private expiresAt: number;
@@ -17,15 +14,8 @@ export class Claim {
     note: Claimed['note'],
   ) {
     this.work = { ...row, permit, note, signal: this.controller.signal };
-    this.id = row.id;
-    this.fence = row.fence;
-    this.leaseMs = kind.leaseMs;
     this.expiresAt = performance.now() + kind.leaseMs;
     this.timeLimitAt = performance.now() + kind.timeLimitMs;
-  }
-
-  get isAborted(): boolean {
-    return this.controller.signal.aborted;
   }
 
   get isExpired(): boolean {
@@ -33,7 +23,7 @@ export class Claim {
   }
 
   get needsRenewal(): boolean {
-    return performance.now() > this.expiresAt - (2 * this.leaseMs) / 3;
+    return performance.now() > this.expiresAt - (2 * this.kind.leaseMs) / 3;
   }
 
   get isOverTimeLimit(): boolean {
@@ -41,7 +31,7 @@ export class Claim {
   }
 
   renew(): void {
-    this.expiresAt = performance.now() + this.leaseMs;
+    this.expiresAt = performance.now() + this.kind.leaseMs;
   }
 
   abort(reason: string): void {

@@ -241,7 +241,7 @@ export class WorkWorker {
 
   /** Processes a set and ends its claims in one transaction. If that fails, each row gets its own transaction. */
   private async runSet(claims: readonly Claim[]): Promise<void> {
-    const open = claims.filter((claim) => !claim.isExpired && !claim.isAborted);
+    const open = claims.filter((claim) => !claim.isExpired && !claim.work.signal.aborted);
     const [first, ...others] = open;
     if (!first) return;
     const { kind } = first;
@@ -250,17 +250,15 @@ export class WorkWorker {
       await this.inTraces(open, () =>
         this.transactions.run(async (tx) => {
           await this.repository.limitLockWaits(tx, LOCK_WAIT_MS);
-          const again = await kind.inSet!(
-            tx,
-            open.map(({ work }) => work),
-          );
-          const endings = open.map((row) => ({ row, again: again?.get(row.work) }));
+          const rows = open.map(({ work }) => work);
+          const again = await kind.inSet!(tx, rows);
+          const endings = rows.map((row) => ({ row, again: again?.get(row) }));
           await this.repository.end(tx, this.id, endings);
         }),
       );
     } catch (error) {
       if (error instanceof LostClaims) {
-        await this.runSet(open.filter(({ id }) => !error.ids.has(id)));
+        await this.runSet(open.filter(({ row }) => !error.ids.has(row.id)));
       } else if (others.length > 0) {
         for (const claim of open) await this.runSet([claim]);
       } else if (isDatabaseUnavailable(error) && !isLocked(error)) {
@@ -278,7 +276,7 @@ export class WorkWorker {
       outcome = await this.inTraces([claim], () => unlessAborted(work.signal, kind.one!(work)));
     } catch (error) {
       if (error instanceof LostClaims) return;
-      if (!this.isStopping || !claim.isAborted) return await this.fail(claim, error);
+      if (!this.isStopping || !work.signal.aborted) return await this.fail(claim, error);
       outcome = new AgainOutcome({ inMs: 0, countsAsAttempt: false });
     }
     if (outcome instanceof AgainOutcome) await this.end(claim, outcome.result, outcome);
@@ -315,7 +313,7 @@ export class WorkWorker {
         .map(({ claim, result }) => ({ row: claim.work, result }));
       if (results.length > 0) await kind.write?.(tx, results);
     }
-    const endings = finished.map(({ claim, ending }) => ({ row: claim, ...ending }));
+    const endings = finished.map(({ claim, ending }) => ({ row: claim.row, ...ending }));
     await this.repository.end(tx, this.id, endings);
   }
 
@@ -333,11 +331,13 @@ export class WorkWorker {
       if (claim.isExpired) claim.abort('The lease is over.');
       if (claim.isOverTimeLimit) claim.abort('The work took too long.');
     }
-    const due = [...this.claims].filter((claim) => claim.needsRenewal && !claim.isAborted);
+    const due = [...this.claims].filter(
+      (claim) => claim.needsRenewal && !claim.work.signal.aborted,
+    );
     if (due.length === 0) return;
     const renewed = await this.repository.renew(this.id, due);
     for (const claim of due) {
-      if (renewed.has(claim.id)) claim.renew();
+      if (renewed.has(claim.row.id)) claim.renew();
       else if (this.claims.has(claim)) claim.abort('Another worker has taken over the work.');
     }
   }

@@ -157,13 +157,13 @@ export class WorkRepository {
   /** Renews leases. Returns the ids of the claims that the worker still has. */
   async renew(
     worker: string,
-    claims: readonly (ClaimId & { readonly leaseMs: number })[],
+    claims: readonly { readonly row: ClaimId; readonly kind: { readonly leaseMs: number } }[],
   ): Promise<ReadonlySet<string>> {
     const rows = await this.statements.rows<ClaimId>(RENEW, [
       worker,
-      claims.map(({ id }) => id),
-      claims.map(({ fence }) => fence),
-      claims.map(({ leaseMs }) => leaseMs),
+      claims.map(({ row }) => row.id),
+      claims.map(({ row }) => row.fence),
+      claims.map(({ kind }) => kind.leaseMs),
     ]);
     return new Set(rows.map(({ id }) => id));
   }

@@ -228,10 +228,7 @@ describe('checkPlaybook', () => {
     expect(checkPlaybook({ variables, steps: [] })).toMatchObject([{ field: `variables.${name}` }]);
   });
 
-  it('rejects too many steps, a definition that is too long, and too many expressions', () => {
-    expect(checkPlaybook(withSteps(...Array<object>(51).fill({})))).toMatchObject([
-      { field: 'steps' },
-    ]);
+  it('rejects a definition that is too long, and too many expressions', () => {
     expect(checkPlaybook({ variables: { a: 'x'.repeat(140_000) }, steps: [] })).toMatchObject([
       { field: '' },
     ]);

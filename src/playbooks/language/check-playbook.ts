@@ -4,13 +4,18 @@ import { type ActionParameter, parameterErrors } from '../../action-catalogue/pa
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
 import { type PlaybookDefinition, type WrittenStep } from '../playbook.js';
-import { isName, LONGEST_DEFINITION, MOST_STEPS, NAME_IN_WORDS } from '../limits.js';
+import { isName, LONGEST_DEFINITION, NAME_IN_WORDS } from '../limits.js';
 import { INCIDENT_TEXTS } from './decide-step.js';
 import {
+  asSentence,
   childrenOf,
+  ExpressionError,
+  fail,
   fieldRead,
   isRoot,
+  LANGUAGE,
   type Node,
+  type Placeholder,
   placeholdersOf,
   positionOf,
   readTemplate,
@@ -20,7 +25,6 @@ import {
   TEMPLATE_ROOTS,
   withExpression,
 } from './expression.js';
-import { asSentence, ExpressionError, fail, LANGUAGE } from './cel.js';
 
 type Variables = PlaybookDefinition['variables'];
 type Fields = Readonly<Record<string, string>>;
@@ -71,7 +75,7 @@ function typeOfJson(value: unknown): string {
   return types[typeof value as keyof typeof types] ?? 'string';
 }
 
-type TypeOf = (tree: Node, position: number, isForPeople?: boolean) => string;
+type TypeOf = (tree: Node, position: number, isForPeople: boolean) => string;
 
 function typesOf(variables: Variables, steps: readonly string[]): TypeOf {
   const fields: Fields = Object.fromEntries(
@@ -81,7 +85,7 @@ function typesOf(variables: Variables, steps: readonly string[]): TypeOf {
     .registerType('Variables', { fields })
     .registerVariable('variables', 'Variables');
   const readable = { verdict: Object.keys(VERDICT), variables: Object.keys(fields) };
-  return (tree, position, isForPeople = false) => {
+  return (tree, position, isForPeople) => {
     const incident = isForPeople ? INCIDENT : INCIDENT_WITHOUT_VERDICT;
     const earlier = steps.slice(0, position);
     checkFields(tree, { ...readable, incident: Object.keys(incident), steps: earlier });
@@ -118,9 +122,6 @@ export function checkPlaybook({
     const message = `variables and steps have at most ${LONGEST_DEFINITION} characters together, as JSON.`;
     return [wrong('', message)];
   }
-  if (steps.length > MOST_STEPS) {
-    return [wrong('steps', `steps must have at most ${MOST_STEPS} items.`)];
-  }
   const wrongNames = Object.keys(variables).filter((name) => !isName(name));
   if (wrongNames.length > 0) {
     const fields = wrongNames.slice(0, MOST_ERRORS).map((name) => `variables.${shownName(name)}`);
@@ -155,18 +156,22 @@ function stepErrors(
       errors.push(error.inField(path(field)));
     }
   };
-  const requireType = (tree: Node, [words, ...types]: Wanted, isForPeople?: boolean) => {
-    const type = typeOf(tree, position, isForPeople);
-    if (type !== 'dyn' && !types.includes(type)) fail(`${words}, not ${type}.`);
-  };
+  const check = (
+    placeholder: Placeholder,
+    roots: readonly Root[],
+    [words, ...types]: Wanted,
+    isForPeople = false,
+  ) =>
+    withExpression(placeholder, roots, (tree) => {
+      const type = typeOf(tree, position, isForPeople);
+      if (type !== 'dyn' && !types.includes(type)) fail(`${words}, not ${type}.`);
+    });
 
   if (!isName(name)) add('name', NAME_IN_WORDS);
   if (names.indexOf(name) < position) add('name', 'is the name of an earlier step');
   if (condition !== undefined) {
-    attempt('condition', () => {
-      const written = { expression: condition, offset: 0 };
-      withExpression(written, ROOTS, (tree) => requireType(tree, WANTED_OF_CONDITION));
-    });
+    const written = { expression: condition, offset: 0 };
+    attempt('condition', () => check(written, ROOTS, WANTED.condition));
   }
   if (!isActionType(action)) {
     add('action', `must be an action type; ${shownName(action)} is not known`);
@@ -185,11 +190,8 @@ function stepErrors(
       if (!sole && wantedType !== 'string') {
         fail('This parameter is a number: write one {{ }} and nothing around it.');
       }
-      const wanted = sole ? WANTED[wantedType] : WANTED_IN_TEXT;
-      for (const placeholder of placeholdersOf(template)) {
-        const check = (tree: Node) => requireType(tree, wanted, forPeople);
-        withExpression(placeholder, TEMPLATE_ROOTS, check);
-      }
+      const wanted = WANTED[sole ? wantedType : 'inText'];
+      for (const one of placeholdersOf(template)) check(one, TEMPLATE_ROOTS, wanted, forPeople);
     });
   }
   for (const { field, message } of parameterErrors(type, parameters)) {
@@ -202,12 +204,12 @@ function stepErrors(
 /** Rule in words, and permitted types. `dyn` is always permitted, because its type is known only in the run. */
 type Wanted = readonly [words: string, ...types: string[]];
 
-const WANTED_OF_CONDITION: Wanted = ['A condition must be true or false', 'bool'];
-const WANTED: Readonly<Record<ActionParameter['type'], Wanted>> = {
+const WANTED: Readonly<Record<ActionParameter['type'] | 'condition' | 'inText', Wanted>> = {
+  condition: ['A condition must be true or false', 'bool'],
   string: ['This parameter must be a text', 'string'],
   integer: ['This parameter must be a whole number', 'int', 'double'],
+  inText: [
+    'A template within a text must be a text, a number, or true or false',
+    ...['string', 'int', 'double', 'bool'],
+  ],
 };
-const WANTED_IN_TEXT: Wanted = [
-  'A template within a text must be a text, a number, or true or false',
-  ...['string', 'int', 'double', 'bool'],
-];

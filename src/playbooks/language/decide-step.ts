@@ -7,7 +7,12 @@ import { isKept } from '../../platform/http/strict-json.js';
 import { storable } from '../../platform/text.js';
 import type { WrittenStep } from '../playbook.js';
 import {
+  asTruth,
+  ExpressionError,
+  fail,
   isRaw,
+  type Members,
+  needs,
   type Node,
   type Placeholder,
   readTemplate,
@@ -15,10 +20,11 @@ import {
   ROOTS,
   soleOf,
   TEMPLATE_ROOTS,
+  textOf,
+  type Value,
   withExpression,
 } from './expression.js';
 import { Interpreter } from './interpreter.js';
-import { asTruth, ExpressionError, fail, type Members, needs, textOf, type Value } from './cel.js';
 
 export interface RunInput {
   readonly incident?: Incident;
@@ -111,17 +117,14 @@ export function decideStep(
       field = `${path}.parameters.${name}`;
       if (typeof written !== 'string') return [name, written] as const;
       const isForPeople = type.parameters.some((one) => one.forPeople && one.name === name);
-      return [name, filledTemplate(written, isForPeople, values, interpreter)] as const;
+      const value = filledTemplate(written, isForPeople, values, interpreter);
+      const isStorable = typeof value !== 'string' || storable(value) === value;
+      if (!isStorable) fail('The value must have no NUL and no half of a character.');
+      return [name, value] as const;
     });
-    const given = filled.filter(([, value]) => value !== null);
-    const [error] = parameterErrors(type, Object.fromEntries(given));
-    if (error) return failed(error.message);
-    const broken = given.find(
-      ([, value]) => typeof value === 'string' && storable(value) !== value,
-    );
-    return broken
-      ? failed(`parameters.${broken[0]} must have no NUL and no half of a character.`)
-      : { kind: 'run', parameters: Object.fromEntries(given) };
+    const given = Object.fromEntries(filled.filter(([, value]) => value !== null));
+    const [error] = parameterErrors(type, given);
+    return error ? failed(error.message) : { kind: 'run', parameters: given };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     return { kind: 'error', message: error.inField(field).message };

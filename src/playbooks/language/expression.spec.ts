@@ -1,6 +1,5 @@
 import { checkPlaybook } from './check-playbook.js';
-import { readTemplate, soleOf } from './expression.js';
-import { ExpressionError } from './cel.js';
+import { ExpressionError, readTemplate, soleOf } from './expression.js';
 
 /** Messages about a condition, without the position. */
 function said(condition: string): string[] {

@@ -1,13 +1,137 @@
-import { type ASTNode, ParseError } from '@marcbachmann/cel-js';
+import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
+import { hasFormat } from '../../action-catalogue/parameters.js';
+import { titleLine } from '../../incidents/raw-data-text.js';
+import type { FieldError } from '../../platform/errors/app-error.js';
+import { shownStart } from '../../platform/text.js';
+import { LONGEST_EXPRESSION } from '../limits.js';
 import { type WrittenStep } from '../playbook.js';
-import {
-  LONGEST_EXPRESSION,
-  LONGEST_TEMPLATE,
-  MOST_EXPRESSIONS,
-  MOST_LEVELS_BUILT,
-  MOST_NESTED_LOOPS,
-} from '../limits.js';
-import { asSentence, ExpressionError, fail, FUNCTIONS, LANGUAGE, METHODS, RAW } from './cel.js';
+
+const LONGEST_TEMPLATE = 8_192;
+const MOST_EXPRESSIONS = 50;
+const LIMITS = { maxAstNodes: 500, maxDepth: 60, maxCallArguments: 8 };
+const MOST_NESTED_LOOPS = 2;
+/** The library never forgets a type, and these levels of lists and objects allow some hundred types. */
+const MOST_LEVELS_BUILT = 4;
+
+/** Numbers of JSON are of type number (CEL: double), integers in an expression of type bigint (CEL: int). */
+export type Value =
+  null | boolean | number | bigint | string | Date | Duration | readonly Value[] | Members;
+
+export interface Members {
+  readonly [key: string]: Value;
+}
+
+interface Duration {
+  valueOf(): number;
+}
+
+const LONGEST_MESSAGE = 300;
+
+export class ExpressionError extends Error {
+  constructor(
+    message: string,
+    /** Offset in UTF-16 units. The evaluation of the node adds the offset. */
+    readonly offset?: number,
+  ) {
+    super(shownStart(message, LONGEST_MESSAGE));
+    this.name = new.target.name;
+  }
+
+  inField(field: string): FieldError {
+    const message = `${field} at character ${(this.offset ?? 0) + 1}: ${this.message}`;
+    return { field, code: 'expression', message };
+  }
+}
+
+export function fail(message: string, offset?: number): never {
+  throw new ExpressionError(message, offset);
+}
+
+export function isList(value: Value): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+export function isMembers(value: Value): value is Members {
+  return kindOf(value) === 'an object';
+}
+
+export function kindOf(value: Value): string {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return 'a text';
+  if (typeof value === 'boolean') return 'true or false';
+  if (typeof value !== 'object') return 'a number';
+  if (isList(value)) return 'a list';
+  if (value instanceof Date) return 'a time';
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null ? 'an object' : 'a duration';
+}
+
+/** Reads own members only, never members of the prototype. An undefined member does not exist. */
+export function memberOf(members: Members, key: string): Value | undefined {
+  return Object.hasOwn(members, key) ? members[key] : undefined;
+}
+
+export function needs(wanted: string, value: Value, offset?: number): never {
+  fail(`This takes ${wanted}, and here is ${kindOf(value)}.`, offset);
+}
+
+export function asText(value: Value): string {
+  return typeof value === 'string' ? value : needs('a text', value);
+}
+
+export function asTruth(value: Value, offset?: number): boolean {
+  return typeof value === 'boolean' ? value : needs('true or false', value, offset);
+}
+
+export function textOf(value: Value): string {
+  const isPlain = value !== null && typeof value !== 'object';
+  return isPlain ? String(value) : needs('a text, a number, or true or false', value);
+}
+
+/** Function that keeps the text of a placeholder unchanged in texts for people. */
+const RAW = 'raw';
+
+/** Library with the additional functions of this language. Numbers from JSON are double, and int and double can be mixed. */
+export const LANGUAGE = new Environment({ homogeneousAggregateLiterals: false, limits: LIMITS })
+  .registerFunction(`${RAW}(dyn): string`, textOf)
+  .registerFunction('isIP(dyn): bool', (value: Value) => hasFormat('ip', asText(value)))
+  .registerFunction('oneLine(dyn): string', (value: Value) => titleLine(textOf(value)) ?? '')
+  .registerOperator('int == double: bool', (a: bigint, b: number) => Number(a) === b)
+  .registerOperator('double % double: double', (a: number, b: number) => a % b);
+const MIXED = {
+  '+': (a: number, b: number) => a + b,
+  '-': (a: number, b: number) => a - b,
+  '*': (a: number, b: number) => a * b,
+  '/': (a: number, b: number) => a / b,
+  '%': (a: number, b: number) => a % b,
+};
+for (const [sign, calculate] of Object.entries(MIXED)) {
+  const mixed = (a: number | bigint, b: number | bigint) => calculate(Number(a), Number(b));
+  LANGUAGE.registerOperator(`int ${sign} double: double`, mixed);
+  LANGUAGE.registerOperator(`double ${sign} int: double`, mixed);
+}
+
+/** Functions of one operand. The interpreter implements `has`. */
+const FUNCTIONS: ReadonlySet<string> = new Set(
+  `size dyn string int double bool timestamp duration ${RAW} isIP oneLine`.split(' '),
+);
+export const SEARCHES = ['contains', 'indexOf', 'lastIndexOf', 'split'];
+export const TIME_PARTS =
+  `getFullYear getMonth getDate getDayOfMonth getDayOfWeek getHours getMinutes
+  getSeconds getMilliseconds`.split(/\s+/);
+const METHODS: ReadonlySet<string> = new Set([
+  ...'size startsWith endsWith lowerAscii upperAscii trim substring join'.split(' '),
+  ...SEARCHES,
+  ...TIME_PARTS,
+]);
+
+export function asSentence(summary: string): string {
+  const words = summary
+    .replace(/^no such overload:/, 'there is no operation')
+    .replace(/^found no matching overload for/, 'there is no function')
+    .replaceAll(/dyn<([\w.]+)>/g, '$1');
+  return `${words.replace(/^[a-z](?=[a-z]* )/, (first) => first.toUpperCase())}.`;
+}
 
 export type Node = ASTNode;
 
@@ -21,7 +145,7 @@ export function isRoot(name: string): name is Root {
   return (ROOTS as readonly string[]).includes(name);
 }
 
-export function nodesOf(node: Node): Node[] {
+function nodesOf(node: Node): Node[] {
   return [node, ...childrenOf(node).flatMap(nodesOf)];
 }
 
@@ -206,35 +330,26 @@ function nodesOfStep({ condition, parameters }: Expressions): Node[] | undefined
 }
 
 /**
- * Returns the names of the steps that depend on the verdict. Without the second and third rule, a model could control a step
- * through another step that does nothing itself.
- * - The condition reads the verdict.
- * - An expression reads the outcome of such a step.
- * - The step follows such a step that ends the run if it fails.
- *
- * A step whose text for people contains the classification does not depend on the verdict, but its outcome may repeat the word.
+ * Returns the names of the steps that depend on the verdict: the condition reads it, an expression reads the outcome of such a
+ * step, or such a step before it can end the run. The outcome of a text with the classification may repeat the word.
  */
 export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<string> {
   const under = new Set<string>();
   const telling = new Set<string>();
   let mayHaveEnded = false;
-  const depends = (node: Node) => {
-    const read = fieldRead(node);
-    if (read?.root === 'steps') return under.has(read.name) || telling.has(read.name);
-    return node.op === 'id' && node.args === 'verdict';
-  };
   for (const step of steps) {
     const nodes = nodesOfStep(step);
-    const isUnder = mayHaveEnded || !nodes || nodes.some(depends);
-    if (nodes?.some(readsClassification)) telling.add(step.name);
-    if (!isUnder) continue;
+    const reads = (nodes ?? []).flatMap((node) => fieldRead(node) ?? []);
+    if (reads.some(({ root, name }) => root === 'incident' && name === 'classification')) {
+      telling.add(step.name);
+    }
+    const isUnder =
+      !nodes ||
+      nodes.some(({ op, args }) => op === 'id' && args === 'verdict') ||
+      reads.some(({ root, name }) => root === 'steps' && (under.has(name) || telling.has(name)));
+    if (!mayHaveEnded && !isUnder) continue;
     under.add(step.name);
     mayHaveEnded ||= step.on_error === 'stop';
   }
   return under;
-}
-
-export function readsClassification(node: Node): boolean {
-  const read = fieldRead(node);
-  return read?.root === 'incident' && read.name === 'classification';
 }

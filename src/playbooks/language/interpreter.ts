@@ -1,6 +1,5 @@
 import { EvaluationError, type ParseResult } from '@marcbachmann/cel-js';
 import { isIsoTime } from '../../platform/validation/fields.js';
-import { LARGEST_COST, LARGEST_COST_OF_ALL, LONGEST_MADE_TEXT, MOST_ITEMS } from '../limits.js';
 import {
   asSentence,
   asText,
@@ -8,21 +7,32 @@ import {
   ExpressionError,
   fail,
   isList,
+  isLoop,
   isMembers,
   kindOf,
   LANGUAGE,
+  type Loop,
   memberOf,
   type Members,
   needs,
+  type Node,
+  positionOf,
   SEARCHES,
   TIME_PARTS,
   type Value,
-} from './cel.js';
-import { isLoop, type Loop, type Node, positionOf } from './expression.js';
+} from './expression.js';
 
 const OPERATORS = ['==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%'] as const;
 
 export type Scope = ReadonlyMap<string, Value>;
+
+/** Maximum items of a list that an expression visits or builds. */
+const MOST_ITEMS = 1_000;
+/** Maximum UTF-16 units of a text that an expression builds. */
+const LONGEST_MADE_TEXT = 1_048_576;
+const LARGEST_COST = 100_000;
+/** Maximum cost of all steps. With more than 20 steps, each step has an equal share. */
+const LARGEST_COST_OF_ALL = 2_000_000;
 
 /** Costs in nodes. A loop may create an error for each item. */
 const COST = { ofError: 400, ofRound: 4, ofKey: 3, ofCalculation: 4, ofZone: 3_000 };

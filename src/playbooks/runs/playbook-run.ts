@@ -164,15 +164,13 @@ export class PlaybookRunStepEntity {
 export type PlaybookRun = PlaybookRunEntity;
 export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, []);
 
-type Nullable<T> = { readonly [K in keyof T]?: T[K] | null };
+type Nullable<T, Key extends keyof T> = { readonly [K in Key]?: T[K] | null };
 
 /** Action of a step. `borrowed`: requested by another run or person. `elsewhere`: for another incident, or without incident. */
 export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'parameters'> &
   Nullable<
-    Pick<
-      Action,
-      'approval_level' | 'result' | 'rejected_by' | 'rejection_reason' | 'rejection_code'
-    >
+    Action,
+    'approval_level' | 'result' | 'rejected_by' | 'rejection_reason' | 'rejection_code'
   > & {
     readonly borrowed: boolean;
     readonly elsewhere: boolean;
@@ -181,7 +179,7 @@ export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'paramet
   };
 
 export type ReachedStep = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> &
-  Nullable<Pick<PlaybookRunStepEntity, 'error' | 'started_at' | 'completed_at'>> & {
+  Nullable<PlaybookRunStepEntity, 'error' | 'started_at' | 'completed_at'> & {
     readonly action?: StepAction | null;
   };
 
@@ -201,19 +199,14 @@ export type RunState = Pick<PlaybookRun, 'status'> & Partial<Pick<PlaybookRun, '
 export const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'cancelled'] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
-export function outcomeOf({
-  status,
-  steps_failed,
-}: Pick<PlaybookRun, 'status' | 'steps_failed'>): RunOutcome | undefined {
+export function outcomeOf({ status, steps_failed }: PlaybookRun): RunOutcome | undefined {
   if (status === 'completed') return steps_failed > 0 ? 'partial' : 'succeeded';
   return status === 'failed' || status === 'cancelled' ? status : undefined;
 }
 
-/** True if the run began or begins later because its playbook had reached PLAYBOOK_RUNS_PER_HOUR. */
-export function waitsForTurn<R extends Pick<PlaybookRun, 'started_at' | 'starts_at'>>(
-  run: R,
-): run is R & { readonly starts_at: Date } {
-  return run.starts_at !== null && run.starts_at > run.started_at;
+/** Returns the later start of a run whose playbook had reached PLAYBOOK_RUNS_PER_HOUR. */
+export function turnOf({ started_at, starts_at }: PlaybookRun): Date | undefined {
+  return starts_at !== null && starts_at > started_at ? starts_at : undefined;
 }
 
 export function isOpen({ status }: { readonly status: StepStatus }): boolean {
@@ -225,6 +218,8 @@ export interface WantedRun {
   readonly incident?: Incident;
   readonly variables: Readonly<Record<string, unknown>>;
 }
+
+const withoutRawData = ({ raw_data: _, ...incident }: Incident): IncidentAtStart => incident;
 
 export function newRun(
   { playbook, incident, variables }: WantedRun,
@@ -253,10 +248,6 @@ export function newRun(
     started_at,
     completed_at: null,
   };
-}
-
-function withoutRawData({ raw_data: _, ...incident }: Incident): IncidentAtStart {
-  return incident;
 }
 
 type Variables = Readonly<Record<string, unknown>>;

@@ -18,7 +18,7 @@ import {
   type PlaybookRun,
   RUN_OUTCOMES,
   type StepChange,
-  waitsForTurn,
+  turnOf,
 } from './playbook-run.js';
 import { OPEN_STATUSES, RunsRepository } from './runs.repository.js';
 
@@ -58,7 +58,7 @@ export class RunRecorder implements OnModuleInit {
   async started(tx: Tx, run: PlaybookRun): Promise<void> {
     const { automatic, variables, requested_by } = run;
     const on_behalf_of = run.on_behalf_of ?? undefined;
-    const starts_at = waitsForTurn(run) ? run.starts_at.toISOString() : undefined;
+    const starts_at = turnOf(run)?.toISOString();
     const summary =
       starts_at === undefined
         ? `Started ${named(run)}.`

@@ -23,7 +23,7 @@ import {
   type PlaybookRun,
   RUN_WORK,
   type StepChange,
-  waitsForTurn,
+  turnOf,
 } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
 import { type OpenRun, type RunMove, RunsRepository } from './runs.repository.js';
@@ -175,8 +175,7 @@ export class RunWork implements OnModuleInit {
       const { id, incident_id } = plan.run;
       const incident = incidents.get(incident_id ?? '');
       if (!open.has(id) || (incident_id !== null && !incident)) return [];
-      const isLate =
-        waitsForTurn(plan.run) && !plan.run.has_steps && incident?.status === 'resolved';
+      const isLate = turnOf(plan.run) && !plan.run.has_steps && incident?.status === 'resolved';
       return [{ ...plan, ...(isLate && TOO_LATE), incident }];
     });
     const wanted = current.map(({ run, steps, incident }) => {

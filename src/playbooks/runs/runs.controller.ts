@@ -33,12 +33,12 @@ const RUN_OUTCOME = {
 };
 
 @ApiTags('Playbooks')
-@Controller('api/playbooks/:id')
+@Controller('api')
 @Requires('viewer')
 export class PlaybookRunsController {
   constructor(private readonly runs: RunsService) {}
 
-  @Post('run')
+  @Post('playbooks/:id/run')
   @HttpCode(200)
   @Requires('analyst')
   @Operation(
@@ -80,7 +80,7 @@ export class PlaybookRunsController {
     return presentStarted(run);
   }
 
-  @Get('runs')
+  @Get('playbooks/:id/runs')
   @Operation(
     'listPlaybookRuns',
     'List the runs of a playbook',
@@ -101,7 +101,7 @@ export class PlaybookRunsController {
     return ListAnswer.of(page, query, presentSummary);
   }
 
-  @Get('runs/:run_id')
+  @Get('playbooks/:id/runs/:run_id')
   @Operation(
     'getPlaybookRun',
     'Read a playbook run',
@@ -116,7 +116,7 @@ export class PlaybookRunsController {
     return presentRun(await this.runs.get(playbook, runId));
   }
 
-  @Post('runs/:run_id/cancel')
+  @Post('playbooks/:id/runs/:run_id/cancel')
   @HttpCode(200)
   @Requires('analyst')
   @Operation(
@@ -141,15 +141,8 @@ export class PlaybookRunsController {
     const remember = idempotency.remember(presentRun);
     return presentRun(await this.runs.cancel(caller, playbook, runId, remember));
   }
-}
 
-@ApiTags('Playbooks')
-@Controller('api/playbook-runs')
-@Requires('viewer')
-export class AllPlaybookRunsController {
-  constructor(private readonly runs: RunsService) {}
-
-  @Get()
+  @Get('playbook-runs')
   @Operation(
     'listAllPlaybookRuns',
     'List the runs of all playbooks',
@@ -161,14 +154,14 @@ export class AllPlaybookRunsController {
     type: PlaybookRunSummaryDto,
     list: true,
   })
-  async list(
+  async listAll(
     @Query(IncidentIdPipe) query: AllPlaybookRunsQueryDto,
   ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
     const page = await this.runs.list(query);
     return ListAnswer.of(page, query, presentSummary);
   }
 
-  @Get(':run_id')
+  @Get('playbook-runs/:run_id')
   @Operation(
     'findPlaybookRun',
     'Read a playbook run by its id alone',

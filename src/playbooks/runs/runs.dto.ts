@@ -36,7 +36,7 @@ import {
   type RunOutcome,
   STEP_STATUSES,
   type StepStatus,
-  waitsForTurn,
+  turnOf,
 } from './playbook-run.js';
 
 class SharedActionDto {
@@ -200,7 +200,7 @@ function shown<R extends PlaybookRun>(run: R) {
     run_id: run.id,
     playbook: run.playbook_name,
     outcome: outcomeOf(run),
-    starts_at: waitsForTurn(run) ? run.starts_at : null,
+    starts_at: turnOf(run),
   };
 }
 

@@ -149,23 +149,12 @@ const HELD = `
    where work.kind = '${RUN_WORK.name}' and work.died_at is null
      and (run.starts_at is null or run.starts_at <= now())`;
 
-const COUNT_HELD: Statement = {
-  name: 'playbook_runs_count_held',
-  text: `select count(*)::integer as n from (${HELD}) as held`,
-};
-
-const lock = (name: string, which: string): Statement => ({
-  name: `playbook_runs_lock_${name}`,
-  text: `
-    select id from playbook_runs where completed_at is null and ${which}
-     order by id for no key update`,
-});
-
-const LOCK = {
-  runs: lock('runs', 'id = any($1::uuid[])'),
-  incident: lock('of_incident', 'incident_id = $1'),
-  held: lock('held', `id = any(array(${HELD})) and $1::uuid is null`),
-  all: lock('all', '$1::uuid is null'),
+/** Conditions for open runs to lock, with one parameter. */
+const WHICH = {
+  runs: 'id = any($1::uuid[])',
+  incident: 'incident_id = $1',
+  held: `id = any(array(${HELD})) and $1::uuid is null`,
+  all: '$1::uuid is null',
 };
 
 /** Runs after the lock, because a statement that waited for a lock does not see steps that were added during the wait. */
@@ -319,10 +308,13 @@ export class RunsRepository {
 
   async lock(
     tx: Tx,
-    which: keyof typeof LOCK,
+    which: keyof typeof WHICH,
     value: readonly string[] | string | null,
   ): Promise<string[]> {
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, LOCK[which], [value]);
+    const name = `playbook_runs_lock_${which}`;
+    const text = `
+      select id from playbook_runs where completed_at is null and ${WHICH[which]} order by id for no key update`;
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, { name, text }, [value]);
     return rows.map(({ id }) => id);
   }
 
@@ -350,12 +342,13 @@ export class RunsRepository {
   }
 
   async countHeld(): Promise<number> {
-    return (await this.statements.rows<{ n: number }>(COUNT_HELD))[0]!.n;
+    const text = `select count(*)::integer as n from (${HELD}) as held`;
+    return (await this.statements.rows<{ n: number }>({ name: 'playbook_runs_held', text }))[0]!.n;
   }
 
   async cancel(
     tx: Tx,
-    which: keyof typeof LOCK,
+    which: keyof typeof WHICH,
     value: readonly string[] | string | null,
     why: string,
     at: Date,

@@ -11,7 +11,6 @@ interface Spotted {
 
 /** Remaining effort, shared by all texts of an incident, because strangers choose the texts. */
 export interface Effort {
-  characters: number;
   /** Number of words to read, at about 1 µs each. A host in another script counts as many words. */
   words: number;
 }
@@ -28,8 +27,7 @@ const WORDS_OF_A_PIECE = 500;
  * look-ups accept. Yields undefined where the caller may interrupt the work.
  */
 export function* addressesIn(text: string, effort: Effort): Generator<Spotted | undefined> {
-  const read = refang(withoutHidden(text.slice(0, effort.characters)));
-  effort.characters -= Math.min(text.length, effort.characters);
+  const read = refang(withoutHidden(text));
   const seen = new Set<string>();
   yield undefined;
   let pauseAt = effort.words - WORDS_OF_A_PIECE;

@@ -78,7 +78,7 @@ describe('extractIndicators', () => {
       'd41d8cd98f00b204e9800998ecf8427e;da39a3ee5e6b4b0d3255bfef95601890afd80709',
       ['hash d41d8cd98f00b204e9800998ecf8427e', 'hash da39a3ee5e6b4b0d3255bfef95601890afd80709'],
     ],
-  ])('finds in %j %j', (text, indicators) => {
+  ])('finds in the text %j the indicators %j', (text, indicators) => {
     expect(inText(text)).toEqual(indicators);
   });
 
@@ -96,7 +96,7 @@ describe('extractIndicators', () => {
     expect(inText(text)).toEqual([]);
   });
 
-  it('takes hosts, users and files by what a field is called', () => {
+  it('finds hosts, users and files by the names of their fields', () => {
     expect(
       found({
         hostname: 'PC-17.corp.example',
@@ -119,7 +119,7 @@ describe('extractIndicators', () => {
     ]);
   });
 
-  it('finds the address of a user who is called by one', () => {
+  it('finds the address in a user name that is an address', () => {
     expect(found({ user: 'Alice@Corp.Example' })).toEqual([
       'user alice@corp.example',
       'email alice@corp.example',
@@ -127,7 +127,7 @@ describe('extractIndicators', () => {
     ]);
   });
 
-  it('lets a text full of addresses hide neither the fields nor the other texts', () => {
+  it('finds the indicators of other fields beside a text full of addresses', () => {
     const flood = Array.from({ length: 5_000 }, (_, index) => `d${index}.flood.example`).join(' ');
     const values = found({
       body: flood,
@@ -139,7 +139,7 @@ describe('extractIndicators', () => {
     expect(values).toContain('domain late.example');
   });
 
-  it('gives at most 200 indicators, and ten places of each', () => {
+  it('returns at most 200 indicators, with at most 10 pointers each', () => {
     const many = Array.from({ length: 1_000 }, (_, index) => `d${index}.example`);
     expect(found({ many })).toHaveLength(200);
     const [often] = extractIndicators({ often: Array.from({ length: 50 }, () => 'evil.example') });
@@ -155,11 +155,11 @@ describe('extractIndicators', () => {
       a: ['http://%zz', 'http://a\0b', 'xn--\uffff.example', `${'a.'.repeat(9_999)}com`],
     },
     JSON.parse('{"__proto__":{"__proto__":"evil.example"}}'),
-  ])('survives %j', (rawData) => {
+  ])('does not throw for the raw data %j', (rawData) => {
     expect(() => extractIndicators(rawData)).not.toThrow();
   });
 
-  it('takes no host for one that is longer than a domain can be, wherever it stands in an address', () => {
+  it('ignores a host that is longer than a domain can be, at any place of an address', () => {
     const host = `${'语'.repeat(300)}.cc`;
     for (const url of [
       `http://${host}/`,
@@ -206,7 +206,7 @@ describe('extractIndicators', () => {
     const parts = Array.from({ length: 300 }, (_, at) => `a${at}.example`).join(':');
     const nested = Array.from({ length: 8 }, (_, at) => `u=https%3A%2F%2Fb${at}.example`);
     for (const word of [parts, `https://a.example/?${nested.join('&')}`]) {
-      const effort = { characters: 10_000, words: 20 };
+      const effort = { words: 20 };
       expect([...addressesIn(word, effort)].length).toBeLessThanOrEqual(20);
       expect(effort.words).toBeLessThanOrEqual(0);
     }

@@ -30,7 +30,6 @@ const MOST_INDICATORS = 200;
 /** Limit per text, so that a mail full of addresses does not hide the other fields. */
 const MOST_OF_ONE_TEXT = 60;
 const MOST_POINTERS = 10;
-const MOST_CHARACTERS = 2 * 1024 * 1024;
 const MOST_WORDS = 20_000;
 const TEXTS_OF_A_PIECE = 100;
 /** Length up to which a text is a field. Fields are read before longer texts, which an attacker may have filled. */
@@ -65,7 +64,7 @@ export function* indicatorsInPieces(
   fields: IncidentFields,
 ): Generator<void, readonly ExtractedIndicator[]> {
   const found = new Map<string, Spotted & { readonly pointers: string[] }>();
-  const effort: Effort = { characters: MOST_CHARACTERS, words: MOST_WORDS };
+  const effort: Effort = { words: MOST_WORDS };
   const types = new Map(
     Object.entries(FIELD_TYPES).map(([name, type]) => [fields[name]?.trim(), type]),
   );
@@ -151,7 +150,7 @@ function namedValue(type: IndicatorType, text: string): Spotted | undefined {
   if (!ONE_LINE.test(value)) return undefined;
   // Accounts and tenants have numbers and links. People have names.
   if (type === 'user' && (value.includes('://') || NUMBERED.test(value))) return undefined;
-  if (type === 'file' && (isBodyPart(value) || isSystemProgram(value))) return undefined;
+  if (type === 'file' && (isBodyPart(value) || SYSTEM_PROGRAM.test(value))) return undefined;
   return { type, value: type === 'user' ? value.toLowerCase() : value };
 }
 
@@ -193,22 +192,17 @@ const isDocumentation = ({ name, owner }: RawText): boolean =>
   /^(?:url|uri|link|href)$/.test(name);
 
 const KIND =
-  /(?:type|kind|action|operation|activity|category|schema|api|rule|rulename|module|policy|servicename|threatnames?|malwarefamily|virusname|^event|^eventname)$/;
+  /(?:types?|kind|action|operation|activity|category|schema|api|rule|rulename|module|policy|servicename|threatnames?|malwarefamily|virusname|provider|providername|namespace|resource|resourceid|product|productname|^event|^eventname)$/;
 const ONE_NAME = /^#?[\w-]+(?:\.[\w-]+)+$/;
 /** `aws.guardduty` and `com.example.hook`: senders of events in clouds and buses. */
 const SENDER = /^(?:aws|azure|gcp|com|org)\./;
-/** `Microsoft.SecurityInsights/incidents`, and resource paths with such names. */
-const RESOURCE =
-  /^(?:\/subscriptions\/\S+|Microsoft\.[A-Z]\w+(?:\/[\w.-]+)*|microsoft\.[a-z]{6,40}(?:\/[\w.-]+)*)$/;
-const RESOURCE_KEY =
-  /(?:types?|provider|providername|namespace|resource|resourceid|product|productname|^id)$/;
-/** `Microsoft.KeyVault/vaults/accessPolicies/write`, under any key. */
-const OPERATION = /^Microsoft\.[A-Z]\w+(?:\/[\w.-]+)+$/;
+/** `Microsoft.KeyVault/vaults/accessPolicies/write`, and resource paths with such names. */
+const RESOURCE = /^(?:\/subscriptions\/|Microsoft\.[A-Z])[^\s:]*$/;
 
 /** True if a text names a kind of event, object or malware, such as `user.session.start`, and not a domain. */
 function isKind({ name, owner, value }: RawText): boolean {
   const text = value.trim();
-  if (OPERATION.test(text) || (RESOURCE_KEY.test(name) && RESOURCE.test(text))) return true;
+  if (RESOURCE.test(text)) return true;
   if (!ONE_NAME.test(text)) return false;
   return KIND.test(name === 'name' ? owner : name) || (name === 'source' && SENDER.test(text));
 }
@@ -231,23 +225,15 @@ const NUMBERED = /^(?:[0-9a-f]{16,}|\d{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-
 export const isHostName = (value: string): boolean =>
   !NO_HOST.has(value.toLowerCase()) && !NUMBERED.test(value);
 
-const SYSTEM_PROGRAMS = new Set(
-  (
-    'system idle explorer svchost services lsass csrss smss wininit winlogon taskhostw dllhost conhost rundll32 regsvr32 ' +
-    'cmd powershell pwsh wscript cscript mshta msiexec wmiprvse spoolsv werfault userinit runtimebroker sihost ctfmon ' +
-    'winword excel powerpnt outlook onenote chrome msedge firefox ' +
-    'bash sh dash zsh ash busybox sudo su systemd init sshd cron runc containerd containerd-shim kubelet java python python3 perl node'
-  ).split(' '),
-);
-const SYSTEM_FOLDER =
-  /^(?:(?:[a-z]:|\\device\\harddiskvolume\d+)\\windows\\(?:(?:system32|syswow64)\\(?:[\w.]+\\){0,3})?|\/(?:usr\/)?s?bin\/)?$/i;
+const SYSTEM_FOLDER = String.raw`(?:[a-z]:|\\device\\harddiskvolume\d+)\\windows\\(?:(?:system32|syswow64)\\(?:[\w.]+\\){0,3})?|/(?:usr/)?s?bin/`;
+const SYSTEM_PROGRAMS =
+  'system idle explorer svchost services lsass csrss smss wininit winlogon taskhostw dllhost conhost rundll32 regsvr32 ' +
+  'cmd powershell pwsh wscript cscript mshta msiexec wmiprvse spoolsv werfault userinit runtimebroker sihost ctfmon ' +
+  'winword excel powerpnt outlook onenote chrome msedge firefox ' +
+  'bash sh dash zsh ash busybox sudo su systemd init sshd cron runc containerd containerd-shim kubelet java python python3 perl node';
 
-/** True if a file is a system program in its usual folder or without a folder. Every machine has such programs. */
-function isSystemProgram(path: string): boolean {
-  const from = Math.max(path.lastIndexOf('\\'), path.lastIndexOf('/')) + 1;
-  const name = path
-    .slice(from)
-    .toLowerCase()
-    .replace(/\.exe$/, '');
-  return SYSTEM_PROGRAMS.has(name) && SYSTEM_FOLDER.test(path.slice(0, from));
-}
+/** A system program in its usual folder or without a folder. Every machine has such programs. */
+const SYSTEM_PROGRAM = new RegExp(
+  `^(?:${SYSTEM_FOLDER})?(?:${SYSTEM_PROGRAMS.replaceAll(' ', '|')})(?:\\.exe)?$`,
+  'i',
+);

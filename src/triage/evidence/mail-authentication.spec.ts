@@ -158,7 +158,7 @@ describe('mailAuthentication', () => {
     });
   });
 
-  it('believes what the gateway says for itself before a header of the mail', () => {
+  it('prefers fields of the gateway to headers of the mail', () => {
     const { spf, dkim, dmarc } = mailAuthentication({
       headers: { 'Authentication-Results': MICROSOFT },
       spf: 'fail',
@@ -169,14 +169,14 @@ describe('mailAuthentication', () => {
     expect(dmarc).toMatchObject({ result: 'pass' });
   });
 
-  it('believes the topmost header, because the sender of the mail may have written those below', () => {
+  it('reads only the topmost header, because the sender may have written the others', () => {
     const headers = `Authentication-Results: mx.example.net; spf=fail\nAuthentication-Results: mx.example.net; spf=pass; dkim=pass`;
     const { spf, dkim } = mailAuthentication({ headers });
     expect(spf).toMatchObject({ result: 'fail' });
     expect(dkim).toBeUndefined();
   });
 
-  it('reads fields that only say yes or no', () => {
+  it('reads fields with true or false', () => {
     expect(mailAuthentication({ spf_pass: false, dkim_valid: true, dmarc: false })).toMatchObject({
       spf: { result: 'fail' },
       dkim: { result: 'pass' },
@@ -184,7 +184,7 @@ describe('mailAuthentication', () => {
     });
   });
 
-  it('takes nothing in the head of a mail for a word of the gateway, whatever its name', () => {
+  it('never attributes a value in the head of a mail to the gateway', () => {
     const forged = { dmarc: 'pass', 'X-Auth': 'x', spf: 'pass' };
     for (const headers of [forged, [{ name: 'dmarc', value: 'pass' }]]) {
       expect(mailAuthentication({ headers }).dmarc).toMatchObject({ said_by: 'header' });
@@ -201,7 +201,7 @@ describe('mailAuthentication', () => {
     expect(mailAuthentication(own).dmarc).toMatchObject({ said_by: 'gateway' });
   });
 
-  it('takes nothing that stands in quotation marks or in a comment for a result', () => {
+  it('ignores results in quotation marks and in comments', () => {
     const header =
       'x; spf=fail (of "a\\) ; dmarc=pass) smtp.mailfrom="(; dkim=pass header.d=bank.example; \\" dmarc=pass"@evil.example; dmarc=fail';
     const read = mailAuthentication({ 'Authentication-Results': header });
@@ -209,14 +209,14 @@ describe('mailAuthentication', () => {
     expect(read.dkim).toBeUndefined();
   });
 
-  it('does not take a method for passed that has failed in another place of the header', () => {
+  it('returns fail if one header has both pass and fail of a method', () => {
     const header = 'x; dmarc=pass header.from=bank.example; dmarc=fail header.from=bank.example';
     expect(mailAuthentication({ 'Authentication-Results': header }).dmarc).toMatchObject({
       result: 'fail',
     });
   });
 
-  it('reads Received-SPF where nothing newer is there', () => {
+  it('reads Received-SPF if there is no newer header', () => {
     const headers = [{ name: 'Received-SPF', value: 'SoftFail (example.net: ...)' }];
     expect(mailAuthentication({ headers }).spf).toMatchObject({ result: 'softfail' });
   });
@@ -252,7 +252,7 @@ describe('mailAuthentication', () => {
     expect(await cost(work, 1_048_576)).toBeLessThan(LINEAR);
   });
 
-  it('takes nothing for passed that a place passes where a stranger may write', () => {
+  it('ignores pass at a place where strangers may write if a reliable place has another result', () => {
     const own = { spf: 'fail', dkim: 'none', dmarc: 'fail' };
     const forged = { spf: 'pass', dkim: 'pass', dmarc: 'pass', authentication_results: MICROSOFT };
     const { spf, dkim, dmarc } = mailAuthentication({ ...own, x_headers: forged });
@@ -262,7 +262,7 @@ describe('mailAuthentication', () => {
     expect(mailAuthentication({ cookies: forged }).dmarc).toMatchObject({ said_by: 'header' });
   });
 
-  it('takes the keys of a log line in JSON for places of a stranger', () => {
+  it('treats the keys of a log line in JSON as places of strangers', () => {
     const line = { dmarc: 'pass', mail: { authentication: { spf: 'pass' } } };
     const wazuh = (decoder: string) =>
       mailAuthentication({ data: line, decoder: { name: decoder } });
@@ -273,7 +273,7 @@ describe('mailAuthentication', () => {
     expect(mailAuthentication(alert).dmarc).toMatchObject({ result: 'fail' });
   });
 
-  it('takes for failed what fails at any place, and the worst of it', () => {
+  it('returns the worst result, also from places where strangers may write', () => {
     const own = { spf: 'pass', dkim: 'pass', dmarc: 'pass' };
     const told = { original: { spf: 'fail', dkim: 'none', dmarc: 'fail' } };
     const results = (data: unknown) => {
@@ -285,19 +285,7 @@ describe('mailAuthentication', () => {
     expect(results({ ...milder, ...told })).toEqual(['fail', 'none', 'fail']);
   });
 
-  it.each([
-    ['headers', { 'authentication-results': Array<string>(50_000).fill('mx; dkim=pass') }],
-    ['truth values', { dkim: Array<boolean>(50_000).fill(true) }],
-    ['summaries', { auth: Array<string>(20_000).fill('dkim=pass') }],
-    ['objects of a stranger', Array.from({ length: 9_000 }, () => ({ dkim: 'fail' }))],
-  ])('reads at most 1 000 results of one kind of place: %s', (_, flood) => {
-    const data = { flood, ...(Array.isArray(flood) ? {} : flood) };
-    const { dkim, pointers } = mailAuthentication(data);
-    expect(dkim).toBeDefined();
-    expect(pointers.length).toBeLessThanOrEqual(2_000);
-  });
-
-  it('finds what the gateway says below a flood of results in places where strangers write', () => {
+  it('finds results of the gateway below a flood of results of strangers', () => {
     const flood = Array.from({ length: 5_000 }, () => ({
       spf: 'pass',
       auth: 'spf=pass dkim=pass',

@@ -39,71 +39,74 @@ interface Said {
   readonly method: Method;
   readonly result: AuthenticationResult;
 }
-type Told = Said & MethodResult;
 
-/** Limit per kind of place, so that hostile data of one kind does not displace results of another kind. */
-const MOST_RESULTS = 1_000;
-const LONGEST_HEADER = 16_384;
+type Told = Said & MethodResult & { readonly place: ReturnType<typeof placeOf> };
 
 /** Place of a result: a field of the tool, the head of the mail, or a place where strangers may write. */
-type Place = 'gateway' | 'head' | 'elsewhere';
-
-function placeOf({ path }: RawValue): Place {
+function placeOf({ path }: RawValue): 'gateway' | 'head' | 'elsewhere' {
   if (path.split('/').some((name) => HEADS.has(name))) return 'head';
   return isOwnPlace(path) ? 'gateway' : 'elsewhere';
 }
 
-/** Reads results of SPF, DKIM and DMARC from raw data of any shape: fields of a gateway, and headers of the mail. */
+const LONGEST_HEADER = 16_384;
+
+/**
+ * Reads results of SPF, DKIM and DMARC from raw data of any shape: fields of a gateway, and headers of the mail. For each method,
+ * results at the most reliable place count, and failures at places where strangers may write.
+ */
 export function mailAuthentication(rawData: unknown): MailAuthentication {
   const { values } = rawValues(rawData);
-  const fields = values.filter(isText);
-  const texts = [...fields, ...writtenHeaders(fields)];
-  const told: Record<Place, Told[]> = { gateway: [], head: [], elsewhere: [] };
-  for (const value of values) {
-    const said = inField(value);
-    const place = said.length > 0 ? told[placeOf(value)] : [];
-    if (place.length < MOST_RESULTS) place.push(...said.map((one) => toldIn(value, one)));
-  }
-  const inHeader = (text: RawText) => resultsIn(text.value).map((one) => toldIn(text, one));
-  const headers = texts.filter(({ name }) => name === 'authenticationresults');
-  const isOfStranger = (header: RawText) => placeOf(header) === 'elsewhere';
-  // Sorted from the most reliable place to the least reliable.
+  const texts = values.filter(isText);
+  const headers = [...texts, ...texts.filter(({ name }) => HEADS.has(name)).flatMap(headersIn)];
+  const fields = values.flatMap((value) => told(value, inField(value)));
+  const results = headers.filter(({ name }) => name === 'authenticationresults');
+  const inHeader = (header: RawText) => told(header, resultsIn(header.value));
+  const isElsewhere = (header: RawText) => placeOf(header) === 'elsewhere';
+  const elsewhere = [
+    ...fields.filter(({ place }) => place === 'elsewhere'),
+    ...results.filter(isElsewhere).flatMap(inHeader),
+  ];
+  // Sorted from the most reliable place to the least reliable. Each server adds its header above the earlier headers. The sender
+  // may have written any header except the topmost.
   const sources = [
-    told.gateway,
-    // Each server adds its header above the earlier headers. The sender may have written any header except the topmost.
-    headers
-      .filter((header) => !isOfStranger(header))
+    fields.filter(({ place }) => place === 'gateway'),
+    results
+      .filter((header) => !isElsewhere(header))
       .slice(0, 1)
       .flatMap(inHeader),
-    told.head,
-    texts
-      .filter(({ name }) => name === 'receivedspf')
-      .slice(0, MOST_RESULTS)
-      .flatMap(receivedSpf),
+    fields.filter(({ place }) => place === 'head'),
+    // The predecessor of Authentication-Results: https://www.rfc-editor.org/rfc/rfc7208#section-9.1
+    headers.flatMap((header) => {
+      return header.name === 'receivedspf' ? told(header, resultOf('spf', header.value)) : [];
+    }),
+    elsewhere,
   ];
-  const ofStrangers = headers.filter(isOfStranger).slice(0, MOST_RESULTS).flatMap(inHeader);
-  const doubtful = [...told.elsewhere, ...ofStrangers];
-  const used = METHODS.map((method) => {
+  const hasPassed = ({ result }: Said) => result === 'pass';
+  const found = METHODS.flatMap((method) => {
     const of = (all: readonly Told[]) => all.filter((one) => one.method === method);
-    return believed(sources.map(of).find(({ length }) => length > 0) ?? [], of(doubtful));
-  });
-  const results = used.flatMap(([first, ...more]) => {
-    if (!first) return [];
-    const { method, ...result } = decisive([first, ...more]);
-    return [[method, result] as const];
+    const reliable = sources.map(of).find(({ length }) => length > 0) ?? [];
+    // A stranger may have written these results, so they can only lower the trust, also in a signature.
+    const against = of(elsewhere).filter((one) => !hasPassed(one));
+    const isRefuted = method === 'dkim' && reliable.some(hasPassed) && against.length > 0;
+    const [first, ...more] = isRefuted ? against : [...reliable, ...against];
+    return first ? [decisive([first, ...more])] : [];
   });
   return {
-    ...Object.fromEntries(results),
-    pointers: [...new Set(used.flat().map(({ pointer }) => pointer))],
+    ...Object.fromEntries(
+      found.map(({ method, result, said_by, pointer }) => [method, { result, said_by, pointer }]),
+    ),
+    pointers: [...new Set(found.map(({ pointer }) => pointer))],
   };
 }
 
 /** A name with hyphens was copied from the mail. Names that tools choose have no hyphens. */
-function toldIn(value: RawValue, said: Said): Told {
+function told(value: RawValue, said: readonly Said[]): Told[] {
+  if (said.length === 0) return [];
   const { pointer } = value;
-  const isCopied = /\/authentication-results(?:\/|$)/i.test(pointer);
-  const said_by = placeOf(value) === 'gateway' && !isCopied ? 'gateway' : 'header';
-  return { ...said, said_by, pointer };
+  const place = placeOf(value);
+  const isCopied = /\/(?:authentication-results|received[-_]?spf)(?:\/|$)/i.test(pointer);
+  const said_by = place === 'gateway' && !isCopied ? 'gateway' : 'header';
+  return said.map((one) => ({ ...one, place, said_by, pointer }));
 }
 
 function inField({ name, path, value }: RawValue): Said[] {
@@ -115,19 +118,6 @@ function inField({ name, path, value }: RawValue): Said[] {
   return SUMMARIES.has(last) ? inSummary(String(value).slice(0, LONGEST_HEADER)) : [];
 }
 
-const hasPassed = ({ result }: Said): boolean => result === 'pass';
-
-/**
- * A stranger may have written a doubtful result, so it can only lower the trust: beside other results, a doubtful pass is ignored, and
- * a doubtful failed signature outweighs passed signatures.
- */
-function believed(told: readonly Told[], doubtful: readonly Told[]): readonly Told[] {
-  const against = doubtful.filter((one) => !hasPassed(one));
-  if (told.length === 0) return against.length > 0 ? against : doubtful;
-  const replaces = told[0]!.method === 'dkim' && told.some(hasPassed) && against.length > 0;
-  return replaces ? against : [...told, ...against];
-}
-
 /**
  * Among several results the worst wins, because an attacker may have written the others. Among several signatures one pass is enough,
  * unless the tool saw no signature.
@@ -137,7 +127,7 @@ function decisive(results: readonly [Told, ...Told[]]): Told {
     wanted.map((one) => results.find(({ result }) => result === one)).find(Boolean);
   const [first] = results;
   if (first.method === 'dkim') return is('none', 'pass') ?? first;
-  return is('fail', 'softfail') ?? results.find((one) => !hasPassed(one)) ?? first;
+  return is('fail', 'softfail') ?? results.find(({ result }) => result !== 'pass') ?? first;
 }
 
 const FIELDS: ReadonlyMap<string, Method> = new Map([
@@ -170,11 +160,6 @@ const SPELLINGS: ReadonlyMap<string, AuthenticationResult> = new Map<string, Aut
 /** Reads the first word, such as `Pass` of `Pass (protection.example.com: ...)`. */
 function resultIn(text: string): AuthenticationResult | undefined {
   return SPELLINGS.get(/^\s*([a-z]{1,16})\b/i.exec(text.slice(0, 64))?.[1]?.toLowerCase() ?? '');
-}
-
-/** The predecessor of Authentication-Results: https://www.rfc-editor.org/rfc/rfc7208#section-9.1 */
-function receivedSpf({ value, pointer }: RawText): Told[] {
-  return resultOf('spf', value).map((one) => ({ ...one, said_by: 'header', pointer }));
 }
 
 /** Parses `AuthenticationDetails` of Microsoft, which is JSON in a text, or a text such as `SPF: fail, DKIM: none`. */
@@ -232,24 +217,18 @@ const HEADS = new Set(
     'internetmessageheaders originalheaders mimeheaders rawmessage rawmail rawemail eml mime'
   ).split(' '),
 );
-const WANTED = new Set(['authenticationresults', 'receivedspf']);
 const MOST_LINES = 1_000;
 const LONGEST_HEAD = 131_072;
 
 /**
- * Splits the heads of mails into headers. Headers in an object or in a list of `{name, value}` are already fields. A line that begins
+ * Splits the head of a mail into headers. Headers in an object or in a list of `{name, value}` are already fields. A line that begins
  * with a blank continues the previous header. The body of the mail begins after the first blank line.
  */
-function writtenHeaders(texts: readonly RawText[]): readonly RawText[] {
-  const heads = texts.filter(({ name }) => HEADS.has(name)).slice(0, MOST_RESULTS);
-  return heads.flatMap((text) => {
-    const [head = ''] = text.value.slice(0, LONGEST_HEAD).split(/\r?\n\r?\n/, 1);
-    const lines = head.replace(/\r?\n[ \t]/g, ' ').split(/\r?\n/, MOST_LINES);
-    return lines.flatMap((line) => {
-      const colon = line.indexOf(':');
-      const name = plainName(line.slice(0, Math.max(0, colon)));
-      const header = { ...text, name, owner: 'headers', value: line.slice(colon + 1).trim() };
-      return WANTED.has(name) ? [header] : [];
-    });
+function headersIn(text: RawText): RawText[] {
+  const [head = ''] = text.value.slice(0, LONGEST_HEAD).split(/\r?\n\r?\n/, 1);
+  const lines = head.replace(/\r?\n[ \t]/g, ' ').split(/\r?\n/, MOST_LINES);
+  return lines.map((line) => {
+    const colon = Math.max(0, line.indexOf(':'));
+    return { ...text, name: plainName(line.slice(0, colon)), value: line.slice(colon + 1).trim() };
   });
 }

@@ -1,7 +1,7 @@
 import { cost, LINEAR } from '../../../test/support/cost.js';
 import { isInMail, isOwnPlace } from './own-places.js';
 
-describe('the places where only tools write', () => {
+describe('isOwnPlace', () => {
   it.each([
     'managed',
     'data/managed',
@@ -13,7 +13,7 @@ describe('the places where only tools write', () => {
     'spfverdict/status',
     'cmdb/10.0.0.5/role',
     'asset/2001:db8::5',
-  ])('have %s among them', (path) => expect(isOwnPlace(path)).toBe(true));
+  ])('is true for %s', (path) => expect(isOwnPlace(path)).toBe(true));
 
   it.each([
     'headers/managed',
@@ -30,9 +30,9 @@ describe('the places where only tools write', () => {
     'data//managed',
     '_/managed',
     'dataprocess/managed',
-  ])('have not %s', (path) => expect(isOwnPlace(path)).toBe(false));
+  ])('is false for %s', (path) => expect(isOwnPlace(path)).toBe(false));
 
-  it('are looked for in time that grows with the length of the path', async () => {
+  it('takes linear time for long paths', async () => {
     const work = (length: number) => {
       for (const step of ['data/', 'process/', 'auth/', 'a.:', 'cmdb/1.']) {
         expect(isOwnPlace(`cmdb/${step.repeat(length)}/x/`)).toBe(false);
@@ -42,7 +42,7 @@ describe('the places where only tools write', () => {
     expect(await cost(work, 50_000)).toBeLessThan(LINEAR);
   });
 
-  it('tell a mail from a request that has its names', () => {
+  it('distinguishes a mail from a request with the names of a mail', () => {
     expect(isInMail('data/message/subject')).toBe(true);
     expect(isInMail('request/message/subject')).toBe(false);
     expect(isInMail('mail/headers/subject')).toBe(false);

@@ -4,7 +4,7 @@ import { plainName, rawTexts, rawValues } from './raw-values.js';
 const named = (root: unknown) => rawValues(root).values.map(({ name, owner }) => [name, owner]);
 
 describe('rawValues', () => {
-  it('finds each scalar with a pointer that leads to it, what is near the root first', () => {
+  it('returns each scalar with its pointer, and scalars near the root first', () => {
     const root = { deep: { a: [1, { 'b/c': 'x' }] }, near: 'y', yes: true, no: null };
     const { values, cut } = rawValues(root);
     expect(values.map(({ pointer }) => pointer)).toEqual([
@@ -17,7 +17,7 @@ describe('rawValues', () => {
     expect(cut).toEqual([]);
   });
 
-  it('tells what a value is called, also in lists and in listed headers', () => {
+  it('returns the names of values, also in lists and in listed headers', () => {
     expect(named({ 'File-Name': 'a' })).toEqual([['filename', '']]);
     expect(named({ urls: ['a'] })).toEqual([['urls', '']]);
     expect(named({ user: { name: 'a' } })).toEqual([['name', 'user']]);
@@ -38,12 +38,12 @@ describe('rawValues', () => {
     [{ '---': { trusted: 1 } }, '_/trusted'],
     [{ data: { trusted: 1 }, decoder: { name: 'json' } }, 'decoded/trusted'],
     [{ data: { trusted: 1 }, decoder: { name: 'sshd' } }, 'data/trusted'],
-  ])('gives the path of a value in %j: %s', (root, path) => {
+  ])('returns for the value in %j the path %s', (root, path) => {
     const { values } = rawValues(root);
     expect(values.find(({ value }) => value === 1)!.path).toBe(path);
   });
 
-  it('sees own keys only, also one that is called __proto__', () => {
+  it('reads only own keys, including a key with the name __proto__', () => {
     const root = JSON.parse('{"__proto__":{"host":"a"},"constructor":"b"}') as unknown;
     expect(rawTexts(root).map(({ pointer }) => pointer)).toEqual([
       '/constructor',
@@ -55,11 +55,11 @@ describe('rawValues', () => {
     expect(rawValues(root)).toEqual({ values: [], cut: [] });
   });
 
-  it('finds a scalar that stands alone', () => {
+  it('returns a root that is a scalar', () => {
     expect(rawTexts('x')).toEqual([{ pointer: '', name: '', owner: '', path: '', value: 'x' }]);
   });
 
-  it('stops at its limits and says where', () => {
+  it('stops at its limits and returns pointers to the cut places', () => {
     const limits = { values: 100, items: 2, levels: 2 };
     const root = { list: [1, 2, 3], a: { b: { c: 'too deep' } } };
     const { values, cut } = rawValues(root, limits);
@@ -67,7 +67,7 @@ describe('rawValues', () => {
     expect(cut).toEqual(['/list', '/a/b']);
   });
 
-  it('does not count beyond its limit of values', () => {
+  it('stops at its limit of values', () => {
     const { values, cut } = rawValues(
       { a: Array.from({ length: 90 }, String), b: Array.from({ length: 90 }, String) },
       { values: 100, items: 1_000, levels: 9 },
@@ -76,7 +76,7 @@ describe('rawValues', () => {
     expect(cut).toEqual(['/b']);
   });
 
-  it('survives raw data that is nested a hundred thousand levels deep, and keys that are endless', () => {
+  it('reads raw data of 100,000 levels and keys of 1,000,000 characters', () => {
     let deep: unknown = 'x';
     for (let level = 0; level < 100_000; level += 1) deep = { a: deep };
     expect(rawValues(deep).cut).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('plainName', () => {
     ['user_name', 'username'],
     ['Ünïcode', 'ncode'],
     ['', ''],
-  ])('of %j is %j', (key, name) => {
+  ])('makes of %j the name %j', (key, name) => {
     expect(plainName(key)).toBe(name);
   });
 });

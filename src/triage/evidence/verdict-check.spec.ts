@@ -1,6 +1,6 @@
 import { cost, LINEAR } from '../../../test/support/cost.js';
 import type { ProposedVerdict } from '../model/triage-model.port.js';
-import { checkedVerdict } from './verdict-check.js';
+import { checkedVerdict, upTo } from './verdict-check.js';
 
 const RAW_DATA = {
   sender: 'ceo@examp1e.com',
@@ -36,7 +36,7 @@ const withEvidence = (source: string, pointer: string, value: string | number | 
   checked({ evidence: [{ source, pointer, value }] }).evidence;
 
 describe('checkedVerdict', () => {
-  it('leaves a verdict that holds as it is', () => {
+  it('returns a valid verdict unchanged', () => {
     expect(check()).toEqual({ verdict: VERDICT, recommended_actions: ACTIONS, notes: [] });
   });
 
@@ -49,11 +49,11 @@ describe('checkedVerdict', () => {
     ['t1', '/related/0/host', 'pc-17.corp.example'],
     ['t2', '/data/verdict', 'bad'],
     ['t2', '/data/pointer', 'seen'],
-  ])('keeps what %s holds at %s: %j', (source, pointer, value) => {
+  ])('keeps evidence from %s at %s with the value %j', (source, pointer, value) => {
     expect(withEvidence(source, pointer, value)).toHaveLength(1);
   });
 
-  it('keeps a text whose hidden characters are quoted as the marks that the model saw, and stores the text', () => {
+  it('keeps a text that quotes the marks of hidden characters, and stores the text itself', () => {
     expect(withEvidence('raw_data', '/subject', 'Urgent⟦U+200B×2⟧ payment')).toEqual([
       { source: 'raw_data', pointer: '/subject', value: 'Urgent\u200b\u200b payment' },
     ]);
@@ -80,7 +80,7 @@ describe('checkedVerdict', () => {
     ['raw_data', '', 'x'],
     ['t2', '/related/0/host', 'pc-17.corp.example'],
     ['__proto__', '/sender', 'ceo@examp1e.com'],
-  ])('drops what %s does not hold at %j: %j', (source, pointer, value) => {
+  ])('drops evidence that %s does not have at %j: %j', (source, pointer, value) => {
     expect(withEvidence(source, pointer, value)).toEqual([]);
   });
 
@@ -93,7 +93,7 @@ describe('checkedVerdict', () => {
     },
   );
 
-  it('stores what PostgreSQL can store, and the beginning of a very long text', () => {
+  it('replaces characters that PostgreSQL cannot store, and cuts a very long text', () => {
     const sources = new Map([['raw_data', { a: 'x\0\ud800y', long: RAW_DATA.long }]]);
     const evidence = [
       { source: 'raw_data', pointer: '/a', value: 'x\0\ud800y' },
@@ -105,7 +105,7 @@ describe('checkedVerdict', () => {
     ]);
   });
 
-  it('keeps each piece of evidence once, and says how many it left out', () => {
+  it('keeps each piece of evidence once, and notes the number of dropped pieces', () => {
     const [piece] = PROPOSED.evidence;
     const { verdict, notes } = check({
       evidence: [piece!, piece!, { ...piece!, value: 'made up' }],
@@ -117,7 +117,7 @@ describe('checkedVerdict', () => {
   });
 
   it.each(['malicious', 'benign'] as const)(
-    'makes a verdict of %s inconclusive when no evidence holds',
+    'makes a %s verdict without valid evidence inconclusive',
     (classification) => {
       const evidence = [{ source: 'raw_data', pointer: '/sender', value: 'made up' }];
       expect(check({ classification, evidence })).toMatchObject({
@@ -129,7 +129,7 @@ describe('checkedVerdict', () => {
   );
 
   it.each(['suspicious', 'inconclusive'] as const)(
-    'leaves a verdict of %s without evidence as it is',
+    'returns a %s verdict without evidence unchanged',
     (classification) => {
       expect(check({ classification, evidence: [] })).toEqual({
         verdict: { ...VERDICT, classification, evidence: [] },
@@ -148,13 +148,13 @@ describe('checkedVerdict', () => {
   });
 
   it.each(['Phishing', 'a b', '', '1a', 'a'.repeat(65), 'a\n', '__proto__'])(
-    'takes the category %j for unknown',
+    'replaces the category %j by unknown',
     (category) => {
       expect(checked({ category }).category).toBe('unknown');
     },
   );
 
-  it('makes the reasoning readable: no links, no hidden characters, no end of it', () => {
+  it('removes links and hidden characters from the reasoning, and cuts it', () => {
     const reasoning = (text: string) => checked({ reasoning: text }).reasoning;
     expect(reasoning('See https://evil.example\u202e\0 now\nplease')).toBe(
       'See hxxps://evil[.]example now\nplease',
@@ -163,7 +163,7 @@ describe('checkedVerdict', () => {
     expect(reasoning(`${'x'.repeat(3_999)}😀`).isWellFormed()).toBe(true);
   });
 
-  it('keeps known actions only, each once and ten at most', () => {
+  it('keeps only known actions, each once, and at most ten', () => {
     const recommend = (recommended_actions: string[]) =>
       check({ recommended_actions }).recommended_actions;
     expect(recommend(['block_ip', 'rm -rf', 'block_ip', 'constructor', '__proto__'])).toEqual([
@@ -174,7 +174,7 @@ describe('checkedVerdict', () => {
     expect(recommend(many.split(' '))).toHaveLength(10);
   });
 
-  it('keeps ids of techniques, each once', () => {
+  it('keeps only ids of techniques, each once', () => {
     const ids = [
       'T1566',
       'T1566.001',
@@ -205,7 +205,7 @@ describe('checkedVerdict', () => {
     expect(kept.evidence).toEqual(verdict.evidence.slice(0, kept.evidence.length));
   });
 
-  it('keeps indicators that are in the data, however they are written, and says where', () => {
+  it('keeps indicators that occur in the data in any spelling, with their place', () => {
     const { indicators } = checked({
       indicators: [
         { type: 'url', value: 'hxxps://evil[.]example/login', found_in: '/made/up' },
@@ -213,7 +213,6 @@ describe('checkedVerdict', () => {
         { type: 'domain', value: 'EVIL.EXAMPLE' },
         { type: 'host', value: 'pc-17.corp.example' },
         { type: 'domain', value: 'innocent.example' },
-        { type: 'planet', value: 'evil.example' },
         { type: 'user', value: 'c' },
         { type: 'user', value: '\0\ud800xx' },
       ],
@@ -225,7 +224,7 @@ describe('checkedVerdict', () => {
     ]);
   });
 
-  it('keeps fifty indicators at most', () => {
+  it('keeps at most 50 indicators', () => {
     const hosts = Array.from({ length: 300 }, (_, index) => `host-${index}.example`);
     const indicators = hosts.map((value) => ({ type: 'host', value }));
     const sources = new Map([['raw_data', { ...RAW_DATA, hosts }]]);
@@ -259,7 +258,7 @@ describe('checkedVerdict', () => {
     },
   );
 
-  it('looks in linear time for values that repeat themselves in a text that does', async () => {
+  it('searches repetitive values in a repetitive text in linear time', async () => {
     const half = 'a'.repeat(1_000);
     const indicators = Array.from({ length: 50 }, (_, index) => ({
       type: 'host',
@@ -273,7 +272,7 @@ describe('checkedVerdict', () => {
     expect(await cost(work, 1_000_000)).toBeLessThan(LINEAR);
   });
 
-  it('finds a long value that is a word of its text', () => {
+  it('finds a long value that is a whole word of its text', () => {
     const value = `https://login.example/${'x'.repeat(400)}`;
     const sources = new Map([['raw_data', { body: `Go to <${value}> now.` }]]);
     const verdict = { ...PROPOSED, indicators: [{ type: 'url', value }] };
@@ -282,10 +281,19 @@ describe('checkedVerdict', () => {
     ]);
   });
 
-  it('survives sources of any kind', () => {
+  it('does not throw for sources of any type', () => {
     for (const source of [undefined, null, 1, 'x', [], [[[]]]]) {
       const sources = new Map([['raw_data', source]]);
       expect(checkedVerdict(PROPOSED, sources).verdict.classification).toBe('inconclusive');
     }
+  });
+});
+
+describe('upTo', () => {
+  it('keeps the first items that fit', () => {
+    const items = [{ a: 'x' }, { a: 'y' }, { a: 'z'.repeat(99) }, { a: 'w' }];
+    expect(upTo(1_000, items)).toEqual(items);
+    expect(upTo(50, items)).toEqual(items.slice(0, 2));
+    expect(upTo(0, items)).toEqual([]);
   });
 });

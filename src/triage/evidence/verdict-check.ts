@@ -4,8 +4,6 @@ import type { Evidence, Indicator } from '../../incidents/incident.js';
 import { resolvePointer } from '../../platform/json-pointer.js';
 import { shownStart, storable } from '../../platform/text.js';
 import type { ProposedVerdict, RunVerdict } from '../model/triage-model.port.js';
-import { upTo } from '../records/stored-json.js';
-import { INDICATOR_TYPES } from './indicators.js';
 import { isScalar, LONGEST_POINTER, rawTexts } from './raw-values.js';
 import { LONGEST_SHOWN, visibleText, withoutHidden } from './visible-text.js';
 
@@ -97,57 +95,49 @@ function readable(reasoning: string): string {
 
 const distinct = <T>(items: readonly T[]): T[] => [...new Set(items)].slice(0, MOST_ITEMS);
 
-/** If text and value are repetitive, the search time grows with text length × value length. */
 const SHORTEST_VALUE = 3;
 const LONGEST_VALUE = 2_048;
+/** If text and value are repetitive, the search time grows with text length × value length. */
 const LONGEST_SEARCHED = 200;
 const MOST_CHARACTERS = 128 * 1024;
-
-interface Haystack {
-  readonly source: string;
-  readonly pointer: string;
-  readonly text: string;
-}
 
 /** Keeps indicators that occur in a text that the model saw. Ignores case and defanging. `found_in` leads into raw data. */
 function foundIndicators(indicators: readonly Indicator[], sources: Sources): Indicator[] {
   if (indicators.length === 0) return [];
   const texts = searchedTexts(sources);
   const kept = new Map<string, Indicator>();
-  for (const { type, value } of indicators.slice(0, MOST_ITEMS)) {
-    const plain = refang(value).trim();
-    const key = `${type} ${plain.toLowerCase()}`;
-    if (kept.has(key) || !isIndicator(type, plain)) continue;
-    const place = placeOf(texts, plain.toLowerCase());
-    if (!place) continue;
-    const { source, pointer } = place;
-    const isRaw = source === 'raw_data' && pointer !== '';
-    kept.set(key, { type, value: plain, ...(isRaw && { found_in: storable(pointer) }) });
+  for (const { type, value: given } of indicators.slice(0, MOST_ITEMS)) {
+    const value = refang(given).trim();
+    const searched = value.toLowerCase();
+    const key = `${type} ${searched}`;
+    const { length } = value;
+    if (kept.has(key) || length < SHORTEST_VALUE || length > LONGEST_VALUE) continue;
+    // A long value, such as the URL of a page, must be a whole word of the text.
+    const place = texts.find(({ text }) =>
+      (length > LONGEST_SEARCHED ? text.split(/[\s"'<>()]+/) : text).includes(searched),
+    );
+    if (!place || value !== storable(value)) continue;
+    kept.set(key, { type, value, ...(place.found_in && { found_in: place.found_in }) });
   }
   return [...kept.values()];
 }
 
-function isIndicator(type: string, value: string): boolean {
-  if (value.length < SHORTEST_VALUE || value.length > LONGEST_VALUE) return false;
-  return INDICATOR_TYPES.some((known) => known === type) && value === storable(value);
-}
-
-/** A long value, such as the URL of a page, must be a whole word of the text. */
-function placeOf(texts: readonly Haystack[], value: string): Haystack | undefined {
-  return value.length <= LONGEST_SEARCHED
-    ? texts.find(({ text }) => text.includes(value))
-    : texts.find(({ text }) => text.split(/[\s"'<>()]+/).includes(value));
-}
-
-function searchedTexts(sources: Sources): Haystack[] {
+function searchedTexts(sources: Sources) {
   let left = MOST_CHARACTERS;
-  return [...sources].flatMap(([source, value]) =>
-    rawTexts(value).flatMap((found) => {
+  return [...sources].flatMap(([source, root]) =>
+    rawTexts(root).flatMap(({ pointer, value }) => {
       if (left <= 0) return [];
-      const shown = found.value.slice(0, LONGEST_SHOWN);
+      const shown = value.slice(0, LONGEST_SHOWN);
       left -= shown.length;
-      const text = refang(shown).toLowerCase();
-      return text.length < SHORTEST_VALUE ? [] : [{ source, pointer: found.pointer, text }];
+      const found_in = source === 'raw_data' && pointer !== '' && storable(pointer);
+      return [{ text: refang(shown).toLowerCase(), found_in }];
     }),
   );
+}
+
+/** Returns the first items whose JSON together has at most this number of bytes. */
+export function upTo<T>(bytes: number, items: readonly T[]): T[] {
+  let left = bytes;
+  const end = items.findIndex((one) => (left -= Buffer.byteLength(JSON.stringify(one))) < 0);
+  return items.slice(0, end < 0 ? undefined : end);
 }

@@ -5,6 +5,7 @@ import { CLASSIFICATIONS } from '../../incidents/incident.js';
 import { shownStart } from '../../platform/text.js';
 import { INDICATOR_TYPES } from '../evidence/indicators.js';
 import { type RawValue, rawValues } from '../evidence/raw-values.js';
+import { upTo } from '../evidence/verdict-check.js';
 import { LONGEST_SHOWN, plainJson, visibleText } from '../evidence/visible-text.js';
 import {
   type ProposedVerdict,
@@ -12,7 +13,6 @@ import {
   type TriageCase,
   type TriageTool,
 } from '../model/triage-model.port.js';
-import { upTo } from '../records/stored-json.js';
 import { GUIDANCE_BY_TYPE, guidanceFor, SYSTEM_PROMPT, WORDS } from './prompt-texts.js';
 
 export interface Prompt {

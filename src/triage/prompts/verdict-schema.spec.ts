@@ -30,7 +30,7 @@ const UNKNOWN_THERE = [
 ];
 
 describe('VERDICT_SCHEMA', () => {
-  it('has no keyword that structured output does not know, and closes and requires every field', () => {
+  it('has only keywords of structured output, and requires and closes every object', () => {
     const visit = (schema: unknown): void => {
       if (typeof schema !== 'object' || schema === null) return;
       for (const keyword of UNKNOWN_THERE) expect(schema).not.toHaveProperty(keyword);
@@ -47,23 +47,23 @@ describe('VERDICT_SCHEMA', () => {
     visit(VERDICT_SCHEMA);
   });
 
-  it('knows each action', () => {
+  it('accepts each action type', () => {
     expect(read({ ...ANSWER, recommended_actions: [...ACTION_TYPES] })).toBeDefined();
   });
 });
 
 describe('readVerdict', () => {
-  it('reads an answer that keeps to the schema', () => {
+  it('returns an answer that matches the schema', () => {
     expect(read(ANSWER)).toEqual(ANSWER);
   });
 
-  it.each(Object.keys(ANSWER))('refuses an answer without %s', (field) => {
+  it.each(Object.keys(ANSWER))('rejects an answer without %s', (field) => {
     expect(read({ ...ANSWER, [field]: undefined })).toBeUndefined();
     const others = Object.entries(ANSWER).filter(([name]) => name !== field);
     expect(read(Object.fromEntries(others))).toBeUndefined();
   });
 
-  it('reads an answer that recommends what there is not: only that is cut later', () => {
+  it('returns an answer with unknown actions, which the verdict check removes', () => {
     const recommended = ['block_sender', 'rm_rf', '__proto__', '', '\0', 'block_sender'];
     const verdict = read({ ...ANSWER, recommended_actions: recommended });
     expect(verdict).toMatchObject({
@@ -89,7 +89,7 @@ describe('readVerdict', () => {
     ['null', null],
     ['nothing', undefined],
     ['a field of the prototype', JSON.parse(`{"__proto__":${JSON.stringify(ANSWER)}}`)],
-  ])('refuses %s', (_, answer) => {
+  ])('rejects %s', (_, answer) => {
     expect(read(answer)).toBeUndefined();
   });
 });

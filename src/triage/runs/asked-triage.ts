@@ -21,7 +21,7 @@ import { NotFoundError } from '../../platform/errors/app-error.js';
 import { AgainOutcome, type Claimed, type Ended, LostClaims } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { ModelUnavailableError, TokenMeter, TriageModel } from '../model/triage-model.port.js';
-import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
+import { TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
 import { isTriedAgain, retryPauseMs, STOPPED_BY_KILL_SWITCH, TAKEN_OVER } from './run-rules.js';
@@ -89,7 +89,6 @@ export class AskedTriage
 
   /** Resumes waiting runs, because settings may have changed. */
   async onApplicationBootstrap(): Promise<void> {
-    if (this.model.unusable) return;
     const resumed = this.transactions.run(async (tx) => {
       await this.work.resumeLane(tx, TRIAGE.name, true);
       await this.work.hurryLane(tx, TRIAGE.name);

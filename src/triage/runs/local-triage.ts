@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import type { Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { TokenMeter, TriageModel } from '../model/triage-model.port.js';
-import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
+import { TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
 import { TAKEN_OVER } from './run-rules.js';
@@ -22,7 +22,7 @@ const ASKING = {
 
 export interface LockedJudgements {
   readonly incidents: ReadonlyMap<string, Incident>;
-  outcomeOf(run: TriageRun): Outcome;
+  readonly outcomeOf: (run: TriageRun) => Outcome;
 }
 
 /** Executes runs without an external model, such as by rules. Ends a set of runs in one transaction. */
@@ -38,16 +38,11 @@ export class LocalTriage implements OnModuleInit {
     private readonly clock: Clock,
   ) {}
 
-  get isUsed(): boolean {
-    return !this.model.asksOutside && !this.model.unusable;
-  }
-
   onModuleInit(): void {
     if (this.model.asksOutside) return;
     this.work.define({
       ...TRIAGE,
-      // If there is no provider, runs wait for a replica with a provider.
-      places: this.isUsed ? MOST_IN_SET : 0,
+      places: MOST_IN_SET,
       inSet: (tx, rows) => this.end(tx, rows),
       gaveUp: (tx, row) => this.endings.gaveUp(tx, row),
     });

@@ -7,7 +7,7 @@ import { type ComponentHealth, HealthComponents } from '../../platform/health-co
 import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { ModelUnavailableError, type TokenUse, TriageModel } from '../model/triage-model.port.js';
-import { TriageRunsRepository } from '../records/triage-runs.repository.js';
+import { TriageRunsRepository } from '../triage-runs.repository.js';
 import type { RunError, TriageRun } from '../triage-run.js';
 
 const NO_VERDICTS = 'The provider gives no verdicts';

@@ -8,19 +8,13 @@ import { Incidents } from '../../incidents/incidents.js';
 import { shortened } from '../../incidents/raw-data-text.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
-import { Clock } from '../../platform/clock.js';
-import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
+import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { shownName } from '../../platform/text.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import type { Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { ModelUnavailableError, type TokenUse, TriageModel } from '../model/triage-model.port.js';
-import {
-  type RunChange,
-  TRIAGE,
-  TriageRunsRepository,
-  type WhichRuns,
-} from '../records/triage-runs.repository.js';
+import { type RunChange, TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
 import {
   noPersonAsked,
   type NotApplied,
@@ -36,7 +30,6 @@ import {
   INCIDENT_DELETED,
   isVerdictOutdated,
   KILLED,
-  LONGEST_WAIT_MS,
   RunOver,
   whyNotApplied,
 } from './run-rules.js';
@@ -55,15 +48,12 @@ export interface Outcome {
   readonly tokens?: TokenUse;
 }
 
-const OVERDUE_SECONDS = 60;
-
 /** Ends runs in sets, in the transaction of the caller, with audit records, timeline entries and events. Locks incidents first. */
 @Injectable()
 export class RunEndings implements OnModuleInit {
   private readonly log = new Logger('Triage');
 
   constructor(
-    private readonly transactions: Transactions,
     private readonly incidents: Incidents,
     private readonly changes: IncidentsService,
     private readonly runs: TriageRunsRepository,
@@ -74,14 +64,12 @@ export class RunEndings implements OnModuleInit {
     private readonly killSwitch: KillSwitch,
     private readonly model: TriageModel,
     private readonly work: Work,
-    private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
     this.changes.registerEnding({
-      end: (tx, incidentId) => this.failWaiting(tx, INCIDENT_DELETED, { incidentId }),
+      end: (tx, incidentId) => this.failWaiting(tx, INCIDENT_DELETED, incidentId),
     });
-    this.work.every('triage-overdue', OVERDUE_SECONDS, () => this.failOverdue());
     if (!this.model.asksOutside) return;
     this.killSwitch.register('triage_runs', {
       inFlight: async () => (await this.runs.countOpen()).running,
@@ -135,29 +123,21 @@ export class RunEndings implements OnModuleInit {
 
   /** Returns why a run ended. An unexpected error appears only in the log. */
   errorOf(error: unknown, { id }: Pick<TriageRun, 'id'>): RunError {
-    if (error instanceof RunOver) return error.why;
+    if (error instanceof RunOver || error instanceof ModelUnavailableError) return error.why;
     this.log.error({ err: error, triage: id }, 'A triage run ended in an error.');
     return BROKEN;
   }
 
-  private async failWaiting(tx: Tx, error: RunError, which?: WhichRuns): Promise<number> {
-    const open = await this.runs.open(tx, which);
+  private async failWaiting(tx: Tx, error: RunError, incidentId?: string): Promise<number> {
+    const open = await this.runs.open(tx, incidentId);
     const waiting = await this.work.cancelWaiting(tx, TRIAGE, open);
     const columns = { status: 'failed', error } as const;
     const changes = waiting.map((id) => ({ id, columns }));
     const failed = [...(await this.runs.change(tx, changes)).values()];
-    const ids = which?.incidentId ? [] : failed.map(({ incident_id }) => incident_id);
+    const ids = incidentId ? [] : failed.map(({ incident_id }) => incident_id);
     const incidents = await this.incidents.findBySubject(ids, tx);
     for (const run of failed) await this.failed(tx, run, incidents.get(run.incident_id));
     return failed.length;
-  }
-
-  /** Fails runs that waited for a day. Without a provider, runs wait for a replica with a provider. */
-  private async failOverdue(): Promise<void> {
-    const { unusable } = this.model;
-    if (!unusable) return;
-    const before = new Date(this.clock.now().getTime() - LONGEST_WAIT_MS);
-    await this.transactions.run((tx) => this.failWaiting(tx, unusable.why, { before }));
   }
 
   /** @param isAwaited true if a request waits for the run; the timeline then shows only the end */

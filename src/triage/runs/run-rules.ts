@@ -6,7 +6,7 @@ const FIRST_PAUSE_MS = 2_000;
 /** Pause until an operator has repaired a setting or an account. */
 const OPERATORS_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
-export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
+const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
 /** Returns the reason for keeping the verdict only in the run; undefined if the incident gets the verdict. */
 export function whyNotApplied(

@@ -10,13 +10,7 @@ import type { PlaybookEntity } from '../../playbooks/playbook.js';
 import { PlaybooksService } from '../../playbooks/playbooks.service.js';
 import { indicatorsInPieces } from '../evidence/indicators.js';
 import { checkedVerdict } from '../evidence/verdict-check.js';
-import {
-  type Judging,
-  type RunVerdict,
-  type ToolCall,
-  TriageModel,
-} from '../model/triage-model.port.js';
-import { storedJson, upTo } from '../records/stored-json.js';
+import { type Judging, type RunVerdict, TriageModel } from '../model/triage-model.port.js';
 import { TriageTools } from '../tools/triage-tools.js';
 import { noPersonAsked, REPORT, type TriageRun, type TriageRunEntity } from '../triage-run.js';
 import {
@@ -43,9 +37,6 @@ export type JudgedRun = Pick<
   TriageRun,
   'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook'
 >;
-
-const MOST_BYTES = 128 * 1024;
-const MOST_CHARACTERS_OF_ONE = 16_000;
 
 @Injectable()
 export class TriageJudging {
@@ -108,18 +99,17 @@ export class TriageJudging {
       ...{ ...incident, rawData, indicators },
       guidance: playbook?.definition.instructions,
     };
-    const { verdict, points, ...answer } = await this.model.judge(given, { ...asking, tools });
-    // Checks evidence against the stored part of a response, so that readers find the evidence there.
-    const tool_calls = storedRecords(answer.tool_calls);
-    const answers = tool_calls.filter(isEvidence).map(({ id, output }) => [id, output] as const);
-    const sources = new Map([...answers, ...Object.entries({ raw_data: rawData, fields })]);
+    const { verdict, ...answer } = await this.model.judge(given, { ...asking, tools });
+    const sources = new Map<string, unknown>(Object.entries({ raw_data: rawData, fields }));
+    // The service itself writes the errors of failed questions.
+    for (const { id, output, failed } of answer.tool_calls) if (!failed) sources.set(id, output);
     const checked = checkedVerdict(verdict, sources);
+    const { recommended_actions } = checked;
     return {
       columns: {
-        ...{ model: answer.model, prompt_hash: answer.prompt_hash, tool_calls },
-        points: points && storedRecords(points),
+        ...answer,
+        recommended_actions,
         verdict: withEvidenceOf(checked.verdict, reports),
-        recommended_actions: checked.recommended_actions,
       },
       notes: [...(run.playbook && !playbook ? [missingNote(run.playbook)] : []), ...checked.notes],
       reportedAt,
@@ -129,18 +119,6 @@ export class TriageJudging {
 
 function missingNote(playbook: string): string {
   return `There is no enabled playbook ${JSON.stringify(shownName(playbook))}: nothing guided the model.`;
-}
-
-function storedRecords<T>(records: readonly T[]): T[] {
-  return upTo(
-    MOST_BYTES,
-    records.map((one) => storedJson(one, MOST_CHARACTERS_OF_ONE)),
-  );
-}
-
-/** Excludes failed questions, because the service itself writes their errors. */
-function isEvidence({ id, failed }: ToolCall): boolean {
-  return /^t\d{1,2}$/.test(id) && !failed;
 }
 
 const LATEST = 'latest_report';

@@ -6,6 +6,7 @@ import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.j
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector-type.js';
 import type { Incident } from '../../incidents/incident.js';
+import { shownStart } from '../../platform/text.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import type { ExtractedIndicator, IndicatorType } from '../evidence/indicators.js';
 import { ToolError, type TriageTool } from '../model/triage-model.port.js';
@@ -17,6 +18,7 @@ interface Question {
   readonly gate: Gate;
 }
 
+const LONGEST_DATA = 8_000;
 const LOOKED_UP: readonly IndicatorType[] = ['url', 'domain', 'ip', 'hash'];
 const lookUpOf = (type: IndicatorType) => `lookup_${type}` as ActionTypeName;
 
@@ -64,7 +66,14 @@ export class TriageTools {
       connector: connector.identity.name,
       answered: outcome.kind === 'done',
       message: shownMessage(outcome.message),
-      ...(outcome.kind === 'done' && outcome.data && { data: shownData(outcome.data) }),
+      ...(outcome.kind === 'done' && outcome.data && { data: startOf(outcome.data) }),
     };
   }
+}
+
+/** Returns longer data as the beginning of its JSON. */
+function startOf(data: Readonly<Record<string, unknown>>): unknown {
+  const shown = shownData(data);
+  const json = JSON.stringify(shown);
+  return json.length > LONGEST_DATA ? shownStart(json, LONGEST_DATA) : shown;
 }

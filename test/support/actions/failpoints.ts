@@ -4,6 +4,7 @@ import { ActionWork } from '../../../src/actions/execution/action-work.js';
 import { ConnectorCalls } from '../../../src/actions/execution/connector-calls.js';
 import { Work } from '../../../src/platform/work/work.js';
 import { WorkRepository } from '../../../src/platform/work/work.repository.js';
+import { eventually } from '../jobs/eventually.js';
 import type { TestApp } from '../test-app.js';
 
 type Name =
@@ -70,9 +71,11 @@ export function crashAt(app: TestApp, point: number): { readonly crashed: Promis
   return { crashed: reached.promise };
 }
 
-/** Starts the replica again. What the dead replica did fails. */
-export function revive(app: TestApp): void {
+/** Starts the replica again. Its unfinished executions fail and must end, or the next crash would meet one of them. */
+export async function revive(app: TestApp): Promise<void> {
   const state = watch(app);
   state.revive();
   Object.assign(state, alive());
+  const { claims } = app.nest.get(Work)['worker'] as unknown as { claims: ReadonlySet<unknown> };
+  await eventually(() => claims.size === 0);
 }

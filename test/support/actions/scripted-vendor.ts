@@ -32,6 +32,10 @@ export abstract class TestConnector implements Connector {
     return undefined;
   }
 
+  async poll(_handle: Record<string, unknown>): Promise<Outcome> {
+    throw new Error('This vendor accepts no actions.');
+  }
+
   async test() {
     return { success: true, message: 'Fine.', latency_ms: 0 };
   }
@@ -81,7 +85,7 @@ export class ScriptedVendor extends TestConnector {
     });
   }
 
-  poll(): Promise<Outcome> {
+  override poll(): Promise<Outcome> {
     return this.look();
   }
 }

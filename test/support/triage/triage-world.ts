@@ -64,8 +64,10 @@ export function unavailable(
 export function script(app: TestApp, judge: Judge) {
   const asked = jest.fn<ReturnType<Judge>, Parameters<Judge>>(async (given, judging) => {
     const answer: CostlyJudgement = await judge(given, judging);
-    if (answer?.tokens) judging.meter.add(answer.tokens);
-    return answer;
+    if (!answer?.tokens) return answer;
+    const { tokens, ...judged } = answer;
+    judging.meter.add(tokens);
+    return judged;
   });
   Object.assign(app.nest.get(TriageModel), { judge: asked });
   return asked;

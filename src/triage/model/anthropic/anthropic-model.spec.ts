@@ -25,7 +25,7 @@ describe('AnthropicModel', () => {
 
   afterAll(() => api.stop());
 
-  it('gives the verdict of the model, with its name, the prompt and the tokens', async () => {
+  it('returns the verdict with the model, the hash of the prompt and the tokens', async () => {
     api.script(verdict());
     const model = modelAt(api);
     expect(await judge(model)).toEqual({
@@ -47,14 +47,14 @@ describe('AnthropicModel', () => {
     expect(model).toMatchObject({ provider: 'anthropic', configuredModel: 'claude-sonnet-5-5' });
   });
 
-  it('takes a verdict that recommends what there is not, without asking again', async () => {
+  it('accepts a verdict with an unknown action without another request', async () => {
     api.script(verdict({ recommended_actions: ['quarantine_email', 'rm_rf'] }));
     const { verdict: proposed } = await judge(modelAt(api));
     expect(proposed.classification).toBe('malicious');
     expect(api.requests).toHaveLength(1);
   });
 
-  it('asks for the configured model below the path of a proxy, and sends no more than it has to', async () => {
+  it('requests the configured model below the path of a proxy, with only the needed headers', async () => {
     api.script(verdict());
     await judge(
       modelAt(api, {
@@ -78,7 +78,7 @@ describe('AnthropicModel', () => {
     ]);
   });
 
-  it('sends no header of the environment, and logs nothing of the library', async () => {
+  it('ignores headers and log settings of the environment', async () => {
     const log = jest.spyOn(console, 'debug').mockImplementation();
     const environment = { ANTHROPIC_CUSTOM_HEADERS: 'x-more: 1', ANTHROPIC_LOG: 'debug' };
     const replaced = jest.replaceProperty(process, 'env', environment);
@@ -95,12 +95,12 @@ describe('AnthropicModel', () => {
     ['fractions', { input_tokens: 1.5 }],
     ['negative counts', { output_tokens: -1 }],
     ['counts that are too high', { input_tokens: 1e300, output_tokens: 10_000_001 }],
-  ])('counts no tokens of %s', async (_, usage) => {
+  ])('counts no tokens if the usage has %s', async (_, usage) => {
     api.script(message({ content: [{ type: 'text', text: JSON.stringify(VERDICT) }], usage }));
     expect((await judge(modelAt(api))).tokens).toEqual({ input: 0, output: 0, cached_input: 0 });
   });
 
-  it('fences each incident with another nonce, and keeps what it says out of the system prompt', async () => {
+  it('uses a new nonce for each incident, and keeps the incident out of the system prompt', async () => {
     api.script(verdict());
     await judge(modelAt(api));
     await judge(modelAt(api));
@@ -124,7 +124,7 @@ describe('AnthropicModel', () => {
     },
   );
 
-  it('goes on where the provider paused, and adds the tokens up', async () => {
+  it('continues after a pause of the provider, and adds the tokens', async () => {
     const content = [
       { type: 'thinking', thinking: '…', signature: 's' },
       { type: 'text', text: 'One moment.' },
@@ -160,7 +160,7 @@ describe('AnthropicModel', () => {
     ],
     ['questions that are none', text('?', 'tool_use'), 'invalid_answer', /called a tool/],
     ['an answer of nothing', message({}), 'invalid_answer', /nothing/],
-  ])('gives no verdict after %s, and asks no second time', async (_, answer, reason, words) => {
+  ])('fails after %s without another request', async (_, answer, reason, words) => {
     api.script(answer, verdict());
     const meter = new TokenMeter();
     const failure = await failureOf(judge(modelAt(api), { meter }));
@@ -176,7 +176,7 @@ describe('AnthropicModel', () => {
     ['another classification', JSON.stringify({ ...VERDICT, classification: 'approved' })],
     ['deep JSON', '['.repeat(100_000)],
     ['no object', 'null'],
-  ])('asks once more when the answer is %s', async (_, words) => {
+  ])('requests a repair if the answer is %s', async (_, words) => {
     api.script(text(words), verdict());
     const { verdict: given, tokens } = await judge(modelAt(api));
     expect(given.classification).toBe('malicious');
@@ -184,7 +184,7 @@ describe('AnthropicModel', () => {
     expect(api.requests[1]!.body.messages).toHaveLength(3);
   });
 
-  it('asks once more and not a third time', async () => {
+  it('requests at most one repair', async () => {
     api.script(text('It is malicious.'));
     const meter = new TokenMeter();
     const failure = await failureOf(judge(modelAt(api), { meter }));
@@ -193,7 +193,7 @@ describe('AnthropicModel', () => {
     expect(api.requests).toHaveLength(2);
   });
 
-  it('notes the asked model and the prompt before the answer, and then the model that answered', async () => {
+  it('records the requested model before the response, and the model of the response after it', async () => {
     const meter = new TokenMeter();
     const asked: unknown[] = [];
     api.whenAsked = () => asked.push(meter.asked);
@@ -206,7 +206,7 @@ describe('AnthropicModel', () => {
     ]);
   });
 
-  it('gives up when the provider pauses for ever', async () => {
+  it('fails if the provider pauses in every response', async () => {
     api.script(text('One moment.', 'pause_turn'));
     expect(await failureOf(judge(modelAt(api)))).toMatchObject({ reason: 'invalid_answer' });
     expect(api.requests).toHaveLength(10);

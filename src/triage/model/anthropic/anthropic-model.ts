@@ -2,14 +2,13 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { valueAt } from '../../../connectors/calls/vendor-answers.js';
-import { unlessAborted, withDeadline } from '../../../platform/concurrency/within.js';
+import { unlessAborted } from '../../../platform/concurrency/within.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { type Span, traced } from '../../../platform/tracing/tracing.js';
 import type { ExtractedIndicator } from '../../evidence/indicators.js';
 import { plainJson } from '../../evidence/visible-text.js';
 import { type Prompt, promptFor, readVerdict, VERDICT_SCHEMA } from '../../prompts/prompt.js';
 import { WORDS } from '../../prompts/prompt-texts.js';
-import { storedJson } from '../../records/stored-json.js';
 import {
   type Judgement,
   type Judging,
@@ -27,7 +26,6 @@ import {
 import { type AnthropicSettings, notAMessage, ProviderRequests } from './provider-requests.js';
 
 const MOST_QUESTIONS = 6;
-const LONGEST_ANSWER = 8_000;
 const TOOL_TIME_MS = 5_000;
 /** Six rounds of questions, the verdict, one repair, and two pauses of the provider. */
 const MOST_REQUESTS = 10;
@@ -262,10 +260,8 @@ export class ToolAnswers {
     if (!tool) return failed(WORDS.noSuchTool);
     if (!indicator) return failed(WORDS.wrongInput);
     try {
-      const output = await withDeadline(this.timeMs, this.signal, (over) =>
-        unlessAborted(over, tool.ask(indicator)),
-      );
-      return { output: storedJson(output, LONGEST_ANSWER) };
+      const over = AbortSignal.any([this.signal, AbortSignal.timeout(this.timeMs)]);
+      return { output: await unlessAborted(over, tool.ask(indicator)) };
     } catch (error) {
       if (error instanceof ToolError) return failed(error.message);
       if (!this.signal.aborted) {

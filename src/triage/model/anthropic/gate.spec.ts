@@ -9,7 +9,7 @@ const TOOL: TriageTool = {
   ask: async () => ({}),
 };
 
-describe('the gate of the model', () => {
+describe('the gate of a model', () => {
   let api: FakeMessagesApi;
   let gate: CountingGate;
 
@@ -24,7 +24,7 @@ describe('the gate of the model', () => {
 
   afterAll(() => api.stop());
 
-  it('is asked before each request, with nothing sent yet', async () => {
+  it('is passed before each request is sent', async () => {
     const seen: number[] = [];
     gate.whenAsked = () => seen.push(api.requests.length);
     api.script(
@@ -37,7 +37,7 @@ describe('the gate of the model', () => {
   });
 
   it.each([1, 2])(
-    'lets nothing out when it throws at request %i, and its error comes through as it was',
+    'sends nothing if it rejects request %i, and the error stays unchanged',
     async (at) => {
       const refusals = [
         new Error('the switch is on'),
@@ -58,7 +58,7 @@ describe('the gate of the model', () => {
     },
   );
 
-  it('is not asked when nobody waits for the verdict any more', async () => {
+  it('is not passed if the signal is aborted before the first request', async () => {
     api.script(verdict());
     const given = new Error('the claim is lost');
     const judging = { gate, signal: AbortSignal.abort(given) };
@@ -66,7 +66,7 @@ describe('the gate of the model', () => {
     expect([gate.asked, api.requests.length]).toEqual([0, 0]);
   });
 
-  it('lets nothing out when the verdict is given up while it is asked', async () => {
+  it('sends nothing if the signal is aborted while the gate is passed', async () => {
     api.script(verdict());
     const run = new AbortController();
     const given = new Error('the claim is lost');
@@ -75,7 +75,7 @@ describe('the gate of the model', () => {
     expect(api.requests).toEqual([]);
   });
 
-  it('ends the request under way when the verdict is given up, and sends no other', async () => {
+  it('ends the request in progress if the signal is aborted, and sends no other request', async () => {
     const run = new AbortController();
     const given = new Error('the claim is lost');
     api.whenAsked = () => run.abort(given);

@@ -95,7 +95,7 @@ describe('ProviderRequests', () => {
       'operator',
       1,
     ],
-  ])('says what is wrong after %s', async (_, answer, reason, remedy, requests) => {
+  ])('throws the reason and the remedy after %s', async (_, answer, reason, remedy, requests) => {
     api.script(answer);
     const outcome = await failureOf(judge(modelAt(api)));
     expect(outcome).toMatchObject({ reason, remedy });
@@ -107,14 +107,14 @@ describe('ProviderRequests', () => {
     ['too much load', failure(529, 'overloaded_error')],
     ['an error of the provider', failure(503, 'api_error')],
     ['a cut connection', { kind: 'cut' } as const],
-  ])('asks again after %s, through the gate each time', async (_, answer) => {
+  ])('retries after %s, through the gate each time', async (_, answer) => {
     api.script(answer, answer, verdict());
     const gate = new CountingGate();
     expect((await judge(modelAt(api), { gate })).verdict.classification).toBe('malicious');
     expect([gate.asked, api.requests.length]).toEqual([3, 3]);
   });
 
-  it('waits as long as the provider asks', async () => {
+  it('waits as long as Retry-After asks', async () => {
     api.script(failure(429, 'rate_limit_error', { 'retry-after': '1' }), verdict());
     let waited = false;
     setTimeout(() => (waited = true), 900);
@@ -122,7 +122,7 @@ describe('ProviderRequests', () => {
     expect(waited).toBe(true);
   });
 
-  it('does not wait beyond its deadline, and says how long the provider asked for', async () => {
+  it('does not wait beyond its deadline, and throws with the wait of Retry-After', async () => {
     api.script(failure(429, 'rate_limit_error', { 'retry-after': '3600' }));
     expect(await failureOf(judge(modelAt(api)))).toMatchObject({
       reason: 'rate_limited',
@@ -131,20 +131,20 @@ describe('ProviderRequests', () => {
     expect(api.requests).toHaveLength(1);
   });
 
-  it('keeps no job waiting for longer than an hour', async () => {
+  it('limits Retry-After to an hour', async () => {
     api.script(failure(529, 'overloaded_error', { 'retry-after': '999999999' }));
     const { extras } = await failureOf(judge(modelAt(api)));
     expect(extras.retryAfterMs).toBe(3_600_000);
   });
 
-  it('gives up a provider that never answers, and does not ask again', async () => {
+  it('throws a timeout without a retry if the provider never responds', async () => {
     api.script({ kind: 'hang' });
     const outcome = await failureOf(judge(modelAt(api, { triageTimeoutMs: 500 })));
     expect(outcome).toMatchObject({ reason: 'timeout', remedy: 'time' });
     expect(api.requests.length).toBeLessThan(2);
   });
 
-  it('gives up in the middle of a wait', async () => {
+  it('stops waiting for a retry when the signal is aborted', async () => {
     api.script(failure(529, 'overloaded_error', { 'retry-after': '8' }));
     const run = new AbortController();
     const given = new Error('the claim is lost');
@@ -153,7 +153,7 @@ describe('ProviderRequests', () => {
     expect(api.requests).toHaveLength(1);
   });
 
-  it('says that nobody listens', async () => {
+  it('throws unreachable if no server listens', async () => {
     const closed = await FakeMessagesApi.start();
     const { url, key } = closed;
     await closed.stop();
@@ -167,7 +167,7 @@ describe('ProviderRequests', () => {
     expect(outcome).toMatchObject({ reason: 'unreachable', remedy: 'operator' });
   });
 
-  it('shows the key in no error, though the provider repeats it', async () => {
+  it('never shows the key in an error, even if the provider repeats the key', async () => {
     const { key } = api;
     const headers = { 'request-id': key, 'x-key': key };
     const repeated = (status: number): FakeAnswer => ({
@@ -185,7 +185,7 @@ describe('ProviderRequests', () => {
     }
   });
 
-  it('counts the tokens of an answer that is not a message', async () => {
+  it('counts the tokens of a response that is not a message', async () => {
     const meter = new TokenMeter();
     api.script(json({ usage: USAGE }));
     await failureOf(judge(modelAt(api), { meter }));
@@ -196,20 +196,20 @@ describe('ProviderRequests', () => {
     ['the configured one when none is named', undefined, 'claude-sonnet-5-5'],
     ['the configured one when the name is none', '<script>', 'claude-sonnet-5-5'],
     ['what a proxy calls it', 'vendor/claude@2:0', 'vendor/claude@2:0'],
-  ])('names as the model %s', async (_, model, expected) => {
+  ])('returns as the model %s', async (_, model, expected) => {
     const content = [{ type: 'text', text: JSON.stringify(VERDICT) }];
     api.script(message({ content, model }));
     expect((await judge(modelAt(api))).model).toBe(expected);
   });
 
-  it('gives verdicts at once to several that wait', async () => {
+  it('serves several requests at the same time', async () => {
     api.script(verdict());
     const model = modelAt(api);
     const all = await Promise.all([judge(model), judge(model), judge(model)]);
     expect(all.map(({ tokens }) => tokens)).toEqual([TOKENS, TOKENS, TOKENS]);
   });
 
-  it('reads no text of an error as a verdict', async () => {
+  it('does not read the body of an error as a verdict', async () => {
     api.script({ kind: 'answer', status: 400, body: VERDICT }, text(JSON.stringify(VERDICT)));
     expect(await failureOf(judge(modelAt(api)))).toMatchObject({ reason: 'provider_error' });
   });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Classification, Evidence, Indicator } from '../../../incidents/incident.js';
+import { storable } from '../../../platform/text.js';
 import { LoopTurns } from '../../../platform/concurrency/semaphore.js';
 import type { ExtractedIndicator } from '../../evidence/indicators.js';
 import { OWN_PLACES } from '../../evidence/own-places.js';
@@ -59,7 +60,7 @@ export class RulesModel extends TriageModel {
 const pointOf = ({ rule, facts }: Finding): ScoredPoint => ({
   rule: rule.name,
   points: rule.points,
-  pointer: facts.find(({ source }) => source === undefined)?.pointer,
+  pointer: storable(facts.find(({ source }) => source === undefined)?.pointer ?? '') || undefined,
   explanation: explained(rule, facts),
 });
 

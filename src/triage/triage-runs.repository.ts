@@ -5,13 +5,13 @@ import {
   listStatement,
   pageOf,
   type WithTotal,
-} from '../../platform/counting/counted-list.sql.js';
-import { columnsOf } from '../../platform/database/columns.js';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { NO_TOKENS, type TokenUse } from '../model/triage-model.port.js';
-import { LISTED_COLUMNS, RUN_COLUMNS, type TriageRun, TriageRunEntity } from '../triage-run.js';
+} from '../platform/counting/counted-list.sql.js';
+import { columnsOf } from '../platform/database/columns.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import type { Page, PageRequest } from '../platform/paging/page.js';
+import { NO_TOKENS, type TokenUse } from './model/triage-model.port.js';
+import { LISTED_COLUMNS, RUN_COLUMNS, type TriageRun, TriageRunEntity } from './triage-run.js';
 
 export const TRIAGE = { name: 'triage', hasOwnGauges: true, mostAttempts: 4 } as const;
 
@@ -35,12 +35,6 @@ export interface RunChange {
   readonly tokens?: TokenUse;
   /** New values; other columns keep their values. A run with another status has ended. */
   readonly columns: Partial<TriageRunEntity>;
-}
-
-/** Open runs of an incident, or runs created before a time. Default: all open runs. */
-export interface WhichRuns {
-  readonly incidentId?: string;
-  readonly before?: Date;
 }
 
 export interface KnownRuns {
@@ -128,9 +122,7 @@ const FIND: Statement = {
 const OPEN: Statement = {
   name: 'triage_runs_open',
   text: `
-    select id from triage_runs
-     where status = 'queued' and ($1::uuid is null or incident_id = $1)
-       and ($2::timestamptz is null or created_at < $2)`,
+    select id from triage_runs where status = 'queued' and ($1::uuid is null or incident_id = $1)`,
 };
 
 const COUNT_OPEN: Statement = {
@@ -199,8 +191,9 @@ export class TriageRunsRepository {
     return (await this.statements.rowsIn<TriageRun>(tx, FIND, [incidentId, id]))[0];
   }
 
-  async open(tx: Tx, { incidentId, before }: WhichRuns = {}): Promise<string[]> {
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId, before]);
+  /** Returns the open run of the incident. Default: all open runs. */
+  async open(tx: Tx, incidentId?: string): Promise<string[]> {
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId]);
     return rows.map(({ id }) => id);
   }
 

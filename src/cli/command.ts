@@ -13,10 +13,6 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-export function withLongStatements(settings: Settings): Settings {
-  return { ...settings, databaseStatementTimeoutMs: 3_600_000 };
-}
-
 /** Joins the running PostgreSQL server of the service if the database is embedded. */
 export async function withDatabase<T>(
   settings: Settings,

@@ -1,5 +1,3 @@
-import type { Settings } from '../config/settings.js';
-
 /** Tracing interface of the service. If there is no tracer, each call costs one comparison. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
@@ -99,20 +97,4 @@ export function codeOf(error: unknown): string {
 export interface TracingLog {
   info(line: string): void;
   warn(line: string): void;
-}
-
-/** Returns a function that sends the remaining spans and ends tracing. Loads OpenTelemetry only for a collector. */
-export async function startTracing(
-  settings: Settings,
-  log: TracingLog,
-): Promise<() => Promise<void>> {
-  const { otelExporterOtlpEndpoint: endpoint, otelTracesSamplerArg } = settings;
-  if (endpoint === undefined) return async () => undefined;
-  const { OpenTelemetry } = await import('./open-telemetry.js');
-  const openTelemetry = new OpenTelemetry(endpoint, otelTracesSamplerArg, log);
-  traceWith(openTelemetry);
-  return async () => {
-    traceWith(undefined);
-    await openTelemetry.stop();
-  };
 }

@@ -1,14 +1,10 @@
 import { schema } from './app.schema.js';
 import type { Settings } from './platform/config/settings.js';
-import {
-  type OpenDatabase,
-  openDatabase,
-  type OpenOptions,
-} from './platform/database/open-database.js';
-import { givenSecretKeys } from './platform/secrets/load-secret-keys.js';
+import { type OpenDatabase, openDatabase } from './platform/database/open-database.js';
+import type { Server } from './platform/database/reach-server.js';
 import { Transactions } from './platform/database/transactions.js';
 import type { SecretKeys } from './platform/secrets/secret-box.js';
-import { acceptKeys } from './platform/secrets/secret-keys.js';
+import { acceptKeys, givenSecretKeys } from './platform/secrets/secret-keys.js';
 
 export interface OpenWithKeys {
   readonly database: OpenDatabase;
@@ -17,19 +13,21 @@ export interface OpenWithKeys {
 
 /** Opens the database for the service and every command. Fails if a key is missing that the database still needs. */
 export async function openWithKeys(
+  server: Server,
   settings: Settings,
   log: (line: string) => void,
   giveUp?: AbortSignal,
-  options?: OpenOptions,
 ): Promise<OpenWithKeys> {
-  // Rejects invalid keys before the database is opened and migrated.
-  givenSecretKeys(settings);
-  const database = await openDatabase(settings, schema, log, giveUp, options);
+  let close = () => server.stop();
   try {
+    // Rejects invalid keys before the database is migrated.
+    givenSecretKeys(settings);
+    const database = await openDatabase(server, settings, schema, log, giveUp);
+    close = () => database.close();
     const transactions = new Transactions(database.dataSource);
     return { database, keys: await transactions.run((tx) => acceptKeys(tx, settings)) };
   } catch (error) {
-    await database.close();
+    await close();
     throw error;
   }
 }

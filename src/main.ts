@@ -1,8 +1,5 @@
 import { stopAsked } from './process-start.js';
 import { version } from './platform/config/process.js';
-import { openWithKeys } from './app.database.js';
-import { createApp } from './app.setup.js';
-import { Bootstrap } from './auth/bootstrap.js';
 import { createRootLogger, changeLevelOnSignal, terminalLines } from './platform/logging/logger.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
@@ -10,11 +7,12 @@ import type { Logger } from 'pino';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Server } from 'node:http';
 import { Session } from 'node:inspector/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { within } from './platform/concurrency/within.js';
 import { Draining, OpenConnections, claimPort } from './platform/http/listening.js';
 import type { Settings } from './platform/config/settings.js';
 import type { OpenDatabase } from './platform/database/open-database.js';
+import { reachServer } from './platform/database/reach-server.js';
 
 async function main(): Promise<void> {
   const settings = loadSettings();
@@ -32,7 +30,16 @@ async function main(): Promise<void> {
   const endTracing = await startTracing(settings, logger);
   await runUntilStopped(settings, logger, async (giveUp) => {
     const log = (line: string): void => logger.info(line);
-    const { database } = await openWithKeys(settings, log, giveUp);
+    const reached = reachServer(settings, log);
+    // The embedded PostgreSQL starts while the modules of the service load.
+    await Promise.race([reached, setImmediate()]);
+    const [server, { openWithKeys }, { createApp }, { Bootstrap }] = await Promise.all([
+      reached,
+      import('./app.database.js'),
+      import('./app.setup.js'),
+      import('./auth/bootstrap.js'),
+    ]);
+    const { database } = await openWithKeys(server, settings, log, giveUp);
     log(`Database: ${database.place}`);
     const app = await createApp({ settings, dataSource: database.dataSource, logger });
     const who = await app.get(Bootstrap).whoCanLogIn();

@@ -14,7 +14,7 @@ import { format } from 'prettier';
 import { DataSource } from 'typeorm';
 import { parse, stringify } from 'yaml';
 import { AppModule } from '../../src/app.module.js';
-import { writeOrCheck } from '../../src/cli/generated-file.js';
+import { writeOrCheck } from './generated-file.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { version } from '../../src/platform/config/process.js';
 import { createRootLogger } from '../../src/platform/logging/logger.js';

@@ -3,7 +3,7 @@ import { acceptHead } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { ExportCheck, type ExportFindings } from '../audit/export/export-file.js';
 import { loadSettings } from '../platform/config/load-settings.js';
-import { givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
+import { givenSecretKeys } from '../platform/secrets/secret-keys.js';
 import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run audit -- accept-head "<reason>"
@@ -47,11 +47,9 @@ async function* linesOf(file: string): AsyncGenerator<string> {
 
 /** Uses the key file even if DATABASE_URL is set, because the command reads no database. Never generates a key. */
 function loadKeys(): AuditKeys {
-  const { secretsKey, dataDir } = loadSettings();
-  const settings = { secretsKey, dataDir, databaseUrl: undefined };
-  const keys = givenSecretKeys(settings);
+  const { source, keys } = givenSecretKeys({ ...loadSettings(), databaseUrl: undefined });
   if (keys) return new AuditKeys(keys);
-  throw new Error(`SECRETS_KEY is required, because ${keyFileOf(settings)} does not exist.`);
+  throw new Error(`SECRETS_KEY is required, because ${source} does not exist.`);
 }
 
 function reportOf({ valid, sealed, unsealed, faults, header }: ExportFindings): string[] {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { writeBackup } from '../platform/database/backup/backup-file.js';
-import { reachServer } from '../platform/database/open-database.js';
+import { reachServer } from '../platform/database/reach-server.js';
 import { EXCLUDED_TABLES, keysOfBackup } from './service-backup.js';
 import { runCommand, say } from './command.js';
 
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
       `There is no database in ${dataDir}. Set DATA_DIR or DATABASE_URL as for the service.`,
     );
   }
-  const server = await reachServer(settings, () => undefined, { join: true });
+  const server = await reachServer(settings, () => undefined, true);
   try {
     const { manifest, rows } = await writeBackup({
       url: server.ownerUrl,

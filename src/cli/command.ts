@@ -1,5 +1,6 @@
 import { type OpenWithKeys, openWithKeys } from '../app.database.js';
 import type { Settings } from '../platform/config/settings.js';
+import { reachServer } from '../platform/database/reach-server.js';
 
 export function runCommand(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
@@ -12,16 +13,13 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-export function withLongStatements(settings: Settings): Settings {
-  return { ...settings, databaseStatementTimeoutMs: 3_600_000 };
-}
-
 /** Joins the running PostgreSQL server of the service if the database is embedded. */
 export async function withDatabase<T>(
   settings: Settings,
   work: (open: OpenWithKeys) => Promise<T>,
 ): Promise<T> {
-  const open = await openWithKeys(settings, () => undefined, undefined, { join: true });
+  const silent = (): void => undefined;
+  const open = await openWithKeys(await reachServer(settings, silent, true), settings, silent);
   try {
     return await work(open);
   } finally {

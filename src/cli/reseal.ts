@@ -7,7 +7,7 @@ import { Transactions } from '../platform/database/transactions.js';
 import { resealAll } from '../platform/secrets/sealed-values.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
 import { neededKeys, retireKeys } from '../platform/secrets/secret-keys.js';
-import { withLongStatements, runCommand, say, withDatabase } from './command.js';
+import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run reseal
 
@@ -17,7 +17,7 @@ repeated.`;
 
 async function main(): Promise<void> {
   if (process.argv.length > 2) throw new Error(USAGE);
-  const settings = withLongStatements(loadSettings());
+  const settings = { ...loadSettings(), databaseStatementTimeoutMs: 3_600_000 };
   await withDatabase(settings, async ({ database: { dataSource }, keys }) => {
     const first = keys.ids[0]!;
     const transactions = new Transactions(dataSource);

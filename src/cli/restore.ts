@@ -1,12 +1,10 @@
 import { parseArgs } from 'node:util';
 import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
-import type { Settings } from '../platform/config/settings.js';
 import { readBackup } from '../platform/database/backup/backup-file.js';
 import { restoreBackup } from '../platform/database/backup/restore-backup.js';
-import { reachServer } from '../platform/database/open-database.js';
-import { givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
-import { WrongKeyError } from '../platform/secrets/secrets.errors.js';
+import { reachServer } from '../platform/database/reach-server.js';
+import { givenSecretKeys, wrongKeyError } from '../platform/secrets/secret-keys.js';
 import { restoreService } from './service-backup.js';
 import { runCommand, say } from './command.js';
 
@@ -35,8 +33,11 @@ async function main(): Promise<void> {
 
   const settings = loadSettings();
   const manifest = await readBackup(file);
-  if (!withoutKey) requireKeys(settings, manifest.key_ids, file);
-  const server = await reachServer(settings, () => undefined, { join: true });
+  // Checked before any change, because without its key the backup is useless.
+  const given = withoutKey ? undefined : givenSecretKeys(settings);
+  const missing = manifest.key_ids.filter((id) => given && !given.keys?.ids.includes(id));
+  if (given && missing.length > 0) throw wrongKeyError(given, missing, file);
+  const server = await reachServer(settings, () => undefined, true);
   try {
     const report = await restoreBackup(
       { url: server.ownerUrl, file, manifest, schema, force },
@@ -47,15 +48,6 @@ async function main(): Promise<void> {
   } finally {
     await server.stop();
   }
-}
-
-/** Checked before any change, because without its key the backup is useless. */
-function requireKeys(settings: Settings, needed: readonly string[], file: string): void {
-  const inFile = settings.secretsKey.length === 0 && settings.databaseUrl === undefined;
-  const given = givenSecretKeys(settings)?.ids ?? [];
-  const missing = needed.filter((id) => !given.includes(id));
-  if (missing.length === 0 && given.length > 0) return;
-  throw new WrongKeyError(inFile ? keyFileOf(settings) : 'SECRETS_KEY', missing, given, file);
 }
 
 runCommand(main);

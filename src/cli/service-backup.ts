@@ -15,10 +15,10 @@ import type { Settings } from '../platform/config/settings.js';
 import type { Manifest } from '../platform/database/backup/backup-file.js';
 import { inUseError, type Restore } from '../platform/database/backup/restore-backup.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import {
   acceptKeys,
   addKeys,
+  givenSecretKeys,
   type KnownKey,
   neededKeys,
   requireKeysOf,
@@ -37,7 +37,7 @@ export async function keysOfBackup(
   const { rows: known } = await client.query<KnownKey>(
     'select id, verifier, retired_at from secret_keys order by known_since, id',
   );
-  if (!withoutKey) requireKeysOf(known, settings, givenSecretKeys(settings));
+  if (!withoutKey) requireKeysOf(known, givenSecretKeys(settings));
   return known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
 }
 

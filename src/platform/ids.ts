@@ -1,10 +1,5 @@
-import { randomFillSync } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { presentTime } from './clock.js';
-
-const POOL_BYTES = 4096;
-const ID_BYTES = 16;
-const pool = Buffer.allocUnsafe(POOL_BYTES);
-let used = POOL_BYTES;
 
 const MOST_COUNTED = 0xfff;
 let latest = -1;
@@ -19,22 +14,16 @@ export function newId(now = presentTime()): string {
   } else {
     count += 1;
   }
-  if (used === POOL_BYTES) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const bytes = pool.subarray(used, used + ID_BYTES);
-  used += ID_BYTES;
-  bytes.writeUIntBE(now, 0, 6);
-  bytes.writeUInt16BE(0x7000 | count, 6);
-  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return `${startOfId(now)}-7${count.toString(16).padStart(3, '0')}${randomUUID().slice(18)}`;
 }
 
 export function firstIdAt(time: number): string {
-  const hex = Math.max(0, time).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+  return `${startOfId(Math.max(0, time))}-0000-0000-000000000000`;
+}
+
+function startOfId(time: number): string {
+  const hex = time.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
 export function timeOfId(id: string): number {

@@ -19,7 +19,7 @@ import { DomainEvents } from './work/domain-events.js';
 import { Work } from './work/work.js';
 import { WorkStates } from './work/work-states.js';
 import { WorkRepository } from './work/work.repository.js';
-import { loadSecretKeys } from './secrets/load-secret-keys.js';
+import { loadSecretKeys } from './secrets/secret-keys.js';
 import { SecretBox, SecretKeys } from './secrets/secret-box.js';
 import { pruneKeys } from './idempotency/idempotency.js';
 import { ThrottlerModule } from '@nestjs/throttler';

@@ -173,16 +173,14 @@ describe('backup and restore, with an external database', () => {
     rmSync(bad);
   });
 
-  it('restores as the owner, and rejects a role that owns no tables', async () => {
+  it('restores as the owner, and changes nothing as a role that owns no tables', async () => {
     const target = await database({ empty: true });
     const alone = { DATABASE_URL: asServiceRole(target.url) };
     const both = { settings: { ...alone, MIGRATION_DATABASE_URL: target.url } };
     const refusal = {
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(
-        /^The role "\w+" does not own the tables\. [^\n]+ MIGRATION_DATABASE_URL [^\n]+\n$/,
-      ),
+      stderr: expect.stringMatching(/^(permission denied for|must be owner of) [^\n]+\n$/),
     };
     expect(await runCommand('restore', [file], { settings: alone })).toEqual(refusal);
     expect(await contentsOf(target.url)).toEqual({});

@@ -17,10 +17,10 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
   const plainUser: OsUser = isRoot ? nobody : userInfo();
   let app: string;
 
-  beforeAll(async () => {
+  beforeAll(() => {
     // A copy of the package: that of the checkout may be out of a plain user's reach.
     app = buildLauncher(join(root, 'app'), 'installed');
-    await linkLibraries(installedNative(join(root, 'app')));
+    linkLibraries(installedNative(join(root, 'app')));
   });
   afterEach(AppProcess.endAll);
   afterAll(async () => {

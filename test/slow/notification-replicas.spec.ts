@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { sealedColumns } from '../../src/app.schema.js';
 import { Work } from '../../src/platform/work/work.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { loadSecretKeys } from '../../src/platform/secrets/load-secret-keys.js';
+import { loadSecretKeys } from '../../src/platform/secrets/secret-keys.js';
 import { resealAll } from '../../src/platform/secrets/sealed-values.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import { eventually } from '../support/jobs/eventually.js';

@@ -25,7 +25,6 @@ export const BEHAVIOURS = [
   'truncated',
   'byte-by-byte',
   'compressed',
-  'never-begins',
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
@@ -192,5 +191,4 @@ const answers: Readonly<Record<Behaviour, (turn: Turn) => void>> = {
     response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' });
     response.end(gzipSync(`"${MEGABYTE.repeat(8)}"`));
   },
-  'never-begins': ({ socket }) => flood(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
 };

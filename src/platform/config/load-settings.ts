@@ -55,16 +55,3 @@ export function exposureWarning({
   if (trustProxy.length > 0 || host === 'localhost' || isLoopback(host)) return undefined;
   return `HOST is ${host} and TRUST_PROXY is not set, so X-Forwarded-* headers are ignored. Behind a proxy, all callers share one address and its limits, and session cookies are not marked Secure. Set TRUST_PROXY to the addresses of the proxy.`;
 }
-
-export function renderEnvExample(): string {
-  const lines = [
-    '# Every setting, with its default. Copy to .env, or set them in the environment.',
-    '# An invalid value stops the start with one line that names the setting.',
-  ];
-  for (const setting of declaredSettings) {
-    if (setting.heading) lines.push('', `## ${setting.heading}`);
-    const comment = setting.description.replace(/(.{1,98})(?: |$)/g, '# $1\n');
-    lines.push('', `${comment}${setting.variable}=${setting.parser.example}`);
-  }
-  return `${lines.join('\n')}\n`;
-}

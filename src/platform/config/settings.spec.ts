@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { renderEnvExample, loadSettings, SettingError } from './load-settings.js';
+import { loadSettings, SettingError } from './load-settings.js';
 import { declaredSettings } from './settings.js';
 
 describe('settings', () => {
@@ -47,9 +46,5 @@ describe('settings', () => {
       port: 3000,
       redisUrl: undefined,
     });
-  });
-
-  it('match .env.example', () => {
-    expect(readFileSync('.env.example', 'utf8')).toBe(renderEnvExample());
   });
 });

@@ -2,7 +2,6 @@ import { Client, type PoolConfig, type QueryConfig } from 'pg';
 import type { Settings } from '../config/settings.js';
 import { codeOf, type Span, beginSpan, presentSpan } from '../tracing/tracing.js';
 import { SQLSTATE, sqlStateOf } from './sqlstate.js';
-import { createHash } from 'node:crypto';
 
 /** Time after the statement timeout at which the client aborts: a hanging server does not enforce the timeout. */
 const READ_GRACE_MS = 1_000;
@@ -62,10 +61,6 @@ export class ServiceClient extends Client {
   }
 
   override query = ((...args: unknown[]): unknown => {
-    // An object that submits itself, such as a COPY stream, also reports its own end.
-    if (typeof args[0] === 'object' && args[0] !== null && 'submit' in args[0]) {
-      return this.send(args);
-    }
     const callback = typeof args.at(-1) === 'function' ? (args.pop() as Callback) : undefined;
     const span = beginStatement(args[0] as string | TracedQuery);
     const answer = this.inTurn(args);
@@ -80,20 +75,12 @@ export class ServiceClient extends Client {
 
   /** Queues a statement while another one runs: concurrent parts of a transaction share the connection. */
   private inTurn(args: readonly unknown[]): Promise<unknown> {
-    const send = () => this.send(args) as Promise<unknown>;
+    const send = () => super.query(...(args as [string])) as Promise<unknown>;
     const answer = this.underWay === 0 ? send() : this.latest.then(send, send);
     this.underWay += 1;
     const ended = (): void => void (this.underWay -= 1);
     this.latest = answer.then(ended, ended);
     return answer;
-  }
-
-  private send([text, values, ...others]: readonly unknown[]): unknown {
-    const isBare = typeof text === 'string' && Array.isArray(values) && values.length > 0;
-    const sent = isBare
-      ? [{ text, values: values as unknown[], name: nameFor(text) }]
-      : [text, values];
-    return (super.query as (...all: unknown[]) => unknown).call(this, ...sent, ...others);
   }
 
   private failed(span: Span | undefined, error: unknown): void {
@@ -106,33 +93,6 @@ export class ServiceClient extends Client {
 }
 
 type Callback = (error: unknown, result?: unknown) => void;
-
-/** Number of uses after which a text gets a prepared statement on every connection. */
-const OFTEN = 20;
-const MOST_NAMED = 200;
-const MOST_COUNTED = 2_000;
-
-/** Statements whose plans do not depend on values: writes, and reads of few rows. A new column breaks `returning *`. */
-const WORTH_A_NAME =
-  /^(?!.*(?:\border by\b|returning \*|select \*|\.\*))\s*(?:insert|update|delete|select)\b/is;
-const LONGEST_TEXT = 8_000;
-
-const names = new Map<string, string>();
-const counts = new Map<string, number>();
-
-/** Returns a name for a frequent unnamed statement, such as of TypeORM, which PostgreSQL then plans once per connection. */
-export function nameFor(text: string): string | undefined {
-  const known = names.get(text);
-  if (known || names.size >= MOST_NAMED || text.length > LONGEST_TEXT) return known;
-  const count = (counts.get(text) ?? 0) + 1;
-  if (counts.size >= MOST_COUNTED) counts.clear();
-  counts.set(text, count);
-  if (count < OFTEN || !WORTH_A_NAME.test(text)) return undefined;
-  const name = `t_${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`;
-  names.set(text, name);
-  counts.delete(text);
-  return name;
-}
 
 /** Query with the span of its caller: the caller that releases a connection sends the query that waits for it. */
 export interface TracedQuery extends QueryConfig<unknown[]> {

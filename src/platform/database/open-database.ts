@@ -1,8 +1,9 @@
-import { requireReadable, requireUsableDatabase } from './schema-checks.js';
+import { requireUsableDatabase } from './schema-checks.js';
 import type { Settings } from '../config/settings.js';
 import { AdvisoryLock } from './advisory-locks.js';
 import { connectionOptions, patientConnectionOptions } from './connection.js';
 import { createDataSource, type Schema } from './data-source.js';
+import type { Server } from './reach-server.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
@@ -19,19 +20,14 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-export interface OpenOptions {
-  /** Joins the embedded server of a running service. By default, a running service is an error. */
-  readonly join?: boolean;
-}
-
+/** Migrates and opens the database of a server. If this fails, the server is stopped. */
 export async function openDatabase(
+  server: Server,
   settings: Settings,
   schema: Schema,
   log: (line: string) => void,
   giveUp?: AbortSignal,
-  options: OpenOptions = {},
 ): Promise<OpenDatabase> {
-  const server = await reachServer(settings, log, options);
   const { url } = server;
   const dataSource = createDataSource(schema, connectionOptions(url, settings));
   const close = async (): Promise<void> => {
@@ -47,7 +43,6 @@ export async function openDatabase(
     );
     giveUp?.throwIfAborted();
     await dataSource.initialize();
-    await requireReadable(dataSource);
     await followDatabaseTime(dataSource);
     return { dataSource, url, place: server.place, close };
   } catch (error) {
@@ -56,43 +51,11 @@ export async function openDatabase(
   }
 }
 
-export interface Server {
-  readonly url: string;
-  /** URL of the role that owns the tables; equals `url` if there is only one role. */
-  readonly ownerUrl: string;
-  readonly place: string;
-  stop(): Promise<void>;
-}
-
-export async function reachServer(
-  { databaseUrl, migrationDatabaseUrl, dataDir }: Settings,
-  log: (line: string) => void,
-  { join = false }: OpenOptions = {},
-): Promise<Server> {
-  if (databaseUrl !== undefined) {
-    const ownerUrl = migrationDatabaseUrl ?? databaseUrl;
-    return { url: databaseUrl, ownerUrl, place: placeOf(databaseUrl), stop: async () => undefined };
-  }
-  // Loaded on demand, because an external database does not need the embedded binaries.
-  const { startEmbeddedPostgres, startOrJoin } = await import('./embedded/embedded-postgres.js');
-  const server = await (join ? startOrJoin : startEmbeddedPostgres)({ dataDir, log });
-  return {
-    url: server.url,
-    ownerUrl: server.url,
-    place: `embedded PostgreSQL, which keeps its data in ${server.cluster}`,
-    stop: () => server.stop(),
-  };
-}
-
-function placeOf(url: string): string {
-  const { hostname, port, pathname } = new URL(url);
-  const host = hostname === '' ? 'a local socket' : `${hostname}:${port || '5432'}`;
-  return `PostgreSQL at ${host}, database ${pathname.slice(1) || 'of the role'}`;
-}
-
 /** Migrates the schema. Replicas that start together take turns. */
 export async function migrate(url: string, schema: Schema): Promise<void> {
-  const dataSource = await createDataSource(schema, patientConnectionOptions(url)).initialize();
+  // Migrations are SQL, so the metadata of the entities is not built.
+  const options = patientConnectionOptions(url);
+  const dataSource = await createDataSource({ ...schema, entities: [] }, options).initialize();
   try {
     const lock = dataSource.createQueryRunner();
     try {

@@ -1,20 +1,18 @@
 /** Nothing was sent: no address, no connection or no permission. A retry cannot cause a second effect. */
 export class UnreachableError extends Error {
-  constructor(
-    message: string,
-    readonly extras: {
-      /** True if a retry may help soon. Never true if the target is not allowed. */
-      readonly temporary?: boolean;
-      readonly cause?: unknown;
-    } = {},
-  ) {
-    super(message, { cause: extras.cause });
-    this.name = new.target.name;
-  }
+  /** True if a retry may help soon. Never true if the target is not allowed. */
+  readonly temporary: boolean;
 
-  get temporary(): boolean {
-    return this.extras.temporary ?? true;
+  constructor(message: string, { temporary = true, cause }: Extras = {}) {
+    super(message, { cause });
+    this.name = new.target.name;
+    this.temporary = temporary;
   }
+}
+
+interface Extras {
+  readonly temporary?: boolean;
+  readonly cause?: unknown;
 }
 
 export class TargetRefusedError extends UnreachableError {

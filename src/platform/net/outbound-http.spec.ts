@@ -218,11 +218,6 @@ describe('OutboundHttp', () => {
     expect(vendor.requests).toEqual([]);
   });
 
-  it('fails if there are only interim responses', async () => {
-    vendor.behave('never-begins');
-    await expect(http.request(post(vendor.url))).rejects.toThrow('only interim responses');
-  });
-
   it('discards a compressed response', async () => {
     vendor.behave('compressed');
     const answer = await http.request(post(vendor.url));

@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import {
   Agent as HttpAgent,
   type ClientRequest,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   request as requestPlain,
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestTls } from 'node:https';
-import type { LookupFunction, Socket } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { GrowingBuffer } from '../growing-buffer.js';
 import { traced, type Work } from '../tracing/tracing.js';
 import {
@@ -22,8 +23,6 @@ import { Targets } from './targets.js';
 const CONNECT_TIMEOUT_MS = 5_000;
 const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 1_048_576;
-/** Maximum number of 1xx responses. Honest vendors send one or two. */
-const MOST_INTERIM_ANSWERS = 16;
 /** Maximum time to receive an unread response, so that its connection can be reused. */
 const DROPPED_MS = 1_000;
 
@@ -63,15 +62,17 @@ export class OutboundHttp {
     refuseOtherUrls(url);
     const lookup = this.targets.lookupFor(url.hostname, operatorsTarget);
     const deadline = performance.now() + timeoutMs;
-    const attempt = new Attempt(request, lookup, deadline);
     try {
-      return await attempt.run();
+      return await attempt(request, lookup, deadline);
     } catch (error) {
-      if (!attempt.wasStale) throw error;
-      return await new Attempt({ ...request, reusesConnection: undefined }, lookup, deadline).run();
+      if (!(error instanceof StaleConnectionError)) throw error;
+      return await attempt({ ...request, reusesConnection: undefined }, lookup, deadline);
     }
   }
 }
+
+/** The server had closed the kept connection, and did not respond. */
+class StaleConnectionError extends Error {}
 
 /** Omits path and query, because some receivers have a secret path. */
 function workOf({ method, url }: OutboundRequest): Work {
@@ -99,133 +100,103 @@ function refuseOtherUrls(url: URL): void {
   }
 }
 
-class Attempt {
-  private readonly outgoing: ClientRequest;
-  private readonly timers: NodeJS.Timeout[] = [];
-  private readonly outcome = Promise.withResolvers<OutboundAnswer>();
+async function attempt(
+  request: OutboundRequest,
+  lookup: LookupFunction,
+  deadline: number,
+): Promise<OutboundAnswer> {
+  const { url, signal, maxAnswerBytes = MAX_ANSWER_BYTES } = request;
+  const outgoing = open(request, lookup);
+  const outcome = Promise.withResolvers<OutboundAnswer>();
   /** True if bytes of the request may have been sent. */
-  private sent = false;
-  /** True if the outcome is known. Avoids later errors, because each error costs a stack trace. */
-  private ended = false;
-  private isAnswered = false;
+  let sent = false;
+  let isAnswered = false;
   /** True if the response no longer needs the connection. */
-  private isComplete = false;
-  /** True if the server had closed the kept connection. */
-  wasStale = false;
+  let isComplete = false;
+  /** True if the outcome is known. Avoids later errors, because each error costs a stack trace. */
+  let ended = false;
 
-  constructor(
-    private readonly request: OutboundRequest,
-    lookup: LookupFunction,
-    private readonly deadline: number,
-  ) {
+  const fail = (reason: 'timeout' | 'broken', message: string, cause?: unknown): void => {
+    if (ended) return;
+    ended = true;
+    const isStale = outgoing.reusedSocket && reason === 'broken' && !isAnswered;
+    if (isStale) outcome.reject(new StaleConnectionError(message, { cause }));
+    else if (sent) outcome.reject(new OutcomeUnknownError(message, reason, { cause }));
+    else if (cause instanceof UnreachableError) outcome.reject(cause);
+    else outcome.reject(new UnreachableError(message, { cause }));
+    outgoing.destroy();
+  };
+  const complete = (status: number | undefined, headers: IncomingHttpHeaders, body: Buffer) => {
+    isComplete = true;
+    ended = true;
+    outcome.resolve(new OutboundAnswer(status ?? 0, headers, body));
+  };
+  const leave = async (): Promise<void> => {
     try {
-      this.outgoing = open(request, lookup);
-    } catch (cause) {
-      const message = 'The request has characters that HTTP does not allow.';
-      throw new UnreachableError(message, { temporary: false, cause });
-    }
-  }
-
-  async run(): Promise<OutboundAnswer> {
-    const { signal, reusesConnection } = this.request;
-    const abort = (): void => this.fail('timeout', 'The request was aborted.');
-    this.outgoing.on('socket', (socket) => this.whenConnected(socket));
-    this.outgoing.on('response', (incoming) => this.receive(incoming));
-    let interim = 0;
-    this.outgoing.on('information', () => {
-      interim += 1;
-      if (interim > MOST_INTERIM_ANSWERS) {
-        this.fail('broken', 'The server sent only interim responses.');
-      }
-    });
-    this.outgoing.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
-    this.outgoing.on('close', () => this.fail('broken', 'The connection ended.'));
-    const left = this.deadline - performance.now();
-    this.after(Math.min(CONNECT_TIMEOUT_MS, left), () => {
-      if (!this.sent) this.fail('timeout', 'The connection was not established in time.');
-    });
-    this.after(left, () => this.fail('timeout', 'No complete response came in time.'));
-    signal?.addEventListener('abort', abort, { once: true });
-    if (signal?.aborted) abort();
-    try {
-      return await this.outcome.promise;
-    } finally {
-      for (const timer of this.timers) clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
-      const isKept = reusesConnection && this.isComplete && this.outgoing.writableFinished;
-      if (!isKept) this.outgoing.destroy();
-    }
-  }
-
-  /** Waits until the connection is open and TLS is verified. Node sends nothing before `end`, not even headers. */
-  private whenConnected(socket: Socket): void {
-    if (this.outgoing.reusedSocket) return void this.leave();
-    const event = this.request.url.protocol === 'https:' ? 'secureConnect' : 'connect';
-    socket.once(event, () => void this.leave());
-  }
-
-  private async leave(): Promise<void> {
-    try {
-      await this.request.beforeLeaving?.();
+      await request.beforeLeaving?.();
     } catch (error) {
-      this.ended = true;
-      this.outcome.reject(error);
+      ended = true;
+      outcome.reject(error);
       return;
     }
     // The request was aborted during `beforeLeaving`, so nothing may be sent.
-    if (this.outgoing.destroyed) return;
-    this.sent = true;
-    this.outgoing.end(this.request.body);
-  }
-
-  private receive(incoming: IncomingMessage): void {
-    if (!this.sent) return this.fail('broken', 'The server responded before the request.');
-    this.isAnswered = true;
-    const { statusCode = 0, headers } = incoming;
-    const { maxAnswerBytes = MAX_ANSWER_BYTES, withoutBody, reusesConnection } = this.request;
-    const end = (content: Buffer): void => {
-      this.isComplete = true;
-      this.ended = true;
-      this.outcome.resolve(new OutboundAnswer(statusCode, headers, content));
-    };
-    if (withoutBody) {
+    if (outgoing.destroyed) return;
+    sent = true;
+    outgoing.end(request.body);
+  };
+  const receive = (incoming: IncomingMessage): void => {
+    if (!sent) return fail('broken', 'The server responded before the request.');
+    isAnswered = true;
+    const { statusCode, headers } = incoming;
+    if (request.withoutBody) {
       // Ignores later data and errors.
-      incoming.on('error', () => undefined);
-      if (reusesConnection) {
-        incoming.resume();
-        setTimeout(() => incoming.destroy(), DROPPED_MS).unref();
-      }
-      return end(Buffer.alloc(0));
+      incoming.on('error', () => undefined).resume();
+      setTimeout(() => incoming.destroy(), DROPPED_MS).unref();
+      return complete(statusCode, headers, Buffer.alloc(0));
     }
-    const tooLong = (): void => this.fail('broken', 'The response is too long.');
+    const tooLong = (): void => fail('broken', 'The response is too long.');
     const body = new GrowingBuffer(maxAnswerBytes, () => true);
-    // The request accepts no compression. A compressed body is not unpacked, because a few bytes could become
-    // gigabytes.
+    // The request accepts no compression. A few compressed bytes could become gigabytes, so they are not unpacked.
     const isPlain = /^(identity)?$/i.test(headers['content-encoding'] ?? '');
     let size = 0;
     if (Number(headers['content-length'] ?? 0) > maxAnswerBytes) tooLong();
     incoming.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxAnswerBytes) tooLong();
-      else if (isPlain && !this.outgoing.destroyed) body.append(chunk);
+      else if (isPlain && !outgoing.destroyed) body.append(chunk);
     });
-    incoming.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
-    incoming.on('end', () => end(body.content));
-  }
+    incoming.on('error', (cause) => fail('broken', messageOf(cause), cause));
+    incoming.on('end', () => complete(statusCode, headers, body.content));
+  };
 
-  /** Only the first outcome counts: a later connection error does not undo a complete response. */
-  private fail(reason: 'timeout' | 'broken', message: string, cause?: unknown): void {
-    if (this.ended) return;
-    this.ended = true;
-    this.wasStale = this.outgoing.reusedSocket && reason === 'broken' && !this.isAnswered;
-    if (this.sent) this.outcome.reject(new OutcomeUnknownError(message, reason, { cause }));
-    else if (cause instanceof UnreachableError) this.outcome.reject(cause);
-    else this.outcome.reject(new UnreachableError(message, { cause }));
-    this.outgoing.destroy();
-  }
-
-  private after(ms: number, action: () => void): void {
-    this.timers.push(setTimeout(action, Math.max(0, ms)));
+  // Waits until the connection is open and TLS is verified. Node sends nothing before `end`, not even headers.
+  const connected = url.protocol === 'https:' ? 'secureConnect' : 'connect';
+  outgoing.on('socket', (socket) => {
+    if (outgoing.reusedSocket) void leave();
+    else socket.once(connected, () => void leave());
+  });
+  outgoing.on('response', receive);
+  outgoing.on('error', (cause) => fail('broken', messageOf(cause), cause));
+  outgoing.on('close', () => fail('broken', 'The connection ended.'));
+  const left = Math.max(0, deadline - performance.now());
+  const connecting = setTimeout(
+    () => {
+      if (!sent) fail('timeout', 'The connection was not established in time.');
+    },
+    Math.min(CONNECT_TIMEOUT_MS, left),
+  );
+  const waiting = setTimeout(() => fail('timeout', 'No complete response came in time.'), left);
+  const abort = (): void => fail('timeout', 'The request was aborted.');
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted) abort();
+  try {
+    return await outcome.promise;
+  } finally {
+    clearTimeout(connecting);
+    clearTimeout(waiting);
+    signal?.removeEventListener('abort', abort);
+    const isKept = request.reusesConnection && isComplete && outgoing.writableFinished;
+    if (!isKept) outgoing.destroy();
   }
 }
 
@@ -239,7 +210,7 @@ function open(request: OutboundRequest, lookup: LookupFunction): ClientRequest {
     'content-length': body === undefined ? undefined : String(Buffer.byteLength(body)),
   };
   const agents = AGENTS[secure ? 'https:' : 'http:'];
-  return (secure ? requestTls : requestPlain)({
+  const options = {
     method,
     protocol: url.protocol,
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -251,5 +222,11 @@ function open(request: OutboundRequest, lookup: LookupFunction): ClientRequest {
     lookup,
     // Certificates are verified regardless of NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
-  });
+  };
+  try {
+    return (secure ? requestTls : requestPlain)(options);
+  } catch (cause) {
+    const message = 'The request has characters that HTTP does not allow.';
+    throw new UnreachableError(message, { temporary: false, cause });
+  }
 }

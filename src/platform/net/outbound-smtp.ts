@@ -121,7 +121,7 @@ class SmtpSession {
 
   async send({ from, to, content }: OutboundMail): Promise<MailReply> {
     const message = Readable.from(this.leaving(content));
-    const { response, rejectedErrors } = await this.step<SentMail>((done) =>
+    const { response, rejectedErrors } = await this.step<SMTPConnection.SentMessageInfo>((done) =>
       this.smtp!.send({ from, to: [...to] }, message, done),
     );
     const code = Number.parseInt(response, 10);
@@ -158,7 +158,9 @@ class SmtpSession {
       maxResponseSize: LONGEST_REPLY,
     });
     // Never removed: an error event without a listener would end the process.
-    this.smtp.on('error', (cause: SmtpError) => this.failure.reject(this.meaningOf(cause)));
+    this.smtp.on('error', (cause: SMTPConnection.SMTPError) =>
+      this.failure.reject(this.meaningOf(cause)),
+    );
     await this.step((done) => this.smtp!.connect(done));
     if (login) await this.step((done) => this.smtp!.login({ credentials: login }, done));
   }
@@ -172,7 +174,7 @@ class SmtpSession {
     return await Promise.race([outcome, this.failure.promise]);
   }
 
-  private meaningOf(error: SmtpError): Error {
+  private meaningOf(error: SMTPConnection.SMTPError): Error {
     const { responseCode, response = '', originalCode, rejectedErrors } = error;
     if (error.code === 'ETLS' && responseCode) {
       const message = 'The mail server does not support STARTTLS, which is required.';
@@ -197,24 +199,7 @@ class SmtpSession {
   }
 }
 
-interface SmtpError extends Error {
-  readonly code?: string;
-  readonly originalCode?: string;
-  readonly responseCode?: number;
-  readonly response?: string;
-  readonly recipient?: string;
-  readonly rejectedErrors?: readonly SmtpError[];
-}
-
-interface SentMail {
-  readonly response: string;
-  readonly rejectedErrors?: readonly SmtpError[];
-}
-
-function rejectedOf({
-  recipient = '',
-  responseCode = 0,
-  response = '',
-}: SmtpError): RejectedRecipient {
+function rejectedOf(error: SMTPConnection.SMTPError): RejectedRecipient {
+  const { recipient = '', responseCode = 0, response = '' } = error;
   return { recipient, code: responseCode, text: response };
 }

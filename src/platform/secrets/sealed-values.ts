@@ -1,7 +1,6 @@
 // SQL: the tables and columns are listed by other modules and belong to several entities.
 import type { DataSource } from 'typeorm';
-import type { SecretBox } from './secret-box.js';
-import { UnreadableSecretError } from './secrets.errors.js';
+import { type SecretBox, UnreadableSecretError } from './secret-box.js';
 
 /** A column with values sealed by SecretBox. src/app.schema.ts lists all of them. */
 export interface SealedColumn {
@@ -44,7 +43,7 @@ export async function resealAll(
 
 function reseal(box: SecretBox, { table, id, context }: SealedColumn, row: Row): string {
   try {
-    return box.reseal(row.sealed, context(row));
+    return box.seal(box.open(row.sealed, context(row)), context(row));
   } catch (error) {
     if (!(error instanceof UnreadableSecretError)) throw error;
     throw new Error(

@@ -8,7 +8,6 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { UnknownSecretKeyError, UnreadableSecretError } from './secrets.errors.js';
 import { SettingError } from '../config/load-settings.js';
 
 export interface NamedKey {
@@ -75,6 +74,20 @@ function expand(key: KeyObject, info: string, bytes: number): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', `incident-triage-service/${info}`, bytes));
 }
 
+/** SECRETS_KEY lacks the key that encrypted the value. The id of a key is not secret. */
+export class UnknownSecretKeyError extends Error {
+  constructor(keyId: string) {
+    super(`A stored secret was sealed with the key ${keyId}, which SECRETS_KEY does not contain.`);
+  }
+}
+
+/** One error for all other reasons, so that its text reveals nothing to an attacker who changes stored values. */
+export class UnreadableSecretError extends Error {
+  constructor() {
+    super('A stored secret cannot be decrypted: it was altered, or it belongs to another record.');
+  }
+}
+
 const CIPHER = 'aes-256-gcm';
 const VERSION = 'v1';
 const NONCE_BYTES = 12;
@@ -119,10 +132,6 @@ export class SecretBox {
     } catch {
       throw new UnreadableSecretError();
     }
-  }
-
-  reseal(sealed: string, context: string): string {
-    return this.seal(this.open(sealed, context), context);
   }
 }
 

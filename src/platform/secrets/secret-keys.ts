@@ -1,15 +1,72 @@
 // SQL: locks a table that may have no row yet; TypeORM locks only rows.
-import { timingSafeEqual } from 'node:crypto';
+import { type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Column, Entity, In, PrimaryColumn } from 'typeorm';
+import { SettingError } from '../config/load-settings.js';
+import { readSecretKey } from '../config/setting-parsers.js';
+import type { Settings } from '../config/settings.js';
 import type { Tx } from '../database/transactions.js';
-import {
-  givenSecretKeys,
-  keyFileOf,
-  type KeySettings,
-  loadSecretKeys,
-} from './load-secret-keys.js';
-import type { SecretKeys } from './secret-box.js';
-import { RetiredKeyError, WrongKeyError } from './secrets.errors.js';
+import { syncFolder } from '../files.js';
+import { SecretKeys } from './secret-box.js';
+
+type KeySettings = Pick<Settings, 'secretsKey' | 'databaseUrl' | 'dataDir'>;
+
+interface GivenKeys {
+  readonly source: string;
+  /** `undefined` for an embedded database without a key file. */
+  readonly keys: SecretKeys | undefined;
+}
+
+/** All replicas need the same keys. */
+export function givenSecretKeys({ secretsKey, databaseUrl, dataDir }: KeySettings): GivenKeys {
+  if (secretsKey.length > 0) return { source: 'SECRETS_KEY', keys: new SecretKeys(secretsKey) };
+  if (databaseUrl !== undefined) {
+    throw new SettingError(
+      'DATABASE_URL requires SECRETS_KEY: set it to the output of `openssl rand -base64 32`.',
+    );
+  }
+  const source = join(dataDir, 'secrets.key');
+  return { source, keys: readKeyFile(source) };
+}
+
+/** Returns the given keys, or a new key for a new embedded database. acceptKeys admits one process at a time. */
+export function loadSecretKeys(settings: KeySettings): SecretKeys {
+  const { source, keys } = givenSecretKeys(settings);
+  if (keys) return keys;
+  mkdirSync(dirname(source), { recursive: true });
+  const key = randomBytes(32).toString('base64');
+  writeFileSync(`${source}.new`, `${key}\n`, { mode: 0o600, flush: true });
+  renameSync(`${source}.new`, source);
+  syncFolder(dirname(source));
+  return new SecretKeys([readSecretKey(key)]);
+}
+
+const OTHERS = 0o077;
+
+/** The file has the format of SECRETS_KEY. To rotate keys, add a new key at the beginning. */
+function readKeyFile(path: string): SecretKeys | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) return undefined;
+  if ((stats.mode & OTHERS) !== 0) {
+    throw new SettingError(
+      `${path} is readable by other users. Run chmod 600 on it, and replace its keys.`,
+    );
+  }
+  const parts = readFileSync(path, 'utf8')
+    .split(/[\s,]+/)
+    .filter((part) => part !== '');
+  if (parts.length === 0) {
+    throw new SettingError(`${path} is empty. Restore the key from a backup.`);
+  }
+  let keys: KeyObject[];
+  try {
+    keys = parts.map(readSecretKey);
+  } catch (error) {
+    throw new SettingError(`${path} ${(error as Error).message}.`);
+  }
+  return new SecretKeys(keys);
+}
 
 @Entity('secret_keys')
 export class SecretKeyEntity {
@@ -57,24 +114,24 @@ export async function acceptKeys(tx: Tx, settings: KeySettings): Promise<SecretK
   // Serializes processes that start together: all of them use the first key of a new database.
   await tx.query('lock table secret_keys in exclusive mode');
   const known = await listKeys(tx);
-  requireKeysOf(known, settings, givenSecretKeys(settings));
-  const keys = loadSecretKeys(settings);
+  const given = givenSecretKeys(settings);
+  requireKeysOf(known, given);
+  const keys = given.keys ?? loadSecretKeys(settings);
   const first = keys.ids[0]!;
+  // A retired key must not encrypt new data, because the database would then need it again.
   if (known.some(({ id, retired_at }) => retired_at && id === first)) {
-    throw new RetiredKeyError(sourceOf(settings), first);
+    throw new Error(
+      `${given.source} begins with the retired key ${first}. Put the newer key first.`,
+    );
   }
   // Records only the first key, because only the first key encrypts new data.
   await addKeys(tx, [{ id: first, verifier: keys.verifierOf(first)! }]);
   return keys;
 }
 
-export function requireKeysOf(
-  known: readonly KnownKey[],
-  settings: KeySettings,
-  given: SecretKeys | undefined,
-): void {
-  const missing = known.filter((key) => isMissing(key, given)).map(({ id }) => id);
-  if (missing.length > 0) throw new WrongKeyError(sourceOf(settings), missing, given?.ids ?? []);
+export function requireKeysOf(known: readonly KnownKey[], given: GivenKeys): void {
+  const missing = known.filter((key) => isMissing(key, given.keys)).map(({ id }) => id);
+  if (missing.length > 0) throw wrongKeyError(given, missing);
 }
 
 /** The verifier distinguishes two keys with the same short id. */
@@ -84,6 +141,21 @@ function isMissing({ id, verifier, retired_at }: KnownKey, given: SecretKeys | u
   return own === undefined || !timingSafeEqual(own, verifier!);
 }
 
-function sourceOf(settings: KeySettings): string {
-  return settings.secretsKey.length > 0 ? 'SECRETS_KEY' : keyFileOf(settings);
+/** @param backup the file that needs the keys; if undefined, the database needs the keys */
+export function wrongKeyError(
+  { source, keys }: GivenKeys,
+  missing: readonly string[],
+  backup?: string,
+): Error {
+  const ids = missing.join(' and ');
+  const needed = backup ? `The backup ${backup} needs` : 'This database was used with';
+  const instead = keys ? `contains ${keys.ids.join(' and ')}` : 'does not exist';
+  // The current key of the database must stay first.
+  const remedy =
+    backup && keys
+      ? `Add ${ids} from your key store, behind the current key`
+      : `Restore ${ids} from your key store`;
+  return new Error(
+    `${needed} the key${missing.length > 1 ? 's' : ''} ${ids}, but ${source} ${instead}. ${remedy}. If it is lost, see "A lost key" in docs/operations.md.`,
+  );
 }

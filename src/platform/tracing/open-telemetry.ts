@@ -29,11 +29,6 @@ import type { Span, Tracer, TracingLog, Work, Attributes } from './tracing.js';
 import { parseTraceParent, type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { visibleStart } from '../text.js';
 
-interface TracingOptions {
-  readonly endpoint: string;
-  readonly otelTracesSamplerArg: number;
-}
-
 const NAME = 'incident-triage-service';
 const PAUSE_MS = 1_000;
 const LAST_EXPORT_MS = 2_000;
@@ -46,15 +41,13 @@ export class OpenTelemetry implements Tracer {
   private readonly provider: TracerProvider;
   private readonly tracer: OtelTracer;
 
-  constructor(options: TracingOptions, log: TracingLog) {
-    const collector = new OTLPTraceExporter({
-      url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces`,
-    });
+  constructor(endpoint: string, sampledShare: number, log: TracingLog) {
+    const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
     const waiting = new BatchSpanProcessor({
-      exporter: logOutages(collector, log),
+      exporter: logOutages(new OTLPTraceExporter({ url }), log),
       scheduledDelayMillis: PAUSE_MS,
     });
-    const share = new TraceIdRatioBasedSampler(options.otelTracesSamplerArg);
+    const share = new TraceIdRatioBasedSampler(sampledShare);
     this.provider = new TracerProvider({
       resource: resourceFromAttributes({
         'service.name': NAME,

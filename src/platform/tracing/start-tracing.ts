@@ -6,10 +6,10 @@ export async function startTracing(
   settings: Settings,
   log: TracingLog,
 ): Promise<() => Promise<void>> {
-  const { otelExporterOtlpEndpoint: endpoint } = settings;
+  const { otelExporterOtlpEndpoint: endpoint, otelTracesSamplerArg } = settings;
   if (endpoint === undefined) return async () => undefined;
   const { OpenTelemetry } = await import('./open-telemetry.js');
-  const openTelemetry = new OpenTelemetry({ ...settings, endpoint }, log);
+  const openTelemetry = new OpenTelemetry(endpoint, otelTracesSamplerArg, log);
   traceWith(openTelemetry);
   return async () => {
     traceWith(undefined);

@@ -2,7 +2,7 @@
 import { Logger } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
-import { loadSecretKeys } from '../../platform/secrets/load-secret-keys.js';
+import { loadSecretKeys } from '../../platform/secrets/secret-keys.js';
 import { loadSettings } from '../../platform/config/load-settings.js';
 import { NO_SECRETS, SealedSecrets, SourceDirectory } from './source-directory.js';
 import { DEFAULT_SETTINGS } from './source-rules.js';

@@ -5,9 +5,9 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { MigrationExecutor } from 'typeorm';
 import { AdvisoryLock } from '../advisory-locks.js';
 import { commandConnection } from '../connection.js';
-import { createDataSource, MIGRATIONS_TABLE, type Schema } from '../data-source.js';
+import { createDataSource, type Schema } from '../data-source.js';
 import { followDatabaseTime } from '../open-database.js';
-import { lastUnknown } from '../schema-checks.js';
+import { requireKnownMigrations } from '../schema-checks.js';
 import { SQLSTATE, sqlStateOf } from '../sqlstate.js';
 import { Transactions, type Tx } from '../transactions.js';
 import {
@@ -67,16 +67,10 @@ async function prepare(
   tx: Tx,
   { schema, force }: RestoreOptions,
 ): Promise<boolean> {
-  await requireOwner(client);
   // A service that starts now waits for this lock.
   await client.query(`select pg_advisory_xact_lock(${AdvisoryLock.Migration})`);
   const applied = await appliedMigrations(client);
-  const newer = lastUnknown(applied, schema);
-  if (newer !== undefined) {
-    throw new BackupError(
-      `The database belongs to a newer release: this release does not know the migration ${newer}. Use that release or a newer one.`,
-    );
-  }
+  requireKnownMigrations(applied, schema);
   if (!force && (await isUsed(client))) {
     throw new BackupError(
       'The database is not empty. Restore into a new database, or use --force to replace all its contents.',
@@ -90,19 +84,6 @@ async function prepare(
     await executor.executePendingMigrations();
   }
   return inUse;
-}
-
-/** Only the owner of the tables may disable triggers and create tables. */
-async function requireOwner(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ role: string; may: boolean }>(
-    `select current_user as role, coalesce(
-         (select pg_has_role(relowner, 'USAGE') from pg_class where oid = to_regclass('${MIGRATIONS_TABLE}')),
-         has_schema_privilege(current_schema(), 'CREATE'), false) as may`,
-  );
-  if (rows[0]!.may) return;
-  throw new BackupError(
-    `The role "${rows[0]!.role}" does not own the tables. Nothing was changed. Set MIGRATION_DATABASE_URL to the owner, in addition to DATABASE_URL.`,
-  );
 }
 
 /** Every change writes an audit record, so a database without audit records was never used. */

@@ -1,6 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { chownSync, existsSync, readFileSync, statSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 
@@ -64,10 +75,10 @@ export function pathFor(user: ServerUser, cluster: string): string {
 const SYSTEM_FOLDER = '/var/lib/incident-triage';
 
 /** Returns the folder of the programs: that of the package, or a copy if the server user cannot use the package. */
-export async function preparePrograms(user: ServerUser, dataDir: string): Promise<string> {
+export function preparePrograms(user: ServerUser, dataDir: string): string {
   const native = locateNative();
-  if (user.uid !== undefined) return await copyPrograms(native, SYSTEM_FOLDER);
-  return (await linkLibraries(native)) ? native : await copyPrograms(native, dataDir);
+  if (user.uid !== undefined) return copyPrograms(native, SYSTEM_FOLDER);
+  return linkLibraries(native) ? native : copyPrograms(native, dataDir);
 }
 
 export function locateNative(platform = process.platform, arch = process.arch): string {
@@ -83,32 +94,38 @@ export function locateNative(platform = process.platform, arch = process.arch): 
 }
 
 /** Creates the symbolic links of the libraries, because npm packages cannot contain links. Returns false on failure. */
-export async function linkLibraries(native: string): Promise<boolean> {
-  const list = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
+export function linkLibraries(native: string): boolean {
+  const list = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
     target: string;
   }[];
-  const links = list.map(({ source, target }) =>
-    symlink(relative(dirname(target), source), join(native, relative('native', target))).then(
-      () => true,
-      (error: NodeJS.ErrnoException) => error.code === 'EEXIST',
-    ),
-  );
-  return (await Promise.all(links)).every(Boolean);
+  try {
+    for (const { source, target } of list) {
+      const link = join(native, relative('native', target));
+      if (!existsSync(link)) symlinkSync(relative(dirname(target), source), link);
+    }
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Omits static libraries, and sets modes: with umask 077, a checkout would be unreadable to the server user. */
 const COPY = 'cp -R "$1/." "$2" && rm -f "$2"/lib/*.a && chmod -R a+rX,go-w "$2"';
 
-export async function copyPrograms(native: string, folder: string): Promise<string> {
+export function copyPrograms(native: string, folder: string): string {
   const copy = join(folder, `postgres.programs-${versionOf(native)}`);
   if (existsSync(copy)) return copy;
-  if (await mkdir(folder, { recursive: true })) await chmod(folder, 0o755);
-  const draft = await mkdtemp(`${copy}.`);
+  if (mkdirSync(folder, { recursive: true })) chmodSync(folder, 0o755);
+  const draft = mkdtempSync(`${copy}.`);
   run({}, '/bin/sh', ['-c', COPY, 'sh', native, draft]);
-  await linkLibraries(draft);
-  // Another service may have finished the same copy meanwhile.
-  await rename(draft, copy).catch(() => rm(draft, { recursive: true }));
+  linkLibraries(draft);
+  try {
+    renameSync(draft, copy);
+  } catch {
+    // Another service finished the same copy meanwhile.
+    rmSync(draft, { recursive: true });
+  }
   return copy;
 }
 
@@ -127,9 +144,9 @@ interface ClusterOptions {
   readonly durable: boolean;
 }
 
-export async function prepareCluster(options: ClusterOptions): Promise<void> {
+export function prepareCluster(options: ClusterOptions): void {
   const { cluster } = options;
-  if (!existsSync(cluster)) return await createCluster(options);
+  if (!existsSync(cluster)) return createCluster(options);
   const file = join(cluster, 'PG_VERSION');
   const version = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
   const own = versionOf(locateNative()).split('.')[0];
@@ -142,13 +159,13 @@ export async function prepareCluster(options: ClusterOptions): Promise<void> {
 }
 
 /** Creates a draft and renames it when complete. An initdb of a killed process may still write to another draft. */
-async function createCluster({ cluster, user, programs, durable }: ClusterOptions): Promise<void> {
+function createCluster({ cluster, user, programs, durable }: ClusterOptions): void {
   const dataDir = dirname(cluster);
   const prefix = `${basename(cluster)}.new-`;
-  for (const name of await readdir(dataDir)) {
-    if (name.startsWith(prefix)) await rm(join(dataDir, name), { recursive: true, force: true });
+  for (const name of readdirSync(dataDir)) {
+    if (name.startsWith(prefix)) rmSync(join(dataDir, name), { recursive: true, force: true });
   }
-  const draft = await mkdtemp(join(dataDir, prefix));
+  const draft = mkdtempSync(join(dataDir, prefix));
   if (user.uid !== undefined) chownSync(draft, user.uid, user.gid!);
 
   const path = pathFor(user, draft);
@@ -171,7 +188,7 @@ async function createCluster({ cluster, user, programs, durable }: ClusterOption
       `PostgreSQL could not be set up: ${lastComplaint(stderr)}. Set DATABASE_URL to use your own server.`,
     );
   }
-  await rename(draft, cluster);
+  renameSync(draft, cluster);
 }
 
 const SEVERITY = /^.*?(?:FATAL|PANIC|ERROR|fatal|error): +/;

@@ -1,5 +1,4 @@
-import { chmodSync, chownSync, existsSync, mkdtempSync } from 'node:fs';
-import { mkdir, realpath } from 'node:fs/promises';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,7 +52,7 @@ export async function startOrJoin(
     return await startEmbeddedPostgres(options);
   } catch (error) {
     if (!(error instanceof DataDirInUseError)) throw error;
-    const cluster = join(await realpath(options.dataDir), 'postgres');
+    const cluster = join(realpathSync(options.dataDir), 'postgres');
     // The service may still be starting its server.
     for (const begin = Date.now(); Date.now() - begin < JOIN_MS; await sleep(50)) {
       const file = readPostmasterFile(cluster);
@@ -71,8 +70,8 @@ async function start(
   { dataDir: given, log = () => undefined, parameters }: EmbeddedPostgresOptions,
   undo: AsyncDisposableStack,
 ): Promise<EmbeddedPostgres> {
-  await mkdir(given, { recursive: true });
-  const dataDir = await realpath(given);
+  mkdirSync(given, { recursive: true });
+  const dataDir = realpathSync(given);
   undo.defer(lockDataDir(dataDir));
   if (existsSync(join(dataDir, 'postgres.password'))) {
     throw new EmbeddedPostgresError(
@@ -82,8 +81,8 @@ async function start(
   const cluster = join(dataDir, 'postgres');
   const user = serverUserOf(cluster);
   await endPredecessor(cluster, user, log);
-  const programs = await preparePrograms(user, dataDir);
-  await prepareCluster({ cluster, programs, user, durable: parameters?.['fsync'] !== 'off' });
+  const programs = preparePrograms(user, dataDir);
+  prepareCluster({ cluster, programs, user, durable: parameters?.['fsync'] !== 'off' });
 
   const socketDir = makeSocketDir(user);
   undo.defer(() => removeSocketDir(socketDir, user));

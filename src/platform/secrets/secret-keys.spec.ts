@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { loadSettings, SettingError } from '../config/load-settings.js';
-import { loadSecretKeys } from './load-secret-keys.js';
+import { loadSecretKeys } from './secret-keys.js';
 import { SecretBox } from './secret-box.js';
 
 const newKey = (): string => randomBytes(32).toString('base64');

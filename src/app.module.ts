@@ -67,7 +67,7 @@ export class AppModule {
       ],
       providers: [
         // The order of the guards defines which error a caller gets first.
-        { provide: APP_GUARD, useClass: AuthenticationGuard },
+        { provide: APP_GUARD, useExisting: AuthenticationGuard },
         { provide: APP_GUARD, useClass: HmacGuard },
         { provide: APP_GUARD, useClass: SameOriginGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },

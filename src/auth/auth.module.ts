@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Authentication } from './authentication.js';
+import { AuthenticationGuard } from './authentication.js';
 import { Bootstrap } from './bootstrap.js';
 import { Credentials } from './credentials.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
@@ -19,13 +19,13 @@ import { UsersService } from './users/users.service.js';
     PrincipalsRepository,
     Credentials,
     Refusals,
-    Authentication,
+    AuthenticationGuard,
     ApiKeysService,
     Passwords,
     SessionsService,
     Bootstrap,
     UsersService,
   ],
-  exports: [Authentication, PrincipalsRepository, Refusals],
+  exports: [AuthenticationGuard, PrincipalsRepository, Refusals],
 })
 export class AuthModule {}

@@ -43,8 +43,9 @@ function sessionCredentialOf(request: FastifyRequest): Credential | undefined {
   return token ? { kind: 'session', token } : undefined;
 }
 
+/** First guard: an unknown caller learns nothing and costs little. Handlers without an access rule are closed. */
 @Injectable()
-export class Authentication {
+export class AuthenticationGuard implements CanActivate {
   private readonly metricsHash: Buffer | undefined;
 
   constructor(
@@ -56,7 +57,20 @@ export class Authentication {
     this.metricsHash = metricsToken === undefined ? undefined : hashOf(metricsToken);
   }
 
-  async requirePrincipal(request: FastifyRequest, required: Role | undefined): Promise<Principal> {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const access = accessOf(context);
+    if (!access) throw new AppError('forbidden', 'No caller may use this address.');
+    const role = requiredRole(access);
+    if (role || (access === 'operations' && !this.hasMetricsToken(request))) {
+      request.caller = await this.requirePrincipal(request, role);
+    } else if (access === 'page') {
+      request.caller = await this.findSessionUser(request);
+    } else if (access === 'metrics') await this.requireMetricsToken(request);
+    return true;
+  }
+
+  private async requirePrincipal(request: FastifyRequest, required: Role | undefined) {
     const credential = credentialOf(request);
     if (!credential) throw new UnauthorizedError();
     const verified = await this.verify(credential);
@@ -75,7 +89,7 @@ export class Authentication {
   }
 
   /** An invalid session counts as no session. */
-  async findSessionUser(request: FastifyRequest): Promise<Principal | undefined> {
+  private async findSessionUser(request: FastifyRequest): Promise<Principal | undefined> {
     const credential = sessionCredentialOf(request);
     if (!credential) return undefined;
     const verified = await this.verify(credential).catch(() => undefined);
@@ -83,7 +97,7 @@ export class Authentication {
   }
 
   /** Works even while the database is down. Compares hashes, so that the time does not reveal the length of the token. */
-  hasMetricsToken(request: FastifyRequest): boolean {
+  private hasMetricsToken(request: FastifyRequest): boolean {
     const credential = credentialOf(request);
     return (
       this.metricsHash !== undefined &&
@@ -92,7 +106,7 @@ export class Authentication {
     );
   }
 
-  async requireMetricsToken(request: FastifyRequest): Promise<void> {
+  private async requireMetricsToken(request: FastifyRequest): Promise<void> {
     if (this.metricsHash === undefined || this.hasMetricsToken(request)) return;
     const told = new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
     const error = await this.failure('metrics_token', request, told);
@@ -132,27 +146,6 @@ export class Authentication {
     const wait = await this.failures.record(kind, ip);
     const what = kind === 'key' ? 'failed keys' : 'wrong metrics tokens';
     return wait === undefined ? told : new TooManyFailuresError(what, wait);
-  }
-}
-
-/** First guard: an unknown caller learns nothing and costs little. Handlers without an access rule are closed. */
-@Injectable()
-export class AuthenticationGuard implements CanActivate {
-  constructor(private readonly authentication: Authentication) {}
-
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const access = accessOf(context);
-    if (!access) throw new AppError('forbidden', 'This address is not open to anyone.');
-    const role = requiredRole(access);
-    const { authentication } = this;
-    if (role || (access === 'operations' && !authentication.hasMetricsToken(request))) {
-      request.caller = await authentication.requirePrincipal(request, role);
-    } else if (access === 'page') {
-      const principal = await authentication.findSessionUser(request);
-      if (principal) request.caller = principal;
-    } else if (access === 'metrics') await authentication.requireMetricsToken(request);
-    return true;
   }
 }
 

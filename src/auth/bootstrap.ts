@@ -15,7 +15,7 @@ import { type ComponentHealth, HealthComponents } from '../platform/health-compo
 import { ApiKeyEntity, UserEntity } from './auth.entity.js';
 import { WeakPasswordError } from './auth.errors.js';
 import { ApiKeysService } from './keys/api-keys.service.js';
-import { hashPassword, Passwords, weaknessOf } from './passwords.js';
+import { hashPassword, weaknessOf } from './passwords.js';
 import { endSessionsOf, insertUserIfNew, updateUser, userEntry } from './users/users.service.js';
 
 const BOOTSTRAP_USER = 'admin';
@@ -38,7 +38,6 @@ export class Bootstrap implements OnModuleInit {
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
     private readonly keys: ApiKeysService,
-    private readonly passwords: Passwords,
     private readonly audit: AuditLog,
     private readonly components: HealthComponents,
   ) {
@@ -78,7 +77,7 @@ export class Bootstrap implements OnModuleInit {
       username: BOOTSTRAP_USER,
       role: 'admin',
       enabled: true,
-      password_hash: await this.passwords.hash(password),
+      password_hash: await hashPassword(password),
       password_made_up: !given,
     });
     await this.audit.record(tx, userEntry('system', 'user.created', BOOTSTRAP_USER, DETAILS));

@@ -134,16 +134,14 @@ export class Passwords {
     private readonly refusals: Refusals,
   ) {}
 
-  /** Takes priority over login checks, so that strangers cannot delay logged-in users and the service. */
-  hash(password: string): Promise<string> {
-    return this.places.run(() => hashPassword(password), { isPreferred: true });
-  }
-
-  /** Rejects a weak password. `field` is the request field with the password. */
+  /**
+   * Rejects a weak password. `field` is the request field with the password. Takes priority over login checks, so that
+   * strangers cannot delay logged-in users.
+   */
   async hashChosen(username: string, password: string, field = 'password'): Promise<string> {
     const weakness = await weaknessOf(password, username);
     if (weakness !== undefined) throw new WeakPasswordError(field, weakness);
-    return await this.hash(password);
+    return await this.places.run(() => hashPassword(password), { isPreferred: true });
   }
 
   /** Throws if the address or the account has reached its limit, even if the password is right. */

@@ -9,7 +9,7 @@ import {
   type ComponentStatus,
   HealthComponents,
 } from '../../src/platform/health-components.js';
-import { Authentication } from '../../src/auth/authentication.js';
+import { Credentials } from '../../src/auth/credentials.js';
 import { Draining } from '../../src/platform/http/listening.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -101,7 +101,7 @@ describe('health', () => {
   });
 
   it('does not ask the database for the session of a browser', async () => {
-    const lookUps = jest.spyOn(app.nest.get(Authentication), 'findSessionUser');
+    const lookUps = jest.spyOn(app.nest.get(Credentials), 'verifySession');
     const cookie = `its_session=${'x'.repeat(43)}`;
     for (const path of ['/live', '/ready', '/health']) await app.get(path, { cookie });
     expect(lookUps).not.toHaveBeenCalled();

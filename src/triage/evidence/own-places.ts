@@ -37,7 +37,7 @@ const OWN = oneOf(`
   sessioncontext sessionissuer responseelements additionaleventdata responsestatus logon compliance
   networklocationdetails appliedconditionalaccesspolicies initiatedby
   user account actor principal identity target mailbox directory
-  approval review drill exercise simulation schedule scanjob job
+  approval review drill exercise simulation schedule scan scanjob summary job
   backupjob deployment commit runner pipeline itsm erp crm ticket
   rollout pim plan engagement campaign awarenesscampaign servicedesk release
   calendar hr travel booking purchaseorder order initiatedfrom posture`);

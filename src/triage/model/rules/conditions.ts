@@ -28,11 +28,8 @@ export type Doubt =
   /** Words that want to move the reader. They do not weaken a proof. */
   | 'talk';
 
-/** Habits of the same kind repeat each other; habits of several kinds confirm each other. An attacker cannot fake a proof. */
-export type HabitKind =
-  | ('decided' | 'recorded' | 'confirmed' | 'usual' | 'planned' | 'role' | 'match' | 'clean')
-  | ('bulk' | 'inside' | 'device' | 'where' | 'harmless' | 'signed' | 'widespread' | 'links')
-  | ('who' | 'factor' | 'routine' | 'rated' | 'proof');
+/** An attacker cannot fake a proof. `who` is a habit without a purpose: of an account, device or place, or mere frequency. */
+export type HabitKind = 'proof' | 'habit' | 'who' | 'rated';
 
 type Test = RegExp | { readonly min?: number; readonly max?: number } | { readonly yes: RegExp };
 
@@ -44,8 +41,6 @@ export type Condition =
   | { readonly says: readonly Sign[] }
   /** Values under these names, or under names that match the pattern; with `by: 'tool'`, only values that tools write. */
   | { readonly of: readonly string[] | RegExp; readonly is: Test; readonly by?: 'tool' }
-  /** Notes of tools and colleagues, under any name. */
-  | { readonly notes: RegExp }
   | { readonly check: Method; readonly ends: readonly AuthenticationResult[] }
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }
@@ -108,25 +103,21 @@ export const named = (names: RegExp, is: Test): Condition => ({ of: names, is })
 export const recorded = (names: RegExp, is: Test): Condition => ({
   ...{ of: names, is, by: 'tool' },
 });
-export const noted = (notes: RegExp): Condition => ({ notes });
 /** Matches an answer that is not negative and fits the pattern. */
 export const yes = (like: RegExp): Test => ({ yes: like });
 
 export const YES = /^(?:true|yes|y|1)$/i;
-export const NO = /^(?:false|no|0|0\.0|none)$/i;
 export const isTrue = (keys: string): Condition => reads(keys, YES);
 export const isFalse = (keys: string): Condition => reads(keys, /^(?:false|no|0)$/i);
 export const affirmed = (names: RegExp): Condition => named(names, YES);
 export const denied = (names: RegExp): Condition => named(names, /^(?:false|no|0)$/i);
 export const atLeast = (min: number, keys: string): Condition => reads(keys, { min });
-export const atMost = (max: number, keys: string): Condition => reads(keys, { max });
 export const countOf = (names: RegExp, min: number): Condition => named(names, { min });
 
 /** Returns the facts that satisfy the condition, with the words that matched. Returns no fact if the condition does not hold. */
 export function evaluate(condition: Condition, facts: Facts): readonly Fact[] {
   if (typeof condition === 'function') return condition(facts);
   if ('says' in condition) return facts.saying(...condition.says);
-  if ('notes' in condition) return notesLike(condition.notes, facts);
   if ('check' in condition) return facts.checked(condition.check, condition.ends);
   if ('any' in condition) return condition.any.flatMap((part) => evaluate(part, facts));
   if ('from' in condition) {
@@ -184,19 +175,10 @@ export function countIn(value: Fact['value']): number {
 /** Matches a negative or missing answer. */
 const NEGATIVE =
   /^(?:false|no|none|null|n\/?a|0|-)$|\b(?:not?|none|never|without|missing|denied|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|failed|failure|mismatch|open|requested|unsigned|invalid|revoked|self|stolen|untrusted|unmanaged|disabled)\b/i;
-const NO_IN_NOTE =
-  /\b(?:not|nobody|never|without|missing|denied|denies|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|mismatch|self[- ]approved|stolen|unmanaged|date open|reached yet)\b|\bno (?:approval|record|ticket|change|answer|reply|response|order|plan|owner|reason|explanation|contract|history|mfa|relation|match|request|work order|exception|earlier|previous|prior|known)/i;
-
 function saysYes(value: Fact['value']): boolean {
   const text = String(value).trim();
   return text !== '' && text.length <= LONGEST_ANSWER && !NEGATIVE.test(text);
 }
-
-const notesLike = (notes: RegExp, facts: Facts): readonly Fact[] =>
-  facts.remarks.flatMap((fact) => {
-    const matched = NO_IN_NOTE.test(String(fact.value)) ? null : notes.exec(String(fact.value));
-    return matched ? [{ ...quoting(fact, matched[0]), remark: true as const }] : [];
-  });
 
 /** A match without a word needs the text around it. */
 const A_WORD = /[\p{L}\p{N}]{3}/u;

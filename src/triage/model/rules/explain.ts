@@ -2,7 +2,7 @@ import { defang } from '../../../incidents/defang.js';
 import type { Classification } from '../../../incidents/incident.js';
 import { isHostName } from '../../evidence/indicators.js';
 import { visibleText } from '../../evidence/visible-text.js';
-import type { Rule } from './conditions.js';
+import { evaluate, reads, type Rule } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import type { LookUp } from './next-steps.js';
 import type { Finding } from './score.js';
@@ -20,19 +20,16 @@ export function explained({ sentence }: Rule, facts: readonly Fact[]): string {
   return seen === '' ? sentence : sentence.replace(/\.(?= |$)/, () => ` (${seen}).`);
 }
 
-/** Returns the place of each match, and its words if they are long enough to be recognised at another place. */
-function tokensOf(facts: readonly Fact[]): readonly (readonly string[])[] {
-  return facts.flatMap(({ pointer, words }) => {
-    if (!words?.trim()) return [];
-    const said = words
-      .replace(/^[\p{L}\p{N}]+: /u, '')
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}]+/gu, ' ')
-      .trim();
-    return [[`${pointer} ${said}`, ...(said.length >= SHORTEST_KNOWN ? [said] : [])]];
-  });
-}
 const SHORTEST_KNOWN = 7;
+/** Recognises the words of a match at another place, unless they are short. */
+function tokenOf(pointer: string, words: string): string {
+  const said = words
+    .replace(/^[\p{L}\p{N}]+: /u, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+  return said.length < SHORTEST_KNOWN ? `${pointer} ${said}` : said;
+}
 
 function quoted(words: string): string {
   const line = words
@@ -46,7 +43,7 @@ function quoted(words: string): string {
 const MOST_REASONS = 5;
 const MOST_GAPS = 3;
 
-const CATEGORY_WORDS: Readonly<Record<string, string>> = {
+export const CATEGORY_WORDS: Readonly<Record<string, string>> = {
   phishing: 'phishing',
   bec: 'fraud by mail',
   malware_delivery: 'a mail that delivers malware',
@@ -73,37 +70,43 @@ export interface Reasons {
   readonly lookUps: readonly LookUp[];
 }
 
+/** The reaction of the tool shows the outcome of the event and not its kind. */
+const stopped = reads(
+  'outcome action actiontaken disposition result mitigationstatus remediationstatus',
+  /^(?:block(?:ed)?|den(?:y|ied)|prevented|quarantined?|removed|deleted|mitigated|remediated)\b/i,
+);
+const STOPPED =
+  'The tool reports that it stopped the event, which limits the damage and does not change its kind.';
+
 /** Writes the verdict for a colleague: the finding, the reasons, and the steps that would settle doubts. Omits the points. */
 export function reasoningOf(reasons: Reasons, facts: Facts): string {
   const { classification, findings } = reasons;
-  const [signsTold, told] = [new Set<string>(), new Set<string>()];
-  const signs = sentences(findings, (points) => points > 0, signsTold);
+  const signs = sentences(findings, (points) => points > 0);
   const isBenign = classification === 'benign';
   // A complete event supports only a benign verdict.
   const inFavour = findings.filter(({ rule }) => isBenign || rule.name !== 'says_enough');
-  const calming = sentences(inFavour, (points) => points < 0, told);
+  const calming = sentences(inFavour, (points) => points < 0);
   const why = isBenign ? [...calming, ...signs] : signs;
   return [
     finding(reasons, facts),
     ...why,
     ...(isBenign || calming.length === 0 ? [] : ['In its favour:', ...calming]),
-    ...(isBenign ? [] : outcome(facts, told)),
+    ...(!isBenign && evaluate(stopped, facts).length > 0 ? [STOPPED] : []),
     ...(classification === 'inconclusive' ? open(reasons, facts) : []),
   ].join(' ');
 }
 
 /** Writes the strongest reason first, and each fact once: a fact of an earlier sentence is not repeated in other words. */
-function sentences(
-  findings: readonly Finding[],
-  counts: (points: number) => boolean,
-  told: Set<string>,
-): string[] {
+function sentences(findings: readonly Finding[], counts: (points: number) => boolean): string[] {
+  const told = new Set<string>();
   const sentencesSoFar: string[] = [];
   for (const { rule, facts } of findings) {
     if (!counts(rule.points) || sentencesSoFar.length === MOST_REASONS) continue;
-    const tokens = tokensOf(facts);
-    const isTold = tokens.length > 0 && tokens.every((one) => one.some((word) => told.has(word)));
-    for (const word of tokens.flat()) told.add(word);
+    const tokens = facts.flatMap(({ pointer, words }) =>
+      words?.trim() ? [tokenOf(pointer, words)] : [],
+    );
+    const isTold = tokens.length > 0 && tokens.every((token) => told.has(token));
+    for (const token of tokens) told.add(token);
     if (!isTold) sentencesSoFar.push(explained(rule, facts));
   }
   return sentencesSoFar;
@@ -138,25 +141,6 @@ function whereOf({ fields, isMail }: Facts): string {
     told('of', user) +
     told('from', ip)
   );
-}
-
-const STOPPED =
-  /^(?:(?:prevention|file|process)\b.{0,40}\b)?(?:blocked|prevented|quarantined?|mitigated|remediated|removed|deleted|denied|deny|block)\b/i;
-const OUTCOME_KEYS =
-  'action actiontaken disposition patterndispositiondescription mitigationstatus remediationstatus detectionstatus deliveryaction result'.split(
-    ' ',
-  );
-
-/** Reports the reaction of the tool, which shows the outcome of the event and not its kind. */
-function outcome(facts: Facts, told: ReadonlySet<string>): string[] {
-  const stopped = facts
-    .named(...OUTCOME_KEYS)
-    .find(({ value }) => typeof value === 'string' && value.length <= 80 && STOPPED.test(value));
-  return stopped && !told.has(`${stopped.pointer} ${String(stopped.value).toLowerCase()}`)
-    ? [
-        'The tool reports that it stopped this, which limits the damage and does not change what it is.',
-      ]
-    : [];
 }
 
 /** Names the person who may know what look-ups cannot show. */

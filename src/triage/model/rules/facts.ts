@@ -27,8 +27,6 @@ export interface Fact {
   readonly value: Scalar;
   /** For a fact that a rule found: the part of the value that matched. */
   readonly words?: string;
-  /** True for a note in words. A note of any length is one record. */
-  readonly remark?: true;
 }
 
 export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
@@ -42,13 +40,6 @@ const MOST_NAMES = 2_000;
 /** True if only the tool writes at this place. Other facts must not count in favour of an event. */
 export const isOfTools = ({ path }: Fact): boolean => isOwnPlace(path);
 
-/** Values under these names repeat the choice of a stranger: a text, a name, an address, a command, a typed reason. */
-const CHOSEN_BY_OTHERS =
-  /(?:subj\w*|objet|betreff|body\w*|text|html|content|comment|preview|snippet|title|names?|file\w*|path|cmd\w*|command\w*|args?|arguments|query|uri|url\w*|links?|agent|ua|referr?er|user|account|host|device|display\w*|from|to|sender|recipients?|reason|justification|description|process|parent|image|child|payload|script|logs?|raw|message|msg|domain|email|address|labels|tags?|macro|page\w*|form\w*|input\w*|original\w*|rule|alert|event|detection|signature|category|action|activity|operation)$/;
-const LONGEST_REMARK = 200;
-/** A text with a link, a pipe or a path repeats text of a stranger. */
-const NO_REMARK = /:\/\/|[|`$<>\\]/;
-
 /** Known data of an event beside its raw data. */
 export interface Known {
   /** Well-known fields of the event: see incident-fields.ts. */
@@ -60,9 +51,7 @@ export class Facts {
   private readonly byKey = new Map<string, Fact[]>();
   private readonly byPointer = new Map<string, Fact>();
   private readonly bySign = new Map<Sign, Fact[]>();
-  private readonly told: Fact[] = [];
   private ofToolsFound?: readonly Fact[];
-  private remarksFound?: readonly Fact[];
   /** Facts by the last two names of their path. */
   private readonly byEnding = new Map<string, Fact[]>();
   readonly withInvisible: Fact[] = [];
@@ -134,9 +123,7 @@ export class Facts {
     if (text.length > CHARACTERS_OF_A_PIECE) yield;
     for (const [sign, words] of SIGNS.matchesIn(said)) {
       if (isNameOfThing(sign, fact)) continue;
-      const found = { ...fact, words };
-      if (isOnlyTold(sign, fact, this.isMail)) this.told.push(found);
-      else into(this.bySign, sign, found);
+      if (!isOnlyTold(sign, fact, this.isMail)) into(this.bySign, sign, { ...fact, words });
     }
   }
 
@@ -163,20 +150,6 @@ export class Facts {
     return (this.ofToolsFound ??= this.all.filter(isOfTools));
   }
 
-  /** Notes of a tool or a colleague about the event, in words. A list has acts or findings, and no notes. */
-  get remarks(): readonly Fact[] {
-    return (this.remarksFound ??= this.allOfTools.filter(
-      ({ source, key, pointer, value }) =>
-        source === undefined &&
-        typeof value === 'string' &&
-        !/\/\d+$/.test(pointer) &&
-        value.length <= LONGEST_REMARK &&
-        value.includes(' ') &&
-        !NO_REMARK.test(value) &&
-        !CHOSEN_BY_OTHERS.test(key),
-    ));
-  }
-
   /** Like `named`, but only values of tools. */
   ofTools(...keys: readonly string[]): readonly Fact[] {
     return this.named(...keys).filter(isOfTools);
@@ -197,11 +170,6 @@ export class Facts {
   vouched(method: Method): readonly Fact[] {
     const isOwn = this.authentication[method]?.said_by === 'gateway';
     return isOwn ? this.checked(method, ['pass']).filter(isOfTools) : [];
-  }
-
-  /** Texts that mention an attack but are no trace of it. */
-  get onlyTelling(): readonly Fact[] {
-    return this.told;
   }
 }
 

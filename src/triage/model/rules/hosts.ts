@@ -65,25 +65,6 @@ export const senderDomains = onceForEach((facts): readonly Host[] =>
   hostsBy(MAIL_DOMAIN, facts.named(...SENDER_KEYS)),
 );
 
-/** Names under which tools write the owner of the mailbox. Excludes `to`, because the sender of a mail chooses its value. */
-const MAILBOX_KEYS =
-  'recipient recipients rcpt mailbox reporter reportedby submittedby emailrecipient'.split(' ');
-
-/** True if the tool names only mailboxes of the domain in the sender address. */
-export function isFromInside(facts: Facts): boolean {
-  const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
-  const mailboxes = facts
-    .ofTools(...MAILBOX_KEYS)
-    .map(({ value }) => String(value))
-    .filter((value) => value.includes('@'));
-  const { sender } = facts.fields;
-  return (
-    sender !== undefined &&
-    mailboxes.length > 0 &&
-    mailboxes.every((mailbox) => domainOf(mailbox) === domainOf(sender))
-  );
-}
-
 const REPLY_KEY = /^(?:header|mail)?reply(?:to)?(?:address|header)?$/;
 export const replyDomains = onceForEach((facts): readonly Host[] =>
   hostsBy(
@@ -190,26 +171,23 @@ function borrows({ label, looks }: Label, real: string): boolean {
 }
 
 function resembles({ label, looks }: Label, real: string): boolean {
+  const most = real.length < 7 ? 1 : 2;
   if (label === real || label[0] !== real[0] || real.length > LONGEST_NAME) return false;
-  return isWithin(real.length < 7 ? 1 : 2, looks, real);
+  return Math.abs(looks.length - real.length) <= most && isWithin(most, looks, real);
 }
 
-/** True if at most `most` letters differ. Computes the edit distance only near the diagonal of the table. */
+/** True if at most `most` letters are added, removed or changed (Levenshtein distance). */
 function isWithin(most: number, one: string, other: string): boolean {
-  const longer = other.length - one.length;
-  if (Math.abs(longer) > most) return false;
-  // The cell `at` of row `i` compares the first `i` letters of `one` with the first `i + at - most` letters of `other`.
-  let row = Array.from({ length: 2 * most + 1 }, (_, at) => (at < most ? LONGEST_NAME : at - most));
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let i = 1; i <= one.length; i += 1) {
-    const next: number[] = [];
-    for (let at = 0; at < row.length; at += 1) {
-      const change = row[at]! + (one[i - 1] === other[i + at - most - 1] ? 0 : 1);
-      const added = at + 1 < row.length ? row[at + 1]! + 1 : LONGEST_NAME;
-      next.push(Math.min(change, added, at > 0 ? next[at - 1]! + 1 : LONGEST_NAME));
+    const next = [i];
+    for (let at = 1; at < row.length; at += 1) {
+      const change = row[at - 1]! + (one[i - 1] === other[at - 1] ? 0 : 1);
+      next.push(Math.min(change, row[at]! + 1, next[at - 1]! + 1));
     }
     row = next;
   }
-  return row[longer + most]! <= most;
+  return row[other.length]! <= most;
 }
 
 /** Names that phishing imitates most, for events without the genuine party. Excludes everyday words. */

@@ -1,21 +1,19 @@
 import {
   all,
   any,
-  byTool,
   type Condition,
-  countIn,
   evaluate,
   isFalse,
-  isTrue,
   type Look,
   named,
   reads,
   recorded,
+  says,
   tells,
-  yes,
-  atLeast,
   countOf,
+  yes,
 } from './conditions.js';
+import { isOwnPlace } from '../../evidence/own-places.js';
 import type { Fact, Facts } from './facts.js';
 import { wordsOf } from './phrases.js';
 import { type Sign, SIGNS } from './signs.js';
@@ -69,80 +67,23 @@ export const requestLikeAttack: Look = (facts) =>
     return words === undefined ? [] : [{ ...fact, words }];
   });
 export const request: Look = (facts) => requestsOf(facts).filter(({ value }) => value !== '');
-export const requestLetThrough = all(
-  requestLikeAttack,
-  any(
-    reads('status statuscode responsecode httpstatus responsestatus', /^(?:2\d\d|500)$/),
-    reads(
-      'wafaction action disposition mode',
-      /^(?:detect(?:ed)?|log(?:ged)?(?: only)?|allow(?:ed)?|pass(?:ed)?|monitor(?:ed)?|count)$/i,
-    ),
-    isFalse('blocked prevented'),
-  ),
-);
-/** Limits a condition to requests to servers. A blocked program or a held mail is not a request. */
-export const ofRequests = (condition: Condition): Condition => ({
-  only: (_, facts) =>
-    !facts.isMail &&
-    (facts.named(...ONLY_OF_REQUESTS).length > 0 ||
-      facts.saying('web_attack').length > 0 ||
-      requestLikeAttack(facts).length > 0),
-  from: condition,
-});
 /** An attack that the tool names. Excludes code findings, because a weakness has the name of the attack that it allows. */
 export const webAttackNamed: Condition = {
   only: ({ key }, { fields }) => fields.repository === undefined && !REQUEST_KEYS.includes(key),
   from: tells('web_attack'),
 };
 
-/* Numbers, dates and addresses. */
-
-const DATE = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?/;
-const HALF_A_YEAR = 180 * 24 * 60 * 60 * 1_000;
-const dayOf = ({ value }: Fact): number => {
-  const [, year, month = '01', day = '01'] = DATE.exec(String(value)) ?? [];
-  return year === undefined ? NaN : Date.parse(`${year}-${month}-${day}`);
-};
-/** Dates half a year before the newest date of the event, which does not depend on the day of triage. Also texts such as "8 months". */
-export const longAgo = (names: RegExp): Condition => {
-  const told = recorded(
-    names,
-    yes(/\b(?:[1-9]\d?|several|many) years?\b|\b(?:[6-9]|[1-9]\d) months\b/i),
-  );
-  const dates = recorded(names, yes(DATE));
-  return any(told, (facts: Facts) => {
-    const dated = evaluate(dates, facts);
-    const days = dated.length === 0 ? [] : facts.allOfTools.map(dayOf).filter((day) => day > 0);
-    const newest = days.reduce((one, other) => Math.max(one, other), 0);
-    return dated.filter((fact) => newest - dayOf(fact) >= HALF_A_YEAR);
-  });
-};
-
-const USUAL =
-  /^(?:usual|normal|typical|average|avg|mean|median|baseline)(?:weekly|daily|hourly|perday|perweek)?/;
-/** Each usual count is compared with all numbers of the event, and a stranger may send thousands of usual counts. */
-const MOST_USUAL = 20;
-/** Counts near the usual count of the same objects: `files` beside `usual_weekly_files`. */
-export const asUsual: Look = (facts) => {
-  const usual = facts.allOfTools
-    .filter(({ key, value }) => USUAL.test(key) && countIn(value) > 0)
-    .slice(0, MOST_USUAL);
-  const counts =
-    usual.length === 0
-      ? []
-      : facts.allOfTools.filter(({ key, value }) => countIn(value) > 0 && !USUAL.test(key));
-  return usual.filter(({ key, value }) => {
-    const thing = key.replace(USUAL, '').replace(/(?:per)?(?:day|week|hour)$/, '');
-    return counts.some(
-      (count) =>
-        (thing === '' ? count.key === 'count' : count.key.includes(thing)) &&
-        countIn(count.value) <= countIn(value) * 1.5,
-    );
-  });
-};
-
-const PRIVATE_ADDRESS = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)[\d.]{3,11}$/;
-export const sourceInside = byTool('ip ipaddress srcip sourceip clientip', PRIVATE_ADDRESS);
+export const requestLetThrough = all(
+  any(requestLikeAttack, webAttackNamed),
+  any(
+    reads('status statuscode responsecode httpstatus responsestatus', /^(?:2\d\d|500)$/),
+    reads(
+      'wafaction action disposition mode',
+      /^(?:detect(?:ed)?|log(?:ged)?(?: only)?|alert(?:ed)?|allow(?:ed)?|pass(?:ed)?|monitor(?:ed)?|count)$/i,
+    ),
+    isFalse('blocked prevented'),
+  ),
+);
 
 /* Sign-ins. */
 
@@ -187,16 +128,6 @@ export const approvedAfterDenials = any(
       /^(?:true|[1-9]\d*|approved|accepted|success|granted)\b/i,
     ),
   ),
-  all(
-    atLeast(
-      3,
-      'mfadenied mfadenials mfarejected mfafailures pushdenied pushesdenied pushdenials deniedpushes deniedprompts promptsdenied denials',
-    ),
-    any(
-      atLeast(1, 'mfaapproved mfaapprovals pushapproved pushesapproved approvals'),
-      isTrue('mfaapproved pushapproved approved'),
-    ),
-  ),
 );
 
 /* Clouds and directories. */
@@ -230,18 +161,13 @@ export const openedToAll = any(
   ),
 );
 /** Only domain controllers and the cloud synchronisation replicate the directory. */
-const REPLICATES = /^(?:[\w-]*dc[\w-]*\$|(?:msol_|aad_|adsyncmsa)\S*)$/i;
-const actorsOf = (facts: Facts) =>
-  facts.ofTools('subjectusername', 'subjectuser', 'accountname', 'user', 'username');
-const replication = reads(
-  'properties accesses objectproperties',
-  /1131f6a[ad]-9c07|89e95b76-444d/i,
+export const replicationByUser = all(
+  reads('properties accesses objectproperties', /1131f6a[ad]-9c07|89e95b76-444d/i),
+  reads(
+    'subjectusername subjectuser accountname user username',
+    /^(?!(?:[\w-]*dc[\w-]*\$$|(?:msol_|aad_|adsyncmsa)\S*$))/i,
+  ),
 );
-export const replicationByUser: Look = (facts) =>
-  actorsOf(facts).some(({ value }) => !REPLICATES.test(String(value))) ||
-  actorsOf(facts).length === 0
-    ? evaluate(replication, facts)
-    : [];
 
 /** A list of at least three values. */
 export const severalValues =
@@ -252,20 +178,22 @@ export const severalValues =
   };
 
 /** Ignores addresses: `support@hosting.example` contains the name of a company, not of a network. */
-export const outsideAddresses =
-  (sign: Sign) =>
-  ({ value }: Fact): boolean =>
-    SIGNS.matchesIn(wordsOf(String(value).replace(/\S+@\S+|\w+:\/\/\S+/g, ' '))).has(sign);
+export const hiddenNetwork: Condition = {
+  only: ({ value }) =>
+    SIGNS.matchesIn(wordsOf(String(value).replace(/\S+@\S+|\w+:\/\/\S+/g, ' '))).has(
+      'hidden_network',
+    ),
+  from: says('hidden_network'),
+};
 
 /* Inventories and files. */
 
 const INVENTORY = /^(?:.*\/)?(?:asset|assets|inventory|cmdb)\//;
 /** Roles and owners in the inventory that are scanners. */
-export const scannerKnown: Look = (facts) =>
-  facts.allOfTools.filter(
-    ({ path, value }) =>
-      INVENTORY.test(path) && typeof value === 'string' && /\bscanner\b/i.test(value.slice(0, 200)),
-  );
+export const scannerKnown: Condition = {
+  only: ({ path }) => INVENTORY.test(path),
+  from: recorded(/./, yes(/\bscanner\b/i)),
+};
 /** SHA-256 of the 68 bytes of the antivirus test file. No other file has this hash. */
 const EICAR = /^275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f$/i;
 /** Holds if every file digest is the digest of the test file. */
@@ -322,13 +250,9 @@ export const stands = (condition: Condition): Condition => ({
     !facts.named('confidencelevel').some(({ value }) => /^suspicious$/i.test(String(value))),
   from: condition,
 });
-export const called = (pattern: RegExp, more = ''): Condition =>
-  stands(
-    reads(
-      `classification verdict threats threattype threattypes threatcategory attacktype attacktypes ${more}`,
-      pattern,
-    ),
-  );
+const CALLED =
+  'classification verdict threats threattype threattypes threatcategory attacktype attacktypes';
+export const called = (pattern: RegExp): Condition => stands(reads(CALLED, pattern));
 
 export const RULE_KEYS =
   'rule rulename title alert alertname alertdisplayname detectname detection signature name';
@@ -343,3 +267,46 @@ export const rated = (pattern: RegExp): Condition => ({
     new RegExp(`^(?!.*\\b(?:${NO_ATTACK})\\b).{0,200}?(?:${pattern.source})`, 'i'),
   ),
 });
+
+/* Kinds of events. */
+
+/** Names under which tools describe the event. */
+const KIND_KEYS = new Set(
+  (
+    'title alert alertname alertdisplayname displayname rule rulename ruledescription description event eventname ' +
+    'eventtype eventaction action activity activitytype activitydisplayname operation operationname methodname ' +
+    'name message msg summary detection detectname detectionname signature category type detailtype findingtype alerttype ' +
+    'searchname monitorname alertdetails alerttypefriendlyname status reason logmessage eventdescription subcategory ' +
+    'taskcategory shortdescription eventtypename policyname verb state logcode phase resultdescription'
+  ).split(' '),
+);
+export const isKind = (fact: Fact, { isMail }: Facts): boolean =>
+  !isMail && KIND_KEYS.has(fact.key);
+
+/** True for places of tools and for search results. Search results count only if no sign exists against the event. */
+export const isRecord = ({ path }: Fact): boolean =>
+  isOwnPlace(path) || /^result\/[^/]+$/.test(path);
+
+const isNegated = ({ value, words = '' }: Fact): boolean => {
+  const [first = ''] = words.split(' ');
+  const negated = new RegExp(`\\b(?:no|not|0|without|zero|non)[ -](?:\\w+ ){0,2}${first}`, 'i');
+  return negated.test(String(value).slice(0, 500));
+};
+
+/** Matches alarming words of the tool about the event. */
+export const told = (sign: Sign): Condition => ({
+  only: (fact, facts) => isKind(fact, facts) && !isNegated(fact),
+  from: says(sign),
+});
+
+/** Excludes quotes and equals signs, after which tools put texts of strangers. */
+const PLAIN = /^[\p{L}\p{N}\s.,:;()[\]/%+_*#&|>→–-]{1,200}$/u;
+/** Matches an everyday kind of event, in a text of the tool without an alarming word. */
+export const ordinaryWork: Condition = {
+  only: (fact, facts) =>
+    isKind(fact, facts) &&
+    isRecord(fact) &&
+    PLAIN.test(String(fact.value)) &&
+    !facts.saying('grave_word', 'odd_word').some(({ pointer }) => pointer === fact.pointer),
+  from: says('ordinary_work'),
+};

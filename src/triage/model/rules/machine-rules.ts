@@ -2,11 +2,9 @@ import {
   all,
   any,
   atLeast,
-  atMost,
   byTool,
   circumstances,
   countOf,
-  denied,
   evaluate,
   isFalse,
   isTrue,
@@ -53,7 +51,7 @@ const SYSTEM_TOOL =
   /(?:^|[\\/])(?:mshta|regsvr32|rundll32|certutil|bitsadmin|msiexec|wmic|cscript|wscript|installutil|regasm|cmstp|hh|odbcconf|msbuild)(?:\.exe)?$/i;
 
 // prettier-ignore
-export const MACHINE_ACTS = signs([
+export const MACHINE_RULES = [...signs([
   ['backups_destroyed', 65, 'ransomware', '', 'T1490 T1486',
     'Backups are deleted or machines stopped by force, as before encryption.',
     says('backups_destroyed')],
@@ -62,13 +60,10 @@ export const MACHINE_ACTS = signs([
     says('backups_removed')],
   ['ransomware_words', 35, 'ransomware', '', 'T1486',
     'The event speaks of ransomware or a ransom note.', tells('ransomware_words')],
-  ['ransom_demanded', 50, 'ransomware', '', 'T1486',
-    'Files cannot be opened any more, and a note demands money.',
-    all(says('encrypted_files'), says('ransom_demand'))],
   ['mass_encryption', 50, 'ransomware', 'work', 'T1486',
     'Many files are encrypted at once, or changed beside another sign of it.',
     any(
-      countOf(/files?\w*encrypted\w*|encryptedfiles\w*/, 100),
+      countOf(/files?\w*encrypted\w*|encryptedfiles\w*/, 100), all(says('encrypted_files'), says('ransom_demand')),
       all(any(countOf(RENAMED, 100), countOf(CHANGED, 100)), any(tells('ransomware_words'), says('encrypted_files', 'ransom_demand', 'backups_destroyed'), named(/(?:new|added|appended)(?:file)?(?:extension|suffix)\w*|extensionafter/, /\w/), isFalse('signed signaturevalid'))),
       named(/./, /\.(?:\w{2,5})\.(?:akira|lockbit\d?|crypt\w{0,6}|locked|encrypted|ransom\w{0,4}|ryuk|conti|cl0p|clop|basta|qilin|medusa|rhysida|blackcat|phobos)\b/i))],
   ['ransom_note', 50, 'ransomware', '', 'T1486',
@@ -90,14 +85,13 @@ export const MACHINE_ACTS = signs([
       all(isTrue('unattended'), reads('tool product application app software process image name', /anydesk|teamviewer|screenconnect|connectwise|rustdesk|splashtop|atera|remote/i)),
       named(/path|image|process|file|command|cmd|parent|target/, /\\(?:users\\public|programdata|appdata\\(?:roaming|local\\temp))\\[^"|]{0,60}\b(?:client32|netsupport|anydesk|rustdesk|ateraagent|meshagent|tacticalrmm|remcos)\w*\.exe/i))],
   ['program_of_windows_folder', 25, 'malware', 'work', 'T1569.002 T1036.005',
-    'A service starts a program that lies beside those of Windows, as PsExec and ransomware put it there.',
+    'A service starts a program in the Windows folder, as PsExec and ransomware do.',
     named(/imagepath|servicefile|binpath/, /^"?(?:%systemroot%|%windir%|c:\\windows)\\(?!psexesvc)[\w.-]+\.exe\b/i)],
   ['shell_as_service', 45, 'malware', 'finding', 'T1569.002 T1021.002',
     'A service was installed that runs a command and writes its output to a share.',
     named(/imagepath|command|cmd|servicefile|binpath/, /\\\\127\.0\.0\.1\\\w+\$\\|%comspec%\s+\/q\s+\/c|cmd(?:\.exe)?\s+\/q\s+\/c\s.{0,200}1>\s?\\\\/i)],
   ['malware_family', 35, 'malware', 'finding', '', 'The tool names a kind of malware.',
     { only: (fact) => !isTestFile(fact), from: tells('malware_family') }],
-  ['malware_said', 30, 'malware', 'tool', '', 'The tool reports malware.', tells('malware_said')],
   ['known_loader', 40, 'malware', 'finding', '',
     'The tool names a family that brings other malware with it.', tells('loader_family')],
   ['unwanted', 30, 'pup', 'unwanted', '', 'The tool calls it unwanted software.',
@@ -110,7 +104,7 @@ export const MACHINE_ACTS = signs([
         1),
       reads('event details', /every \d+ s/i))],
   ['system_tool_fetches', 40, 'malware', 'finding', 'T1218',
-    'A tool of the system was given an address on the web to run something from.',
+    'A system tool was given a web address from which it runs code.',
     all(
       named(/(?:process|image|program|binary|file|executable)(?:name|path)?$/, SYSTEM_TOOL),
       named(/arg\w*|param\w*|commandline|cmdline|cmd|command$/, /\b(?:https?|ftp|file):\/\/|\\\\[\w.-]+\\/i))],
@@ -146,9 +140,9 @@ export const MACHINE_ACTS = signs([
         any(reads('method httpmethod csmethod requestmethod m verb', /^POST$/i), reads('p path url uri', /\?\w{1,20}=/), says('web_attack', 'malware_family'))),
       named(/./, /\.(?:aspx?|php\d?|jspx?|cfm)\?(?:c|cmd|exec|command|q)=(?:id|whoami|cat|ls|dir|uname|type|net|ipconfig)\b/i))],
   ['unsigned_library', 30, 'malware', 'finding', 'T1574.002',
-    'A signed program loads a library that nobody signed, as attackers make it do.',
+    'A signed program loads an unsigned library (DLL side-loading).',
     named(/./,
-      /\bsigned (?:program|process|binary|executable)\b.{0,60}\bunsigned (?:dll|library|module)\b|\bunsigned (?:dll|library|module)\b.{0,60}\bsigned (?:program|process|binary|executable)\b/i)],
+      /\bsigned (?:program|process|binary|executable)\b.{0,60}\bunsigned (?:dll|library|module)\b|\bunsigned (?:dll|library|module)\b.{0,60}\bsigned (?:program|process|binary|executable)\b|\bloads unsigned [\w.-]{1,60}\.dll\b/i)],
   ['disguised_name', 30, 'malware', 'finding', 'T1036',
     'A program has nearly the name of a system program, or another name than its own.',
     any(
@@ -158,10 +152,7 @@ export const MACHINE_ACTS = signs([
     'The program runs from a folder where any user may write.',
     named(/path|file|image|process|program|library|binary|exe|command|cmd|args|module|parent|child|target|dropped|written|service/,
       /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp|programdata)\\|(?:^|[\s"'=(,])\/(?:tmp|dev\/shm|var\/tmp)\//i)],
-  ['unsigned', 12, 'malware', 'work', '', 'The program bears no signature.', notSigned],
-  ['rare_program', 8, 'malware', 'work', '',
-    'Hardly any other machine has the program, which bears no signature.',
-    all(atMost(3, 'prevalence prevalenceorg orgprevalence hostswithfile'), notSigned)],
+  ['unsigned', 12, 'malware', 'work', '', 'The program has no signature.', notSigned],
   ['bare_address', 15, 'malware', 'work', 'T1105', 'A command or script talks to a bare address.',
     reads('commandline cmd cmdline command args processargs processtree next child net script iocs',
       /https?:\/\/\d{1,3}(?:\.\d{1,3}){3}/i)],
@@ -175,7 +166,7 @@ export const MACHINE_ACTS = signs([
   ['sensitive_file', 25, 'malware', 'work', 'T1552.001 T1003.008',
     'A file with passwords or keys was read.', says('sensitive_file')],
   ['uac_bypass', 35, 'malware', 'finding', 'T1548.002',
-    'A program of the system was used to gain high rights without a question.',
+    'A system program was used to bypass UAC.',
     named(/cmd|command|args|image|process|target|details|registry|event|title|alert|rule|message/,
       /\bms-settings\\+shell\\+open|\\+mscfile\\+shell\\+open|\b(?:fodhelper|computerdefaults|sdclt|wsreset|slui)\.exe\b|\buac bypass\b|bypass(?:es|ed)? uac\b/i)],
   ['root_by_file', 35, 'malware', 'finding', 'T1548.001 T1574.006',
@@ -184,10 +175,7 @@ export const MACHINE_ACTS = signs([
       /\bchmod\s+(?:-\w+\s+)?(?:[ugoa]*\+s|[2467][0-7]{3})\s+\S*\/(?:tmp|dev\/shm|var\/tmp|home)\/|\bchmod\s+(?:u\+s|4755)\b|\/etc\/ld\.so\.preload|\bchmod"?\s+(?:a\d=)?"?(?:u\+s|[2467]\d{3})"?\s+(?:a\d=)?"?\S*\/(?:tmp|dev\/shm)\/|\buseradd\b.{0,60}-u\s?0\b|\bsuid bit set\b|>\s?\/etc\/sudoers|\bNOPASSWD:\s?ALL\b.{0,40}\/etc\/sudoers|\bLD_PRELOAD=\S*\/(?:tmp|dev\/shm)|\binsmod\s+\S*\/tmp|\b(?:pwnkit|dirtypipe|dirty pipe|dirtycow|gtfobins)\b/i)],
   ['credential_store', 35, 'malware', 'work', 'T1555', 'Stored passwords or cookies are read.',
     says('credential_store')],
-  ['spreads', 30, 'malware', 'finding', 'T1091 T1570', 'The malware is on other machines, too.',
-    named(/^(?:spread\w*|alsoinfected|infected(?:hosts|machines|devices)|propagat\w*)$/,
-      /[a-z]{2}/i)],
-  ['persistence', 15, 'malware', 'work', 'T1053 T1543', 'A program will start again by itself.',
+  ['persistence', 15, 'malware', 'work', 'T1053 T1543', 'A program was set up to start automatically.',
     tells('persistence')],
   ['persistent_script', 30, 'malware', 'finding', 'T1053 T1543',
     'A task, service or run key starts a script, or a program from a folder where any user may write.',
@@ -209,14 +197,14 @@ export const MACHINE_ACTS = signs([
       all(reads('attributeldapdisplayname attributename', /^msDS-(?:KeyCredentialLink|AllowedToActOnBehalfOfOtherIdentity)$/i), reads('subjectusername', /^(?!(?:msol_|aad_|adsync))[^$]+$/i)),
       reads('attributes requestattributes requestedattributes', /\bSAN:\s?(?:upn|dns)=/i))],
   ['many_targets', 20, 'malware', 'finding', 'T1021',
-    'One account reached several machines within minutes.',
-    all(
+    'One account or machine reached many machines within minutes, as a scan or a worm does.',
+    any(atLeast(50, 'hostsscanned scannedhosts distinctdestinations uniquedestinations distincthosts destinationcount uniquetargets distincttargets'), all(
       says('remote_service'),
-      any(reads('targethosts targets desthosts targetedhosts', /[a-z0-9].*,.*[a-z0-9]/i), atLeast(3, 'targethosts targets desthosts targetedhosts targetcount'), severalValues('targethosts targets desthosts targetedhosts')))],
+      any(reads('targethosts targets desthosts targetedhosts', /[a-z0-9].*,.*[a-z0-9]/i), atLeast(3, 'targethosts targets desthosts targetedhosts targetcount'), severalValues('targethosts targets desthosts targetedhosts'))))],
   ['defence_off', 45, 'malware', 'finding', 'T1685', 'Protection or its log was turned off.',
     any(says('defence_off'), all(reads('eventid eventcode code', /^(?:5001|5010|5012)$/), reads('provider providername sourcename', /Windows Defender$/i)))],
   ['protection_gap', 18, 'malware', 'work', 'T1685',
-    'Protection stopped, or an exception from it was made.', says('protection_gap')],
+    'Protection stopped, or an exclusion was added.', says('protection_gap')],
   ['log_cleared', 32, 'malware', 'work', 'T1685.005',
     'The log of a machine was emptied, which hides earlier actions.',
     any(
@@ -231,9 +219,6 @@ export const MACHINE_ACTS = signs([
       reads('alert alertname title rule rulename event', /\bvulnerable driver\b/i))],
   ['discovery', 18, 'malware', 'work', 'T1087 T1018',
     'Commands list administrators, machines or secrets.', tells('discovery')],
-  ['many_machines', 25, 'malware', 'finding', 'T1046 T1018',
-    'One machine contacted at least 50 machines, as a scan or a worm does.',
-    atLeast(50, 'hostsscanned scannedhosts distinctdestinations uniquedestinations distincthosts destinationcount uniquetargets distincttargets')],
   ['exfiltration_tool', 35, 'data_exfiltration', 'work', 'T1567',
     'A tool that copies data to a place outside was used.', says('exfiltration_tool')],
   ['repositories_copied', 25, 'data_exfiltration', 'work', 'T1213.003',
@@ -244,9 +229,6 @@ export const MACHINE_ACTS = signs([
   ['staged_archive', 30, 'data_exfiltration', 'work', 'T1560.001',
     'Files were packed into an archive with a password, as before a theft of data.',
     any(says('staged_archive'), isTrue('archivepassword encryptedarchive'), named(/./, /\b(?:7za?|rar|winrar)(?:\.exe)?"?\s+a\s.{0,100}-h?p\S/i))],
-  ['shell_port', 25, 'malware', 'finding', 'T1571',
-    'The connection goes to a port that attack tools listen on unless told otherwise.',
-    reads('destport dport dstport destinationport remoteport', /^(?:4444|4445|1337|31337|6666)$/)],
   ['much_sent_out', 20, 'data_exfiltration', 'work', 'T1048', 'More than 1 GB was sent out.',
     any(
       countOf(
@@ -264,7 +246,7 @@ export const MACHINE_ACTS = signs([
       reads('hostpath mountpath', /^\/(?:$|etc|root|var\/run\/docker\.sock|proc)/),
       reads(`${RULE_KEYS} type findingtype`, /\bprivileged ?container|launch privileged|host ?path mount|container ?escape/i))],
   ['shell_in_pod', 18, 'malware', 'work', 'T1609',
-    'Somebody opened a shell or ran a command in a running container.',
+    'A shell or a command was started in a running container.',
     any(
       reads('subresource', /^(?:exec|attach)$/),
       reads(`${RULE_KEYS} output type findingtype`, /terminal shell in (?:a )?container|shell (?:was )?spawned in (?:a )?container|attach\/exec pod|kubernetes\/execinkubesystempod|exec into (?:a )?pod/i))],
@@ -287,17 +269,10 @@ export const MACHINE_ACTS = signs([
     'The attack that the tool names is one of a request to a server.', all(webAttackNamed, request)],
   ['request_let_through', 12, 'web_attack', 'scan', 'T1190',
     'The request with the attack was answered, or not stopped.', requestLetThrough],
-]);
-
-// prettier-ignore
-export const MACHINE_CIRCUMSTANCES = circumstances([
+]), ...circumstances([
   ['remote_support', 36, 'rat', 'finding', 'T1219',
     'A program for remote support is used, as technicians and swindlers do.',
     tells('remote_support')],
-  ['not_stopped', 8, '', 'rating', '', 'The tool saw it and did not stop it.',
-    any(
-      denied(/(?:blocked|prevented|quarantined|contained)$/),
-      reads('patterndispositiondescription exit block', /not (?:blocked|possible)/i))],
   ['leaver', 20, 'data_exfiltration', '', 'T1567',
     'Somebody who leaves the company takes data along more often than others.',
     all(
@@ -309,4 +284,4 @@ export const MACHINE_CIRCUMSTANCES = circumstances([
     any(
       isFalse('sanctioned issanctioned'),
       reads('policy policyresult policynote', /\bnot allowed\b|\bforbidden\b/i))],
-]);
+])];

@@ -1,5 +1,5 @@
 import { isBodyPart } from '../../evidence/indicators.js';
-import { any, type Condition, isTrue, type Look, reads, says } from './conditions.js';
+import { any, type Condition, evaluate, isTrue, type Look, reads, says } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import * as hosts from './hosts.js';
 import type { Sign } from './signs.js';
@@ -25,8 +25,6 @@ export const wants = (sign: Sign): Condition => ({
   only: ({ key }) => !TITLES.test(key),
   from: says(sign),
 });
-/** Attack words in the text of a mail. */
-export const onlyTold: Look = (facts) => (facts.isMail ? facts.onlyTelling : []);
 
 export const FILE_KEYS =
   'name filename file attachment attachments attachmentnames files path listing contains contents members entries archivecontents inner innerfile innerfiles filenames attachmentname';
@@ -108,14 +106,13 @@ export const hidingRule = any(
   ),
 );
 
-export const senderProven: Look = (facts) => facts.vouched('dmarc');
-/** A proven sender from the domain of all mailboxes that the tool names. */
-export const fromInside: Look = (facts) =>
-  hosts.isFromInside(facts) ? facts.vouched('dmarc') : [];
-/** All links lead to the domain of a proven sender. */
-export const linksAtHome: Look = (facts) => {
-  const senders = senderSites(facts);
-  const links = linksOf(facts);
-  const isHome = links.length > 0 && links.every(({ name }) => senders.has(hosts.registered(name)));
-  return isHome && senders.size === 1 ? facts.vouched('dmarc') : [];
+const obscureName = reads('value name', /^[.,;:_ -]{1,4}$|^archi[vf]\w*$/i);
+/** A new rule of a mailbox, unless it only moves mail to a folder with a name that its owner can read. */
+export const ruleMade: Condition = {
+  only: (_, facts) =>
+    !facts.all.some(({ value }) => value === 'MoveToFolder') ||
+    evaluate(obscureName, facts).length > 0,
+  from: says('inbox_rule_made'),
 };
+
+export const senderProven: Look = (facts) => facts.vouched('dmarc');

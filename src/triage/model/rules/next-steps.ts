@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
+import { actionType, type ActionTypeName } from '../../../action-catalogue/action-types.js';
 import type { Classification } from '../../../incidents/incident.js';
 import type { ExtractedIndicator, IndicatorType } from '../../evidence/indicators.js';
 import type { Facts } from './facts.js';
-import { isFromInside, linkedHosts } from './hosts.js';
+import { linkedHosts } from './hosts.js';
 import { MESSAGES } from './prose.js';
 
 /** Missing facts of an event, in the order in which an analyst would ask for them. */
@@ -156,12 +156,10 @@ const partsOf = (name: string): readonly string[] => [name, ...name.split(/[\\/\
 const domainOf = (address: string | undefined): string | undefined =>
   address?.includes('@') ? address.slice(address.lastIndexOf('@') + 1).toLowerCase() : undefined;
 
-function ownDomain(facts: Facts): string | undefined {
-  const { recipient, user } = facts.fields;
+/** A spoofed sender has the domain of the recipient, so this domain counts as own only beside another sender. */
+function ownDomain({ fields: { recipient, user, sender } }: Facts): string | undefined {
   const own = domainOf(recipient) ?? domainOf(user);
-  return own !== undefined && (isFromInside(facts) || domainOf(facts.fields.sender) !== own)
-    ? own
-    : undefined;
+  return domainOf(sender) === own ? undefined : own;
 }
 
 const MAIL: readonly ActionTypeName[] = [
@@ -198,22 +196,10 @@ const LOOK_UPS_ONLY = /^(?:lookup_|scan_host$|notify_)/;
 
 export type Target = IndicatorType | 'mail' | 'sender';
 
-/** Targets that an action needs in the incident. Other actions need no target. */
-const TARGETS: Readonly<Partial<Record<ActionTypeName, readonly Target[]>>> = {
-  isolate_host: ['host'],
-  scan_host: ['host'],
-  disable_user: ['user'],
-  revoke_sessions: ['user'],
-  reset_password: ['user'],
-  notify_user: ['user', 'email'],
-  quarantine_email: ['mail'],
-  block_sender: ['sender'],
-  block_ip: ['ip'],
-  lookup_ip: ['ip'],
-  block_domain: ['domain'],
-  lookup_domain: ['domain'],
-  lookup_url: ['url'],
-  lookup_hash: ['hash'],
+/** Targets in the incident by the first parameter of an action. Other actions need no target. */
+const TARGETS: Readonly<Record<string, readonly Target[]>> = {
+  ...{ host_id: ['host'], message_id: ['mail'], sender: ['sender'], recipient: ['user', 'email'] },
+  ...{ user: ['user'], ip: ['ip'], domain: ['domain'], url: ['url'], hash: ['hash'] },
 };
 
 const MAIL_IDS = 'messageid internetmessageid networkmessageid mailid emailid'.split(' ');
@@ -250,7 +236,10 @@ export function actionsFor(
   if (classification === 'benign') return [];
   if (classification === 'inconclusive') return [...lookUps.map(({ action }) => action), TICKET];
   const against = Object.hasOwn(AGAINST, category) ? AGAINST[category]! : [];
-  const possible = against.filter((name) => TARGETS[name]?.some((one) => targets.has(one)) ?? true);
+  const possible = against.filter((name) => {
+    const { parameters } = actionType(name);
+    return TARGETS[parameters[0]!.name]?.some((one) => targets.has(one)) ?? true;
+  });
   if (classification === 'malicious' && possible.length > 0) return possible;
   return [
     TICKET,

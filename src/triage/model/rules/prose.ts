@@ -41,10 +41,9 @@ export function isMailData(event: Event): boolean {
 }
 
 /** Signs that only frauds use in a mail. In mails, all other signs of machines and accounts are only mentioned. */
-const TOLD_BY_FRAUDS: readonly string[] = ['service_desk_pretext', 'voice_pretext'];
 const OF_MACHINES: ReadonlySet<string> = new Set(
   Object.keys({ ...ENDPOINT_SIGNS, ...ACCOUNT_SIGNS, ...WEB_SIGNS }).filter(
-    (sign) => !TOLD_BY_FRAUDS.includes(sign),
+    (sign) => sign !== 'service_desk_pretext',
   ),
 );
 
@@ -77,7 +76,7 @@ export const isNameOfThing = (sign: Sign, { path }: NamedValue): boolean =>
  * (`Lateral Movement`), and lists of new and known properties, which a separate rule reads.
  */
 const SAYS_NOTHING =
-  /(?:^|\/)(?:odata\/type|tactics?(?:\/name)?|tacticid|behaviors|logonlysecuritydata|(?:mitre)?(?:attack)?techniques?(?:\/name|name|id)?)$/;
+  /(?:^|\/)(?:odata\/type|sensitiveinformation(?:typename|\/\w+)|tactics?(?:\/name)?|tacticid|behaviors|logonlysecuritydata|(?:mitre)?(?:attack)?techniques?(?:\/name|name|id)?)$/;
 
 export const saysNothing = ({ path }: NamedValue): boolean => SAYS_NOTHING.test(path);
 

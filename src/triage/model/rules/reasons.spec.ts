@@ -36,31 +36,31 @@ const judged = (sample: (typeof samples)[number]) =>
   judge(sample.rawData, { ...sample.given, fields: sample.fields });
 const sampleOf = (word: string) => samples.find(({ name }) => name.includes(word))!;
 
-describe('the severity that a reason quotes', () => {
+describe('the quoted severity', () => {
   it.each([
     ['high', { severity: 'medium', urgency: 'high' }, 'rates the event as high ("urgency: high")'],
     ['critical', { severity: 'high', priority: 'P1' }, 'as critical ("priority: P1")'],
     ['critical', { Severity: { Label: 'CRITICAL' } }, 'as critical ("label: CRITICAL")'],
     ['high', { severity: 8.9 }, 'as high ("severity: 8.9")'],
-  ])('is %s where the tool says %j', async (severity, rawData, sentence) => {
+  ])('is %s if the tool says %j', async (severity, rawData, sentence) => {
     expect((await judge({ title: 'x', ...rawData }, { severity })).reasoning).toContain(sentence);
   });
 
-  it('is the severity of the incident where the tool says none, which is no evidence', async () => {
+  it('is the severity of the incident if the tool names none, and is no evidence', async () => {
     const told = await judge({ title: 'Mimikatz', host: 'ws-1' }, { severity: 'high' });
     expect(told.reasoning).toContain('rates the event as high ("severity: high")');
     expect(told.evidence.map(({ pointer }) => pointer)).toEqual(['/title']);
   });
 
-  it('quotes no word that says another severity', async () => {
+  it('omits a word for another severity', async () => {
     const told = await judge({ title: 'x', severity: 'medium' }, { severity: 'critical' });
     expect(told.rules).toContain('tool_says_critical');
     expect(told.reasoning).not.toContain('medium');
   });
 });
 
-describe('what speaks for an event', () => {
-  it('is no refused request on a machine, and no list that the program is not on', async () => {
+describe('a fact in favour of an event', () => {
+  it('is not a blocked program or an entry missing from a list', async () => {
     const told = await judge(
       { alert: 'mimikatz', host_name: 'lap-7', action: 'BLOCKED', is_whitelisted: false },
       { incident_type: 'malware' },
@@ -71,7 +71,7 @@ describe('what speaks for an event', () => {
     expect((await judge(request)).reasoning).toContain('The request was refused');
   });
 
-  it('is no mark of a gateway on mails from outside', async () => {
+  it('is not the mark of a gateway on mails from outside', async () => {
     const mail = { subject: 'hello', sender: 'a@one.test', taggedExternal: false };
     expect((await judge(mail)).reasoning).not.toContain('Nothing was sent');
     const marked = await judge({ ...mail, taggedMalicious: true });
@@ -81,7 +81,7 @@ describe('what speaks for an event', () => {
 });
 
 describe('a reason', () => {
-  it('tells a fact once', async () => {
+  it('names a fact once', async () => {
     const { reasoning } = await judge({
       subject: 'x',
       sender: 'a@one.test',
@@ -90,7 +90,7 @@ describe('a reason', () => {
     expect(reasoning.match(/classification: MALWARE/g)).toHaveLength(1);
   });
 
-  it('speaks of the page behind a link only where there is one', async () => {
+  it('names the page behind a link only if the event has a link', async () => {
     const vpn = { alert: { title: 'login to VPN from abroad' }, user: 'anna' };
     const told = await judge(vpn, { incident_type: 'suspicious_login' });
     expect(told.reasoning).not.toMatch(/page|phishing/);
@@ -98,7 +98,7 @@ describe('a reason', () => {
     expect((await judge(page)).rules).toContain('page_asks_secrets');
   });
 
-  it('calls it no malware where there is no machine', async () => {
+  it('does not name malware if the event has no machine', async () => {
     const stolen = { type: 'CredentialAccess:IAMUser/AnomalousBehavior', api: 'ListBuckets' };
     const told = await judge(
       { ...stolen, message: 'secretsdump', user: 'deploy-role' },
@@ -108,7 +108,7 @@ describe('a reason', () => {
     expect(told.reasoning).not.toContain('malware');
   });
 
-  it.each(samples)('takes no link of the console for one of the event: $name', async (sample) => {
+  it.each(samples)('does not quote the console link of a sample: $name', async (sample) => {
     const { link, url } = sample.fields;
     const hostOf = (text: string | undefined) =>
       text !== undefined && URL.canParse(text) ? new URL(text).hostname : undefined;
@@ -119,8 +119,8 @@ describe('a reason', () => {
   });
 });
 
-describe('what an open event needs', () => {
-  it.each(samples)('is no look-up of what is the tool: $name', async (sample) => {
+describe('the open questions of an event', () => {
+  it.each(samples)('do not suggest a look-up of the tool itself: $name', async (sample) => {
     const { reasoning } = await judged(sample);
     expect(reasoning).not.toMatch(
       /lookup_\w+ of (?:\S*(?:pagerduty|azure|operationalinsights|keyvault|g\[\.\]ito)|d3640fbd4109)/,
@@ -128,7 +128,7 @@ describe('what an open event needs', () => {
     expect(reasoning).not.toContain('no address, link, digest or machine');
   });
 
-  it('names who can answer where nothing can be looked up', async () => {
+  it('name the person to ask if nothing can be looked up', async () => {
     const { reasoning } = await judge(
       { alert: 'x', host: 'db-1' },
       { incident_type: 'brute_force', fields: { host: 'db-1' } },
@@ -136,7 +136,7 @@ describe('what an open event needs', () => {
     expect(reasoning).toContain('ask the owner of db-1, or for the raw event');
   });
 
-  it('is no machine and no digest for a weakness in code', async () => {
+  it('do not ask for a machine or digest if a weakness is in code', async () => {
     const { reasoning } = await judged(sampleOf('github/dependabot'));
     expect(reasoning).not.toMatch(/machine|digest|command line/);
     expect(reasoning).toContain('ask the owner of example-repo');
@@ -148,13 +148,13 @@ describe('a grave word of the tool', () => {
     ['Ransomware behavior detected', 'high', 'ransomware'],
     ['Ransomware activity', 'critical', 'ransomware'],
     ['Credential dumping on a domain controller', 'critical', 'malware'],
-  ])('is malicious where nothing speaks against it: %s, %s', async (title, severity, category) => {
+  ])('makes an event malicious: %s, %s', async (title, severity, category) => {
     const told = await judge({ title, severity, host: 'srv-1' }, { severity });
     expect(told).toMatchObject({ classification: 'malicious', category });
   });
 
   it.each(['Root account takeover', 'Compromised user account'])(
-    'is suspicious where only the tool says it: %s',
+    'makes an event suspicious if only the tool says it: %s',
     async (title) => {
       const told = await judge({ title, severity: 'critical' }, { severity: 'critical' });
       expect(told).toMatchObject({ classification: 'suspicious', category: 'account_takeover' });
@@ -165,7 +165,7 @@ describe('a grave word of the tool', () => {
     'Ransomware simulation finished',
     'Report on ransomware',
     'Ransomware awareness training',
-  ])('is none where it only announces something: %s', async (title) => {
+  ])('does not count in an announcement: %s', async (title) => {
     const told = await judge({ title, severity: 'high' }, { severity: 'high' });
     expect(told.rules).not.toContain('rated_ransomware');
   });

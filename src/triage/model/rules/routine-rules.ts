@@ -1,17 +1,6 @@
-import {
-  all,
-  any,
-  byTool,
-  calming,
-  type Condition,
-  evaluate,
-  named,
-  reads,
-  YES,
-} from './conditions.js';
+import { all, any, byTool, calming, type Condition, evaluate, reads, YES } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
-import { isKind, isRecord, ordinary } from './kinds.js';
-import { severityIs } from './looks.js';
+import { isKind, isRecord, ordinaryWork, severityIs } from './looks.js';
 import { linksElsewhere } from './mail-looks.js';
 
 /** Never holds if the tool rates the event as high or critical. */
@@ -23,10 +12,6 @@ const quiet = (...conditions: readonly Condition[]): Condition => ({
 const record = (keys: string, is: Parameters<typeof reads>[1]): Condition => ({
   only: isRecord,
   from: reads(keys, is),
-});
-const recordLike = (names: RegExp, is: Parameters<typeof reads>[1]): Condition => ({
-  only: isRecord,
-  from: named(names, is),
 });
 /** Values at a place of the tool's own format, by the whole path. */
 const placed =
@@ -62,13 +47,13 @@ const isHarmlessMail = (facts: Facts): boolean => {
 };
 
 const RECORD_KEYS =
-  'eventname operation eventid eventcode path verb eventtype logid methodname syslog event eventid activitydisplayname action cef leef raw message line xml kind webhookevent type logdesc activity operationname error'.split(
+  'eventname operation eventid eventcode path verb eventtype logid methodname syslog event eventid activitydisplayname action cef leef raw message line xml kind webhookevent type logdesc activity operationname error logtype objectkind cmd'.split(
     ' ',
   );
 const ALERT =
   /^(?:rule|rulename|ruletitle|alert|alertname|alerttitle|alertdisplayname|title|signature|detection\w*|detectname|threat\w*|risk\w*|verdict|searchname|findingtype|note|reason(?:s)?|correlation\w*|aggregation|count|failures|distinct\w*|anomal\w*|score|confidence|tactics?|techniques?|mitre\w*|malware\w*|policy\w*|sensor\w*|engine|category|reputation|eventdefinition\w*)$/;
 const NOTHING =
-  /^(?:|-|none|null|0|no|false|unknown|n\/a|normal|informational|low|info|other\.?|hidden)$/i;
+  /^(?:|-|none|null|0|no|false|unknown|n\/a|normal|informational|low|info|other\.?|hidden|\w*management|\w*logs|audit\w*|sign-?in\w*)$/i;
 /** A record of an audit log, a system or a network, without the name of a detection. */
 const plainRecord = (facts: Facts): readonly Fact[] => {
   if (facts.isMail) return [];
@@ -91,11 +76,11 @@ const plainRecord = (facts: Facts): readonly Fact[] => {
 // prettier-ignore
 export const ROUTINE = calming([
   /* The kind of event. */
-  ['ordinary_work', -20, 'routine', '', 'Systems and people do this all day.',
-    quiet(ordinary('ordinary_work'))],
-  ['plain_record', -12, 'routine', '', 'It is an ordinary record of a log, and no detection raised it.',
+  ['ordinary_work', -20, 'habit', '', 'Systems and people do this all day.',
+    quiet(ordinaryWork)],
+  ['plain_record', -15, 'habit', '', 'It is an ordinary record of a log, and no detection raised it.',
     quiet(plainRecord)],
-  ['windows_routine', -20, 'routine', '', 'Windows writes such an event all day.',
+  ['windows_routine', -20, 'habit', '', 'Windows writes such an event all day.',
     quiet(
       any(
         all(windows(/^4624$/), record('logontype', /^(?:0|2|3|4|5|7|11|13|service|interactive|network|unlock|batch)$/i)),
@@ -107,37 +92,36 @@ export const ROUTINE = calming([
         all(windows(/^4776$/), record('status errorcode', /^0x0$/i)),
         windows(/^(?:4608|4616|4634|4647|4672|4688|4689|4798|4799|4826|4902|5024|5033|5156|5158|5379|5857|6005|6006|6009|6013|7001|7002|7036|7040|10016|1074|1500|1501|1502|1503|19|43|44|1000|1001|1150|1151|2000|2002|2014)$/)))],
   // Scanners of the whole internet are rejected all day.
-  ['refused_at_the_edge', -32, 'routine', '',
+  ['refused_at_the_edge', -32, 'habit', '',
     'A firewall refused a connection from outside.',
     quiet(
       record('action disposition result', /^(?:deny|denied|drop(?:ped)?|reject(?:ed)?|block(?:ed)?(?:-ip)?|reset-(?:both|client|server))$/i),
       record('src srcip sourceip sourceaddress srcaddr clientip', OUTSIDE),
       record('dstport destport destinationport dpt destports', /^\d{1,5}(?:,\d{1,5}){0,20}$/))],
   /* Actors. An attacker with the rights of the system also has these names. */
-  ['system_account', -20, 'role', '', 'An account of the system itself did it.',
+  ['system_account', -20, 'habit', '', 'An account of the system itself did it.',
     any(
       record(ACTORS, SYSTEM_ACCOUNT), record('sourceipaddress', AWS_SERVICE), record(ACTORS, AWS_SERVICE),
       record(ACTORS, KUBE_SYSTEM), record('actorisbot', /^true$/i), record('unit', /\.(?:service|timer)$/),
       placed(/(?:useridentity|actor)\/type$/, /^(?:AWSService|SystemPrincipal|Application|ServicePrincipal|System|Bot)$/), placed(/^outputfields\/k8s\/ns\/name$/, /^(?:kube-system|kube-node-lease|calico-system)$/),
       { only: ({ path }: Fact) => /(?:^|\/)source\/component$/.test(path), from: record('component', /^(?:kubelet|default-scheduler|[\w-]+-controller)$/) })],
-  ['service_account', -12, 'role', '', 'An account of a service did it.', record(ACTORS, SERVICE_NAME)],
+  ['service_account', -12, 'habit', '', 'An account of a service did it.', record(ACTORS, SERVICE_NAME)],
   /* Source and method. */
-  ['network_inside', -8, 'where', '', 'The source is inside the own network, or the machine itself.',
+  ['network_inside', -8, 'who', '', 'The source is inside the own network, or the machine itself.',
     { only: ({ path }: Fact, { isMail }: Facts) => !isMail && !/(?:agent|host|device|endpoint)\//.test(path), from: record('ip ipaddress srcip sourceip sourceipaddress sourceaddress sourcenetworkaddress clientipaddress clientip calleripaddress callerip src sourceips srczone sourcezone fromzone client remoteip remoteaddress', INSIDE) }],
-  ['factor_used', -8, 'factor', '', 'A second factor was given, now or by an earlier sign-in.',
-    any(
-      record('authenticationrequirement', /^multiFactorAuthentication$/i),
-      recordLike(/mfa|factor|2fa|authtype|authmethod|authenticationmethod|additionaldetails|credentialtype/, /^(?:yes|true|ok|push|totp|webauthn|fido2?|passkey|certificate|duo|okta verify)$|^(?!.*\b(?:not?|none|denied|failed|skipped|unknown|bypass\w*)\b).*\b(?:mfa|passed|success\w*|satisfied|completed|verified|approved|authenticator|push|token|key)\b/i))],
   /* Outcome, and rating of the tool. */
-  ['went_well', -8, 'harmless', '', 'It ended as it should.',
+  ['went_well', -14, 'habit', '', 'The event ended successfully.',
     record('keywords eventtype outcome result resultstatus activityresult status statuscode resulttype errorcode responsecode substate success succeeded successful conclusion', /^(?:audit[ _]success|0x8020000000000000|success(?:ful|fully)?|succeeded|ok|0|0x0|allow(?:ed)?|true|yes|passed|completed|finished|200|resolved|none)$/i)],
+  ['plain_mail', -15, 'habit', 'sender', 'The sender is proven, and no link leads to another domain.',
+    (facts: Facts) => (facts.isMail && linksElsewhere(facts).length === 0 ? facts.vouched('dmarc') : [])],
   ['rated_low', -20, 'rated', '', 'The tool rates the event as low, and nothing in it is odd.',
     { only: (_, facts) => !facts.isMail || isHarmlessMail(facts), from: severityIs('low') }],
   ['says_enough', -8, 'who', '', 'The event names the action, and the account, machine or mail that it concerns.',
     (facts: Facts) => {
       const isReport = facts.all.some(({ key }) => /^report(?:er|edby)/.test(key));
       const raw = facts.all.filter((fact) => fact.source === undefined && isRecord(fact));
-      if (raw.length < 2 || (isReport && !facts.isMail)) return [];
+      const isLine = raw.some(({ key, value }) => RECORD_KEYS.includes(key) && String(value).length >= 80);
+      if ((raw.length < 3 && !isLine) || (isReport && !facts.isMail)) return [];
       const act = raw.find((fact) => isKind(fact, facts)) ?? raw.find(({ key }) => RECORD_KEYS.includes(key)) ?? (facts.isMail ? raw[0] : undefined);
       return act ? [act] : [];
     }],

@@ -20,7 +20,7 @@ const PHISH: RawData = {
 };
 const PASSED = { spf: 'pass', dkim: 'pass', dmarc: 'pass' };
 
-describe('the rules, on mails', () => {
+describe('rules on mails', () => {
   it.each<[string, RawData]>([
     ['an object', { headers: { 'authentication-results': RESULTS } }],
     ['a list of lines', { headers: [`Authentication-Results: ${RESULTS}`] }],
@@ -34,7 +34,7 @@ describe('the rules, on mails', () => {
     ],
     ['fields', { spf: 'fail', dkim: 'none', dmarc: 'fail' }],
     ['a summary', { auth: 'SPF: fail, DKIM: none, DMARC: fail' }],
-  ])('judge a phish the same when its headers are %s', async (_, headers) => {
+  ])('judge a phishing mail the same if its headers are %s', async (_, headers) => {
     const { classification, confidence } = await judge({ ...PHISH, ...headers });
     const asFields = await judge({ ...PHISH, spf: 'fail', dkim: 'none', dmarc: 'fail' });
     expect(classification).toBe('malicious');
@@ -51,16 +51,14 @@ describe('the rules, on mails', () => {
     ['an advisory', 'Advisory', 'Kerberoasting, LSASS dumps and credential stuffing. XMRig, too.'],
     ['an exercise', 'Tabletop exercise ransomware: ransom note', 'Please confirm attendance'],
     ['a course', 'SQL injection', 'How DNS tunnels and golden tickets work, with MFA fatigue.'],
-  ])('take no trace of an attack from %s', async (_, subject, body) => {
+  ])('find no sign of an attack in %s', async (_, subject, body) => {
     const told = await judge({ sender: 'anna@corp.example', subject, body, ...PASSED });
     expect(told.classification).toMatch(/^(?:inconclusive|benign)$/);
-    expect(told.points.filter(({ points }) => points > 0)).toEqual([
-      expect.objectContaining({ rule: 'speaks_of_attacks', points: 5 }),
-    ]);
+    expect(told.points.filter(({ points }) => points > 0)).toEqual([]);
     expect(told.recommended_actions).not.toContain('isolate_host');
   });
 
-  it('still count what the mail carries, and what a machine did after it', async () => {
+  it('count attachments of a mail and later commands of a machine', async () => {
     const body = 'see the attached tool';
     const carried = await judge({
       sender: 'a@one.test',
@@ -80,7 +78,7 @@ describe('the rules, on mails', () => {
   it.each([
     'Tabletop exercise "ransomware" on Tuesday',
     'Exploit detection signature updated to version 12',
-  ])('take no attack from the title %s, but from what stands beside it', async (title) => {
+  ])('ignore the title %s but count the command beside the title', async (title) => {
     expect((await judge({ title })).classification).toBe('inconclusive');
     const beside = await judge({ title, cmd: 'vssadmin delete shadows' });
     expect(beside.classification).toBe('malicious');
@@ -89,7 +87,7 @@ describe('the rules, on mails', () => {
   it.each([
     'Ransomware found: Tabletop exercise.exe',
     'Trojan found in a file whose name is "Exploit signature updated',
-  ])('are not calmed by words further back in a title: %s', async (title) => {
+  ])('ignore calming words at the end of a title: %s', async (title) => {
     expect((await judge({ title })).classification).not.toBe('inconclusive');
   });
 
@@ -101,9 +99,9 @@ describe('the rules, on mails', () => {
     ...PASSED,
   };
 
-  it('call a mail benign that a proven colleague sent and the tool rates as low', async () => {
-    expect((await judge(COLLEAGUE, 'low')).classification).toBe('benign');
-    expect((await judge(COLLEAGUE)).classification).toBe('inconclusive');
+  it('call a mail of a proven colleague benign unless the tool rates it as high', async () => {
+    expect((await judge(COLLEAGUE)).classification).toBe('benign');
+    expect((await judge(COLLEAGUE, 'high')).classification).toBe('inconclusive');
   });
 
   it.each<[string, RawData]>([
@@ -117,12 +115,12 @@ describe('the rules, on mails', () => {
       { body: 'Hi all, lunch in the can\u200bteen? Tell me if you come. Bob' },
     ],
     ['nobody checked its sender', { spf: undefined, dkim: undefined, dmarc: undefined }],
-  ])('call it not benign when %s', async (_, change) => {
+  ])('do not call the mail benign if %s', async (_, change) => {
     const given = JSON.parse(JSON.stringify({ ...COLLEAGUE, ...change })) as RawData;
     expect((await judge(given, 'low')).classification).not.toBe('benign');
   });
 
-  it('believe in a simulation what the gateway knows, and no header', async () => {
+  it('believe the gateway that a mail is a simulation, but not a header', async () => {
     const headers = { 'X-PHISHTEST': 'This is a phishing security test', 'X-Mailer': 'x' };
     const without = await judge(PHISH);
     expect(await judge({ ...PHISH, headers })).toMatchObject({
@@ -133,14 +131,14 @@ describe('the rules, on mails', () => {
   });
 });
 
-describe('the rules, on names that are borrowed', () => {
+describe('rules on imitated names', () => {
   it.each([
     'micros0ft-login.xyz',
     'rnicrosoft.test',
     'paypal-verify.test',
     'docusign.com.evil.example.net',
     'dropb0x.test',
-  ])('see through %s without any check of the sender', async (domain) => {
+  ])('recognise the imitated name %s without a sender check', async (domain) => {
     const { points } = await judge({ sender: `it@${domain}`, recipient: 'bob@corp.example' });
     expect(points.map(({ rule }) => rule)).toContain('name_borrowed');
   });
@@ -153,13 +151,13 @@ describe('the rules, on names that are borrowed', () => {
     'acme.sharepoint.com',
     'secure-login.test',
     'docusign.com.mcas.ms',
-  ])('leave %s alone', async (domain) => {
+  ])('accept the name %s', async (domain) => {
     const { points } = await judge({ sender: `it@${domain}`, recipient: 'bob@corp.example' });
     expect(points.map(({ rule }) => rule)).not.toContain('name_borrowed');
   });
 });
 
-describe('the rules, on everyday events', () => {
+describe('rules on everyday events', () => {
   it.each<[string, RawData]>([
     [
       'a logon by lsass',
@@ -198,18 +196,18 @@ describe('the rules, on everyday events', () => {
     ['a keychain that its owner opened', { message: 'User unlocked login.keychain-db' }],
     ['an unwanted program that was stopped', { threat: 'PUA:Win32/A', action: 'blocked' }],
     ['a loader of data', { application: 'Data Loader', user: 'ann' }],
-  ])('see no attack in %s', async (_, rawData) => {
+  ])('find no attack in %s', async (_, rawData) => {
     expect((await judge(rawData)).classification).toMatch(/^(?:inconclusive|benign)$/);
   });
 
-  it('count the name of malware where a tool says it, whatever the machine is called', async () => {
+  it('count the name of malware in the threat field of a tool', async () => {
     const { classification } = await judge({ host: 'ws-1', user: 'x', threat: 'Trojan.Generic' });
     expect(classification).toBe('suspicious');
   });
 });
 
-describe('the rules, on what is found in code', () => {
-  it('do not take a weakness for the attack that it would let in', async () => {
+describe('rules on findings in code', () => {
+  it('do not call a weakness an attack', async () => {
     const rawData = { rule: 'SQL injection', severity: 'critical' };
     const judgeIn = async (fields: Record<string, string>) => {
       const given = {
@@ -226,7 +224,7 @@ describe('the rules, on what is found in code', () => {
   });
 });
 
-describe('the rules, on attacks that a calming fact stands beside', () => {
+describe('rules on events with a calming fact', () => {
   it.each<[Classification, string, RawData]>([
     ['malicious', 'a note on many hosts', { file: 'HOW_TO_RECOVER.txt', host_count: 212 }],
     ['suspicious', 'a new service on many hosts', { alert: 'New service', hostCount: 180 }],
@@ -293,12 +291,12 @@ describe('the rules, on attacks that a calming fact stands beside', () => {
       'many changed files with a new ending',
       { process: 'sync.exe', filesModified: 900, new_extension: '.x7' },
     ],
-  ])('judge as %s: %s', async (classification, _, rawData) => {
+  ])('call an event %s: %s', async (classification, _, rawData) => {
     expect((await judge(rawData)).classification).toBe(classification);
   });
 });
 
-describe('the rules, on machines, accounts and servers', () => {
+describe('rules on machines, accounts and servers', () => {
   it.each<[string, string, RawData]>([
     [
       'malicious',
@@ -342,15 +340,15 @@ describe('the rules, on machines, accounts and servers', () => {
       { message: 'Users say that files have the extension .locked and a note asks for bitcoin' },
     ],
     [
-      'inconclusive',
+      'benign',
       'a mistyped password',
       { failed_attempts: 3, result: 'success', mfa: 'passed', ip: '10.1.1.4' },
     ],
-  ])('find %s: %s', async (classification, _, rawData) => {
+  ])('call an event %s: %s', async (classification, _, rawData) => {
     expect((await judge(rawData)).classification).toBe(classification);
   });
 
-  it('blame no machine when the log of a cloud account is turned off', async () => {
+  it('name an account takeover if the log of a cloud account is turned off', async () => {
     const { classification, category, recommended_actions } = await judge({
       eventName: 'StopLogging',
       userIdentity: { type: 'Root' },
@@ -363,7 +361,7 @@ describe('the rules, on machines, accounts and servers', () => {
     expect(recommended_actions).toEqual(['lookup_ip']);
   });
 
-  it('recommend only what has a target in the incident', async () => {
+  it('recommend only actions with a target in the incident', async () => {
     const dump = { command: 'procdump -ma lsass.exe' };
     expect((await judge(dump)).recommended_actions).toEqual(['create_ticket']);
     expect((await judge({ ...dump, host: 'ws-1' })).recommended_actions).toEqual([
@@ -381,8 +379,8 @@ describe('the rules, on machines, accounts and servers', () => {
   });
 });
 
-describe('the words that a rule went by', () => {
-  it('are named, without what stands in between', async () => {
+describe('the quoted words of a rule', () => {
+  it('omit the words in a gap of the phrase', async () => {
     const { points, reasoning } = await judge({
       log: `${'padding '.repeat(500)} bcdedit /set x RecoveryEnabled No`,
     });
@@ -391,7 +389,7 @@ describe('the words that a rule went by', () => {
     expect(reasoning).toContain(said);
   });
 
-  it('are short, on one line, visible, and lead nowhere', async () => {
+  it('are short, on one line, visible and defanged', async () => {
     const { points } = await judge({
       ...PHISH,
       to: 'a@examp1e.example',

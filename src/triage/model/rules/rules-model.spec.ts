@@ -73,8 +73,8 @@ describe('RulesModel', () => {
     ['a mail that borrows a name', PHISHING, 'malicious', 'phishing'],
     ['credentials read from memory', DUMP, 'malicious', 'malware'],
     ['travel with a managed device and a passkey', TRAVEL, 'benign', 'legitimate'],
-    ['a scanner of the inventory', SCANNER, 'inconclusive', 'unknown'],
-    ['a colleague who asks nothing', COLLEAGUE, 'inconclusive', 'unknown'],
+    ['a scanner of the inventory', SCANNER, 'benign', 'legitimate'],
+    ['a colleague who asks nothing', COLLEAGUE, 'benign', 'legitimate'],
     ['attacks that a scanner sends', SCAN, 'inconclusive', 'unknown'],
     ['next to nothing', LITTLE, 'inconclusive', 'unknown'],
     ['adware alone', { threat: 'Adware.Bundler' }, 'suspicious', 'pup'],
@@ -82,7 +82,7 @@ describe('RulesModel', () => {
     expect(await verdictOf(rawData)).toMatchObject({ classification, category });
   });
 
-  it('says who judged and by which rules, and each point that it gave', async () => {
+  it('names the model, the hash of the rules and the points', async () => {
     const { model, prompt_hash, tool_calls, points } = await judge(PHISHING);
     expect({ model, tool_calls }).toEqual({
       model: 'rules',
@@ -98,7 +98,7 @@ describe('RulesModel', () => {
     });
   });
 
-  it('gives its reasons in sentences, evidence that is there, and names of actions', async () => {
+  it('returns reasons in sentences, existing evidence and known actions', async () => {
     const verdict = await verdictOf(PHISHING);
     expect(verdict.reasoning).toContain('DMARC failed');
     expect(verdict.reasoning).not.toContain('acme-login.test');
@@ -112,7 +112,7 @@ describe('RulesModel', () => {
     }
   });
 
-  it('passes the check of evidence as it is, with keys that need escapes', async () => {
+  it('passes the evidence check with keys that need escapes', async () => {
     const rawData = { 'a/b~c': { cmd: 'sekurlsa' }, 'x.y': { '': [{ cmd: 'lsass' }] } };
     const { verdict, notes } = checkedVerdict(
       await verdictOf(rawData),
@@ -123,13 +123,13 @@ describe('RulesModel', () => {
     expect(verdict.evidence[0]!.pointer).toBe('/a~1b~0c/cmd');
   });
 
-  it('gives the same judgement on the same event', async () => {
+  it('returns the same judgement for the same event', async () => {
     for (const event of EVENTS) {
       expect(await judge(structuredClone(event))).toEqual(await judge(event));
     }
   });
 
-  it('is never nearly certain', async () => {
+  it('limits the confidence to 0.92', async () => {
     const all = Object.assign({}, ...EVENTS, {
       text: 'vssadmin delete shadows, mimikatz, asyncrat, xmrig, gift cards, golden ticket',
     }) as RawData;
@@ -170,8 +170,8 @@ const STRANGERS = [
 ];
 const text = fc.oneof(fc.constantFrom(...LIES), fc.string({ unit: 'binary', maxLength: 200 }));
 
-describe('what attackers write', () => {
-  it('never moves a verdict towards benign, wherever it is added', async () => {
+describe('text of attackers', () => {
+  it('never moves a verdict towards benign', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...EVENTS),
@@ -212,7 +212,7 @@ describe('what attackers write', () => {
         .map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0)))
         .join(''),
     ],
-  ])('makes an event suspicious by %s', async (_, order) => {
+  ])('makes an event suspicious with %s', async (_, order) => {
     expect((await verdictOf({ subject: order })).classification).toMatch(
       /^(?:suspicious|malicious)$/,
     );

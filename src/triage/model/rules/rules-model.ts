@@ -11,7 +11,7 @@ import {
   type TriageCase,
   TriageModel,
 } from '../triage-model.port.js';
-import { explained, reasoningOf } from './explain.js';
+import { CATEGORY_WORDS, explained, reasoningOf } from './explain.js';
 import { Facts } from './facts.js';
 import { actionsFor, lookUpsFor, missingIn, targetsIn } from './next-steps.js';
 import {
@@ -95,19 +95,6 @@ function verdictOn(
   };
 }
 
-/** Categories for events with only a verdict of the tool, which rates the event without a category. */
-const CATEGORY_OF_TYPE: Readonly<Record<string, string>> = {
-  phishing: 'phishing',
-  spam: 'spam',
-  bec: 'bec',
-  malware: 'malware',
-  ransomware: 'ransomware',
-  suspicious_login: 'account_takeover',
-  account_takeover: 'account_takeover',
-  brute_force: 'brute_force',
-  data_exfiltration: 'data_exfiltration',
-};
-
 /** Returns the category with the most points. If points are equal, the category of the strongest rule wins. */
 function categoryOf(
   classification: Classification,
@@ -124,10 +111,11 @@ function categoryOf(
   }
   const most = Math.max(...points.values());
   const strongest = [...points].find(([, sum]) => sum === most)?.[0];
-  if (strongest === undefined)
-    return Object.hasOwn(CATEGORY_OF_TYPE, incidentType)
-      ? CATEGORY_OF_TYPE[incidentType]!
-      : 'unknown';
+  // The tool rates the event without a category.
+  if (strongest === undefined) {
+    const category = incidentType === 'suspicious_login' ? 'account_takeover' : incidentType;
+    return Object.hasOwn(CATEGORY_WORDS, category) ? category : 'unknown';
+  }
   if (strongest === 'malware' && isOfAccount(facts, incidentType)) return 'account_takeover';
   // If a sign-in came through a phishing page, the account was taken over.
   return strongest === 'phishing' && isSignIn(facts) ? 'account_takeover' : strongest;

@@ -31,10 +31,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   dmarc_failed: [{ auth: 'spf=pass; dmarc=fail' }, { subject: 'dmarc=fail' }],
   dmarc_absent: [{ dmarc: 'none' }, { dmarc: 'pass' }],
   signature_missing: [{ dkim: 'none' }, { dkim: 'pass (one.example)' }],
-  nobody_vouches: [
-    { spf: 'none', dkim: 'none', dmarc: 'none' },
-    { spf: 'none', dkim: 'pass', dmarc: 'none' },
-  ],
   name_borrowed: [
     { to: 'a@halden.example', url: 'https://login-ha1den.test/x' },
     { to: 'a@halden.example', url: 'https://halden.cloud.test/' },
@@ -44,7 +40,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { from: 'a@one.example', reply_to: 'b@mail.one.example' },
   ],
   young_domain: [{ newlyRegistered: true }, { domainAgeDays: 300 }],
-  fairly_young_domain: [{ domain_age_days: '60' }, { domain_age_days: 3 }],
   lookalike_seen: [{ isLookalike: true }, { isLookalike: false }],
   impersonation_seen: [says('Brand impersonation'), says('Brand monitoring')],
   links_elsewhere: [mail('see https://two.test/'), mail('see https://www.one.example/')],
@@ -53,16 +48,13 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { link: 'https://one.test/', inputs: ['user', 'passwd'] },
     { inputs: ['user', 'passwd'] },
   ],
-  page_imitates: [{ page_similarity: 0.97 }, { page_similarity: 0.3 }],
   link_in_code: [{ qr: ['https://two.test/'] }, { qr: ['a text'] }],
-  reader_fell_for_it: [{ userClicked: true }, { userClicked: false }],
   account_threat: [mail('Your password expires soon'), says('Your password expires soon')],
   sign_in_request: [mail('please sign in here'), mail('please come in here')],
   lure: [mail('1 new voice message'), mail('1 new message')],
   seed_phrase: [says('enter your seed phrase'), says('enter your phrase')],
   asks_to_run: [mail('Press Windows key + R, then Ctrl+V'), mail('Press enter')],
   opener: [mail('Are you at your desk?'), says('Are you at your desk?')],
-  speaks_of_attacks: [mail('what mimikatz is'), says('what mimikatz is')],
   call_back: [
     mail('We charged 400. To cancel call +1 202 555 0100'),
     mail('To cancel call +1 202 555 0100'),
@@ -75,9 +67,7 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     mail('', { attachments: ['invoice.htmx'] }),
   ],
   double_ending: [{ filename: 'cv.pdf.exe' }, { filename: 'cv.2026.pdf' }],
-  macros_start: [says('AutoOpen'), says('open')],
   locked_archive: [mail('', { encrypted: true }), { encrypted: true }],
-  human_check: [says('Verify you are human'), says('Verify the human factor')],
   payment_change: [mail('our new bank details'), says('our new bank details')],
   gift_cards: [mail('six gift cards'), says('/scratch/job42')],
   secrecy: [mail('do not call me'), mail('call me')],
@@ -87,7 +77,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     mail('a transfer', { real_ceo: 'c@one.example' }),
     mail('a transfer', { reality: 'x' }),
   ],
-  voice_pretext: [says('a WhatsApp voice note about a transfer'), says('a WhatsApp note')],
   hides_in_mailbox: [
     {
       Operation: 'New-InboxRule',
@@ -97,10 +86,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   ],
   backups_destroyed: [says('vssadmin.exe delete shadows /all'), says('vssadmin list shadows')],
   ransomware_words: [says('ransom note found'), says('note found')],
-  ransom_demanded: [
-    says('Files on the share are .locked files now, and a note asks for bitcoin'),
-    says('Locked files were found in the lobby'),
-  ],
   mass_encryption: [
     { files_modified: 5000, new_extension: '.x7' },
     { files_modified: 5000, process: 'sync.exe' },
@@ -130,7 +115,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { uri: '/a?f=../../etc/passwd', status: 200 },
     { uri: '/a?f=../../etc/passwd', status: 403, action: 'blocked' },
   ],
-  not_stopped: [{ blocked: false }, { blocked: true }],
   office_starts_shell: [
     { parent: 'WINWORD.EXE', cmd: 'powershell -enc x' },
     { parent: 'explorer.exe', cmd: 'powershell -enc x' },
@@ -204,15 +188,12 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   ],
   hidden_network: [says('a Tor exit'), says('an exit')],
   unknown_device: [{ device: 'unregistered Windows' }, { device: 'LT-7' }],
-  newness_seen: [{ isNewDevice: true }, { isNewDevice: false }],
   legacy_protocol: [{ app: 'IMAP' }, { app: 'browser' }],
-  no_second_factor: [{ mfa: 'not enrolled' }, { mfa: 'passkey' }],
   pushed_until_approved: [
     { pushes: [{ r: 'denied' }, { r: 'denied' }, { r: 'timeout' }, { r: 'approved' }] },
     { pushes: [{ r: 'denied' }, { r: 'approved' }] },
   ],
   push_flood: [says('MFA fatigue'), says('fatigue')],
-  many_prompts: [{ prompt_count: 7 }, { prompt_count: 1 }],
   fraud_report: [says('user: it was not me'), says('the firewall denies it')],
   odd_client: [{ ua: 'python-requests/2.32' }, { ua: 'Mozilla/5.0' }],
   much_read_after: [{ messages_downloaded: 4000 }, { messages_downloaded: 4 }],
@@ -244,7 +225,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   flooded: [{ body: 'http://a.test '.repeat(2_500) }, { body: 'http://a.test '.repeat(500) }],
   too_much_to_read: [{ list: Array<number>(20_000).fill(1) }, { list: Array<number>(200).fill(1) }],
   remote_support: [says('Remote access tool first seen'), says('Remote desktop session')],
-  spreads: [{ spread_to: ['WS-4'] }, { spread_to: [] }],
   unsigned_library: [
     says('Signed program loaded unsigned library'),
     says('Signed program loaded signed library'),
@@ -278,7 +258,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { threat: 'adware', action: 'quarantined' },
     { threat: 'adware', action: 'allowed' },
   ],
-  no_passwords: [{ password_auth: 'disabled' }, { password_auth: 'enabled' }],
   tool_says_critical: [{ severity: 'Critical' }, { severity: 'Critical', generatorURL: 'x' }],
   tool_says_high: [{ urgency: 'high' }, { text: { urgency: 'high' }, generatorURL: 'x' }],
   tool_says_malicious: [
@@ -301,10 +280,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { host: 'ws-1', classification: 'malware' },
     { sender: 'a@one.example', subject: 'x', classification: 'spam' },
   ],
-  rated_ransomware: [
-    { rule: 'Ransomware', urgency: 'high' },
-    { rule: 'Report on ransomware', urgency: 'high' },
-  ],
   rated_takeover: [
     { rule: 'Root account takeover', urgency: 'high' },
     { rule: 'Account created', urgency: 'high' },
@@ -325,32 +300,15 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { resignation: 'none', files: 90 },
   ],
   not_sanctioned: [{ sanctioned: false }, { sanctioned: true }],
-  shell_port: [{ dest_port: 4444 }, { dest_port: 443 }],
-  much_sent_after: [{ mails_sent: 180 }, { mails_sent: 3 }],
-  rare_program: [
-    { prevalence: 1, signature: 'unsigned' },
-    { prevalence: 1, signature: 'valid' },
-  ],
   server_starts_shell: [
     { parent: 'w3wp.exe', child: 'cmd.exe /c dir' },
     { parent: 'explorer.exe', child: 'cmd.exe /c dir' },
   ],
-  expired_service_password: [
-    { reason: 'password expired', account_is_service: true, source_ip: '10.1.1.4' },
-    { reason: 'password expired', account_is_service: true, source_ip: '203.0.113.4' },
-  ],
   change_on_record: [{ change_ticket: 'CHG-9012' }, { change_ticket: 'none' }],
   approved_on_record: [{ change: { status: 'approved' } }, { text: { approved: true } }],
   confirmed_by_people: [{ user_confirmed: true }, { user_confirmed: 'not yet' }],
-  usual_here: [
-    { usual_calls: 130, calls: 140 },
-    { usual_calls: 130, calls: 900 },
-  ],
+  usual_here: [{ seen_before: true }, { seen_before: false }],
   widespread: [{ hosts_with_same_command: 900 }, { affected_hosts: 900 }],
-  long_on_record: [
-    { first_seen: '2024-02-01', at: '2026-11-10' },
-    { first_seen: '2026-11-01', at: '2026-11-10' },
-  ],
   planned: [{ schedule: 'daily 03:00' }, { scheduled_task: 'daily 03:00' }],
   role_of_machine: [{ source_role: 'patch management server' }, { source_role: 'unknown' }],
   trip_on_record: [{ travel_booking: 'Osaka, 12 to 14 November' }, { travel_booking: 'none' }],
@@ -360,21 +318,16 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   sent_by_us: [{ direction: 'internal' }, { direction: 'inbound' }],
   device_of_company: [{ device: { managed: true } }, { device: { managed: false } }],
   place_of_company: [{ corporate_vpn: true }, { consumer_vpn: true }],
-  came_to_nothing: [{ connections_established: 0 }, { tagged_external: false }],
   stopped_at_the_door: [
+    { uri: '/?id=1 union select 2', action: 'blocked' },
     { uri: '/', action: 'blocked' },
-    { host: 'pc-1', action: 'blocked' },
   ],
   installed_by_administrators: [
     { image: 'C:\\Program Files\\One\\one.exe' },
     { image: 'C:\\Users\\one.exe' },
   ],
   signed_by_vendor: [{ signer: 'One Vendor Inc.' }, { signature: 'Nmap scan' }],
-  from_inside: [
-    { reporter: 'anna@corp.example', sender: 'bob@corp.example', dmarc: 'pass' },
-    { reporter: 'anna@corp.example', sender: 'bob@corp.test', dmarc: 'pass' },
-  ],
-  links_at_home: [
+  plain_mail: [
     { sender: 'bob@corp.example', dmarc: 'pass', links: ['https://www.corp.example/x'] },
     { sender: 'bob@corp.example', dmarc: 'pass', links: ['https://www.corp.test/x'] },
   ],
@@ -421,10 +374,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { EventID: 4769, TicketEncryptionType: '0x17', ServiceName: 'svc_sql' },
     { EventID: 4769, TicketEncryptionType: '0x17', ServiceName: 'FS-1$' },
   ],
-  support_call: [
-    says('An external Teams user opened Quick Assist'),
-    says('The service desk opened Quick Assist'),
-  ],
   device_code_used: [says('protocol deviceCode'), says('protocol code')],
   inbox_rule_made: [says('New-InboxRule'), says('New rule')],
   tool_names_technique: [{ technique: 'T1003.001' }, { technique: 'T1078' }],
@@ -432,10 +381,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   tool_names_theft: [{ mitre: 'T1567.002' }, { mitre: 'T1083' }],
   tool_names_miner: [{ mitre_technique: 'Resource Hijacking' }, { mitre_technique: 'x' }],
   system_account: [{ user: 'NT AUTHORITY\\SYSTEM' }, { user: 'anna' }],
-  factor_used: [
-    { authenticationRequirement: 'multiFactorAuthentication' },
-    { authenticationRequirement: 'singleFactorAuthentication' },
-  ],
   refused_at_the_edge: [
     { action: 'deny', src_ip: '203.0.113.9', dst_port: 22, protocol: 'tcp' },
     { action: 'deny', src_ip: '10.0.0.9', dst_port: 22, protocol: 'tcp' },
@@ -450,7 +395,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { ImagePath: '%COMSPEC% /Q /c echo cd ^> \\\\127.0.0.1\\C$\\__output' },
     { ImagePath: 'C:\\Windows\\System32\\svchost.exe' },
   ],
-  malware_said: [says('Malware detected'), says('Malware scan finished')],
   repositories_copied: [
     { action: 'git.clone', count: 318 },
     { action: 'git.clone', count: 2 },
@@ -472,7 +416,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
       user: { username: 'system:serviceaccount:kube-system:x' },
     },
   ],
-  many_machines: [{ hosts_scanned: 412 }, { hosts_scanned: 4 }],
   named_unwanted: [{ threat: 'PUA:Win32/A' }, { file: 'PUA-Win32-A.exe' }],
   sample_of_tool: [{ sample: true }, { labels: { sample: true } }],
   finding_gone: [{ compliance: { status: 'PASSED' } }, { compliance: { status: 'FAILED' } }],
@@ -497,8 +440,8 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   went_well: [{ Keywords: 'Audit Success' }, { Keywords: 'Audit Failure' }],
   rated_low: [{ event: 'x' }, { subject: 'x', sender: 'a@one.test' }],
   says_enough: [
+    { event: 'x', user: 'anna', host: 'ws-1' },
     { event: 'x', user: 'anna' },
-    { user: 'anna', host: 'ws-1' },
   ],
 };
 
@@ -506,7 +449,7 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
 function severityFor(event: RawData): Severity {
   if (event === EXAMPLES['rated_low']![0]) return 'low';
   if (event === EXAMPLES['tool_says_critical']![0]) return 'critical';
-  const grave = ['tool_says_high', 'rated_ransomware', 'rated_takeover'];
+  const grave = ['tool_says_high', 'rated_takeover'];
   return grave.some((name) => event === EXAMPLES[name]![0]) ? 'high' : 'medium';
 }
 
@@ -580,7 +523,7 @@ function everyEighth(attacks: readonly RawData[], text: string): readonly RawDat
   return attacks.filter((_, at) => at % 8 === text.length % 8);
 }
 
-describe('what calms an event', () => {
+describe('a calming fact', () => {
   it.each([
     ...['headers', 'internetMessageHeaders', 'raw_headers', 'mime_headers', 'x_headers'],
     ...['query_params', 'args', 'cookies', 'request.body', 'http/request/headers', 'response'],
@@ -597,12 +540,12 @@ describe('what calms an event', () => {
       '10.0.0.5',
       'request/cmdb/10.0.0.5',
     ],
-  ])('is nothing that stands below %j, in no attack', async (way) => {
+  ])('does not count below %j in any attack', async (way) => {
     for (const attack of everyEighth(ATTACKS, way)) await expectNoMilder(attack, way.split('/'));
   });
 
   it.each(['mail', 'email', 'message', 'msg', 'original', 'mail/headers', 'email/x'])(
-    'is nothing that stands below %j, in no mail',
+    'does not count below %j in any mail',
     async (way) => {
       for (const attack of ATTACKS.filter((event) => Facts.of(event).isMail)) {
         await expectNoMilder(attack, way.split('/'));
@@ -610,7 +553,7 @@ describe('what calms an event', () => {
     },
   );
 
-  it('is nothing below any name that is not of a tool', async () => {
+  it('does not count below a name that tools do not use', async () => {
     const name = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 12 }),
       fc.stringMatching(/^[a-z]{1,9}([_.-][a-z]{1,6})?$/),
@@ -648,7 +591,7 @@ const nested = (names: readonly string[]): RawData =>
   names.reduceRight<RawData>((inner, name) => ({ [name]: inner }), { x: 1 });
 
 describe('the rules', () => {
-  it('try a pattern once on each name, however many events have it', () => {
+  it('try a pattern once on each name, even if many events have the name', () => {
     const pattern = /^unheard$/;
     const test = jest.spyOn(pattern, 'test');
     const read = () => evaluate(named(pattern, /x/), Facts.of({ seen: { hostname: 'ws-1' } }));
@@ -659,7 +602,7 @@ describe('the rules', () => {
     expect(test.mock.calls).toHaveLength(once);
   });
 
-  it('have an example each, and a name each', () => {
+  it('have unique names and one example each', () => {
     const names = RULES.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => !Object.hasOwn(EXAMPLES, name))).toEqual([]);
@@ -667,7 +610,7 @@ describe('the rules', () => {
   });
 
   it.each(RULES.map((rule) => [rule.name, rule] as const))(
-    'hold and hold not: %s',
+    'match the first example and not the second: %s',
     (name, rule) => {
       const [holds, holdsNot] = EXAMPLES[name]!;
       const severity = severityFor(holds);
@@ -677,7 +620,7 @@ describe('the rules', () => {
     },
   );
 
-  it('say in a sentence what was found', () => {
+  it('describe the finding in a sentence', () => {
     for (const { sentence, points } of RULES) {
       expect(sentence).toMatch(/^[A-Z].*\.$/);
       expect(points).not.toBe(0);
@@ -709,7 +652,7 @@ const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
   expired_service_password: of('scan'),
 };
 
-describe('what calms', () => {
+describe('calming rules', () => {
   /** Each part speaks for itself, in a place that is the tool's own. */
   const verdictOn = (...parts: readonly RawData[]) => {
     const [attack, ...events] = parts;
@@ -730,7 +673,7 @@ describe('what calms', () => {
   );
   const calmedBy = (name: string) => calmed.get(name)!;
 
-  it.each(ATTACK_RULES)('makes no attack benign, one or two facts beside it: %s', (attack) => {
+  it.each(ATTACK_RULES)('do not make an attack benign with one or two facts: %s', (attack) => {
     const { doubt } = RULES.find(({ name }) => name === attack)!;
     const alone = habits.filter((one) => verdictOn(example(attack), example(one)) === 'benign');
     expect(alone).toEqual([]);
@@ -749,52 +692,27 @@ describe('what calms', () => {
     expect(verdictOn(example(attack), ...others.map(example))).not.toBe('benign');
   });
 
-  it.each(habits)('makes nothing benign when it is alone: %s', (habit) => {
+  it.each(habits)('do not make an event benign with one habit: %s', (habit) => {
     const found = findingsIn(Facts.of(example(habit)));
     const alone = found.filter(({ rule }) => rule.points > 0 || rule.name === habit);
     expect(classify(sumsOf(alone))).not.toBe('benign');
   });
 
-  it('closes an event by habits of several kinds, one of which is a decision', () => {
+  it('make an event benign by several habits if one shows the purpose', () => {
     const device = [example('device_of_company'), example('strong_factor')];
     expect(verdictOn({}, ...device, example('place_of_company'))).toBe('inconclusive');
     expect(verdictOn(example('travel'), ...device)).toBe('benign');
     expect(verdictOn({}, ...device, example('approved_on_record'))).toBe('benign');
+    expect(verdictOn({}, example('usual_here'), example('widespread'))).toBe('inconclusive');
   });
 
-  it('closes no mail by the habits of its sender', () => {
-    const sender = ['sender_proven', 'usual_here', 'found_clean'];
-    expect(verdictOn({}, ...sender.map(example))).toBe('inconclusive');
-    expect(verdictOn(example('links_elsewhere'), ...sender.map(example))).toBe('inconclusive');
+  it('do not make a mail with a link to another site benign by the habits of its sender', () => {
+    const sender = ['links_elsewhere', 'sender_proven', 'strong_factor'].map(example);
+    expect(verdictOn({}, ...sender)).toBe('inconclusive');
+    expect(verdictOn({}, ...sender, example('found_clean'))).toBe('benign');
   });
 
-  it.each<[string, RawData, string]>([
-    ['one note', { travel_note: 'approved by the manager, every month' }, 'inconclusive'],
-    [
-      'two notes',
-      { travel_note: 'approved by the manager', roster: 'every month in Lyon' },
-      'benign',
-    ],
-    [
-      'notes that say no',
-      { note: 'not approved by anybody', roster: 'every month' },
-      'inconclusive',
-    ],
-    [
-      'what was done',
-      { next_events: ['approved by the manager', 'every month in Lyon'] },
-      'inconclusive',
-    ],
-    [
-      'what somebody typed as a reason',
-      { reason: 'approved by the manager', justification: 'every month in Lyon' },
-      'inconclusive',
-    ],
-  ])('counts a note in words once, and only of who knows: %s', (_, event, classification) => {
-    expect(verdictOn(event)).toBe(classification);
-  });
-
-  it('makes nothing malicious of circumstances alone, however many there are', () => {
+  it('leave an event with only circumstances suspicious at most', () => {
     const odd = RULES.filter(({ isCircumstance }) => isCircumstance);
     const all = odd.map(({ name }) => example(name));
     const found = findingsIn(Facts.of({ events: all }));
@@ -803,7 +721,7 @@ describe('what calms', () => {
     expect(verdictOn(example('factor_changed'), ...all)).toBe('malicious');
   });
 
-  it('closes nothing where a record says no', () => {
+  it('do not make an event benign if a record says no', () => {
     const records = ['approved_on_record', 'planned', 'device_of_company'].map(example);
     expect(verdictOn({}, ...records)).toBe('benign');
     for (const no of ['not_approved', 'not_verified', 'never_before']) {
@@ -811,14 +729,14 @@ describe('what calms', () => {
     }
   });
 
-  it('takes nothing from a sign that stands', () => {
+  it('do not weaken a sign without a doubt', () => {
     const all = CALMING_RULES.map(example);
     for (const attack of ['ransom_note', 'miner', 'hides_in_mailbox', 'backups_destroyed']) {
       expect(verdictOn(example(attack), ...all)).toBe('malicious');
     }
   });
 
-  it('names doubts that a sign raises', () => {
+  it('name doubts that a sign raises', () => {
     const doubts = new Set(RULES.map(({ doubt }) => doubt));
     const unknown = RULES.flatMap(({ calms = [] }) => calms.filter((name) => !doubts.has(name)));
     expect(unknown).toEqual([]);

@@ -1,24 +1,16 @@
 import type { Classification } from '../../../incidents/incident.js';
 import { atOnce } from '../../../platform/concurrency/semaphore.js';
-import { ACCOUNT_ACTS, ACCOUNT_CIRCUMSTANCES } from './account-rules.js';
+import { ACCOUNT_RULES } from './account-rules.js';
 import { CALMING } from './calming-rules.js';
 import { type Doubt, evaluate, type Rule } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
-import { MACHINE_ACTS, MACHINE_CIRCUMSTANCES } from './machine-rules.js';
-import { MAIL_ACTS, MAIL_CIRCUMSTANCES } from './mail-rules.js';
+import { MACHINE_RULES } from './machine-rules.js';
+import { MAIL_RULES } from './mail-rules.js';
 import { ROUTINE } from './routine-rules.js';
-import { TOOL_ACTS, TOOL_CIRCUMSTANCES } from './tool-rules.js';
+import { TOOL_RULES } from './tool-rules.js';
 
 export const RULES: readonly Rule[] = [
-  ...[TOOL_ACTS, TOOL_CIRCUMSTANCES, MAIL_ACTS, MAIL_CIRCUMSTANCES].flat(),
-  ...[
-    MACHINE_ACTS,
-    MACHINE_CIRCUMSTANCES,
-    ACCOUNT_ACTS,
-    ACCOUNT_CIRCUMSTANCES,
-    CALMING,
-    ROUTINE,
-  ].flat(),
+  ...[TOOL_RULES, MAIL_RULES, MACHINE_RULES, ACCOUNT_RULES, CALMING, ROUTINE].flat(),
 ];
 
 /** Thresholds of the verdicts, and the confidence in each verdict: measured on the development cases. */
@@ -28,16 +20,13 @@ export const SCALE = {
   withSeverity: 30,
   /** Points of one plain sign, such as a changed factor or a locked archive, which an analyst should see. */
   suspicious: 20,
-  /** Minimum points of proofs for a benign event. */
-  proven: 20,
-  /** Minimum points of habits of at least two kinds, beyond the points of the tool's rating. */
-  borneOut: 27,
-  kinds: 2,
+  /** Minimum points of proofs, or of habits beyond the points of the tool's rating, for a benign event. */
+  benign: 22,
   confidence: {
     malicious: { least: 0.66, most: 0.92, perPoint: 0.01 },
     /** Odd circumstances alone are suspicious. A sign of an act may be an attack or harmless. */
     suspicious: { circumstances: 0.55, signs: 0.38 },
-    benign: { least: 0.88, most: 0.92, perPoint: 0.005 },
+    benign: 0.9,
     /** An event with no finding has too little data for a verdict. If a fact calms, an analyst often knows more. */
     inconclusive: { nothing: 0.4, signs: 0.3, calmed: 0.13 },
   },
@@ -52,9 +41,8 @@ export interface Sums {
   readonly unexplained: number;
   /** Points of the proofs. */
   readonly proven: number;
-  /** Points of the habits. */
+  /** Points of the habits, or 0 for a single habit and for habits that only show who acted. */
   readonly borneOut: number;
-  readonly kinds: number;
   /** Points of the tool's rating and its alarming words. All calming facts count against these points. */
   readonly rating: number;
   /** Part of the rating that comes from the severity. */
@@ -69,39 +57,32 @@ export interface Sums {
  * inconclusive. Benign requires proof or confirmed habits, and no sign that they do not explain.
  */
 export function classify(sums: Sums): Classification {
-  const { left, acts, unexplained, proven, borneOut, kinds } = sums;
+  const { left, acts, unexplained, proven, borneOut } = sums;
   const isGraded = acts >= SCALE.withSeverity && borneOut === 0;
   const graded = isGraded ? acts + sums.severity : acts;
   if (graded >= SCALE.malicious && !sums.onlyCircumstances) return 'malicious';
   if (left >= SCALE.suspicious) return 'suspicious';
-  const isBorneOut = kinds >= SCALE.kinds && borneOut - sums.rating >= SCALE.borneOut;
-  if (left === 0 && isBorneOut) return 'benign';
-  return unexplained === 0 && proven >= SCALE.proven ? 'benign' : 'inconclusive';
+  if (left === 0 && borneOut - sums.rating >= SCALE.benign) return 'benign';
+  return unexplained === 0 && proven >= SCALE.benign ? 'benign' : 'inconclusive';
 }
 
 export function confidenceIn(classification: Classification, sums: Sums): number {
   const { malicious, suspicious, benign, inconclusive } = SCALE.confidence;
   switch (classification) {
-    case 'malicious':
-      return within(malicious, sums.acts - SCALE.malicious);
+    case 'malicious': {
+      const { least, most, perPoint } = malicious;
+      const beyond = Math.max(0, sums.acts - SCALE.malicious);
+      return Math.round(Math.min(most, least + perPoint * beyond) * 100) / 100;
+    }
     case 'suspicious':
       return sums.onlyCircumstances ? suspicious.circumstances : suspicious.signs;
     case 'benign':
-      return within(benign, sums.proven - SCALE.proven);
+      return benign;
     case 'inconclusive':
       if (sums.borneOut + sums.proven > 0) return inconclusive.calmed;
       return sums.withoutSigns ? inconclusive.nothing : inconclusive.signs;
   }
 }
-
-interface Range {
-  readonly least: number;
-  readonly most: number;
-  readonly perPoint: number;
-}
-
-const within = ({ least, most, perPoint }: Range, beyond: number): number =>
-  Math.round(Math.min(most, least + perPoint * Math.max(0, beyond)) * 100) / 100;
 
 /** A rule that holds, with the facts that support it. */
 export interface Finding {
@@ -146,58 +127,25 @@ export function sumsOf(findings: readonly Finding[]): Sums {
   const proofs = calming.filter(({ kind }) => kind === 'proof');
   const others = signs.filter(({ doubt }) => doubt !== 'rating');
   const acts = leftOf(others, calming);
-  const isRoutine =
-    others.length === 0 &&
-    calming.some((rule) => rule.isRoutine && ['routine', 'role', 'rated'].includes(rule.kind!));
   /** Routine rules count only without signs. Beside explained signs, only the tool's low rating counts. */
-  const counts = ({ isRoutine: only, kind }: Rule): boolean =>
-    !only || isRoutine || (acts === 0 && kind === 'rated');
-  const habits = independent(
-    findings.filter(({ rule }) => rule.points < 0 && rule.kind !== 'proof' && counts(rule)),
-  );
+  const counts = ({ isRoutine, kind }: Rule): boolean =>
+    !isRoutine || others.length === 0 || (acts === 0 && kind === 'rated');
+  const habits = calming.filter((rule) => rule.kind !== 'proof' && counts(rule));
+  /** An intruder in a mailbox or session has the habits of its owner. They explain an odd place, but show no purpose. */
+  const areTelling =
+    habits.length > 1 &&
+    (habits.some(({ kind }) => kind !== 'who') || signs.some(({ doubt }) => doubt === 'place'));
   return {
     left: leftOf(signs, calming),
     acts,
     unexplained: leftOf(signs, proofs),
     proven: proofs.length === 0 ? 0 : -totalOf(proofs),
-    borneOut: habits.length === 0 ? 0 : -totalOf(habits),
-    kinds: kindsOf(signs, habits),
+    borneOut: areTelling ? -totalOf(habits) : 0,
     rating: totalOf(signs.filter(({ doubt }) => doubt === 'rating')),
     severity: totalOf(signs.filter(({ name }) => SEVERITIES.has(name))),
     withoutSigns: signs.length === 0,
     onlyCircumstances: signs.every(({ isCircumstance }) => isCircumstance),
   };
-}
-
-/** Returns habits that confirm each other. A note counts once, and not if another rule already counts its place. */
-function independent(findings: readonly Finding[]): readonly Rule[] {
-  const isNote = ({ facts }: Finding) => facts.every(({ remark }) => remark);
-  const counted = new Set<string>();
-  const ordered = [...findings.filter((one) => !isNote(one)), ...findings.filter(isNote)];
-  return ordered.flatMap((finding) => {
-    const isNew = !isNote(finding) || finding.facts.some(({ pointer }) => !counted.has(pointer));
-    for (const { pointer } of finding.facts) counted.add(pointer);
-    return isNew ? [finding.rule] : [];
-  });
-}
-
-/** Kinds of habits that are a decision, a plan or a record of the company. */
-const DECIDING = new Set<string>(
-  'decided recorded confirmed planned role match inside bulk routine rated'.split(' '),
-);
-
-/**
- * Counts the kinds of habits. Habits of senders, devices and places do not show the purpose of an event, because an intruder in a mailbox
- * or session also has these habits. They count only if they explain the signs of the event, or beside a decision on record.
- */
-function kindsOf(signs: readonly Rule[], habits: readonly Rule[]): number {
-  const kinds = new Set(habits.flatMap(({ kind }) => kind ?? []));
-  // A clean scan of a mail does not show what the mail asks for.
-  const isDecided =
-    [...kinds].some((kind) => DECIDING.has(kind)) ||
-    (signs.length === 0 && kinds.has('clean') && kinds.has('signed'));
-  const isExplained = signs.some(({ doubt }) => doubt) && !kinds.has('who');
-  return isDecided || isExplained ? kinds.size : 0;
 }
 
 /**

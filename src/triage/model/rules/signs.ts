@@ -106,7 +106,8 @@ export const MAIL_SIGNS = {
     completed document | shared a file | shared a document | shared a folder | has shared |
     file shared | encrypted message | secure document | payment advice | remittance advice |
     salary adjustment | document for review | shared with | waiting for your signature |
-    ready to sign`,
+    ready to sign | sent you | für sie freigegeben | hat .. freigegeben | hat .. geteilt |
+    a partagé | ha compartido | heeft .. gedeeld | ha condiviso`,
   archive_password: `
     archive password | zip password | password .. archive | passwort .. archiv`,
   device_code: `
@@ -135,9 +136,6 @@ export const MAIL_SIGNS = {
     favour to ask | favor to ask | are you in the office | got a minute | have a minute |
     discreet task | send me your number | personal number | need a favor | need a favour |
     can you handle | are you busy | quick request | something urgent`,
-  human_check: `
-    i am not a robot | verify you are human | complete the captcha | fake captcha |
-    captcha .. paste | captcha .. win r`,
 } as const;
 
 /** Orders to a person or model that reads the event. */
@@ -202,13 +200,13 @@ export const ENDPOINT_SIGNS = {
     lsass inject* | sekurlsa | mimikatz | ntds dit | reg save .. sam | credential dumping |
     secretsdump | lsass memory | nanodump | pypykatz | lsassy | silentprocessexit | sam hive |
     save hklm sam | save hklm security | lsa secrets | hashdump | gsecdump | credential theft |
-    ticket dump | dump .. credentials | credentials .. dumped | dumps credentials |
+    vbrcredentials | ticket dump | dump .. credentials | credentials .. dumped | dumps credentials |
     lsass process memory | ntds .. copied | copied .. ntds | dumping .. credentials |
     ntds extraction | vss .. ntds | handlekatz | dumpert | dcsync | safetykatz | kekeo |
     sharpdpapi | mimipenguin | rundll32 .. minidump | createdump .. lsass | ntdsutil .. ifm |
     ntdsutil .. create full`,
   sensitive_file: `
-    read sensitive file | search private keys | cat etc shadow | etc shadow .. read |
+    read sensitive file untrusted | search private keys | cat etc shadow | etc shadow .. read |
     read .. etc shadow | cp etc shadow | unshadow | aws credentials .. read | cat .. id rsa |
     169 254 169 254 .. iam | env base64 | printenv .. base64 | latest meta data iam | find .. id rsa | grep .. password`,
   credential_store: `
@@ -229,7 +227,8 @@ export const ENDPOINT_SIGNS = {
     shadow copies .. deleted | shadow copies .. removed | wbadmin .. delete catalog |
     delete systemstatebackup | diskshadow .. delete | vssadmin .. resize | all backups .. deleted |
     deleted all backups | deletes all snapshots | veeam .. backups .. deleted |
-    esxcli .. vm .. kill | bcdedit .. recoveryenabled`,
+    esxcli .. vm .. kill | bcdedit .. recoveryenabled | delete .. restore points |
+    restore points .. deleted`,
   backups_removed: `
     backup deletion | vms powered off | snapshots deleted | delete .. snapshots |
     backups .. deleted | backup .. deleted | deleted .. backups | recovery .. disabled |
@@ -246,7 +245,7 @@ export const ENDPOINT_SIGNS = {
     akira .. encrypt* | inc ransom* | dragonforce | safepay | lynx ransom* | cactus ransom* |
     hive ransom* | maze ransom* | snatch ransom* | vice society | avoslocker | darkside ransom* |
     cuba ransom* | trigona | noescape | blackbyte | esxiargs | wannacry | notpetya |
-    encrypt* for impact | how to recover .. files | how to restore .. files | mallox | stop djvu |
+    encrypt* for impact | suspicious encryption | how to recover .. files | how to restore .. files | mallox | stop djvu |
     makop | globeimposter | bitlocker .. ransom | fog ransom* | interlock ransom* | ransom win32 |
     ransom win64 | ransom linux | ransom msil | ransom w32 | ransom python`,
   ransom_note: `
@@ -318,12 +317,6 @@ export const ENDPOINT_SIGNS = {
     rootkit activity | rootkit installed | kernel rootkit | hidden by rootkit | mirai | gafgyt |
     xorddos | bpfdoor | symbiote rootkit | perfctl | 8220 gang | teamtnt | worm .. usb |
     called .. virus | told .. virus | your computer .. virus | shai hulud | s1ngularity`,
-  malware_said: `
-    malware detected | malware found | malware infection | malware execution |
-    malware was detected | malware blocked | malware prevented | malware quarantined |
-    malicious process | malicious file detected | malicious file blocked | known malware |
-    infected with malware | malicious .. machine learning | malicious high confidence |
-    high confidence malicious | malware high confidence`,
   unwanted: `
     adware | pua | pup | potentially unwanted | riskware | keygen | browser hijacker | crack exe |
     cracked software | software bundler | bundler .. unwanted | unwanted software | hktl crack |
@@ -380,7 +373,8 @@ export const ENDPOINT_SIGNS = {
     stopped .. security service | tampering | exclusion .. c users | exclusion .. temp`,
   log_cleared: `
     audit log cleared | security log .. cleared | event log .. cleared | event logs .. cleared |
-    log was cleared | logs were cleared`,
+    log was cleared | logs were cleared | cleared .. history | deleted .. history |
+    history .. cleared | history .. deleted`,
   discovery: `
     nltest | net group .. domain | whoami | adfind | bloodhound | sharphound | net user domain |
     search password | mailbox search | compliancesearch | new compliancesearch* | quser | net view |
@@ -407,18 +401,13 @@ export const ENDPOINT_SIGNS = {
     compress archive .. temp | makecab .. temp | tar czf .. tmp | zip .. password .. temp`,
   transfer_tool: `
     pastebin | wetransfer | filezilla | winscp | pscp | curl f | curl .. post | private mail |
-    private cloud | personal account | exfiltration`,
+    private cloud | personal account`,
   script_host: `
     wscript | cscript | script engine | scriptlet | sct | postinstall | install script | osascript |
     run dialog | runmru | mshta | hta file | jscript | vbscript | preinstall`,
   tunnel: `
     high entropy | dns tunnel | dns tunneling | dns tunnelling | iodine | dnscat | dnscat2 |
     dns2tcp | dns exfiltration | exfiltration .. dns | data .. over dns | txt queries`,
-  download_sample: `
-    autoexec | document open | autoopen | auto open | macro .. enabled | builds a blob |
-    html smuggling | downloaded file | archive member | remote template | obfuscation |
-    enable content | enable macros | vba project | lnk .. powershell | shortcut .. powershell |
-    macro .. powershell | auto execut*`,
   office_parent: `
     winword exe | excel exe | powerpnt exe | outlook exe | onenote exe | child of office |
     office .. child | office .. spawn*`,
@@ -484,7 +473,7 @@ export const ACCOUNT_SIGNS = {
     success after multiple failed | success after many failures | success after multiple failures |
     success .. many failures before | brute force .. succeeded | guessing .. succeeded |
     failed .. then one that worked | failed .. then one that succeeded | failed .. then succeeded |
-    failed .. then a success*`,
+    failed .. then a success* | success* .. after many fail* | success* .. after multiple fail*`,
   stuffing: 'credential stuffing | reuse list | account checker',
   push_denied: `
     denied | rejected | not recognised | fraud reported | reported .. fraud | mfa fatigue |
@@ -509,7 +498,7 @@ export const ACCOUNT_SIGNS = {
     she denies | he denies | owner denies | denies .. sign in | denies .. login | denies having |
     user did not sign | did not sign in | did not log in | not me .. secure | did not do .. this |
     user never signed | user has no knowledge | user says .. not | did not sign up | did not call |
-    did not make .. call | never called | did not send .. mail | did not write .. mail`,
+    did not make .. call | never called | has not called | did not send .. mail | did not write .. mail`,
   factor_changed: `
     factor activate | mfa factor | new authenticator | register device | device registered |
     reset mfa | number changed | authenticator enrolled | default authentication method |
@@ -585,14 +574,11 @@ export const ACCOUNT_SIGNS = {
     leaked credential | key .. leaked | key .. committed | password .. breach | leaked access key |
     access key .. exposed | access key .. public | exposed access key | compromised access key`,
   service_desk_pretext: `
-    lost phone | caller claims | employee number only | reset without | caller .. not verified |
+    lost phone | caller claims | caller says | could not name | reset anyway | employee number only | reset without | caller .. not verified |
     identity .. not verified | date of birth and .. reset | posing as help desk |
     posing as it support | posing as helpdesk | pretends to be help desk | pretending .. help desk |
     impersonat* .. help desk | impersonat* .. it support | fake help desk | fake it support`,
   support_session: 'quick assist | quickassist',
-  voice_pretext: `
-    whatsapp | voice note | voice clone | deepfake | video call | vishing | voice phishing |
-    deep fake | video conference`,
   exposed: `
     public read | publicly accessible | made public | anyone with the link | allauthenticatedusers |
     public bucket | bucket .. public | open to the internet | public access .. enabled |
@@ -609,7 +595,7 @@ export const ACCOUNT_SIGNS = {
     token .. created .. scope all | retention 365 1 day | sso enforcement off | sso .. disabled`,
 } as const;
 
-/** Words of tools about their findings. Their effect depends on the name of the value: see `kinds.ts`. */
+/** Words of tools about their findings. Their effect depends on the name of the value: see `looks.ts`. */
 export const TOOL_SIGNS = {
   grave_word: `
     malicious | attack | attacker | compromis* | exploit* | exfil* | injection | backdoor | theft |
@@ -619,7 +605,7 @@ export const TOOL_SIGNS = {
     weaponi* | rootkit | webshell | hacktool | hack | hacked | breach* | persistence | shellcode |
     masquerad* | spoof* | impersonat* | brute force | password spray* | kerberoast* |
     deserialization | poison* | cryptomin* | trojan | infostealer | keylog* | botnet | ddos |
-    sabotage | fraud* | abuse | abused | leaked | leak | reverse shell | obfuscat* |
+    sabotage | fraud* | abuse | abused | leaked | reverse shell | obfuscat* |
     encoded command | mass delet* | mass download* | wiped | wiper | cleartext password |
     data loss | dropper`,
   odd_word: `
@@ -643,7 +629,8 @@ export const TOOL_SIGNS = {
     rollout | pipeline | workflow run | build | pull request | git push | git fetch | merged |
     logrotate | closed | ended | logoff | log off | logout | log out | signed out | disconnected |
     delivered | digest | newsletter* | automatic reply | generated | test alert | watchdog |
-    resolved | recovered`,
+    resolved | recovered | checksum changed | dpkg | package .. installed | package .. removed |
+    filesystem | file system | out of space | self service | error rate`,
 } as const;
 
 export const SIGN_PHRASES = {

@@ -3,6 +3,7 @@ import {
   atLeast,
   circumstances,
   countOf,
+  evaluate,
   isTrue,
   named,
   reads,
@@ -10,12 +11,13 @@ import {
   signs,
 } from './conditions.js';
 import { flooded } from './hosts.js';
-import { told } from './kinds.js';
-import { called, rated, RULE_KEYS, severityIs, stands } from './looks.js';
+import { told, called, rated, RULE_KEYS, severityIs, stands } from './looks.js';
 import { inMail } from './mail-looks.js';
 
 const DETECTIONS =
   'detections positives detectioncount vtdetections vtpositives malicious enginesdetected';
+/** A confirmed alert may confirm unwanted software and no attack. */
+const unwantedOnly = reads('determination', /^unwanted ?software$/i);
 const callsMalware = called(/^(?:malware|trojan|worm|virus|backdoor|rootkit)$/i);
 /** Names under which tools write ATT&CK techniques, and under which detections have such names. */
 const TECHNIQUE_NAMES =
@@ -24,7 +26,7 @@ const TAKEOVERS =
   /\b(?:account|user|identity|root|admin\w*|mailbox|session|credentials?) (?:was |were |is |has been )?(?:takeover|taken over|compromised?|hijack(?:ed|ing)?)\b|\b(?:compromised|hijacked|stolen) (?:account|user|identity|credentials?|session|mailbox)\b|\broot (?:account|user|credentials?)\b.{0,40}\b(?:log(?:in|ged in)|sign(?:ed)?[- ]in|used|access)\b/;
 
 // prettier-ignore
-export const TOOL_ACTS = signs([
+export const TOOL_RULES = [...signs([
   ['tool_says_malicious', 45, '', 'tool', '', 'The tool itself calls it malicious.',
     stands(
       named(/(?:verdict\w*|scanresult|disposition|classification|determination|reputation|maliciouslevel|confidencelevel)$/, /^(?:malicious|known bad|bad\b|confirmed threat)/i))],
@@ -37,7 +39,7 @@ export const TOOL_ACTS = signs([
   ['tool_confirms', 50, '', '', '', 'A person confirmed the attack in the tool.',
     any(
       reads('riskstate riskdetail', /^(?:confirmed|adminconfirmed\w*)compromised$/i),
-      reads('classification analystverdict alertclassification', /^true[ _]?positive$/i))],
+      { only: (_, facts) => evaluate(unwantedOnly, facts).length === 0, from: reads('classification analystverdict alertclassification', /^true[ _]?positive$/i) })],
   // As a category, only the spelling of gateways counts: people who report mails choose "phishing".
   ['called_phish', 45, 'phishing', 'tool', 'T1566',
     'The gateway calls the mail or its link phishing.',
@@ -45,7 +47,7 @@ export const TOOL_ACTS = signs([
       called(/^(?:high ?conf(?:idence)? ?)?(?:credential )?phish(?:ing)?$|^toad$/i),
       stands(reads('category', /^(?:high ?conf(?:idence)? ?)?phish$|^phishing & fraud$/i)))],
   ['called_impostor', 45, 'bec', 'tool', 'T1566 T1684.001',
-    'The gateway says that the sender poses as somebody else.',
+    'The gateway calls the sender an impostor.',
     called(/^(?:impostor|bec(?:\/fraud)?|business email compromise)$/i)],
   ['called_malware_in_mail', 45, 'malware_delivery', 'tool', 'T1566.001',
     'The gateway found malware in the mail or behind its link.', inMail(callsMalware)],
@@ -53,14 +55,11 @@ export const TOOL_ACTS = signs([
   ['called_spam', 30, 'spam', 'tool', '', 'The gateway calls the mail spam.', called(/^spam$/i)],
   ['kind_named', 25, 'malware', 'tool', '',
     'The alert is of a kind that the tool raises for malware.',
-    reads('category tactic', /^(?:malware|command[ -]?and[ -]?control)$/i)],
+    reads('category categories blockedcategories threatcategories urlcategory tactic', /^(?:malware|command[ -]?and[ -]?control)$/i)],
   ['rule_names_phish', 30, 'phishing', 'tool', 'T1566',
     'The rule that fired looks for phishing or impersonation.',
     reads(RULE_KEYS,
       /^(?!.*\b(?:report\w*|simulat\w*|training|test)\b)(?:credential )?phish(?:ing)?\b|^(?!.*\btest\b)(?:vip|executive|ceo|brand|vendor|employee) impersonation\b/i)],
-  ['rated_ransomware', 20, 'ransomware', 'finding', 'T1486',
-    'The rule that fired looks for ransomware, and rates it as grave.',
-    rated(/ransomware|\b(?:mass|file) ?encryption\b|data encrypted for impact/)],
   ['tool_names_technique', 30, 'malware', 'tool', '',
     'The tool names a technique that only attackers use.',
     named(TECHNIQUE_NAMES, /\b(?:T1003(?:\.\d{3})?|T1055(?:\.\d{3})?|T1207|T1558(?:\.\d{3})?|T1550(?:\.00[23])?|T1505\.003|T1562\.001|T1070\.001|T1219|T1611|T1485|T1561(?:\.\d{3})?)\b|\b(?:OS Credential Dumping|Process Injection|DCSync|Web Shell|Disable or Modify Tools|Clear Windows Event Logs|Pass the (?:Hash|Ticket)|Escape to Host|Data Destruction)\b/i)],
@@ -88,16 +87,13 @@ export const TOOL_ACTS = signs([
     'The event has more values than the rules read.',
     (facts) => (facts.cut ? facts.all.slice(0, 1) : [])],
   ['invisible_text', 15, '', '', '', 'A text has invisible characters.', (facts) => facts.withInvisible],
-]);
-
-// prettier-ignore
-export const TOOL_CIRCUMSTANCES = circumstances([
+]), ...circumstances([
   ['grave_word', 12, '', 'rating', '', 'The tool speaks of an attack.', told('grave_word')],
-  ['odd_word', 4, '', 'rating', '', 'The tool calls something odd.', told('odd_word')],
+  ['odd_word', 4, '', 'rating', '', 'The tool reports something unusual.', told('odd_word')],
   ['tool_says_critical', 20, '', 'rating', '', 'The tool rates the event as critical.',
     severityIs('critical')],
   ['tool_says_high', 12, '', 'rating', '', 'The tool rates the event as high.', severityIs('high')],
-  ['tool_suspects', 30, '', 'tool', '', 'The tool itself suspects it, and is not sure.',
+  ['tool_suspects', 30, '', 'rating', '', 'The tool only suspects an attack.',
     reads('confidencelevel verdict threatverdict', /^suspicious$/i)],
   ['threat_suspected', 20, 'account_takeover', 'finding', 'T1078',
     'The directory suspects a threat behind the request.', isTrue('threatsuspected')],
@@ -128,9 +124,11 @@ export const TOOL_CIRCUMSTANCES = circumstances([
     'The person who could explain the event was not asked, or has not answered.',
     named(/^(?:\w*asked|asked\w*|(?:manager|owner|user|requester|employee|agency)\w*reached|reason|cause|purpose|\w*(?:informed|notified)(?:soc)?|notifiedsoc|spokenwith\w*|\w*(?:confirmation|answer(?:ed)?|reply|response)|contacted\w*)$/,
       /^(?:false|no|none|pending|unknown|open|not (?:yet|reached|asked|available)\b.*|no (?:answer|reply|response)\b.*|.{1,40}\bnot (?:reached|answered|asked)(?: yet)?)$/i)],
-  ['never_before', 10, '', '', '', 'The tool never saw this here before.',
+  ['never_before', 10, '', '', '', 'The tool saw this for the first time.',
     any(
       named(/^(?:\w*(?:seen|used|known|contacted|observed|loggedon)(?:before|previously|here|inorg|fortenant)?|(?:\w*(?:usual|familiar|typical|expected)(?:for\w+)?|usual(?:ip|device|network|host))|previously\w*)$/,
         /^(?:false|no|never|never (?:seen|used|before)\b.*|first time\b.*|none)$/i),
+      named(/^(?:(?:sender|domain|address|vendor|supplier|contact|partner)known\w*|known(?!bad|mal|expl|vuln|ransom|threat|ioc|attack|issue|compromis)\w*|relationship|correspondence|\w*contact)$/,
+        /^(?:false|no|unknown|none|first\b.*|no (?:earlier|previous|prior|known)\b.*)$/i),
       named(/^(?:\w*new(?:for|to)\w+|\w*firstseen(?:inorg|here|today)?|\w*history|first(?:use|time|ever)\w*|\w*(?:rare|unusual|anomalous|unfamiliar|neverseen)\w*|new(?:ip|asn|geo|city|isp|sender|host|country|device|location|process|domain|useragent)\w*)$/, /^(?:true|yes|today|never\b.*|first time\b.*|none|new|rare)$/i))],
-]);
+])];

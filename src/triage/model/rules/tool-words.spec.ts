@@ -13,14 +13,14 @@ async function judge(rawData: RawData) {
 const classOf = async (rawData: RawData) => (await judge(rawData)).classification;
 
 describe('words of tools', () => {
-  it('make unwanted software suspicious at most when the tool is not sure', async () => {
+  it('make unwanted software suspicious at most if the tool is not sure', async () => {
     const pua = { threatName: 'PUA.Bundler', confidenceLevel: 'suspicious', classification: 'PUA' };
     expect(await classOf({ threatInfo: pua })).toBe('suspicious');
     const named = { file: 'PUA.exe', threatName: 'Trojan.Generic', verdict: 'malicious' };
     expect(await classOf(named)).toBe('malicious');
   });
 
-  it('make no phish of an alert whose title speaks of a sign-in', async () => {
+  it('do not make an alert about a sign-in a phishing mail', async () => {
     const alert = { title: 'Unusual sign in for ann', from: 'sensor', user: 'ann' };
     expect(await judge(alert)).toMatchObject({
       classification: 'inconclusive',
@@ -28,12 +28,12 @@ describe('words of tools', () => {
     });
   });
 
-  it.each(['Phish', 'HighConfPhish'])('count when the category is %s', async (category) => {
+  it.each(['Phish', 'HighConfPhish'])('count if the category is %s', async (category) => {
     const alert = { eventType: 'Alert', category, data: { sender: 'a@one.test', subject: 'x' } };
     expect(await judge(alert)).toMatchObject({ classification: 'malicious', category: 'phishing' });
   });
 
-  it('ask no look-up of the page of the tool and of own names', async () => {
+  it('cause no look-up of the console of the tool or of own names', async () => {
     const { recommended_actions, reasoning } = await judge({
       link: 'https://console.vendor.test/alerts/1',
       source: 'https://tenant.vendor.test/api/v1/eventHooks/who1',
@@ -43,7 +43,7 @@ describe('words of tools', () => {
     expect(JSON.stringify([recommended_actions, reasoning])).not.toMatch(/vendor|lookup|pc-1/);
   });
 
-  it('ask no look-up of types, resources and pages of documentation', async () => {
+  it('cause no look-up of types, resources or pages of documentation', async () => {
     const { indicators } = await judge({
       type: 'Microsoft.SecurityInsights/incidents',
       resource_id: '/subscriptions/1/providers/Microsoft.SecurityInsights/Incidents/2',
@@ -55,7 +55,7 @@ describe('words of tools', () => {
     expect(indicators.map(({ value }) => value)).toEqual(['https://evil.test/x', 'evil.test']);
   });
 
-  it('make the test file benign by its digest, and nothing else by that name', async () => {
+  it('make the test file benign by its digest, and not by its name', async () => {
     const sha256 = '275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f';
     expect(await classOf({ name: 'NGAV file', tactic: 'Malware', sha256 })).toBe('benign');
     expect(await classOf({ name: 'NGAV file', file: 'eicar.com' })).toBe('inconclusive');
@@ -63,13 +63,13 @@ describe('words of tools', () => {
     expect(await classOf({ files: [{ sha256 }, other] })).toBe('inconclusive');
   });
 
-  it('take a few wrong passwords before the right one for no guessing that succeeded', async () => {
+  it('do not call a few wrong passwords before a success guessing', async () => {
     const alert = 'Multiple failed sign-ins followed by success';
     expect(await classOf({ alert, failures: 4 })).toBe('inconclusive');
     expect(await classOf({ alert, failures: 400 })).toBe('malicious');
   });
 
-  it('see guessing in very many failures of very many accounts, also without the word', async () => {
+  it('call many failures of many accounts guessing', async () => {
     expect(await classOf({ failures: 1002, distinct_users: 167 })).toBe('malicious');
   });
 });

@@ -24,7 +24,8 @@ const IF_NEW = (id: string) => `where ${id} in (select incident_id from fresh)`;
 /**
  * The receipt that first inserts an event id creates the incident and its rows. Ids are inserted in order, so that two replicas do not
  * deadlock. While bodies of a source are queued, no event is new: these bodies may have an earlier state of the event. An exact
- * repetition is stored without its body.
+ * repetition is stored without its body. `limit 1` makes PostgreSQL look up each row by its key: a plan that is kept from the time of
+ * small tables would otherwise read them whole.
  */
 const SETTLE: Statement = {
   name: 'webhook_receipts_settle',
@@ -33,11 +34,16 @@ const SETTLE: Statement = {
       select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::uuid[], $8::timestamptz[])
         as arrived (id, source, body, body_hash, event_key, content_hash, new_incident, received_at)),
     repeated as materialized (
-      select arrived.*, seen.incident_id, first.id as first_id
+      select arrived.*, seen.incident_id, first.id as first_id, incident_number
         from arrived
-        join webhook_seen_events seen on seen.source = arrived.source and seen.event_key = arrived.event_key
-        join webhook_events first on first.id = seen.event_id and first.body_hash = arrived.body_hash
-       where arrived.content_hash = any(seen.content_hashes)),
+       cross join lateral (
+         select event_id, incident_id from webhook_seen_events
+          where source = arrived.source and event_key = arrived.event_key
+            and arrived.content_hash = any(content_hashes) limit 1) seen
+       cross join lateral (
+         select id from webhook_events where id = seen.event_id and body_hash = arrived.body_hash limit 1) first
+       cross join lateral (
+         select incident_number from incidents where id = seen.incident_id limit 1) incident),
     fresh as (
       insert into webhook_seen_events (source, event_key, content_hashes, event_id, incident_id)
       select source, event_key, array[content_hash], id, new_incident from arrived
@@ -60,8 +66,7 @@ const SETTLE: Statement = {
     select arrived.id, 'created' as outcome, incident.id as incident_id, incident_number
       from incident join arrived on arrived.new_incident = incident.id
      union all
-    select repeated.id, 'duplicate', incident_id, incident_number
-      from repeated join incidents on incidents.id = incident_id`,
+    select id, 'duplicate', incident_id, incident_number from repeated`,
 };
 
 /** Settles the usual cases in batches: one new event, or one exact repetition. Each batch is a transaction in one round trip. */

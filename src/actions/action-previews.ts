@@ -11,9 +11,9 @@ import { ConnectorCalls } from './execution/connector-calls.js';
 const PREVIEWED: readonly ActionTypeName[] = ['quarantine_email', 'delete_email'];
 
 /**
- * Asks the connector what an action would change, when the action begins to wait for approval, so that the approver sees the
- * effect. The question follows the request, because no transaction may wait for a vendor. The kill switch also stops these
- * questions.
+ * Asks the connector for a preview of an action that waits for approval, so that the approver sees the effect. Requests
+ * the preview after the transaction commits, because a transaction must not wait for a vendor. The kill switch also
+ * stops previews.
  */
 @Injectable()
 export class ActionPreviews implements OnModuleInit {

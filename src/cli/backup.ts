@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   // Opening a missing embedded database would create an empty database and back it up.
   if (databaseUrl === undefined && !existsSync(join(dataDir, 'postgres'))) {
     throw new Error(
-      `There is no database in ${dataDir}. Set DATA_DIR or DATABASE_URL as for the service.`,
+      `There is no database in ${dataDir}. Set DATA_DIR or DATABASE_URL to the value that the service uses.`,
     );
   }
   const server = await reachServer(settings, () => undefined, true);

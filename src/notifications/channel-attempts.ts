@@ -79,7 +79,10 @@ export class ChannelAttempts {
     });
   }
 
-  /** Locks channels in the order of their ids, and no healthy channel: all ends of its deliveries would wait for each other. */
+  /**
+   * Locks channels in the order of their ids, to avoid deadlocks. Does not lock a channel that stays healthy, because
+   * all its deliveries would wait for the lock when they end.
+   */
   async store(tx: Tx, attempts: readonly ChannelAttempt[]): Promise<void> {
     const byChannel = [...Map.groupBy(attempts, ({ channel }) => channel.id)].sort();
     for (const [id, ofChannel] of byChannel) {

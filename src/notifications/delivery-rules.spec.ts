@@ -29,13 +29,13 @@ describe('a delivery after an attempt', () => {
     expect(endingOf({ ...refused, isPartly: true }, about(1, DAY_MS, [1]), 0.5)).toEqual(dead);
   });
 
-  it('is sent alone at once if the receiver refuses a message of several deliveries, or if its day is over', () => {
+  it('is sent alone immediately if the receiver refuses the combined message, or if its 24 h are over', () => {
     const unfolded = { kind: 'unfolded', error: 'Never.' };
     expect(endingOf(refused, about(1, DAY_MS, [1]), 0.5)).toEqual(unfolded);
     expect(endingOf(failed(), about(6, 0, [1]), 0.5)).toMatchObject({ kind: 'unfolded' });
   });
 
-  it('waits longer after each failure, at most an hour', () => {
+  it('waits longer after each failure, at most 1 h', () => {
     const waits = Array.from({ length: 12 }, (_, index) => waitOf(index + 1, 0.5));
     expect(waits.slice(0, 4)).toEqual([2_000, 6_000, 18_000, 54_000]);
     expect(waits).toEqual(waits.toSorted((one, other) => one - other));
@@ -47,17 +47,17 @@ describe('a delivery after an attempt', () => {
     expect([waitOf(1, 0), waitOf(1, 1)]).toEqual([1_500, 2_500]);
   });
 
-  it('waits as long as the receiver asks', () => {
+  it('waits at least for the Retry-After of the receiver', () => {
     expect(waitOf(1, 0.5, 90_000)).toBe(90_000);
     expect(waitOf(9, 0.5, 1_000)).toBe(HOUR_MS);
   });
 
-  it('has a short backoff if it came too fast', () => {
+  it('waits only for the Retry-After of a busy receiver, after any number of attempts', () => {
     const waits = [1, 9, 99].map((attempts) => endingOf(busy(1_000), about(attempts), 0.5));
     expect(waits).toEqual(waits.map(() => ({ kind: 'again', waitMs: 1_000, error: 'No.' })));
   });
 
-  it('has a last attempt at the end of its day, and is dead if that fails', () => {
+  it('has a last attempt at the end of its 24 h, and is dead if that attempt fails', () => {
     expect(waitOf(5, 0.5, 7 * DAY_MS, 20_000)).toBe(20_000);
     expect(endingOf(failed(), about(6, 0), 0.5)).toMatchObject({ kind: 'dead', error: 'No.' });
   });
@@ -73,19 +73,19 @@ describe('a channel after an attempt', () => {
     expect(pauseAfter(refused, FAILURES_UNTIL_PROBING, 0.5)).toBe(5_000);
   });
 
-  it('is paused only as long as it asks while messages come too fast', () => {
+  it('is paused only for the Retry-After of a busy receiver, at least 1 s and at most 24 h', () => {
     const pauses = [1_000, 0, 30_000, 1e12].map((asked) => pauseAfter(busy(asked), 99, 0.5));
     expect(pauses).toEqual([1_000, 1_000, 30_000, DAY_MS]);
   });
 
-  it('is paused after several failures in a row, at most five minutes', () => {
+  it('is paused after several failures in a row, longer after each failure, at most 5 min', () => {
     const pauses = [0, 1, 2, 20, 2_000].map((more) =>
       pauseAfter(failed(), FAILURES_UNTIL_PROBING + more, 0.5),
     );
     expect(pauses).toEqual([5_000, 10_000, 20_000, 300_000, 300_000]);
   });
 
-  it('is paused as long as it asks after a single failure, at most a day', () => {
+  it('after a single failure, is paused for the Retry-After of the receiver, at most 24 h', () => {
     expect(pauseAfter(failed(30_000), 1, 0.5)).toBe(30_000);
     expect(pauseAfter(failed(1e12), 1, 0.5)).toBe(DAY_MS);
   });

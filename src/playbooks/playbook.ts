@@ -88,7 +88,7 @@ export function definitionAfter(
   before: PlaybookDefinition,
   { name: _, triggers, ...change }: PlaybookUpdateDto,
 ): PlaybookDefinition {
-  // Converts the change to stored JSON, because comparisons see undefined fields and prototypes.
+  // Converts the change to stored JSON, because comparisons would count undefined fields and prototypes as changes.
   const after = { ...before, ...asJson(change) };
   return asJson({
     ...after,

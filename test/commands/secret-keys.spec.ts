@@ -173,7 +173,7 @@ describe('the encryption keys that the database knows', () => {
     expect((await runCommand('audit', ['accept-head'], withKeys(next))).stderr).toMatch(/^Usage: /);
   });
 
-  it('can be rotated when reseal is killed after each of its steps and run again', async () => {
+  it('can still be rotated after reseal was killed after any of its steps and started again', async () => {
     const next = newKey();
     const service = await start(next, old);
     const { settings } = withKeys(next, old);

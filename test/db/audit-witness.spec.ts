@@ -113,7 +113,7 @@ describe('the witness of the audit trail outside its database', () => {
       expect(await (await restarted()).verify()).toEqual({ ...VALID, checked: 5 });
     });
 
-    it('is not accepted without the key, or with a record of another time', async () => {
+    it('stays invalid if the acceptance is signed with another key', async () => {
       await acceptHead(harness.database.dataSource, harness.replica([newKey()]).keys, 'forged');
       await replica.sealAll();
       expect(replica.witness.rewound).toBe(true);

@@ -69,7 +69,7 @@ describe('domain events', () => {
     expect(heard).toEqual(numbers);
   });
 
-  it('are retried in one transaction each after a failure, and are not handled twice', async () => {
+  it('given a failed event in a batch → each event is retried in its own transaction and handled once', async () => {
     let failures = 0;
     listen(async (tx, events) => {
       await keep(tx, events);

@@ -286,7 +286,7 @@ describe('folds of notifications', () => {
     expect(read).toBeLessThan(10_000);
   });
 
-  it('send later events of an incident after the message that contains its incident.created', async () => {
+  it('deliver later events of an incident only after the message with its incident.created event', async () => {
     await channel();
     const incident = newId();
     await notify(2);

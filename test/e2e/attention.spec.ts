@@ -297,7 +297,7 @@ describe('the list of attention items', () => {
   });
 });
 
-it('lists sources, connectors and channels with lost secrets for administrators, until they have new secrets or are deleted', async () => {
+it('GET /api/attention lists for administrators the sources, connectors and channels whose secrets are lost, until they get new secrets or are deleted', async () => {
   await using app = await startTestApp();
   const [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
   const lost = async (client = admin) => {

@@ -26,7 +26,7 @@ describe('query parameters', () => {
     ['page[]=1', 'page[]'],
     ['text=a%00b', 'text'],
     ['__proto__=1', '__proto__'],
-  ])('are rejected with 422 for ?%s at %s', async (query, field) => {
+  ])('in the invalid query ?%s are rejected with 422 and the field %s', async (query, field) => {
     const { status, body } = await get(query);
     expect([status, body.error.code]).toEqual([422, 'validation_error']);
     expect(body.error.details.errors.map((error: { field: string }) => error.field)).toContain(

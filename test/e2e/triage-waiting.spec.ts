@@ -308,7 +308,7 @@ describe('a triage run whose replica stops', () => {
     expect((await world.until(id!, 'failed')).error.reason).toBe('interrupted');
   });
 
-  it('starts again alone among the interrupted runs, beside runs that were not interrupted', async () => {
+  it('given several interrupted runs → they are retried one at a time and do not delay other runs', async () => {
     const ids = await interruptedRuns(2, 1);
     ids.push(await world.incident());
     await world.later(ids.at(-1)!);

@@ -69,7 +69,7 @@ export class ApprovalsService {
       requireWaiting(action);
       if (action.incident?.status === 'resolved' && !confirm_resolved) {
         const message =
-          'The incident of the action is resolved. Send confirm_resolved: true to approve it all the same.';
+          'The incident of the action is resolved. To approve the action anyway, send confirm_resolved: true.';
         throw invalidState(message, { reason: 'incident_resolved' });
       }
       requirePermit();

@@ -96,7 +96,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       });
     });
 
-    it('does not lift containment that existed before', async () => {
+    it('does not lift the containment in a rollback if the host was contained before the action', async () => {
       status('contained');
       const undoes = { device_id: host, changed: false };
       const rollback = { ...call('unisolate_host', host), undoes };

@@ -76,7 +76,7 @@ describe('the connector of Microsoft Graph', () => {
       expect(gate.left).toBe(4);
     });
 
-    it('in the mailboxes of all recipients, skips mailboxes without it, and rolls that back', async () => {
+    it('in the mailboxes of all recipients that have the mail, and restores each mail on rollback', async () => {
       const [bob, eve] = ['bob@example.com', 'eve@example.com'];
       const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'archive', bob)];
       const recipient = `${MAILBOX}, ${bob}, ${eve}`;
@@ -150,7 +150,7 @@ describe('the connector of Microsoft Graph', () => {
       });
     });
 
-    it('and releases and deletes no mail of another sender', async () => {
+    it('but never quarantines, releases or deletes a mail of another sender', async () => {
       const other = server.mail(MESSAGE, 'inbox', MAILBOX, 'boss@example.com');
       const sender = 'mallory@example.net';
       for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
@@ -182,7 +182,7 @@ describe('the connector of Microsoft Graph', () => {
       },
     );
 
-    it('of no sender if the action names none and several senders used the id', async () => {
+    it('but refuses if the action names no sender and several senders used the Message-ID', async () => {
       const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'inbox', MAILBOX, 'b@example.com')];
       const message =
         'Mails of several senders have this message_id (mallory@example.net, b@example.com), and the action names no sender: all are left alone. Request the action for an incident that names the sender.';
@@ -196,7 +196,7 @@ describe('the connector of Microsoft Graph', () => {
       expect(mails.every(({ folder }) => folder === 'folder-inbox')).toBe(true);
     });
 
-    it('of no sender if the mailboxes hold mails of several senders', async () => {
+    it('but refuses if the mailboxes contain mails of several senders', async () => {
       const bob = 'bob@example.com';
       const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'inbox', bob, 'b@example.com')];
       const call = { recipient: `${MAILBOX}, ${bob}` };
@@ -207,7 +207,7 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.mails).toEqual(mails);
     });
 
-    it('and rolls that back, whoever sent another mail with the id since', async () => {
+    it('and restores only that mail on rollback, even if another sender used the Message-ID later', async () => {
       const mail = server.mail(MESSAGE);
       const { data: undoes } = (await execute('quarantine_email')) as {
         data: Record<string, unknown>;
@@ -217,7 +217,7 @@ describe('the connector of Microsoft Graph', () => {
       expect([mail.folder, later.folder]).toEqual(['folder-inbox', 'folder-junk']);
     });
 
-    it('but not if there is none, or if there are too many', async () => {
+    it('but refuses if no mail or 20 mails have the Message-ID', async () => {
       expect(await execute('quarantine_email')).toMatchObject({
         kind: 'refused',
         message: `No mail with this message_id is in ${MAILBOX}.`,

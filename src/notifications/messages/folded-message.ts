@@ -151,7 +151,7 @@ const RANKS: readonly (Severity | undefined)[] = SEVERITIES;
 const bySeverity = (one: Severity | undefined, other: Severity | undefined): number =>
   RANKS.indexOf(other) - RANKS.indexOf(one);
 
-/** Orders open before resolved, malicious before unknown, then by severity, then by age, newest first. */
+/** Sorts incidents: open before resolved or deleted, then malicious before others, then by severity, newest first. */
 function worstFirst(one: JudgedIncident, other: JudgedIncident): number {
   return (
     Number(Boolean(one.end)) - Number(Boolean(other.end)) ||

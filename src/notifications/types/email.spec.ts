@@ -187,7 +187,7 @@ describe('an email channel', () => {
     expect(server.mails.map(({ to }) => to)).toEqual([[ADA, BOB], [BOB], [ADA]]);
   });
 
-  it('gives up temporarily refused recipients after six attempts, because later messages wait', async () => {
+  it('stops retrying a temporarily refused recipient after six attempts, so that later messages can be sent', async () => {
     server.rejections.set(EVE, '452 4.2.2 the mailbox is full');
     const kinds: string[] = [];
     for (let n = 0; n < 6; n += 1) kinds.push((await deliver()).kind);

@@ -1,8 +1,8 @@
 import type { Page, Sort } from '../paging/page.js';
 
 /**
- * Parts of a statement that reads a page of a list and the exact total in one snapshot. Each list writes the query of
- * its page, because the query depends on the indexes of the list.
+ * Building blocks of the SQL statement that reads one page of a list and its exact total in one snapshot. The page
+ * query differs per list, because each list has other indexes.
  */
 
 export type Direction = 'asc' | 'desc';

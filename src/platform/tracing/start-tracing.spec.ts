@@ -115,7 +115,7 @@ describe('tracing', () => {
     ['0', ['00', '00', '00']],
     ['1', ['01', '01', '00']],
   ])(
-    'with the share %s samples no trace of a caller who did not sample it',
+    'with the sampling ratio %s, does not sample a trace that the caller left unsampled',
     async (share, flags) => {
       await start({ OTEL_TRACES_SAMPLER_ARG: share });
       const flagsOf = (traceparent?: string): string =>

@@ -87,7 +87,7 @@ export class WorkLaneEntity {
   @Column({ type: 'text', collation: 'C', nullable: true })
   readonly kind: string | null;
 
-  /** Rows done at the same time on each replica. Default: the number of the kind. */
+  /** Maximum rows that each replica processes at the same time. Default: `places` of the work kind. */
   @Column({ type: 'integer', nullable: true })
   readonly places: number | null;
 

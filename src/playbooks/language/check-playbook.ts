@@ -91,7 +91,11 @@ function typesOf(variables: Variables, steps: readonly string[]): TypeOf {
     checkFields(tree, { ...readable, incident: Object.keys(incident), steps: earlier });
     const { type, error } = types.check(tree.input);
     if (type !== undefined) return type;
-    if (!(error instanceof CelTypeError)) throw new Error('The library read this before.');
+    if (!(error instanceof CelTypeError)) {
+      throw new Error(
+        'Internal error: the CEL library rejected an expression that it parsed before.',
+      );
+    }
     return fail(asSentence(error.summary), positionOf(error.node ?? tree));
   };
 }

@@ -10,7 +10,10 @@ const LONGEST_TEMPLATE = 8_192;
 const MOST_EXPRESSIONS = 50;
 const LIMITS = { maxAstNodes: 500, maxDepth: 60, maxCallArguments: 8 };
 const MOST_NESTED_LOOPS = 2;
-/** The library never forgets a type, and these levels of lists and objects allow some hundred types. */
+/**
+ * Maximum levels of nested lists and objects. The CEL library caches every type and never removes one, and 4 levels
+ * allow only a few hundred types.
+ */
 const MOST_LEVELS_BUILT = 4;
 
 /** Numbers of JSON are of type number (CEL: double), integers in an expression of type bigint (CEL: int). */

@@ -34,7 +34,7 @@ const LARGEST_COST = 100_000;
 /** Maximum cost of all steps. With more than 20 steps, each step has an equal share. */
 const LARGEST_COST_OF_ALL = 2_000_000;
 
-/** Costs in nodes. A loop may create an error for each item. */
+/** Costs, in nodes. An error costs 400, because a loop may create an error for each item. */
 const COST = { ofError: 400, ofRound: 4, ofKey: 3, ofCalculation: 4, ofZone: 3_000 };
 /** Characters that are read or written in the time of one node. */
 const CHARACTERS = 64;
@@ -270,7 +270,7 @@ export class Interpreter {
     return this.calculate('a == b', [left, right]) === true;
   }
 
-  /** Excludes lists and objects, because their cost has no bound and the library never forgets their types. */
+  /** Excludes lists and objects, because their cost has no bound and the library caches every type. */
   private calculate(form: string, operands: readonly Value[]): Value {
     this.spend(COST.ofCalculation);
     for (const operand of operands) {

@@ -272,7 +272,7 @@ describe('checkedVerdict', () => {
     expect(await cost(work, 1_000_000)).toBeLessThan(LINEAR);
   });
 
-  it('finds a long value that is a whole word of its text', () => {
+  it('finds an indicator value of more than 400 characters that is a whole word in the raw data', () => {
     const value = `https://login.example/${'x'.repeat(400)}`;
     const sources = new Map([['raw_data', { body: `Go to <${value}> now.` }]]);
     const verdict = { ...PROPOSED, indicators: [{ type: 'url', value }] };

@@ -63,7 +63,8 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
   };
   const unfit = UNFIT[format] ?? `The body does not look like ${format}.`;
   return {
-    // An event with empty lists has a title or a severity, unlike a page of results.
+    // An event whose lists are empty still has a title, a severity, an id or a type. A page of results has none of
+    // these, so only a page of results counts as empty.
     isEmpty: members.length === 0 || (!!mapping && isEmptyByMapping(mapping, body) && !alertsIn()),
     count: events.length,
     read: (part) => alertsIn(part)?.map((alert) => readEvent(rules, alert)) ?? unfit,

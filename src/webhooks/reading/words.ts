@@ -8,7 +8,7 @@ export interface Alert {
   readonly event: Json;
   readonly eventId?: string;
   readonly title?: string;
-  /** Category, tactic and rule of the tool. */
+  /** Category, tactic and rule name that the tool gives to the event. */
   readonly words?: readonly string[];
   /** Type words of the format. Other words then have no usual meaning. */
   readonly types?: Translations;

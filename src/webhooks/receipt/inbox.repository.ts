@@ -135,7 +135,7 @@ export class InboxRepository {
     return id;
   }
 
-  /** Notifies the first failure of the source after the quiet period. The failure is not stored yet. */
+  /** Records a failure event if the source had no failure in the last 15 min. Call it before the failure is stored. */
   async notifyFailure(tx: Tx, event: Failed, error: string): Promise<void> {
     if (await this.isFirstFailure(tx, event.source)) await this.recordFailure(tx, event, error);
   }

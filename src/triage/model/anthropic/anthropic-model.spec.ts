@@ -112,7 +112,7 @@ describe('AnthropicModel', () => {
   });
 
   it.each(['end_turn', 'stop_sequence'])(
-    'reads the last text when the model stops by %s',
+    'reads the last text block of an answer with stop_reason %s',
     async (reason) => {
       const content = [
         { type: 'thinking', thinking: '…', signature: 's' },

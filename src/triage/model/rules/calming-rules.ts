@@ -68,7 +68,7 @@ export const CALMING = calming([
       byTool('deployedby packagedeployedby',
         /^(?:intune|sccm|configuration manager|jamf|group policy|gpo|ansible|puppet)\b/i),
       byTool('parent parentimage parentimagefilename parentprocess parentname parentprocessname initiatingprocessfilename parentexecutable pname', /(?:^|[\\/])(?:ccmexec|intunemanagementextension|agentexecutor|trustedinstaller|tiworker|gpscript|puppet|chef-client|ansible(?:-playbook)?|salt-minion|jamf|pdqdeployrunner\S{0,12}|taniumclient|qualysagent|nessusd?|zabbix_agentd?|veeam\S{0,40}|senseir|mpcmdrun|msmpeng)(?:\.exe)?$/i))],
-  // An exercise is announced, and attackers may act during the exercise, so it does not explain each event.
+  // An announced exercise does not explain every event, because attackers may act during the exercise.
   ['exercise_on_file', -35, 'habit', 'drill work scan', 'Rules of engagement on file cover it.',
     any(byTool('id roeid', /^ROE-\d{4}/), { only: ({ path }) => /(?:^|\/)(?:\w*engagement|pentest|redteam|purpleteam|\w*exercise|rulesofengagement)\//.test(path), from: recorded(/(?:id|window|from|to|period|dates?|scope|contract|name)$/, yes(/\d/)) })],
   // The inventory describes the purpose of a machine, and does not prove that the machine's work caused this event.

@@ -40,7 +40,7 @@ const MOST_NAMES = 2_000;
 /** True if only the tool writes at this place. Other facts must not count in favour of an event. */
 export const isOfTools = ({ path }: Fact): boolean => isOwnPlace(path);
 
-/** Known data of an event beside its raw data. */
+/** Fields and severity that were already extracted from the event, in addition to its raw data. */
 export interface Known {
   /** Well-known fields of the event: see incident-fields.ts. */
   readonly fields?: IncidentFields;

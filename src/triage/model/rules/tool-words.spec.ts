@@ -13,7 +13,7 @@ async function judge(rawData: RawData) {
 const classOf = async (rawData: RawData) => (await judge(rawData)).classification;
 
 describe('words of tools', () => {
-  it('make unwanted software suspicious at most if the tool is not sure', async () => {
+  it('make unwanted software at most suspicious if the tool is not sure', async () => {
     const pua = { threatName: 'PUA.Bundler', confidenceLevel: 'suspicious', classification: 'PUA' };
     expect(await classOf({ threatInfo: pua })).toBe('suspicious');
     const named = { file: 'PUA.exe', threatName: 'Trojan.Generic', verdict: 'malicious' };
@@ -28,7 +28,7 @@ describe('words of tools', () => {
     });
   });
 
-  it.each(['Phish', 'HighConfPhish'])('count if the category is %s', async (category) => {
+  it.each(['Phish', 'HighConfPhish'])('make a mail of category %s phishing', async (category) => {
     const alert = { eventType: 'Alert', category, data: { sender: 'a@one.test', subject: 'x' } };
     expect(await judge(alert)).toMatchObject({ classification: 'malicious', category: 'phishing' });
   });
@@ -63,13 +63,13 @@ describe('words of tools', () => {
     expect(await classOf({ files: [{ sha256 }, other] })).toBe('inconclusive');
   });
 
-  it('do not call a few wrong passwords before a success guessing', async () => {
+  it('make many failed sign-ins before a success malicious, and leave a few of them inconclusive', async () => {
     const alert = 'Multiple failed sign-ins followed by success';
     expect(await classOf({ alert, failures: 4 })).toBe('inconclusive');
     expect(await classOf({ alert, failures: 400 })).toBe('malicious');
   });
 
-  it('call many failures of many accounts guessing', async () => {
+  it('make many failed logins of many accounts malicious', async () => {
     expect(await classOf({ failures: 1002, distinct_users: 167 })).toBe('malicious');
   });
 });

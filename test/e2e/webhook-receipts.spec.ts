@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { Statements } from '../../src/platform/database/statements.js';
 import { newId } from '../../src/platform/ids.js';
 import { ReceiptBatches } from '../../src/webhooks/receipt/receipt-batches.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
@@ -53,6 +54,20 @@ describe('webhook receipts', () => {
     (await viewer.get(`/api/webhook-events?per_page=100${query}`)).body.data;
   const eventById = async (id: string) => (await viewer.get(`/api/webhook-events/${id}`)).body.data;
   const rows = async (text: string, values: unknown[] = []) => await app.sql(text, values);
+
+  it('look up earlier events by their keys, also with a plan of the time of small tables', async () => {
+    const rows = jest.spyOn(Statements.prototype, 'rows');
+    expect((await siem.send(event())).status).toBe(200);
+    const { text } = rows.mock.calls
+      .map(([statement]) => statement)
+      .find(({ name }) => name === 'webhook_receipts_settle')!;
+    const plan = await app.nest
+      .get(DataSource)
+      .query<{ 'QUERY PLAN': string }[]>(`explain (generic_plan) ${text}`);
+    const lines = plan.map((row) => row['QUERY PLAN'].trim());
+    const earlier = /Scan.* on (webhook_seen_events|webhook_events|incidents)\b/;
+    expect(lines.filter((line) => earlier.test(line) && !line.includes(' using '))).toEqual([]);
+  });
 
   it('creates an incident and an audit record from a new event and links them in the inbox', async () => {
     const sent = event();

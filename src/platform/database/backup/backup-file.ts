@@ -67,7 +67,7 @@ export async function writeBackup(
       yield `${JSON.stringify(manifest)}\n`;
       for (const table of manifest.tables) {
         const copy = client.query(copyTo(`copy ${copyTarget(client, table)} to stdout`));
-        yield* inChunks(copy);
+        yield* copy as AsyncIterable<Buffer>;
         yield '\\.\n';
         rows += copy.rowCount;
       }
@@ -103,22 +103,6 @@ async function manifestOf(
     tables: tables.filter(({ name }) => !excludedTables.includes(name)),
     sequences: (await client.query<Manifest['sequences'][number]>(SEQUENCES)).rows,
   };
-}
-
-const CHUNK_BYTES = 256 * 1024;
-
-async function* inChunks(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [];
-  let size = 0;
-  for await (const row of rows) {
-    parts.push(row);
-    size += row.length;
-    if (size < CHUNK_BYTES) continue;
-    yield Buffer.concat(parts);
-    parts = [];
-    size = 0;
-  }
-  yield Buffer.concat(parts);
 }
 
 /**

@@ -1,5 +1,5 @@
-// SQL: a backup reads in its own snapshot; a restore compares with temporary tables.
-import type { ClientBase } from 'pg';
+// SQL: a restore compares with temporary tables.
+import type { EntityManager } from 'typeorm';
 import { stringify } from 'yaml';
 import { shownActionId } from '../actions/action.js';
 import {
@@ -20,7 +20,6 @@ import {
   acceptKeys,
   addKeys,
   givenSecretKeys,
-  type KnownKey,
   neededKeys,
   requireKeysOf,
 } from '../platform/secrets/secret-keys.js';
@@ -31,15 +30,13 @@ export const EXCLUDED_TABLES = ['sessions'] as const;
 
 /** Returns the ids of the keys that a backup needs. Throws if keys are missing, unless `withoutKey`. */
 export async function keysOfBackup(
-  client: ClientBase,
+  manager: EntityManager,
   settings: Settings,
   withoutKey: boolean,
 ): Promise<string[]> {
-  const { rows: known } = await client.query<KnownKey>(
-    'select id, verifier, retired_at from secret_keys order by known_since, id',
-  );
-  if (!withoutKey) requireKeysOf(known, givenSecretKeys(settings));
-  return known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
+  const needed = await neededKeys(manager);
+  if (!withoutKey) requireKeysOf(needed, givenSecretKeys(settings));
+  return needed.map(({ id }) => id);
 }
 
 interface RestoreChoices {

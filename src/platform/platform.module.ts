@@ -62,7 +62,12 @@ export class PlatformModule {
       ...[Transactions, Statements, ReservedConnections],
       ...[Clock, Draining, HealthComponents, KnownRoutes, OpenConnections],
       ...[Targets, OutboundHttp, OutboundSmtp],
-      ...[LimitStorage, FailureLimits, LimitCounter],
+      {
+        provide: LimitStorage,
+        useFactory: (own: Settings) => LimitStorage.open(own),
+        inject: [Settings],
+      },
+      ...[FailureLimits, LimitCounter],
       ...[...METRICS, HttpMetrics, ScrapedGauges],
     ];
     return {

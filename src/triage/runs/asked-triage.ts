@@ -90,7 +90,7 @@ export class AskedTriage
   /** Resumes waiting runs, because settings may have changed. */
   async onApplicationBootstrap(): Promise<void> {
     const resumed = this.transactions.run(async (tx) => {
-      await this.work.resumeLane(tx, TRIAGE.name, true);
+      await this.work.resumeLane(tx, TRIAGE.name);
       await this.work.hurryLane(tx, TRIAGE.name);
     });
     await resumed.catch((err: unknown) =>
@@ -227,7 +227,7 @@ export class AskedTriage
 
   private async showProvider(tx: Tx, { found, unavailable }: Outcome): Promise<void> {
     if (found ?? unavailable?.isAboutIncident) {
-      await this.work.resumeLane(tx, TRIAGE.name, true);
+      await this.work.resumeLane(tx, TRIAGE.name);
     } else if (unavailable?.remedy === 'operator' || unavailable?.reason === 'token_budget') {
       const pauseMs = retryPauseMs(0, unavailable, Math.random());
       await this.work.slowLane(tx, TRIAGE.name, pauseMs, Infinity, unavailable.why);

@@ -200,7 +200,7 @@ function changeBy(outcome: Outcome, incident: Incident | undefined): RunChange {
     tokens,
     columns: {
       ...columns,
-      notes: [...run.notes, ...notes, ...(found?.notes ?? [])],
+      notes: [...new Set([...run.notes, ...notes, ...(found?.notes ?? [])])],
       ...(error && { error }),
       ...(!isWaiting && { status: completed ? 'completed' : 'failed' }),
       ...(completed && { ...completed, not_applied: whyNotApplied(incident, run) ?? null }),

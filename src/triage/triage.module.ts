@@ -16,7 +16,6 @@ import { TriageWork } from './runs/triage-work.js';
 import { ProviderState } from './runs/provider-state.js';
 import { RunEndings } from './runs/run-endings.js';
 import { TriageJudging } from './runs/triage-judging.js';
-import { TriageTools } from './tools/triage-tools.js';
 import { TriageService } from './triage.service.js';
 
 /** Loads the SDK of a provider only if it is used. */
@@ -45,7 +44,6 @@ async function modelOf(settings: Settings, http: OutboundHttp): Promise<TriageMo
     TriageJudging,
     TriageRunsRepository,
     TriageService,
-    TriageTools,
     TriageWork,
   ],
 })

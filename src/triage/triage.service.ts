@@ -24,7 +24,7 @@ import { TriageWork, type Waiting } from './runs/triage-work.js';
 import { ProviderState } from './runs/provider-state.js';
 import { type Outcome, RunEndings } from './runs/run-endings.js';
 import { stillAnswers } from './runs/run-rules.js';
-import { type Case, type JudgedRun, TriageJudging } from './runs/triage-judging.js';
+import { type JudgedRun, TriageJudging } from './runs/triage-judging.js';
 import { SYSTEM, type TriageRun } from './triage-run.js';
 
 interface WantedRun {
@@ -230,9 +230,17 @@ export class TriageService implements OnModuleInit {
     const incidents = new Map<string, Incident>();
     for (let open = runs; open.length > 0;) {
       const cases = await this.judging.read(open, tx);
-      const judge = async (run: JudgedRun) =>
-        outcomes.set(run.incident_id, await this.judge(run, cases.get(run.incident_id)));
-      await Promise.all(open.map(judge));
+      const judge = async (run: JudgedRun): Promise<Omit<Outcome, 'run'>> => {
+        const begun = performance.now();
+        try {
+          const found = await this.judging.judge(run, cases.get(run.incident_id), LOCAL);
+          const duration_ms = Math.round(performance.now() - begun);
+          return { found, columns: { ...at, duration_ms } };
+        } catch (error) {
+          return { error: this.endings.errorOf(error, run), columns: at };
+        }
+      };
+      await Promise.all(open.map(async (run) => outcomes.set(run.incident_id, await judge(run))));
       const ids = open.map(({ incident_id }) => incident_id);
       const locked = await this.incidents.lockAllForUpdate(tx, ids);
       for (const [id, incident] of locked) incidents.set(id, incident);
@@ -240,21 +248,7 @@ export class TriageService implements OnModuleInit {
         return locked.has(id) && locked.get(id)?.version !== cases.get(id)?.incident.version;
       });
     }
-    const outcomeOf = (run: TriageRun): Outcome => {
-      const { columns, ...outcome } = outcomes.get(run.incident_id)!;
-      return { ...outcome, run, columns: { ...columns, ...at } };
-    };
-    return { incidents, outcomeOf };
-  }
-
-  private async judge(run: JudgedRun, given: Case | undefined): Promise<Omit<Outcome, 'run'>> {
-    const begun = performance.now();
-    try {
-      const found = await this.judging.judge(run, given, LOCAL);
-      return { found, columns: { duration_ms: Math.round(performance.now() - begun) } };
-    } catch (error) {
-      return { error: this.endings.errorOf(error, run) };
-    }
+    return { incidents, outcomeOf: (run) => ({ ...outcomes.get(run.incident_id)!, run }) };
   }
 
   private newRun({ incidentId, force, playbook }: WantedRun, requested_by: string): NewRun {

@@ -11,7 +11,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { within } from './platform/concurrency/within.js';
 import { Draining, OpenConnections, claimPort } from './platform/http/listening.js';
 import type { Settings } from './platform/config/settings.js';
-import type { OpenDatabase } from './platform/database/open-database.js';
+import type { OpenDatabase } from './app.database.js';
 import { reachServer } from './platform/database/reach-server.js';
 
 async function main(): Promise<void> {
@@ -33,20 +33,20 @@ async function main(): Promise<void> {
     const reached = reachServer(settings, log);
     // The embedded PostgreSQL starts while the modules of the service load.
     await Promise.race([reached, setImmediate()]);
-    const [server, { openWithKeys }, { createApp }, { Bootstrap }] = await Promise.all([
+    const [server, { openDatabase }, { createApp }, { Bootstrap }] = await Promise.all([
       reached,
       import('./app.database.js'),
       import('./app.setup.js'),
       import('./auth/bootstrap.js'),
     ]);
-    const { database } = await openWithKeys(server, settings, log, giveUp);
-    log(`Database: ${database.place}`);
+    const database = await openDatabase(server, settings, log, giveUp);
+    log(`Database: ${server.place}`);
     const app = await createApp({ settings, dataSource: database.dataSource, logger });
     const who = await app.get(Bootstrap).whoCanLogIn();
     await collectGarbage();
     await releasePort();
     await app.listen(settings.port, settings.host);
-    reportStart(logger, database.place, who, await app.getUrl());
+    reportStart(logger, server.place, who, await app.getUrl());
     if (process.stdout.isTTY) logger.level = settings.logLevel;
     return { app, database, endTracing };
   });

@@ -2,7 +2,6 @@ import { stopAsked } from './process-start.js';
 import { version } from './platform/config/process.js';
 import { createRootLogger, changeLevelOnSignal, terminalLines } from './platform/logging/logger.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
-import { startTracing } from './platform/tracing/tracing.js';
 import type { Logger } from 'pino';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Server } from 'node:http';
@@ -27,7 +26,9 @@ async function main(): Promise<void> {
   changeLevelOnSignal(logger, settings.logLevel);
   const warning = exposureWarning(settings);
   if (warning) logger.warn(warning);
-  const endTracing = await startTracing(settings, logger);
+  const { otelExporterOtlpEndpoint: collector, otelTracesSamplerArg: share } = settings;
+  const tracing = collector && (await import('./platform/tracing/open-telemetry.js'));
+  const endTracing = tracing ? tracing.startTracing(collector, share, logger) : undefined;
   await runUntilStopped(settings, logger, async (giveUp) => {
     const log = (line: string): void => logger.info(line);
     const reached = reachServer(settings, log);
@@ -82,7 +83,7 @@ interface Service {
   readonly app: NestFastifyApplication;
   readonly database: OpenDatabase;
   /** Sends the remaining traces within a bounded time. */
-  readonly endTracing: () => Promise<void>;
+  readonly endTracing: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -132,7 +133,7 @@ async function stop(service: Service, settings: Settings, logger: Logger): Promi
   const databaseClosed = database.close().catch((error: unknown) => {
     logger.error({ err: error }, 'The database was not closed cleanly.');
   });
-  await Promise.all([databaseClosed, endTracing()]);
+  await Promise.all([databaseClosed, endTracing?.()]);
 }
 
 main().catch((error: unknown) => {

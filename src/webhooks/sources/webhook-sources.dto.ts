@@ -25,7 +25,7 @@ import {
 import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import { PRESETS } from '../reading/formats.js';
 import { MAPPING_CONTRACT } from '../reading/reading-problems.js';
-import { incidentOf, type ReadEvent } from '../reading/read-events.js';
+import type { ReadEvent } from '../reading/read-events.js';
 import { DEFAULT_SETTINGS, SECRET, type SourceSettings } from './source-rules.js';
 import {
   EVENT_FORMATS,
@@ -311,7 +311,7 @@ export class WebhookPreviewDto {
 }
 
 function previewOf(event: ReadEvent): string {
-  const { raw_data, incident_type, severity, title, fields } = incidentOf(event);
+  const { raw_data, incident_type, severity, title, fields } = event.incident;
   const { unknownSeverity: unknown_severity, eventId: event_id } = event;
   const shown = { incident_type, severity, unknown_severity, title, event_id, fields };
   return jsonWithRawData(shown, raw_data);

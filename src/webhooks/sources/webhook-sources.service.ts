@@ -22,7 +22,7 @@ import {
   sortWords,
 } from '../../platform/paging/page.js';
 import { readEventJson } from '../reading/event-json.js';
-import { isUnfit, openBody, type ReadEvent } from '../reading/read-events.js';
+import { openBody, type ReadEvent } from '../reading/read-events.js';
 import { NO_SECRETS, SealedSecrets, SourceDirectory, withoutSecrets } from './source-directory.js';
 import {
   DEFAULT_SETTINGS,
@@ -80,7 +80,7 @@ export class WebhookSourcesService {
       const body = openBody(source, readEventJson(bytes));
       return body.isEmpty ? [] : body.read();
     });
-    if (isUnfit(events)) throw ValidationError.of('', 'unknown_format', events);
+    if (typeof events === 'string') throw ValidationError.of('', 'unknown_format', events);
     return events;
   }
 

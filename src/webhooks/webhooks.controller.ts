@@ -71,7 +71,7 @@ export class WebhooksController {
   @Operation('listWebhookSources', 'List the webhook sources', 'Without their secrets.')
   @ApiAnswer({ status: 200, description: 'The sources.', type: WebhookSourceDto, list: true })
   async list(@Query() query: WebhookSourceQueryDto): Promise<ListAnswer<WebhookSourceDto>> {
-    return ListAnswer.of(await this.sources.list(query, query.sort), query, shownSource);
+    return ListAnswer.of(await this.sources.list(query), query, shownSource);
   }
 
   @Post()

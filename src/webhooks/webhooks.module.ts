@@ -6,7 +6,7 @@ import { Inbox } from './receipt/inbox.js';
 import { Settlement } from './receipt/settlement.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
 import { WebhookSourcesService } from './sources/webhook-sources.service.js';
-import { SealedSecrets, SourceDirectory } from './sources/source-directory.js';
+import { SourceDirectory } from './sources/source-directory.js';
 import { WebhooksController } from './webhooks.controller.js';
 
 @Module({
@@ -14,7 +14,6 @@ import { WebhooksController } from './webhooks.controller.js';
   controllers: [WebhooksController, WebhookEventsController],
   providers: [
     Inbox,
-    SealedSecrets,
     Settlement,
     SourceDirectory,
     WebhookEvents,

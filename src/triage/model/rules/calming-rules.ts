@@ -65,7 +65,7 @@ export const CALMING = calming([
   ['strong_factor', -25, 'who', 'place', 'The second factor resists phishing.',
     byTool(/^(?:\w*mfa\w*|\w*factor(?:type|used)?|\w*auth(?:entication)?(?:method|type|strength|step)?\w*|credential(?:type|provider))$/,
       yes(/^(?:phishing[- ]resistant|passkey|platform authenticator|security key|hardware key|yubikey|web ?authn|fido ?2?|(?:client )?certificate|cba|smart ?card|windows hello|touch ?id|face ?id)\b/i))],
-  ['role_activated', -25, 'habit', 'work', 'An administrator activated an own role for some hours.',
+  ['role_activated', -25, 'who', 'work', 'An administrator activated an own role for some hours.',
     byTool('activitydisplayname operation operationname', /\(PIM activation\)/i)],
   ['cluster_component', -25, 'habit', 'work', 'A component of the cluster itself did it.',
     { only: ({ path }) => path === 'outputfields/k8s/ns/name', from: reads('name', /^(?:kube-system|kube-node-lease|calico-system)$/) }],

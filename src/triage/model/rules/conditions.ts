@@ -29,7 +29,7 @@ export type Doubt =
   | 'talk';
 
 /** An attacker cannot fake a proof. `who` is a habit without a purpose: of an account, device or place, or mere frequency. */
-export type HabitKind = 'proof' | 'habit' | 'who' | 'rated';
+export type HabitKind = 'proof' | 'habit' | 'who';
 
 type Test = RegExp | { readonly min?: number; readonly max?: number } | { readonly yes: RegExp };
 

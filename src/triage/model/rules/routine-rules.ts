@@ -114,7 +114,7 @@ export const ROUTINE = calming([
     record('keywords eventtype outcome result resultstatus activityresult status statuscode resulttype errorcode responsecode substate success succeeded successful conclusion', /^(?:audit[ _]success|0x8020000000000000|success(?:ful|fully)?|succeeded|ok|0|0x0|allow(?:ed)?|true|yes|passed|completed|finished|200|resolved|none)$/i)],
   ['plain_mail', -15, 'habit', 'sender', 'The sender is proven, and no link leads to another domain.',
     (facts: Facts) => (facts.isMail && linksElsewhere(facts).length === 0 ? facts.vouched('dmarc') : [])],
-  ['rated_low', -20, 'rated', '', 'The tool rates the event as low, and nothing in it is odd.',
+  ['rated_low', -20, 'habit', '', 'The tool rates the event as low, and nothing in it is odd.',
     { only: (_, facts) => !facts.isMail || isHarmlessMail(facts), from: severityIs('low') }],
   ['says_enough', -8, 'who', '', 'The event names the action, and the account, machine or mail that it concerns.',
     (facts: Facts) => {

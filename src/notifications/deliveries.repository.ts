@@ -140,8 +140,7 @@ export class DeliveriesRepository {
     for (const { delivery, carried, ending, outcome } of attempts) {
       const last_error = ending.error === undefined ? null : shownStart(ending.error, MAX_ERROR);
       if (ending.kind === 'again') {
-        const holders = outcome.kind === 'failed' ? outcome.holders : undefined;
-        await this.statements.rowsIn(tx, sql.AGAIN, [delivery.id, last_error, holders ?? null]);
+        await this.statements.rowsIn(tx, sql.AGAIN, [delivery.id, last_error]);
         continue;
       }
       ended.push({ ...delivery, status: ending.kind, last_error });

@@ -115,7 +115,7 @@ export const LOCK = statement('lock')`
 /** Excludes a delivery that was redelivered since, because the message of its carrier no longer contains it. */
 export const END = statement('end')`
     update notification_deliveries delivery
-       set status = ended.status, ended_at = now(), last_error = ended.error, attempts = ended.attempts, holders = '{}'
+       set status = ended.status, ended_at = now(), last_error = ended.error, attempts = ended.attempts
       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::integer[])
            as ended (id, carrier, status, error, attempts)
      where delivery.id = any($1::uuid[]) and delivery.id = ended.id and delivery.status = 'pending'
@@ -124,8 +124,7 @@ export const END = statement('end')`
 
 export const AGAIN = statement('again')`
     update notification_deliveries
-       set last_error = $2, holders = coalesce($3::text[], holders)
-     where id = $1 and status = 'pending'`;
+       set last_error = $2 where id = $1 and status = 'pending'`;
 
 /** Maximum deliveries per redelivery. Limits the time for which a transaction holds its locks. */
 export const MAX_REDELIVERED = 10_000;
@@ -134,7 +133,7 @@ export const WAITING = statement('waiting')`
     select greatest(0, ${countOf('notification_delivery', [`status = 'pending'`, `channel_id in (select id from notification_channels where enabled)`])})::integer as n`;
 
 const ANEW = `status = 'pending', ended_at = null, attempts = 0, expires_at = now() + interval '1 day',
-           group_key = null, held_until = null, holders = '{}'`;
+           group_key = null, held_until = null`;
 
 /** Also reopens the carried deliveries, so that the message stays the same. Without group key, no further delivery is added. */
 const reopen = (name: string, which: string) => statement(name)`
@@ -160,7 +159,7 @@ const LATE = 'It expired after 24 hours, while the channel was paused, disabled 
 export const EXPIRE = statement('expire')`
     with late as (
       update notification_deliveries delivery
-         set status = 'dead', ended_at = now(), last_error = '${LATE}', holders = '{}',
+         set status = 'dead', ended_at = now(), last_error = '${LATE}',
              attempts = coalesce((select attempts from work where kind = '${NOTIFICATION.name}' and ref = delivery.id), attempts)
        where id = any(array(
          select waiting.id

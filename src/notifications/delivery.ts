@@ -50,9 +50,6 @@ export class DeliveryEntity {
   @Column({ type: 'uuid', nullable: true })
   readonly carried_by: string | null;
 
-  @Column({ type: 'text', array: true, default: [] })
-  readonly holders: readonly string[];
-
   @Column({ type: 'text', collation: 'C', default: 'pending' })
   readonly status: DeliveryStatus;
 

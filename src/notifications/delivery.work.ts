@@ -20,13 +20,7 @@ import { AgainOutcome, type Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
 import { withDefaults } from '../targets/target-config.js';
 import { CHANNEL_TYPES, ChannelEntity, ChannelsRepository, WORKING } from './channel.js';
-import {
-  type Failed,
-  isReached,
-  type Outcome,
-  type PartlySent,
-  type Refused,
-} from './channel-type.js';
+import { type Failed, isReached, type Outcome, type Refused } from './channel-type.js';
 import {
   DeliveriesRepository,
   type EndedAttempt,
@@ -187,7 +181,7 @@ export class DeliveryWork implements OnModuleInit {
     return await traced(
       () => ({ name: `notification ${channel.type}`, kind: 'internal', attributes }),
       async (span) => {
-        const outcome = await this.send(channel, message, signal, delivery);
+        const outcome = await this.send(channel, message, signal);
         span?.note({ 'delivery.outcome': outcome.kind });
         return outcome;
       },
@@ -198,7 +192,6 @@ export class DeliveryWork implements OnModuleInit {
     channel: ChannelEntity,
     message: () => Message,
     signal = new AbortController().signal,
-    partlySent?: PartlySent,
   ): Promise<Outcome> {
     return await withDeadline(ATTEMPT_MS, signal, async (over) => {
       try {
@@ -207,7 +200,6 @@ export class DeliveryWork implements OnModuleInit {
           config: withDefaults(type.config, this.channels.open(channel)),
           formerSecret: this.channels.openFormer(channel),
           message: message(),
-          partlySent,
           signal: over,
           http: this.http,
           smtp: this.smtp,
@@ -253,7 +245,7 @@ export class DeliveryWork implements OnModuleInit {
       );
       if (recovers) await this.storeSuccess(tx, id);
       for (const { channel, outcome } of ofChannel) {
-        if (outcome.kind === 'delivered' || outcome.isPartly) continue;
+        if (isReached(outcome)) continue;
         await this.storeFailure(tx, id, outcome, recovers ? 0 : channel.failures);
       }
     }
@@ -294,7 +286,7 @@ export class DeliveryWork implements OnModuleInit {
   }
 
   private async storeSuccess(tx: Tx, id: string): Promise<void> {
-    const before = await this.channels.find(id, tx);
+    const before = await this.channels.row(id, tx);
     if (!before || !(before.failing_since ?? before.unhealthy_reported_at)) return;
     const { enabled, failures, narrow_until, unhealthy_reported_at: unhealthy_since } = before;
     // The recovery of a disabled channel is reported only after it is enabled.

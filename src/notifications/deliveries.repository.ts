@@ -37,7 +37,6 @@ const deliveryList = countedList({
 
 interface LoadedDelivery extends Delivery {
   readonly left_ms: number;
-  readonly held_ms: number | null;
   readonly has_carried: boolean;
 }
 
@@ -45,10 +44,6 @@ interface LoadedDelivery extends Delivery {
 export interface FoldedDelivery {
   readonly delivery: Delivery & Pick<LoadedDelivery, 'left_ms'>;
   readonly carried: readonly Delivery[];
-}
-
-export interface Held {
-  readonly heldMs: number;
 }
 
 export interface EndedAttempt extends FoldedDelivery {
@@ -91,16 +86,10 @@ export class DeliveriesRepository {
     return (await this.statements.rows(sql.PRUNE, [before, most])).length;
   }
 
-  async messages(
-    tx: Tx,
-    claims: readonly ClaimId[],
-  ): Promise<ReadonlyMap<string, FoldedDelivery | Held>> {
-    const messages = new Map<string, FoldedDelivery | Held>();
-    const waiting = new Map<string, LoadedDelivery>();
-    for (const row of await this.load(tx, claims)) {
-      if (row.held_ms !== null && row.held_ms > 0) messages.set(row.id, { heldMs: row.held_ms });
-      else waiting.set(row.id, row);
-    }
+  async messages(tx: Tx, claims: readonly ClaimId[]): Promise<ReadonlyMap<string, FoldedDelivery>> {
+    const messages = new Map<string, FoldedDelivery>();
+    const loaded = await this.load(tx, claims);
+    const waiting = new Map(loaded.map((row) => [row.id, row]));
     for (const row of waiting.values()) {
       waiting.delete(row.id);
       const { id, group_key, has_carried } = row;

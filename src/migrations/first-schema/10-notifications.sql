@@ -101,7 +101,7 @@ create function notification_urgency(type text, severity text) returns smallint 
     when type in ('kill_switch.activated', 'kill_switch.deactivated', 'action.pending_approval', 'action.expiring') then 0
     else coalesce(array_position(array['critical', 'high', 'medium', 'low'], severity), 2) end::smallint $$;
 
--- How long a wave may grow until it becomes a message. Each held delivery may make the first one wait longer.
+-- How long the later deliveries of a wave wait for the message of the first one.
 create function wave_limit(type text) returns interval language sql immutable as $$
   select case type when 'incident.created' then interval '30 seconds' else interval '2 minutes' end $$;
 
@@ -234,7 +234,7 @@ begin
            where kind = 'notification' and line between added.line and added.line and died_at is null
            order by line desc, id desc limit 1) as last))
      order by id for key share),
-  -- Of a wave, the first delivery checks whether the wave still grows. The others wait to be taken into its message.
+  -- The later deliveries of a wave wait to be taken into the message of the first one.
   added as (
     insert into work (kind, ref, lane, line, urgency, ready, due_at)
     select 'notification', placed.id, 'notification.' || channel_id, placed.line, turn,
@@ -263,23 +263,22 @@ begin
   update work
      set urgency = least(work.urgency, earlier.turn),
          due_at = case when work.ready and work.urgency > earlier.turn then now()
-                       else least(work.due_at, earlier.start) end,
-         woken = woken or earlier.is_checked
+                       else least(work.due_at, earlier.start) end
     from (
-      select one.id, min(turn) as turn, min(one.start) as start, bool_or(is_checked) as is_checked
+      select one.id, min(turn) as turn, min(one.start) as start
         from unnest(lines, turns, starts, urgencies) as behind (line, turn, start, urgency)
        cross join lateral (
-         (select id, case when worker is null then behind.start end as start, worker is not null as is_checked
+         (select id, behind.start
             from (
               select * from work
                where kind = 'notification' and line between behind.line and behind.line and died_at is null
                order by line, id limit 1) as head
-           where not ready and due_at < 'infinity' and (worker is not null or attempts = 0 and due_at > behind.start)
+           where not ready and due_at < 'infinity' and worker is null and attempts = 0 and due_at > behind.start
              and exists (
                select from notification_deliveries held
                 where held.id = head.ref and held.held_until is not null and held.attempts = 0))
          union all
-         (select id, null, false from work
+         (select id, null from work
            where behind.urgency > behind.turn and urgency > behind.turn
              and kind = 'notification' and line between behind.line and behind.line and died_at is null)) as one
        group by one.id order by one.id) as earlier

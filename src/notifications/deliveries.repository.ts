@@ -125,20 +125,17 @@ export class DeliveriesRepository {
     if (attempts.some(({ carried }) => carried.length > 0)) {
       await this.statements.rowsIn(tx, sql.LOCK, [idsOf(attempts.flatMap(membersOf))]);
     }
-    const ended: Delivery[] = [];
-    for (const { delivery, carried, ending, outcome } of attempts) {
+    const ended = attempts.flatMap(({ delivery, carried, ending, outcome }): Delivery[] => {
       const last_error = ending.error === undefined ? null : shownStart(ending.error, MAX_ERROR);
-      if (ending.kind === 'again') {
-        await this.statements.rowsIn(tx, sql.AGAIN, [delivery.id, last_error]);
-        continue;
-      }
-      ended.push({ ...delivery, status: ending.kind, last_error });
+      if (ending.kind === 'again') return [{ ...delivery, last_error }];
+      const { kind: status } = ending;
       // The message has arrived, even if it is dead because one of several recipients rejected it.
       const end = isReached(outcome)
         ? ({ status: 'delivered', last_error: null } as const)
-        : { status: ending.kind, last_error };
-      ended.push(...carried.map((row) => ({ ...row, ...end, attempts: 0 })));
-    }
+        : { status, last_error };
+      const others = carried.map((row) => ({ ...row, ...end, attempts: 0 }));
+      return [{ ...delivery, status, last_error }, ...others];
+    });
     const rows = await this.end(tx, ended);
     const carried = rows.filter(({ carried_by }) => carried_by !== null);
     await this.work.cancel(tx, NOTIFICATION, idsOf(carried));

@@ -99,16 +99,13 @@ export const LOCK = statement('lock')`
 /** Excludes a delivery that was redelivered since, because the message of its carrier no longer contains it. */
 export const END = statement('end')`
     update notification_deliveries delivery
-       set status = ended.status, ended_at = now(), last_error = ended.error, attempts = ended.attempts
+       set status = ended.status, ended_at = case when ended.status <> 'pending' then now() end,
+           last_error = ended.error, attempts = ended.attempts
       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::integer[])
            as ended (id, carrier, status, error, attempts)
      where delivery.id = any($1::uuid[]) and delivery.id = ended.id and delivery.status = 'pending'
        and delivery.carried_by is not distinct from ended.carrier
     returning delivery.id, delivery.carried_by`;
-
-export const AGAIN = statement('again')`
-    update notification_deliveries
-       set last_error = $2 where id = $1 and status = 'pending'`;
 
 /** Maximum deliveries per redelivery. Limits the time for which a transaction holds its locks. */
 export const MAX_REDELIVERED = 10_000;

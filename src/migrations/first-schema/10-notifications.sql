@@ -58,7 +58,7 @@ create trigger channels_have_lanes after insert or update of enabled, deleted_at
 -- A pending delivery has a row of work, except one whose message was redelivered inside another message.
 -- No foreign keys: each of them would lock a row of the channel in every transaction that writes an event.
 -- position: order of insertion. expires_at: an attempt that fails later is the last one.
--- attempts: until the end, 1 if the members of the message are fixed; the work counts the attempts.
+-- attempts: until the end, above 0 if the members of the message are fixed; the work counts the attempts.
 -- urgency: 0 is the most urgent; then by severity, from 1 (critical) to 4 (low).
 -- group_key: deliveries with the same key can become one message. held_until: waits for similar deliveries.
 -- carried_by: the delivery whose message contains this one.

@@ -87,7 +87,7 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
   /** Resumes waiting runs, because settings may have changed. */
   async onApplicationBootstrap(): Promise<void> {
     const resumed = this.transactions.run(async (tx) => {
-      await this.work.resumeLane(tx, TRIAGE.name, true);
+      await this.work.resumeLane(tx, TRIAGE.name);
       await this.work.hurryLane(tx, TRIAGE.name);
     });
     await resumed.catch((err: unknown) =>
@@ -207,7 +207,7 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
       // A run that waits without an error is left to another replica or a later attempt.
       if (run && waiter && (run.status !== 'queued' || error)) await this.tell(tx, waiter, run);
       if (found ?? unavailable?.isAboutIncident) {
-        await this.work.resumeLane(tx, TRIAGE.name, true);
+        await this.work.resumeLane(tx, TRIAGE.name);
       } else if (unavailable?.remedy === 'operator' || unavailable?.reason === 'token_budget') {
         const pauseMs = retryPauseMs(0, unavailable, Math.random());
         await this.work.slowLane(tx, TRIAGE.name, pauseMs, Infinity, unavailable.why);

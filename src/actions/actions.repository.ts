@@ -1,9 +1,8 @@
 // SQL: reads and locks of hot paths. The other changes use TypeORM.
 import { Injectable } from '@nestjs/common';
-import { Any, type FindOptionsWhere, In } from 'typeorm';
+import { Any, type FindOptionsWhere, type QueryDeepPartialEntity } from 'typeorm';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { LOCKED_COLUMNS, type LockedIncident } from '../incidents/incident.js';
 import { pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
@@ -14,13 +13,6 @@ import { ACTION_COLUMNS, actionList, type ActionListRequest } from './action-row
 const FIND: Statement = {
   name: 'actions_find',
   text: `select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])`,
-};
-
-const LOCK_FREE_INCIDENTS: Statement = {
-  name: 'actions_lock_free_incidents',
-  text: `
-    select ${LOCKED_COLUMNS} from incidents
-     where id = any($1::uuid[]) and deleted_at is null order by id for share skip locked`,
 };
 
 const LIST_AFTER: Statement = {
@@ -103,16 +95,6 @@ export class ActionsRepository {
     private readonly statements: Statements,
     private readonly settings: Settings,
   ) {}
-
-  /** Locks incidents that no other transaction is changing. Requests for a locked incident wait alone, not with their batch. */
-  async lockFreeIncidents(
-    tx: Tx,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, LockedIncident>> {
-    if (ids.length === 0) return new Map();
-    const rows = await this.statements.rowsIn<LockedIncident>(tx, LOCK_FREE_INCIDENTS, [ids]);
-    return new Map(rows.map((row) => [row.id, row]));
-  }
 
   async findById(id: string): Promise<Action | undefined> {
     return (await this.findAll([id]))[0];
@@ -202,37 +184,34 @@ export class ActionsRepository {
     ]);
   }
 
-  /** Rejects at most `limit` actions that waited too long. Skips actions that another transaction decides. */
+  /** Rejects at most `limit` actions that waited too long. */
   async rejectExpired(tx: Tx, rejection: Rejection, limit: number): Promise<Action[]> {
-    const ids = await this.lockWaiting(tx, IS_LATE, limit);
-    return ids.length > 0 ? await this.reject(tx, { id: In(ids) }, rejection) : [];
+    return await this.changeWaiting(tx, IS_LATE, limit, { status: 'rejected', ...rejection });
   }
 
   /** Marks at most `limit` actions with a due reminder, and returns them. */
   async remind(tx: Tx, limit: number): Promise<Action[]> {
     const isDue = `(${IS_REMINDER_DUE}) and not (${IS_LATE})`;
-    const ids = await this.lockWaiting(tx, isDue, limit);
-    const update = updateOf(tx).set({ reminded_at: () => 'clock_timestamp()' });
-    return ids.length > 0 ? await this.changedBy(update.where({ id: In(ids) })) : [];
+    return await this.changeWaiting(tx, isDue, limit, { reminded_at: () => 'clock_timestamp()' });
   }
 
   async keepPreview(tx: Tx, id: string, preview: ActionPreview): Promise<void> {
     await tx.getRepository(ActionEntity).update({ id, ...WAITING }, { preview });
   }
 
-  private async lockWaiting(tx: Tx, where: string, limit: number): Promise<string[]> {
+  /** Skips actions that another transaction decides. */
+  private async changeWaiting(
+    tx: Tx,
+    where: string,
+    limit: number,
+    set: QueryDeepPartialEntity<ActionEntity>,
+  ): Promise<Action[]> {
+    const ids = `array(
+      select id from actions where status = 'pending_approval' and (${where})
+       order by id limit :limit for update skip locked)`;
     const { approvalTtlMinutes } = this.settings;
-    const locked = await tx
-      .createQueryBuilder(ActionEntity, 'actions')
-      .select('actions.id')
-      .where(WAITING)
-      .andWhere(where, { approvalTtlMinutes })
-      .orderBy('actions.id')
-      .limit(limit)
-      .setLock('pessimistic_write')
-      .setOnLocked('skip_locked')
-      .getMany();
-    return locked.map(({ id }) => id);
+    const update = updateOf(tx).set(set).where(`id = any(${ids})`, { approvalTtlMinutes, limit });
+    return await this.changedBy(update);
   }
 
   private async rows(tx: Tx | undefined, statement: Statement, values: unknown[]) {

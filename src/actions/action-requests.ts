@@ -41,11 +41,9 @@ export interface ActionToCreate extends Pick<
   readonly connector?: Connector;
   /** Minimum level of a playbook step, which can only raise the level of the action. For a rollback: the level of the action. */
   readonly approval_level?: ApprovalLevel;
-  /** Requests the action even if a twin exists. */
   readonly repeat?: boolean;
 }
 
-/** Creates actions, and the work of actions that may run. */
 @Injectable()
 export class ActionRequests {
   constructor(

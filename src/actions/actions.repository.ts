@@ -6,7 +6,15 @@ import type { Tx } from '../platform/database/transactions.js';
 import { pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
-import { type Action, ActionEntity, type ActionPreview, withExpiry } from './action.js';
+import {
+  type Action,
+  ACTION_FEED_EVENTS,
+  ActionEntity,
+  actionIdOf,
+  type ActionPreview,
+  shownActionId,
+  withExpiry,
+} from './action.js';
 import { Settings } from '../platform/config/settings.js';
 import { ACTION_COLUMNS, actionList, type ActionListRequest } from './action-rows.js';
 
@@ -69,7 +77,6 @@ const WITHDRAW: Statement = {
 
 type End = Pick<Action, 'id' | 'status' | 'result' | 'executed_by' | 'connector_id'>;
 
-/** Selects the actions whose work is withdrawn: one action, those of an incident, or all. */
 export interface Withdrawal {
   readonly id?: string;
   readonly incident_id?: string;
@@ -88,9 +95,12 @@ const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
   return `${at} <= clock_timestamp() and (reminded_at is null or reminded_at < ${at})`;
 }).join(' or ');
 
-/** Reads actions and changes their status. Each change is conditional on the earlier status. */
+/** Reads actions, changes their status under the condition of the earlier status, and provides their feed of changes. */
 @Injectable()
 export class ActionsRepository {
+  readonly type = 'action';
+  readonly events = ACTION_FEED_EVENTS;
+
   constructor(
     private readonly statements: Statements,
     private readonly settings: Settings,
@@ -110,16 +120,18 @@ export class ActionsRepository {
     return pageOf(rows, (row) => this.actionOf(row));
   }
 
-  /** Lists actions after the given id, oldest first. */
-  async listAfter(id: string | null, limit: number): Promise<Action[]> {
-    return await this.rows(undefined, LIST_AFTER, [id ?? firstIdAt(0), limit]);
+  async listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, Action>> {
+    return byShownId(await this.rows(undefined, LIST_AFTER, [id ?? firstIdAt(0), limit]));
+  }
+
+  async findBySubject(shownIds: readonly string[]): Promise<ReadonlyMap<string, Action>> {
+    return byShownId(await this.findAll(shownIds.map(actionIdOf)));
   }
 
   async lock(tx: Tx, ids: readonly string[]): Promise<Action[]> {
     return await this.rows(tx, LOCK, [ids]);
   }
 
-  /** Counts the pending actions that have not begun, and those that a replica or vendor executes. */
   async countWork(): Promise<{ readonly held: number; readonly in_flight: number }> {
     const [counted] = await this.statements.rows<{ held: number; in_flight: number }>(COUNT_WORK);
     return counted!;
@@ -171,7 +183,6 @@ export class ActionsRepository {
     return await this.statements.rowsIn(tx, WITHDRAW, [id, incident_id, sent ?? false]);
   }
 
-  /** Stores results of pending actions. Returns the changed actions. */
   async end(tx: Tx, ends: readonly End[], at: Date): Promise<Action[]> {
     if (ends.length === 0) return [];
     return await this.rows(tx, END, [
@@ -184,12 +195,10 @@ export class ActionsRepository {
     ]);
   }
 
-  /** Rejects at most `limit` actions that waited too long. */
   async rejectExpired(tx: Tx, rejection: Rejection, limit: number): Promise<Action[]> {
     return await this.changeWaiting(tx, IS_LATE, limit, { status: 'rejected', ...rejection });
   }
 
-  /** Marks at most `limit` actions with a due reminder, and returns them. */
   async remind(tx: Tx, limit: number): Promise<Action[]> {
     const isDue = `(${IS_REMINDER_DUE}) and not (${IS_LATE})`;
     return await this.changeWaiting(tx, isDue, limit, { reminded_at: () => 'clock_timestamp()' });
@@ -235,3 +244,6 @@ export class ActionsRepository {
 function updateOf(tx: Tx) {
   return tx.getRepository(ActionEntity).createQueryBuilder().update();
 }
+
+const byShownId = (actions: readonly Action[]) =>
+  new Map(actions.map((action) => [shownActionId(action.id), action]));

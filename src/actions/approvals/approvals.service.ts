@@ -199,7 +199,6 @@ export class ApprovalsService {
     return action;
   }
 
-  /** True if four eyes are required and the caller is a requester of the action. */
   private async isOwnRequest(tx: Tx, caller: Principal, action: Action): Promise<boolean> {
     const { approvalFourEyes } = this.settings;
     return approvalFourEyes && (await this.principals.isAmong(tx, caller, askersOf(action)));
@@ -221,7 +220,6 @@ function requireWaiting({ status }: Action): void {
 
 const ROLLED_BACK = 'The action has been rolled back, or its rollback is under way.';
 
-/** Returns the reason why the action cannot be rolled back; `undefined` if it can. */
 export function rollbackObstacle({ rolled_back_by, status, result }: Action): string | undefined {
   if (rolled_back_by !== undefined) return ROLLED_BACK;
   const mayHaveHappened =
@@ -229,7 +227,6 @@ export function rollbackObstacle({ rolled_back_by, status, result }: Action): st
   return mayHaveHappened ? undefined : `The action is ${status}, and not completed.`;
 }
 
-/** Returns the parameters of the inverse action: those of the original, with the reason of the rollback. */
 export function inverseParameters(
   inverse: ActionTypeName,
   original: Parameters,

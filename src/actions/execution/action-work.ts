@@ -25,7 +25,6 @@ import {
   resultOfLoss,
 } from './execution-rules.js';
 
-/** A pending action with the connector that executes it. */
 export interface StartedAction {
   readonly action: Action;
   readonly connector: Connector;
@@ -87,7 +86,6 @@ export class ActionWork implements OnModuleInit {
     this.work.define({ ...kind, name: 'ask', gate: undefined });
   }
 
-  /** Maximum time until a request gets a response. */
   get answeredWithinMs(): number {
     return this.settings.actionWaitMs + GRACE_MS;
   }
@@ -203,7 +201,6 @@ function again(
   return new AgainOutcome({ inMs, countsAsAttempt, ...options });
 }
 
-/** Ends the action. The state of the call determines the outcome. */
 function giveUp(action: Action, state: CallState, provider: Connector | undefined): Ending {
   const { sent_to, accepted } = state;
   if (sent_to === undefined && !provider) return { action, result: noConnector(action) };

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Any, type FindOptionsWhere, type QueryDeepPartialEntity } from 'typeorm';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
+import { readPage } from '../platform/counting/counted-list.js';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import {
@@ -115,9 +115,8 @@ export class ActionsRepository {
   }
 
   async list(request: ActionListRequest): Promise<Page<Action>> {
-    const { statement, values } = actionList(request);
-    const rows = await this.statements.rows<Action & WithTotal>(statement, values);
-    return pageOf(rows, (row) => this.actionOf(row));
+    const { total, items } = await readPage<Action>(this.statements, actionList(request));
+    return { total, items: items.map((row) => this.actionOf(row)) };
   }
 
   async listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, Action>> {

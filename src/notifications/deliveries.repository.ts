@@ -5,16 +5,17 @@ import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import { shownStart } from '../platform/text.js';
-import type { ClaimId } from '../platform/work/work.repository.js';
+import type { Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
-import { isReached, type Outcome } from './channel-type.js';
 import * as sql from './deliveries.sql.js';
 import {
   type Delivery,
   type DeliveryStatus,
   type Ending,
+  isReached,
   MAX_ERROR,
   NOTIFICATION,
+  type Outcome,
   workOf,
 } from './delivery.js';
 
@@ -86,7 +87,10 @@ export class DeliveriesRepository {
     return (await this.statements.rows(sql.PRUNE, [before, most])).length;
   }
 
-  async messages(tx: Tx, claims: readonly ClaimId[]): Promise<ReadonlyMap<string, FoldedDelivery>> {
+  async messages(
+    tx: Tx,
+    claims: readonly Pick<Claimed, 'id' | 'fence'>[],
+  ): Promise<ReadonlyMap<string, FoldedDelivery>> {
     const messages = new Map<string, FoldedDelivery>();
     const loaded = await this.load(tx, claims);
     const waiting = new Map(loaded.map((row) => [row.id, row]));
@@ -101,7 +105,7 @@ export class DeliveriesRepository {
     return messages;
   }
 
-  async load(tx: Tx, claims: readonly ClaimId[]): Promise<LoadedDelivery[]> {
+  async load(tx: Tx, claims: readonly Pick<Claimed, 'id' | 'fence'>[]): Promise<LoadedDelivery[]> {
     const fences = claims.map(({ fence }) => fence);
     return await this.statements.rowsIn(tx, sql.LOAD, [idsOf(claims), fences]);
   }

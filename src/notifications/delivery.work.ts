@@ -20,7 +20,6 @@ import { AgainOutcome, type Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
 import { withDefaults } from '../targets/target-config.js';
 import { CHANNEL_TYPES, ChannelEntity, ChannelsRepository, WORKING } from './channel.js';
-import { type Failed, isReached, type Outcome, type Refused } from './channel-type.js';
 import {
   DeliveriesRepository,
   type EndedAttempt,
@@ -31,12 +30,16 @@ import {
   ATTEMPT_MS,
   type Delivery,
   endingOf,
+  type Failed,
   FAILURES_UNTIL_PROBING,
+  isReached,
   laneOf,
   MAX_ERROR,
   NOTIFICATION,
   ONE_BY_ONE_MS,
+  type Outcome,
   pauseAfter,
+  type Refused,
   UNHEALTHY_AFTER_MS,
 } from './delivery.js';
 import { foldedMessage, type PresentState } from './messages/folded-message.js';

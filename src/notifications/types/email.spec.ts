@@ -9,7 +9,7 @@ import { SmtpServer, type Step, type Trick } from '../../../test/support/vendors
 import { LocalResolver, problemsOf, targetsIn } from '../../../test/support/vendors/vendor-site.js';
 import { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
 import type { Config } from '../../targets/target-config.js';
-import type { Outcome } from '../channel-type.js';
+import type { Outcome } from '../delivery.js';
 import type { Message } from '../notification.js';
 import { email } from './email.js';
 

@@ -12,7 +12,8 @@ import {
   serverOf,
 } from '../../targets/mail-account.js';
 import { fields } from '../../targets/target-config.js';
-import { defineChannel, failureOf, type Outcome } from '../channel-type.js';
+import { defineChannel, failureOf } from '../channel-type.js';
+import type { Outcome } from '../delivery.js';
 import { incidentIn, LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 /** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail clients recognize a copy. */

@@ -5,6 +5,7 @@ import { useTestDatabase } from '../support/open-test-database.js';
 const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   action_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   action_counts: 'only the SQL of the counts writes and reads it',
+  domain_events: 'a trigger turns its rows into work and deletes them in the same statement',
   incident_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   incident_counts: 'only the SQL of the counts writes and reads it',
   notification_delivery_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
@@ -13,6 +14,8 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   playbook_run_counts: 'only the SQL of the counts writes and reads it',
   webhook_event_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   webhook_event_counts: 'only the SQL of the counts writes and reads it',
+  work: 'only the SQL of the work engine writes and reads it',
+  work_lanes: 'only the SQL of the work engine writes and reads it',
   write_probe: 'only the function probe_writes, which the health check calls, writes it',
   schema_migrations: 'TypeORM makes it for itself',
 };

@@ -13,8 +13,7 @@ import { presentSpan } from '../tracing/tracing.js';
 import { IS_CLAIMED } from './claim.sql.js';
 import { AgainOutcome, DEFAULTS, type DefinedKind, type Kind, type NewWork } from './kind.js';
 import { WorkWorker } from './work-worker.js';
-import type { WorkEntity } from './work.entity.js';
-import { NORMAL, WorkRepository } from './work.repository.js';
+import { NORMAL, type Removed, WorkRepository } from './work.repository.js';
 
 const GRACE_MARGIN_MS = 500;
 /** Interval of the registration, because a restore may remove the rows of timers and lanes. */
@@ -107,11 +106,10 @@ const RESUME_LANE: Statement = {
 const HURRY_LANE: Statement = {
   name: 'work_hurry_lane',
   text: `
-    update work set ready = $2::float8 = 0, due_at = now() + $2 * interval '1 ms'
+    update work set ready = true, due_at = now()
      where id = any(array(
        select id from work
-        where lane = $1 and not ready and died_at is null and worker is null
-          and due_at > now() + $2 * interval '1 ms' and due_at < 'infinity'
+        where lane = $1 and not ready and died_at is null and worker is null and due_at < 'infinity'
         order by id for update))`,
 };
 
@@ -204,7 +202,7 @@ export class Work
   ): Promise<readonly string[]> {
     if (refs.length === 0) return [];
     const values = [kind.name, refs, which === 'waiting'];
-    const removed = await this.statements.rowsIn<WorkEntity>(tx, CANCEL, values);
+    const removed = await this.statements.rowsIn<Removed>(tx, CANCEL, values);
     await this.repository.advanceLines(tx, removed);
     return removed.map(({ ref }) => ref);
   }
@@ -226,7 +224,7 @@ export class Work
   }
 
   async hurryLane(tx: Tx, lane: string): Promise<void> {
-    await this.change(tx, HURRY_LANE, [lane, 0]);
+    await this.change(tx, HURRY_LANE, [lane]);
   }
 
   /** False while the database is unreachable at the start. */

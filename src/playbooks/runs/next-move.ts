@@ -36,7 +36,7 @@ export const STEP_STATUS = {
 
 export interface StepDecider {
   readonly askedLevels: readonly ApprovalLevel[];
-  decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
+  decide(position: number, outcomes: Outcomes): Promise<Decision>;
 }
 
 /** Change of a step. With `act`, it requests an action: `status` is `running`, or the end of an action that is only simulated. */
@@ -81,12 +81,12 @@ export async function foresee(
         const connector = connectorOf(action_type);
         const result = isLast ? undefined : simulatedResult(connector, action_type);
         action = { status: result ? endOf(result) : 'pending', result };
-        const { parameters } = decision;
+        const parameters = decision.parameters!;
         const approval_level = decider.askedLevels[position];
         const act = { action_type, parameters, approval_level, connector };
         change = { position, name, act, ...stateOf(action) };
       } else if (decision.kind === 'skip') change = { position, name, status: 'skipped' };
-      else change = { position, name, ...failedBy(decision.message) };
+      else change = { position, name, ...failedBy(decision.message!) };
     }
     if (change) changes.push(change);
     const { status, error } = (change ?? taken)!;
@@ -137,10 +137,10 @@ export async function deciderOf(
   let values: Values | undefined;
   return {
     askedLevels: await levelsOf(playbook.definition, automatic),
-    decide: (position, outcomes, ignoresCondition) =>
+    decide: (position, outcomes) =>
       turns.run(() => {
         values ??= valuesOf(input);
-        return decideStep(steps, position, withOutcomes(values, outcomes), ignoresCondition);
+        return decideStep(steps, position, withOutcomes(values, outcomes));
       }),
   };
 }

@@ -18,11 +18,9 @@ import { AppError, NotFoundError, ValidationError } from '../../platform/errors/
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
 import { Work } from '../../platform/work/work.js';
-import type { Outcomes } from '../language/decide-step.js';
-import { stepsReadBy } from '../language/expression.js';
-import type { PlaybookStep } from '../playbook.js';
+import type { Decision, Outcomes } from '../language/decide-step.js';
 import { PlaybooksService } from '../playbooks.service.js';
-import { deciderOf, levelsOf, type StepDecider } from './next-move.js';
+import { deciderOf, levelsOf } from './next-move.js';
 import {
   isOpen,
   newRun,
@@ -135,33 +133,25 @@ export class RunsService implements OnModuleInit {
     const decider = await deciderOf(wanted);
     const automaticLevels = auto_run ? await levelsOf(playbook.definition, true) : [];
     const outcomes: Record<string, Outcomes[string]> = {};
-    const unknown = new Set<string>();
     const steps: DryRunStepDto[] = [];
     let isOver = false;
-    for (const [position, { name, action, ...step }] of planned.entries()) {
-      const foretold: Foretold = isOver
-        ? { decision: 'not_reached' }
-        : await foretell(decider, step, position, outcomes, unknown);
-      const { decision, parameters = step.parameters, error = '' } = foretold;
-      isOver ||= decision === 'error' && step.on_error === 'stop';
+    for (const [position, { name, action, on_error, ...step }] of planned.entries()) {
+      const decided: Partial<Decision> = isOver ? {} : await decider.decide(position, outcomes);
+      const { kind: decision = 'not_reached' as const, parameters, message: error } = decided;
+      isOver ||= decision === 'error' && on_error === 'stop';
       const mayAct = decision === 'run' || decision === 'undecided';
-      if (mayAct) unknown.add(name);
-      const result = { success: decision !== 'error', message: error };
-      outcomes[name] = decision === 'skip' ? {} : { result };
+      const failure = error === undefined ? {} : { result: { success: false, message: error } };
+      outcomes[name] = mayAct ? undefined : failure;
       const levelOf = (approval_level?: ApprovalLevel): RequiredLevel | undefined => {
         if (!approval_level || !mayAct) return undefined;
-        const of = { action_type: action, parameters, incident, approval_level };
-        const level = this.levels.forRequest(of);
+        const target = { action_type: action, parameters: parameters ?? step.parameters, incident };
+        const level = this.levels.forRequest({ ...target, approval_level });
         return level === 'none' ? undefined : level;
       };
-      steps.push({
-        name,
-        action,
-        available: available.has(action),
-        approval_level: levelOf(decider.askedLevels[position]),
-        automatic_approval_level: levelOf(automaticLevels[position]),
-        ...foretold,
-      });
+      const approval_level = levelOf(decider.askedLevels[position]);
+      const automatic_approval_level = levelOf(automaticLevels[position]);
+      const shown = { name, action, decision, available: available.has(action), parameters, error };
+      steps.push({ ...shown, approval_level, automatic_approval_level });
     }
     return {
       kind: 'dry_run',
@@ -272,25 +262,4 @@ export class RunsService implements OnModuleInit {
     const incident = incident_id === undefined ? undefined : await this.incidents.get(incident_id);
     return { playbook, incident, variables: { ...defaults, ...variables } };
   }
-}
-
-type Foretold = Pick<DryRunStepDto, 'decision' | 'parameters' | 'error'>;
-
-async function foretell(
-  decider: StepDecider,
-  { condition, parameters: written }: Pick<PlaybookStep, 'condition' | 'parameters'>,
-  position: number,
-  outcomes: Outcomes,
-  unknown: ReadonlySet<string>,
-): Promise<Foretold> {
-  const readsUnknown = (of: Parameters<typeof stepsReadBy>[0]) =>
-    [...stepsReadBy(of)].some((name) => unknown.has(name));
-  const isUndecided = readsUnknown({ condition, parameters: written });
-  if (isUndecided && readsUnknown({ parameters: written })) return { decision: 'undecided' };
-  const decided = await decider.decide(position, outcomes, isUndecided);
-  const parameters = decided.kind === 'run' ? decided.parameters : undefined;
-  if (isUndecided) return { decision: 'undecided', parameters };
-  return decided.kind === 'error'
-    ? { decision: 'error', error: decided.message }
-    : { decision: decided.kind, parameters };
 }

@@ -15,7 +15,6 @@ export { DeliveryEntity } from './notifications/delivery.entity.js';
 export { IdempotencyKeyEntity } from './platform/idempotency/idempotency.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
-export { PlaybookRunEntity, PlaybookRunStepEntity } from './playbooks/runs/playbook-run.js';
 export { TriageRunEntity } from './triage/triage-run.js';
 export {
   WebhookEventEntity,

@@ -11,6 +11,8 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   notification_delivery_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   notification_delivery_counts: 'only the SQL of the counts writes and reads it',
   playbook_run_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
+  playbook_run_steps: 'only the SQL of runs writes and reads it',
+  playbook_runs: 'only the SQL of runs writes and reads it',
   playbook_run_counts: 'only the SQL of the counts writes and reads it',
   webhook_event_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   webhook_event_counts: 'only the SQL of the counts writes and reads it',

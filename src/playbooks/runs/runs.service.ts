@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasEnded, type RequiredLevel, SYSTEM } from '../../actions/action.js';
+import { type RequiredLevel, SYSTEM } from '../../actions/action.js';
 import { ActionEndings } from '../../actions/execution/action-endings.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
 import { type Principal, requireApprovalLevel } from '../../auth/principal.js';
@@ -22,7 +22,6 @@ import type { Decision, Outcomes } from '../language/decide-step.js';
 import { PlaybooksService } from '../playbooks.service.js';
 import { deciderOf, levelsOf } from './next-move.js';
 import {
-  isOpen,
   newRun,
   type PlaybookRun,
   type PlaybookRunWithSteps,
@@ -167,25 +166,17 @@ export class RunsService implements OnModuleInit {
     };
   }
 
-  async listOf(playbook: string, request: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
-    return await this.list({ ...request, playbook_id: await this.playbooks.idOf(playbook) });
+  async list(request: AllPlaybookRunsQueryDto, playbook?: string): Promise<Page<PlaybookRun>> {
+    if (playbook === undefined) return await this.runs.list(request);
+    return await this.runs.list({ ...request, playbook_id: await this.playbooks.idOf(playbook) });
   }
 
-  list(request: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
-    return this.runs.list(request);
-  }
-
-  async get(playbook: string, runId: string): Promise<PlaybookRunWithSteps> {
-    const id = await this.playbooks.idOf(playbook);
-    const run = await this.find(runId);
-    if (run.playbook_id !== id) throw new NotFoundError('Playbook run');
-    return run;
-  }
-
-  /** Reads a run by its id alone, because actions know only the id of their run. */
-  async find(runId: string): Promise<PlaybookRunWithSteps> {
+  async get(runId: string, playbook?: string): Promise<PlaybookRunWithSteps> {
+    const playbookId = playbook === undefined ? undefined : await this.playbooks.idOf(playbook);
     const run = isUuid(runId) ? await this.runs.find(runId) : undefined;
-    if (!run) throw new NotFoundError('Playbook run');
+    if (!run || run.playbook_id !== (playbookId ?? run.playbook_id)) {
+      throw new NotFoundError('Playbook run');
+    }
     return run;
   }
 
@@ -196,7 +187,7 @@ export class RunsService implements OnModuleInit {
     runId: string,
     idempotency: Participant<PlaybookRunWithSteps>,
   ): Promise<PlaybookRunWithSteps> {
-    const run = await this.get(playbook, runId);
+    const run = await this.get(runId, playbook);
     return await this.transactions.run<PlaybookRunWithSteps>(
       async (tx) => {
         // Uses the lock order of approvals and deletions.
@@ -215,17 +206,14 @@ export class RunsService implements OnModuleInit {
     );
   }
 
-  /** Waits until the run has ended, or waits for an approval or a borrowed action, but at most `ACTION_WAIT_MS`. */
+  /** Waits until the run has ended or waits for an approval, but at most `ACTION_WAIT_MS`. */
   private async rested(id: string, attempt?: Promise<void>): Promise<PlaybookRunWithSteps> {
     const { actionWaitMs } = this.settings;
     const deadline = performance.now() + actionWaitMs;
     if (attempt) await within(actionWaitMs, attempt, () => undefined);
     for (;;) {
-      const run = await this.find(id);
-      const waitsForOthers = run.steps.some(
-        (step) => isOpen(step) && step.action?.borrowed && !hasEnded(step.action),
-      );
-      if (run.status !== 'running' || waitsForOthers || performance.now() > deadline) return run;
+      const run = await this.get(id);
+      if (run.status !== 'running' || performance.now() > deadline) return run;
       await sleep(LOOK_MS);
     }
   }

@@ -158,11 +158,6 @@ export const NEXT_IN_LINE: Statement = {
         where next.ready or next.due_at = 'infinity'))`,
 };
 
-export const LIMIT_LOCK_WAITS: Statement = {
-  name: 'work_limit_lock_waits',
-  text: `select set_config('lock_timeout', $1, true)`,
-};
-
 export const RENEW: Statement = {
   name: 'work_renew',
   text: `

@@ -249,7 +249,7 @@ export class WorkWorker {
     try {
       await this.inTraces(open, () =>
         this.transactions.run(async (tx) => {
-          await this.repository.limitLockWaits(tx, LOCK_WAIT_MS);
+          await tx.query(`set local lock_timeout = ${LOCK_WAIT_MS}`);
           const rows = open.map(({ work }) => work);
           const again = await kind.inSet!(tx, rows);
           const endings = rows.map((row) => ({ row, again: again?.get(row) }));

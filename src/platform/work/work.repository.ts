@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
-import { ADD_CLAIMED, END, LIMIT_LOCK_WAITS, LOOK, NEXT_IN_LINE, RENEW } from './claim.sql.js';
+import { ADD_CLAIMED, END, LOOK, NEXT_IN_LINE, RENEW } from './claim.sql.js';
 import { type Again, type Claimed, LostClaims, type NewWork } from './kind.js';
 
 export interface LaneRequest {
@@ -122,10 +122,6 @@ export class WorkRepository {
   /** Claims in a transaction that has passed the gate of the lanes. Makes no due rows ready. */
   async claimIn(tx: Tx, worker: string, requests: readonly LaneRequest[]): Promise<Look> {
     return await this.look(worker, requests, { dueSince: 'infinity' }, tx);
-  }
-
-  async limitLockWaits(tx: Tx, ms: number): Promise<void> {
-    await this.statements.rowsIn(tx, LIMIT_LOCK_WAITS, [String(ms)]);
   }
 
   /** Ends claims, last in the transaction that does the work. Throws LostClaims if the worker has lost a claim. */

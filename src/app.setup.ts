@@ -16,7 +16,7 @@ import { KnownRoutes, requestIdOf, withReadablePath } from './platform/http/know
 import { installRequestLog } from './platform/logging/request-log.js';
 import { ServiceLogger } from './platform/logging/logger.js';
 import { HttpMetrics } from './platform/metrics/metrics.js';
-import { OKTA_CHALLENGE_CONSTRAINT } from './webhooks/signatures/okta-verification.js';
+import { OKTA_CHALLENGE_CONSTRAINT } from './webhooks/signatures/hmac.guard.js';
 
 /** Maximum length of a path parameter, for the longest request line. Handlers reject ids that are too long. */
 const LONGEST_PARAMETER = 16_384;
@@ -40,8 +40,6 @@ function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
     },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
-      // installHooks rejects a missing Host header with a response of the service.
-      requireHostHeader: false,
       // Maximum unread bytes of a body before its sender must wait. Tiny chunks cost far more than their bytes.
       highWaterMark: 8_192,
     },

@@ -15,7 +15,7 @@ import {
   type ConfigSchema,
   fields,
 } from '../targets/target-config.js';
-import type { Delivery } from './delivery.entity.js';
+import type { Delivery } from './delivery.js';
 import type { Message, NotifiedEvent } from './notification.js';
 
 /** The receiver rejects this message permanently, but may accept other messages. */

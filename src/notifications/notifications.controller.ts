@@ -14,15 +14,14 @@ import { ListAnswer } from '../platform/paging/page.js';
 import { shownType } from '../targets/target-contract.js';
 import { TargetController } from '../targets/target-controller.js';
 import { EVENT_SCHEMAS } from './notification.js';
-import { CHANNEL_TYPES } from './notification-channels.repository.js';
-import type { Delivery } from './delivery.entity.js';
+import { CHANNEL_TYPES } from './channel.js';
+import type { Delivery } from './delivery.js';
 import {
   ChangedNotificationChannelDto,
   CHANNEL_REQUEST,
   DeadDeliveriesDto,
   DeliveryQueryDto,
   NotificationChannelDto,
-  NotificationChannelQueryDto,
   NotificationChannelTypeDto,
   NotificationChannelUpdateDto,
   NotificationDeliveryDto,
@@ -42,7 +41,6 @@ export class NotificationsController extends TargetController({
   name: 'NotificationChannel',
   requests: CHANNEL_REQUEST,
   update: NotificationChannelUpdateDto,
-  query: NotificationChannelQueryDto,
   shown: NotificationChannelDto,
   changed: ChangedNotificationChannelDto,
   test: NotificationTestDto,

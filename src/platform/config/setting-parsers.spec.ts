@@ -111,7 +111,7 @@ describe('the triage provider', () => {
 
   it('is rejected with one line if it is anthropic and there is no key', () => {
     const load = (): unknown =>
-      loadSettings({ TRIAGE_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: ' ' });
+      loadSettings({ TRIAGE_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: '' });
     expect(load).toThrow(SettingError);
     expect(load).toThrow(/^TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY\.$/);
   });

@@ -99,8 +99,8 @@ const RESUME_LANE: Statement = {
   name: 'work_resume_lane',
   text: `
     update work_lanes
-       set paused_until = null, reason = null, narrow_until = case when $2 then null else narrow_until end
-     where lane = $1 and (paused_until is not null or $2 and narrow_until is not null)`,
+       set paused_until = null, reason = null, narrow_until = null
+     where lane = $1 and (paused_until is not null or narrow_until is not null)`,
 };
 
 const HURRY_LANE: Statement = {
@@ -109,7 +109,7 @@ const HURRY_LANE: Statement = {
     update work set ready = true, due_at = now()
      where id = any(array(
        select id from work
-        where lane = $1 and not ready and died_at is null and worker is null and due_at < 'infinity'
+        where lane = $1 and not ready and died_at is null and worker is null and due_at > now() and due_at < 'infinity'
         order by id for update))`,
 };
 
@@ -218,9 +218,9 @@ export class Work
     await this.statements.rowsIn(tx, SLOW_LANE, [lane, pauseMs, narrowMs, reason]);
   }
 
-  /** Ends the pause of a lane, and with `widens` also the time with one place. */
-  async resumeLane(tx: Tx, lane: string, widens: boolean): Promise<void> {
-    await this.change(tx, RESUME_LANE, [lane, widens]);
+  /** Ends the pause of a lane, and the time with one place. */
+  async resumeLane(tx: Tx, lane: string): Promise<void> {
+    await this.change(tx, RESUME_LANE, [lane]);
   }
 
   async hurryLane(tx: Tx, lane: string): Promise<void> {

@@ -232,10 +232,7 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
   @Words('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { optional: true })
   readonly status?: readonly PlaybookRunStatus[];
 
-  @Words('PlaybookRunEnd', RUN_OUTCOMES, {
-    optional: true,
-    description: 'Runs that ended with one of these outcomes.',
-  })
+  @Words('PlaybookRunEnd', RUN_OUTCOMES, { optional: true })
   readonly outcome?: readonly RunOutcome[];
 
   @IncidentReference({ optional: true, description: 'Incident id or number.', example: undefined })
@@ -247,11 +244,7 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
   @Instant({ optional: true, description: 'Runs that started at or before this time.' })
   readonly to?: string;
 
-  @Choice('PlaybookRunSort', SORTS, {
-    optional: true,
-    default: '-created_at',
-    description: 'Order by the time of the start.',
-  })
+  @Choice('PlaybookRunSort', SORTS, { optional: true, default: '-created_at' })
   readonly sort: (typeof SORTS)[number] = '-created_at';
 }
 

@@ -17,6 +17,7 @@ import { type Participant, Transactions, type Tx } from '../../platform/database
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
+import { present } from '../../platform/validation/present.js';
 import { Work } from '../../platform/work/work.js';
 import type { Decision, Outcomes } from '../language/decide-step.js';
 import { PlaybooksService } from '../playbooks.service.js';
@@ -31,11 +32,11 @@ import {
   type WantedRun,
 } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
-import type {
-  AllPlaybookRunsQueryDto,
-  DryRunStepDto,
+import {
+  type AllPlaybookRunsQueryDto,
+  type DryRunStepDto,
   PlaybookDryRunDto,
-  PlaybookRunRequestDto,
+  type PlaybookRunRequestDto,
 } from './runs.dto.js';
 import { RunsRepository } from './runs.repository.js';
 
@@ -126,7 +127,7 @@ export class RunsService implements OnModuleInit {
 
   async dryRun(reference: string, request: RunRequest): Promise<PlaybookDryRunDto> {
     const wanted = await this.wanted(reference, request);
-    const { playbook, incident, variables } = wanted;
+    const { playbook, incident } = wanted;
     const { auto_run, steps: planned } = playbook.definition;
     const available = await this.registry.availableTypes();
     const decider = await deciderOf(wanted);
@@ -152,18 +153,9 @@ export class RunsService implements OnModuleInit {
       const shown = { name, action, decision, available: available.has(action), parameters, error };
       steps.push({ ...shown, approval_level, automatic_approval_level });
     }
-    return {
-      kind: 'dry_run',
-      dry_run: true,
-      playbook_id: playbook.id,
-      playbook_version: playbook.version,
-      playbook: playbook.name,
-      incident_id: incident?.id,
-      variables,
-      steps,
-      steps_completed: 0,
-      steps_total: steps.length,
-    };
+    const run = newRun(wanted, SYSTEM, this.clock.now());
+    const shown = { ...run, playbook: playbook.name, steps };
+    return present(PlaybookDryRunDto)({ ...shown, kind: 'dry_run', dry_run: true });
   }
 
   async list(request: AllPlaybookRunsQueryDto, playbook?: string): Promise<Page<PlaybookRun>> {
@@ -235,7 +227,7 @@ export class RunsService implements OnModuleInit {
   private async ended(tx: Tx, cancelled: readonly PlaybookRun[], by: string): Promise<number> {
     for (const run of cancelled) await this.recorder.ended(tx, run, by);
     const ids = cancelled.map(({ id }) => id);
-    if (ids.length > 0) await this.work.cancel(tx, RUN_WORK, ids);
+    await this.work.cancel(tx, RUN_WORK, ids);
     return ids.length;
   }
 

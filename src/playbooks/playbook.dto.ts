@@ -154,7 +154,7 @@ export class PlaybookContentDto {
   @WholeNumber({ min: 1, description: 'Incremented with each change.' })
   readonly version: number;
 
-  @Text({ optional: true, max: 2_000, description: 'For people. An empty text removes it.' })
+  @Text({ optional: true, max: 2_000, description: 'Purpose. An empty text removes it.' })
   readonly description?: string;
 
   @Flag({ description: 'If false, it starts no runs and guides no model. Default: true.' })

@@ -116,16 +116,14 @@ for (const [sign, calculate] of Object.entries(MIXED)) {
   LANGUAGE.registerOperator(`double ${sign} int: double`, mixed);
 }
 
-/** Functions of one operand. The interpreter implements `has`. */
-const FUNCTIONS: ReadonlySet<string> = new Set(
-  `size dyn string int double bool timestamp duration ${RAW} isIP oneLine`.split(' '),
-);
 export const SEARCHES = ['contains', 'indexOf', 'lastIndexOf', 'split'];
 export const TIME_PARTS =
   `getFullYear getMonth getDate getDayOfMonth getDayOfWeek getHours getMinutes
   getSeconds getMilliseconds`.split(/\s+/);
-const METHODS: ReadonlySet<string> = new Set([
-  ...'size startsWith endsWith lowerAscii upperAscii trim substring join'.split(' '),
+/** The type check rejects a function that is called as a method, and the reverse. */
+const FUNCTIONS: ReadonlySet<string> = new Set([
+  ...`has size dyn string int double bool timestamp duration ${RAW} isIP oneLine`.split(' '),
+  ...'startsWith endsWith lowerAscii upperAscii trim substring join'.split(' '),
   ...SEARCHES,
   ...TIME_PARTS,
 ]);
@@ -229,8 +227,7 @@ function problemOf(node: Node, roots: readonly Root[]): string | undefined {
   if (node.op !== 'call' && node.op !== 'rcall') return undefined;
   const [name] = node.args;
   if (node.op === 'call' || !isLoop(name)) {
-    const isKnown = node.op === 'rcall' ? METHODS.has(name) : name === 'has' || FUNCTIONS.has(name);
-    return isKnown ? undefined : `There is no function ${name}().`;
+    return FUNCTIONS.has(name) ? undefined : `There is no function ${name}().`;
   }
   const [variable, ...body] = node.args[2];
   if (variable?.op !== 'id' || body.length === 0) {

@@ -97,13 +97,12 @@ export class NotificationsService
   }
 
   /** Retries deliveries for another day, in the order of their events. Ends the pause of their channel. */
-  async redeliver<T>(
+  async redeliver(
     caller: Caller,
     channelId: string,
     which: string | Date,
-    result: (reopened: readonly Delivery[]) => T,
-    idempotency: Participant<T>,
-  ): Promise<T> {
+    idempotency: Participant<readonly Delivery[]>,
+  ): Promise<readonly Delivery[]> {
     const { id: channel_id, name: channel } = await this.rows.get(channelId);
     if (typeof which === 'string' && !isUuid(which)) throw new NotFoundError('Delivery');
     const reopen = async (tx: Tx) => {
@@ -129,9 +128,9 @@ export class NotificationsService
         subject,
         details: { channel, ...details },
       });
-      return result(reopened);
+      return reopened;
     };
-    return await this.transactions.run<T>(reopen, caller, idempotency);
+    return await this.transactions.run<readonly Delivery[]>(reopen, caller, idempotency);
   }
 
   /** Failures of the earlier configuration do not count, so waiting deliveries are sent immediately. */

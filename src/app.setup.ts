@@ -40,8 +40,6 @@ function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
     },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
-      // installHooks rejects a missing Host header with a response of the service.
-      requireHostHeader: false,
       // Maximum unread bytes of a body before its sender must wait. Tiny chunks cost far more than their bytes.
       highWaterMark: 8_192,
     },

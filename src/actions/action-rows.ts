@@ -3,12 +3,12 @@ import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-log.js';
 import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/incident-timeline.js';
 import {
   after,
+  BY_ID,
   countedList,
   createdAfter,
   createdBefore,
   equal,
 } from '../platform/counting/counted-list.js';
-import { BY_ID } from '../platform/counting/counted-list.sql.js';
 import { columnsOf } from '../platform/database/columns.js';
 import { RowInsert, type Statement } from '../platform/database/statements.js';
 import { insertEvents } from '../platform/work/domain-events.js';
@@ -47,7 +47,6 @@ export const actionList = countedList({
     action_type: { filter: 'action_type', type: 'text' },
     approval_level: { filter: 'approval_level', type: 'text' },
   },
-  indexes: [['status'], ['action_type'], ['approval_level']],
   filters: {
     incident_id: equal('incident_id', 'uuid'),
     requested_by: equal('requested_by', 'text'),

@@ -4,7 +4,7 @@ import { Any, type FindOptionsWhere, In } from 'typeorm';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { LOCKED_COLUMNS, type LockedIncident } from '../incidents/incident.js';
-import { pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
+import { readPage } from '../platform/counting/counted-list.js';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { type Action, ActionEntity, type ActionPreview, withExpiry } from './action.js';
@@ -123,9 +123,8 @@ export class ActionsRepository {
   }
 
   async list(request: ActionListRequest): Promise<Page<Action>> {
-    const { statement, values } = actionList(request);
-    const rows = await this.statements.rows<Action & WithTotal>(statement, values);
-    return pageOf(rows, (row) => this.actionOf(row));
+    const { total, items } = await readPage<Action>(this.statements, actionList(request));
+    return { total, items: items.map((row) => this.actionOf(row)) };
   }
 
   /** Lists actions after the given id, oldest first. */

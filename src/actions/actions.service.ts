@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
-import { type Page, sortsOf } from '../platform/paging/page.js';
+import type { Page } from '../platform/paging/page.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { Incidents } from '../incidents/incidents.js';
@@ -24,10 +24,9 @@ export class ActionsService {
   ) {}
 
   async list(query: ActionQueryDto, incidentId?: string): Promise<Page<Action>> {
-    const request = { ...query, sort: sortsOf(query.sort) };
-    if (incidentId === undefined) return await this.repository.list(request);
+    if (incidentId === undefined) return await this.repository.list(query);
     const { id } = await this.incidents.get(incidentId);
-    return await this.repository.list({ ...request, incident_id: id });
+    return await this.repository.list({ ...query, incident_id: id });
   }
 
   async get(id: string): Promise<Action> {

@@ -32,6 +32,7 @@ describe('defang', () => {
     'Version 10.0.19045 of T1566.001, 3.5 times, e.g. this one.',
     'Mr. Smith ... and so on',
     '@channel',
+    'Failed logins of b.okafor and c.lind.',
     '',
   ])('leaves %j', (text) => {
     expect(defang(text)).toBe(text);

@@ -1,3 +1,4 @@
+import tlds from 'tlds';
 import { hasFormat } from '../action-catalogue/parameters.js';
 
 /** Defanged spellings, which programs do not show as links, with the plain text. */
@@ -60,18 +61,16 @@ function isAddress(word: string): boolean {
   );
 }
 
-/** File extensions that are not top-level domains, so that `invoice.pdf` is not a domain. */
-const FILE_ENDINGS = new Set(
-  (
-    '7z asp aspx bak bat bin bmp cfg cmd cpl csv dat dll dmg dmp doc docm docx eml exe gif gz hta htm html img ini iso jar jpeg ' +
-    'jpg js json jsp lnk log msg msi ocx pdb pdf php png ppt pptm pptx ps1 psm1 rar rtf scr sct svg swf sys tar tmp ts txt vbe vbs wsf xhtml ' +
-    'vhd vhdx xls xlsb xlsm xlsx xll xml yaml yml'
-  ).split(' '),
-);
+/** Top-level domains of IANA, of RFC 2606 and of private networks. */
+const TOP_LEVEL = new Set([
+  ...tlds,
+  ...'arpa corp example home internal intern invalid lan local localdomain localhost onion test'.split(
+    ' ',
+  ),
+]);
 
-/** Checks only the last label. The domain may be malformed. */
+/** Checks only the last label: `invoice.pdf` and `b.okafor` are no domains. The domain may be malformed. */
 export function looksLikeDomain(labels: readonly string[]): boolean {
   const last = labels.at(-1)!.toLowerCase();
-  if (labels.length < 2 || FILE_ENDINGS.has(last)) return false;
-  return /^(?:\p{L}[\p{L}\p{M}]{1,23}|xn--[a-z0-9-]{1,59})$/u.test(last);
+  return labels.length >= 2 && (TOP_LEVEL.has(last) || /^xn--[a-z0-9]/.test(last));
 }

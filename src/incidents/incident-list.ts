@@ -2,12 +2,13 @@ import {
   after,
   anyOf,
   before,
+  BY_ID,
   countedList,
   createdAfter,
   createdBefore,
+  type StatementValues,
 } from '../platform/counting/counted-list.js';
-import { BY_ID, type StatementValues } from '../platform/counting/counted-list.sql.js';
-import { sortsOf, sortWords, PageQueryDto, SortWords } from '../platform/paging/page.js';
+import { sortWords, PageQueryDto, SortWords } from '../platform/paging/page.js';
 import { Instant, Text } from '../platform/validation/fields.js';
 import { WordList, Words } from '../platform/validation/query-fields.js';
 import {
@@ -44,16 +45,9 @@ export const incidentList = countedList({
   counted: {
     source: { filter: 'source', type: 'text' },
     incident_type: { filter: 'type', type: 'text' },
-    severity: { filter: 'severity', type: 'incident_severity', all: SEVERITIES },
-    status: { filter: 'status', type: 'incident_status', all: INCIDENT_STATUSES },
+    status: { filter: 'status', type: 'incident_status', with: 'severity' },
+    severity: { filter: 'severity', type: 'incident_severity', with: 'status' },
   },
-  indexes: [
-    ['source'],
-    ['source', 'status', 'severity'],
-    ['incident_type'],
-    ['incident_type', 'status', 'severity'],
-    ['status', 'severity'],
-  ],
   filters: {
     created_after: createdAfter,
     created_before: createdBefore,
@@ -144,11 +138,7 @@ export class IncidentQueryDto extends PageQueryDto {
 
   static toRequest(this: void, query: IncidentQueryDto): IncidentListRequest {
     const { source } = query;
-    return {
-      ...query,
-      source: source === undefined ? undefined : sourcesIn(source),
-      sort: sortsOf(query.sort),
-    };
+    return { ...query, source: source === undefined ? undefined : sourcesIn(source) };
   }
 }
 

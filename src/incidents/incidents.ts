@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
-import { pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
+import { readPage } from '../platform/counting/counted-list.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import {
   CHANGEABLE_COLUMNS,
@@ -90,9 +90,7 @@ export class Incidents {
   }
 
   async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
-    const { statement, values } = incidentList(request);
-    const rows = await this.statements.rows<ListedIncident & WithTotal>(statement, values);
-    return pageOf(rows, (row) => row);
+    return await readPage(this.statements, incidentList(request));
   }
 
   /** Lists incidents after the given id, oldest first. */

@@ -101,11 +101,11 @@ export class ChannelAttempts {
   /** Sends waiting deliveries immediately. */
   async resume(tx: Tx, channelId: string): Promise<void> {
     await this.storeSuccess(tx, channelId);
-    await this.hurry(tx, channelId, false);
+    await this.hurry(tx, channelId);
   }
 
-  async hurry(tx: Tx, channelId: string, widens: boolean): Promise<void> {
-    await this.work.resumeLane(tx, laneOf(channelId), widens);
+  async hurry(tx: Tx, channelId: string): Promise<void> {
+    await this.work.resumeLane(tx, laneOf(channelId));
     await this.work.hurryLane(tx, laneOf(channelId));
   }
 
@@ -141,7 +141,7 @@ export class ChannelAttempts {
     await rows.update(id, { ...WORKING, ...(enabled && { unhealthy_reported_at: null }) });
     // A success does not end a pause that the receiver requested. Infinity is a number.
     const isSlowedDown = narrow_until instanceof Date && narrow_until > new Date(presentTime());
-    if (!isSlowedDown) await this.work.resumeLane(tx, laneOf(id), true);
+    if (!isSlowedDown) await this.work.resumeLane(tx, laneOf(id));
     if (failures >= FAILURES_UNTIL_PROBING) await this.work.hurryLane(tx, laneOf(id));
     if (!enabled || !unhealthy_since) return;
     await this.report(tx, before, 'recovered', { unhealthy_since });

@@ -1,16 +1,6 @@
 // SQL: a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
-import {
-  byId,
-  choiceOf,
-  countOf,
-  idsInOrder,
-  isChosen,
-  listStatement,
-  pageOf,
-  StatementValues,
-  type WithTotal,
-} from '../platform/counting/counted-list.sql.js';
+import { BY_ID, countedList, readPage } from '../platform/counting/counted-list.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
@@ -21,7 +11,6 @@ import type { Outcome } from './channel-type.js';
 import * as sql from './deliveries.sql.js';
 import {
   type Delivery,
-  DELIVERY_STATUSES,
   type DeliveryStatus,
   MAX_ERROR,
   NOTIFICATION,
@@ -35,7 +24,16 @@ export interface DeliveryListRequest extends PageRequest {
   readonly sort: 'created_at' | '-created_at';
 }
 
-const TABLE = 'notification_deliveries';
+const deliveryList = countedList({
+  table: 'notification_deliveries',
+  columns: sql.deliveryColumns('notification_deliveries'),
+  counts: 'notification_delivery',
+  counted: {
+    channel_id: { filter: 'channelId', type: 'uuid', with: 'status' },
+    status: { filter: 'status', type: 'text' },
+  },
+  sorts: { created_at: BY_ID },
+});
 
 /** End of a delivery whose message another delivery carried, or that needs no message. */
 const ARRIVED = { status: 'delivered', attempts: 0, last_error: null } as const;
@@ -70,26 +68,7 @@ export class DeliveriesRepository {
   ) {}
 
   async list(request: DeliveryListRequest): Promise<Page<Delivery>> {
-    const { channelId, status: statuses = DELIVERY_STATUSES, sort, page, per_page } = request;
-    const values = new StatementValues();
-    const ofChannel = `channel_id = ${values.add(channelId, 'uuid')}`;
-    const chosen = choiceOf(statuses, 'text', values)!;
-    const direction = sort === '-created_at' ? 'desc' : 'asc';
-    const offset = (page - 1) * per_page;
-    const ranges = chosen.each.map((status) => [ofChannel, `status = ${status}`]);
-    const first = idsInOrder(TABLE, ranges, direction, offset + per_page);
-    const text = listStatement({
-      total: countOf('notification_delivery', [ofChannel, isChosen('status', chosen)]),
-      ids: `
-    select id from (${first}) as candidate order by id ${direction}
-    offset ${values.add(offset, 'bigint')} limit ${per_page}`,
-      columns: sql.deliveryColumns(TABLE),
-      table: TABLE,
-      order: byId(direction),
-    });
-    const statement = { name: '', text };
-    const rows = await this.statements.rows<Delivery & WithTotal>(statement, [...values.all]);
-    return pageOf(rows, (row) => row);
+    return await readPage(this.statements, deliveryList(request));
   }
 
   async waiting(): Promise<number> {

@@ -1,5 +1,5 @@
 // SQL: claims of work in the same statements, and many rows in one statement.
-import { countOf } from '../platform/counting/counted-list.sql.js';
+import { countOf } from '../platform/counting/counted-list.js';
 import type { Statement } from '../platform/database/statements.js';
 import { NOTIFICATION } from './delivery.entity.js';
 

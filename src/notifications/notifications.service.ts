@@ -113,7 +113,7 @@ export class NotificationsService
     const reopen = async (tx: Tx) => {
       const { enabled } = await this.rows.get(channel_id, tx);
       if (!enabled) throw new AppError('invalid_state', 'The channel is disabled.');
-      await this.work.resumeLane(tx, laneOf(channel_id), false);
+      await this.work.resumeLane(tx, laneOf(channel_id));
       const reopened = await this.deliveries.reopen(tx, channel_id, which);
       const [one] = reopened;
       if (typeof which === 'string' && !one) throw new NotFoundError('Delivery');
@@ -151,7 +151,7 @@ export class NotificationsService
     // The configuration is also checked when the channel is enabled, because its secrets may be lost.
     const config = given ?? (change.enabled && !before.enabled ? {} : undefined);
     const startsAnew = config || before.enabled !== (change.enabled ?? before.enabled);
-    if (startsAnew) await this.attempts.hurry(tx, before.id, true);
+    if (startsAnew) await this.attempts.hurry(tx, before.id);
     const columns = {
       ...{ min_severity, new_incident_min_severity },
       // The channel may have selected events of a later release.

@@ -2,7 +2,7 @@ import { All, Controller, type DynamicModule, Global, Module, type Provider } fr
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Requires } from './access/access.js';
 import { Settings } from './config/settings.js';
-import { CountFold } from './counting/count-fold.js';
+import { foldCounts } from './counting/counted-list.js';
 import { Clock } from './clock.js';
 import { HealthComponents, type ComponentHealth } from './health-components.js';
 import { BodyMemory } from './http/arriving-body.js';
@@ -62,7 +62,12 @@ export class PlatformModule {
       ...[Transactions, Statements, ReservedConnections],
       ...[Clock, Draining, HealthComponents, KnownRoutes, OpenConnections],
       ...[Targets, OutboundHttp, OutboundSmtp],
-      ...[LimitStorage, FailureLimits, LimitCounter],
+      {
+        provide: LimitStorage,
+        useFactory: (own: Settings) => LimitStorage.open(own),
+        inject: [Settings],
+      },
+      ...[FailureLimits, LimitCounter],
       ...[...METRICS, HttpMetrics, ScrapedGauges],
     ];
     return {
@@ -93,7 +98,7 @@ async function jobsHealth(work: Work, all: WorkStates): Promise<ComponentHealth>
 
 @Global()
 @Module({
-  providers: [CountFold, Work, WorkRepository, WorkStates, DomainEvents],
+  providers: [Work, WorkRepository, WorkStates, DomainEvents],
   exports: [DomainEvents, Work, WorkStates],
 })
 export class WorkModule {
@@ -101,11 +106,11 @@ export class WorkModule {
     components: HealthComponents,
     work: Work,
     states: WorkStates,
-    fold: CountFold,
+    statements: Statements,
     dataSource: DataSource,
   ) {
     components.register('jobs', () => jobsHealth(work, states));
-    work.every('count-fold', 2, () => fold.foldPending());
+    work.every('count-fold', 2, () => foldCounts(statements));
     work.every('idempotency.prune', 600, (signal) => pruneKeys(dataSource, signal));
   }
 }

@@ -1,11 +1,6 @@
 // SQL: sets of runs in one statement; the state of an open run comes from its work.
 import { Injectable } from '@nestjs/common';
-import {
-  byId,
-  listStatement,
-  pageOf,
-  type WithTotal,
-} from '../platform/counting/counted-list.sql.js';
+import { listStatement, readPage } from '../platform/counting/counted-list.js';
 import { columnsOf } from '../platform/database/columns.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
@@ -78,11 +73,6 @@ const KNOWN: Statement = {
      order by run.incident_id, run.status, run.id desc`,
 };
 
-const QUEUED: Statement = {
-  name: 'triage_runs_queued',
-  text: `select ${LISTED} from triage_runs run where id = any($1::uuid[]) and status = 'queued'`,
-};
-
 const CHANGE: Statement = {
   name: 'triage_runs_change',
   text: `
@@ -110,7 +100,7 @@ const LIST = (direction: 'asc' | 'desc'): Statement => ({
     ids: `select id from triage_runs where incident_id = $1 order by id ${direction} offset $2 limit $3`,
     columns: 'run.*',
     table: 'run',
-    order: byId(direction),
+    order: `item.id ${direction}`,
   }),
 });
 
@@ -161,10 +151,7 @@ export class TriageRunsRepository {
     return known;
   }
 
-  async queued(tx: Tx, ids: readonly string[]): Promise<TriageRun[]> {
-    return await this.statements.rowsIn<TriageRun>(tx, QUEUED, [ids]);
-  }
-
+  /** Returns the changed runs by id, without runs that have ended. */
   async change(
     tx: Tx | undefined,
     changes: readonly RunChange[],
@@ -180,8 +167,7 @@ export class TriageRunsRepository {
   ): Promise<Page<TriageRun>> {
     const values = [incidentId, (page - 1) * per_page, per_page];
     const statement = LIST(sort === '-created_at' ? 'desc' : 'asc');
-    const rows = await this.statements.rows<TriageRun & WithTotal>(statement, values);
-    return pageOf(rows, (run) => run);
+    return await readPage(this.statements, { statement, values });
   }
 
   async find(incidentId: string, id: string, tx?: Tx): Promise<TriageRun | undefined> {

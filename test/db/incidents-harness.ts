@@ -1,9 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { newId } from '../../src/platform/ids.js';
+import { foldCounts } from '../../src/platform/counting/counted-list.js';
 import { Statements } from '../../src/platform/database/statements.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
-import { CountFold } from '../../src/platform/counting/count-fold.js';
+import { newId } from '../../src/platform/ids.js';
 import {
   CLASSIFICATIONS,
   type IncidentStatus,
@@ -15,11 +14,9 @@ export const SOURCES = ['edr', 'gateway', 'siem'];
 export const STATUSES: readonly IncidentStatus[] = ['open', 'triaged', 'resolved'];
 export const RANKS: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
 
-export const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)]!;
+export const foldDeltas = (dataSource: DataSource) => foldCounts(new Statements(dataSource));
 
-export function foldOf(dataSource: DataSource): CountFold {
-  return new CountFold(new Statements(dataSource), new Transactions(dataSource));
-}
+export const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)]!;
 
 export interface Made {
   readonly id: string;

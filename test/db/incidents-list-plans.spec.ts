@@ -5,7 +5,7 @@ import {
   type SORT_FIELDS,
 } from '../../src/incidents/incident-list.js';
 import { useTestDatabase } from '../support/open-test-database.js';
-import { foldOf, insertIncidents } from './incidents-harness.js';
+import { foldDeltas, insertIncidents } from './incidents-harness.js';
 
 type IncidentFilter = Omit<IncidentListRequest, 'page' | 'per_page' | 'sort'>;
 type SortField = (typeof SORT_FIELDS)[number];
@@ -16,7 +16,7 @@ const FILTERS: Readonly<Record<string, IncidentFilter>> = {
   severity: { severity: ['high'] },
   type: { type: ['phishing'] },
   source: { source: ['edr'] },
-  'several sources': { source: ['edr', 'gateway'] },
+  'type and source': { type: ['phishing'], source: ['edr', 'gateway'] },
 };
 
 /** PostgreSQL plans the first executions of a prepared statement one by one before it judges. */
@@ -34,20 +34,21 @@ describe('the list of incidents after an import', () => {
   it.each(Object.entries(FILTERS))(
     'keeps the plan of a list by %s when many changes have just been folded',
     async (_, filter) => {
-      await foldOf(dataSource).foldPending();
+      await foldDeltas(dataSource);
       await dataSource.query('vacuum analyze');
       const client = await poolOf(dataSource).connect();
       try {
-        const sort = [{ field: 'created_at', descending: true }] as const;
+        const sort = '-created_at';
         const { statement, values } = incidentList({ page: 1, per_page: 20, sort, ...filter });
         for (let time = 0; time < TIMES; time += 1) {
           await client.query({ ...statement, values: [...values] });
         }
-        const plans = await client.query<{ generic: string }>(
-          `select generic_plans as generic from pg_prepared_statements where name = $1`,
+        const plans = await client.query<{ generic: number }>(
+          `select generic_plans::integer as generic from pg_prepared_statements where name = $1`,
           [statement.name],
         );
-        expect(plans.rows).toEqual([{ generic: String(TIMES - PLANNED_ALONE) }]);
+        // A statement without parameters has only this plan.
+        expect(plans.rows[0]!.generic).toBeGreaterThanOrEqual(TIMES - PLANNED_ALONE);
       } finally {
         client.release();
       }
@@ -64,7 +65,7 @@ describe('the list of incidents after an import', () => {
     [' Scan Backward using ix_incidents_resolved_at ', {}, 'resolved_at'],
   ])('reads %s for %j, instead of all incidents', async (scan, filter, field = 'created_at') => {
     await dataSource.query('vacuum analyze incidents');
-    const sort = [{ field, descending: true }] as const;
+    const sort = `-${field}` as const;
     const { statement, values } = incidentList({ page: 1, per_page: 20, sort, ...filter });
     const plan = await dataSource.query<object[]>(`explain ${statement.text}`, [...values]);
     const text = JSON.stringify(plan);

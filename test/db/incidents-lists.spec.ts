@@ -7,11 +7,12 @@ import {
   type IncidentListRequest,
   SORT_FIELDS,
 } from '../../src/incidents/incident-list.js';
+import { sortField, type SortWord } from '../../src/platform/paging/page.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
   changeAtRandom,
-  foldOf,
+  foldDeltas,
   insertIncidents,
   type Made,
   pick,
@@ -37,11 +38,13 @@ const COLUMNS: Partial<Record<SortField, string>> = { incident_number: 'number',
 /** What the list must say, the slow way. */
 async function expected(client: PoolClient | Client, request: Request): Promise<Found> {
   const { sort, page, per_page, ...filter } = request;
-  const terms = sort.map(({ field, descending }) => {
-    const column = COLUMNS[field] ?? field;
-    return `${column} ${descending ? 'desc' : 'asc'} nulls last`;
+  const words = [sort].flat();
+  const directionOf = (word: string) => (word.startsWith('-') ? 'desc' : 'asc');
+  const terms = words.map((word) => {
+    const field = sortField(word) as SortField;
+    return `${COLUMNS[field] ?? field} ${directionOf(word)} nulls last`;
   });
-  const last = sort.at(-1)!.descending ? 'desc' : 'asc';
+  const last = directionOf(words.at(-1)!);
   const where = `deleted_at is null
     and ($1::text[] is null or status::text = any($1)) and ($2::text[] is null or severity::text = any($2))
     and ($3::text[] is null or incident_type = any($3)) and ($4::text[] is null or source = any($4))
@@ -94,10 +97,10 @@ const numberOf = (sequence: number) =>
   `INC-${new Date().getUTCFullYear()}-${String(sequence).padStart(4, '0')}`;
 
 /** Up to three fields. */
-function anySort(): IncidentListRequest['sort'] {
+function anySort(): SortWord<SortField>[] {
   const fields = new Set([pick<SortField>([...SORT_FIELDS, 'created_at', 'created_at'])]);
   for (let more = pick([0, 0, 1, 2]); more > 0; more -= 1) fields.add(pick(SORT_FIELDS));
-  return [...fields].map((field) => ({ field, descending: maybe() }));
+  return [...fields].map((field) => (maybe() ? (`-${field}` as const) : field));
 }
 
 function anyRequest(made: readonly Made[]): Request {
@@ -141,11 +144,10 @@ describe('the list of incidents', () => {
   });
 
   it('equals a plain query for every filter, with folded and with fresh deltas', async () => {
-    const fold = foldOf(dataSource);
     const client = await poolOf(dataSource).connect();
     try {
       for (let round = 0; round < 150; round += 1) {
-        if (round === 50 || round === 100) await fold.foldPending();
+        if (round === 50 || round === 100) await foldDeltas(dataSource);
         if (round > 20 && round % 5 === 0) {
           await changeAtRandom(
             dataSource,
@@ -181,14 +183,13 @@ describe('the list of incidents', () => {
   });
 
   it('reads a consistent snapshot while others write and fold', async () => {
-    const fold = foldOf(dataSource);
     const ids = made.map(({ id }) => id);
     let writing = true;
     const writers = Array.from({ length: 3 }, async () => {
       while (writing) await changeAtRandom(dataSource, ids);
     });
-    const folders = [fold, foldOf(dataSource)].map(async (one) => {
-      while (writing) await one.foldPending();
+    const folders = [1, 2].map(async () => {
+      while (writing) await foldDeltas(dataSource);
     });
     const client = await poolOf(dataSource).connect();
     const totals = new Set<number>();

@@ -13,7 +13,7 @@ import {
 } from '../../src/platform/database/backup/restore-backup.js';
 import { createDataSource, type Schema } from '../../src/platform/database/data-source.js';
 import { migrate } from '../../src/platform/database/open-database.js';
-import { eventsOf, foldOf } from './webhook-events-harness.js';
+import { eventsOf, foldDeltas } from './webhook-events-harness.js';
 import { query as queryAt } from '../support/embedded/query.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -103,18 +103,18 @@ describe('rows that are replaced while others use them', () => {
         return (await eventsOf(dataSource).list(request)).total;
       };
       await insert('edr', 5);
-      await foldOf(dataSource).foldPending();
+      await foldDeltas(dataSource);
       await insert('gateway', 3);
       const { url } = database;
       await writeBackup({ ...WHOLE, url, file, excludedTables: EXCLUDED_TABLES });
       await insert('gateway', 2);
       await one.query(`delete from webhook_events where source = 'edr'`);
-      await foldOf(dataSource).foldPending();
+      await foldDeltas(dataSource);
 
       const manifest = await readBackup(file);
       await restoreBackup({ url, file, manifest, schema, force: true }, onlyLoad);
       for (const folded of [false, true]) {
-        if (folded) await foldOf(dataSource).foldPending();
+        if (folded) await foldDeltas(dataSource);
         expect([await totalOf(), await totalOf(['edr']), await totalOf(['gateway'])]).toEqual([
           8, 5, 3,
         ]);

@@ -1,9 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { Statements } from '../../src/platform/database/statements.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
+import { foldCounts } from '../../src/platform/counting/counted-list.js';
 import { newId } from '../../src/platform/ids.js';
-import { CountFold } from '../../src/platform/counting/count-fold.js';
 import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.entity.js';
 import { WebhookEvents } from '../../src/webhooks/events/webhook-events.js';
 
@@ -17,9 +16,7 @@ export function eventsOf(dataSource: DataSource): WebhookEvents {
   return new WebhookEvents(dataSource, new Statements(dataSource));
 }
 
-export function foldOf(dataSource: DataSource): CountFold {
-  return new CountFold(new Statements(dataSource), new Transactions(dataSource));
-}
+export const foldDeltas = (dataSource: DataSource) => foldCounts(new Statements(dataSource));
 
 export const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)]!;
 

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { WEBHOOK_EVENT_STATUSES as STATUSES } from '../../src/webhooks/events/webhook-event.entity.js';
 import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-events.dto.js';
-import { listQuery } from '../../src/webhooks/events/webhook-events.js';
+import { eventList } from '../../src/webhooks/events/webhook-events.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
   eventsOf,
-  foldOf,
+  foldDeltas,
   insertEvents,
   pick,
   type PlanNode,
@@ -60,7 +60,7 @@ describe('the list of webhook events', () => {
   it('equals a plain query for every filter, with folded and with fresh deltas', async () => {
     await insertEvents(dataSource, 1_000, anyEvent);
     for (let round = 0; round < 100; round += 1) {
-      if (round === 30 || round === 70) await foldOf(dataSource).foldPending();
+      if (round === 30 || round === 70) await foldDeltas(dataSource);
       if (round > 10 && round % 5 === 0) await changeAtRandom();
       const sources = maybe() ? some([...SOURCES, 'unseen']) : [];
       const statuses = maybe() ? some(STATUSES) : [];
@@ -91,7 +91,7 @@ describe('the list of webhook events', () => {
       if (index < 5_000 && index % 3 === 0) return { source: 'retired', status: 'duplicate' };
       return { source: `source-${index % 4}`, status: index < 9_500 ? 'processed' : 'updated' };
     });
-    await foldOf(dataSource).foldPending();
+    await foldDeltas(dataSource);
     const filters: readonly (readonly [Filter, number])[] = [
       [{}, 1],
       [{ status: ['processed'] }, 1],
@@ -119,9 +119,9 @@ describe('the list of webhook events', () => {
 
   async function rowsOf(filter: Filter, page: number) {
     const request = { ...filter, page, sort: '-created_at', per_page: 20 } as const;
-    const { text, values } = listQuery(request);
+    const { statement, values } = eventList(request);
     const [row] = await dataSource.query<[{ 'QUERY PLAN': [{ Plan: PlanNode }] }]>(
-      `explain (analyze, format json) ${text}`,
+      `explain (analyze, format json) ${statement.text}`,
       values,
     );
     return rowsRead('webhook_events', row['QUERY PLAN'][0].Plan);

@@ -287,13 +287,13 @@ describe('the rows of work', () => {
     expect([await behindGate(0), await readyOf('own')]).toEqual([[], []]);
     expect(await query('select reason from work_lanes')).toEqual([{ reason: { why: 'a test' } }]);
     await change((tx) => work.slowLane(tx, 'own', 0, Infinity));
-    await change((tx) => work.resumeLane(tx, 'own', false));
+    await query('update work_lanes set paused_until = null');
     expect((await look({})).claimed).toHaveLength(0);
     expect(await behindGate(1)).toEqual([]);
-    expect(await query('select reason from work_lanes')).toEqual([{ reason: null }]);
     const one = (await look({ busy: 0 })).claimed;
     expect(one).toHaveLength(1);
-    await change((tx) => work.resumeLane(tx, 'own', true));
+    await change((tx) => work.resumeLane(tx, 'own'));
+    expect(await query('select reason from work_lanes')).toEqual([{ reason: null }]);
     const { claimed, lanes } = await look({ places: 3 });
     expect([claimed.length, lanes]).toEqual([2, []]);
     await end([...one, ...claimed], { again: { inMs: 3_600_000 } });
@@ -309,7 +309,7 @@ describe('the rows of work', () => {
       claimed: [],
       lanes: [{ lane: KIND, kind: null }],
     });
-    await inTransaction((tx) => work.resumeLane(tx, KIND, true));
+    await inTransaction((tx) => work.resumeLane(tx, KIND));
     expect(await rows.look(WORKER, [request()])).toMatchObject({
       claimed: [{ attempt: 1 }],
       lanes: [],
@@ -596,7 +596,7 @@ describe('the worker', () => {
     expect(done).toEqual([]);
     const states = await replica.get(WorkStates).states();
     expect(states.filter(({ queue }) => queue === KIND)).toEqual([]);
-    await change((tx) => replica.work.resumeLane(tx, KIND, true));
+    await change((tx) => replica.work.resumeLane(tx, KIND));
     await eventually(() => done.length === 3);
   });
 

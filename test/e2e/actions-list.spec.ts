@@ -1,4 +1,5 @@
-import { CountFold } from '../../src/platform/counting/count-fold.js';
+import { foldCounts } from '../../src/platform/counting/counted-list.js';
+import { Statements } from '../../src/platform/database/statements.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { useStarted } from '../support/use-started.js';
@@ -66,7 +67,7 @@ describe('the list of actions', () => {
     ],
   ] as const)('filters by %s (%j), with an exact total', async (_, query, fits, total) => {
     for (const folded of [false, true]) {
-      if (folded) await world.app.nest.get(CountFold).foldPending();
+      if (folded) await foldCounts(world.app.nest.get(Statements));
       const { data, meta } = await list(`${query}&per_page=100`);
       expect([data.length, meta.total]).toEqual([total, total]);
       expect(data.every(fits)).toBe(true);

@@ -317,11 +317,6 @@ describe('request bodies', () => {
       expect((await connection.answer()).body.data).toEqual({ body: { text: 'a' } });
     });
 
-    it('ignores an expectation that it does not know', async () => {
-      const connection = await opened(head('Expect: the-unexpected', 'Content-Length: 2'), '{}');
-      expect((await connection.answer()).status).toBe(200);
-    });
-
     it('survives aborted uploads', async () => {
       for (let i = 0; i < 20; i += 1) {
         const connection = await RawConnection.open(app.port);

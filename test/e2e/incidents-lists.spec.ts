@@ -1,4 +1,5 @@
-import { CountFold } from '../../src/platform/counting/count-fold.js';
+import { foldCounts } from '../../src/platform/counting/counted-list.js';
+import { Statements } from '../../src/platform/database/statements.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
 import { useReplicas, useStarted } from '../support/use-started.js';
@@ -157,7 +158,7 @@ describe('incidents on several replicas', () => {
     for (const type of TYPES) {
       expect(await total(`&type=${type}`)).toBe(await stored(`incident_type = '${type}'`));
     }
-    await app.nest.get(CountFold).foldPending();
+    await foldCounts(app.nest.get(Statements));
     expect(await total()).toBe(before + 200);
   });
 });

@@ -3,7 +3,8 @@ import { AuditLog } from '../../src/audit/audit-log.js';
 import { timelineOfCommand } from '../../src/incidents/timeline/incident-timeline.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { DryDecision } from '../../src/playbooks/runs/runs.dto.js';
-import { CountFold } from '../../src/platform/counting/count-fold.js';
+import { foldCounts } from '../../src/platform/counting/counted-list.js';
+import { Statements } from '../../src/platform/database/statements.js';
 import { cancelRunsOverRestore } from '../../src/playbooks/runs/run-records.js';
 import { FULL } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -91,7 +92,7 @@ describe('GET /api/playbook-runs', () => {
   it('returns the same totals before and after the counts are folded', async () => {
     const all = ['', '?status=cancelled', `?playbook_id=${completed.playbook_id}`];
     const before = await Promise.all(all.map(asked));
-    await world.actions.app.nest.get(CountFold).foldPending();
+    await foldCounts(world.actions.app.nest.get(Statements));
     expect(await world.actions.database.query('select from playbook_run_count_deltas')).toEqual([]);
     expect(await Promise.all(all.map(asked))).toEqual(before);
   });

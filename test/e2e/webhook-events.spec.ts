@@ -1,5 +1,6 @@
 import { newId } from '../../src/platform/ids.js';
-import { CountFold } from '../../src/platform/counting/count-fold.js';
+import { foldCounts } from '../../src/platform/counting/counted-list.js';
+import { Statements } from '../../src/platform/database/statements.js';
 import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.entity.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -83,7 +84,7 @@ describe('the inbox of webhook events', () => {
     for (const status of ['queued', 'failed', 'failed', 'processed'] as const) {
       await receive({ status, source: `s${later}` });
     }
-    await app.nest.get(CountFold).foldPending();
+    await foldCounts(app.nest.get(Statements));
     await receive({ status: 'queued', source: 'not-folded' });
     // The gauges are cached briefly.
     const gauge = await eventually(

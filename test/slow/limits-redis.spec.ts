@@ -26,8 +26,7 @@ const MINUTE = 60_000;
   const told: string[] = [];
 
   async function replica(): Promise<LimitStorage> {
-    const storage = new LimitStorage(loadSettings({ REDIS_URL: redis.url }));
-    await storage.onModuleInit();
+    const storage = await LimitStorage.open(loadSettings({ REDIS_URL: redis.url }));
     open.push(storage);
     return storage;
   }

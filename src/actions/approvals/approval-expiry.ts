@@ -2,7 +2,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
-import { countOf } from '../../platform/counting/counted-list.sql.js';
+import { countOf } from '../../platform/counting/counted-list.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';

@@ -4,12 +4,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import {
-  byId,
-  listStatement,
-  pageOf,
-  type WithTotal,
-} from '../../platform/counting/counted-list.sql.js';
+import { listStatement, readPage } from '../../platform/counting/counted-list.js';
 import { newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { SEVERITIES, type Severity } from '../incident.js';
@@ -72,7 +67,7 @@ const PAGE: Statement = {
     ids: `select id from incident_reports where incident_id = $1 order by id offset $2 limit $3`,
     columns: COLUMNS,
     table: 'incident_reports',
-    order: byId('asc'),
+    order: 'item.id',
   }),
 };
 
@@ -125,8 +120,7 @@ export class IncidentReports {
     { page, per_page }: PageRequest,
   ): Promise<Page<IncidentReportEntity>> {
     const values = [incidentId, (page - 1) * per_page, per_page];
-    const rows = await this.statements.rows<IncidentReportEntity & WithTotal>(PAGE, values);
-    return pageOf(rows, (row) => row);
+    return await readPage(this.statements, { statement: PAGE, values });
   }
 
   /** Returns the newest report first, then the most severe earlier reports, by incident. */

@@ -2,7 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { Column, type DataSource, Entity, PrimaryColumn } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
-import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
+import { pageOf, type WithTotal } from '../../platform/counting/counted-list.js';
 import { columnsOf } from '../../platform/database/columns.js';
 import { RowInsert, type Statement, Statements } from '../../platform/database/statements.js';
 import { RowsAtCommit, type Tx } from '../../platform/database/transactions.js';
@@ -135,7 +135,8 @@ export class IncidentTimeline {
       : [];
     if (rows.length === 0) throw new NotFoundError('Incident');
     // Summaries may contain text of attackers. Hidden characters and direction marks would change the words around that text.
-    return pageOf(rows, (row) => ({ ...row, summary: oneLine(row.summary) }));
+    const { total, items } = pageOf(rows);
+    return { total, items: items.map((row) => ({ ...row, summary: oneLine(row.summary) })) };
   }
 }
 

@@ -1,25 +1,158 @@
 // SQL: a list is one statement with its exact total, whose text PostgreSQL must be able to plan as index ranges.
-import type { PageRequest, Sort } from '../paging/page.js';
-import type { Statement } from '../database/statements.js';
+import type { Statement, Statements } from '../database/statements.js';
 import { endIdBefore, endMs, firstIdAfter, wholeMs } from '../ids.js';
-import {
-  BY_ID,
-  type Choice,
-  choiceOf,
-  columnsOf,
-  countOf,
-  type Direction,
-  idsInOrder,
-  isChosen,
-  type ListStatement,
-  listStatement,
-  type Order,
-  orderBy,
-  orderOf,
-  type SortColumn,
-  StatementValues,
-  where,
-} from './counted-list.sql.js';
+import { type Page, type PageRequest, sortField, type SortWord } from '../paging/page.js';
+
+type Direction = 'asc' | 'desc';
+
+/** Collects the values of a statement while its text is built. */
+export class StatementValues {
+  readonly all: unknown[] = [];
+
+  /** Returns the SQL parameter for the value. */
+  add(value: unknown, type: string): string {
+    return `$${this.all.push(value)}::${type}`;
+  }
+}
+
+const where = (conditions: readonly string[]): string =>
+  conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
+
+/*
+ * Counts keep exact totals cheap. Triggers append a delta (+1 or -1) to `<name>_count_deltas` for each inserted, changed or deleted
+ * row. The fold adds the deltas to the sums in `<name>_counts`. A list reads the sums plus the remaining deltas in one
+ * statement, so its total is always exact.
+ */
+
+export function countOf(counts: string, conditions: readonly string[]): string {
+  const sumOf = (table: string) => `(select coalesce(sum(n), 0) from ${table}${where(conditions)})`;
+  return `(${sumOf(`${counts}_counts`)} + ${sumOf(`${counts}_count_deltas`)})`;
+}
+
+const DELTAS_PER_FOLD = 10_000;
+
+/** The folds of all lists. */
+const folds: Statement[] = [];
+
+/** Adds the existing deltas to the sums, in batches. Folds of several replicas may overlap: each delta is deleted once. */
+export async function foldCounts(statements: Statements): Promise<void> {
+  for (const fold of folds) {
+    let folded = DELTAS_PER_FOLD;
+    while (folded === DELTAS_PER_FOLD) {
+      folded = (await statements.rows<{ n: number }>(fold, [DELTAS_PER_FOLD]))[0]!.n;
+    }
+  }
+}
+
+/** Statement that adds the oldest deltas, at most $1, to the sums, deletes these deltas, and returns their number. */
+function foldOf(counts: string, columns: string): Statement {
+  const [sums, deltas] = [`${counts}_counts`, `${counts}_count_deltas`];
+  return {
+    name: `${counts}_fold_counts`,
+    text: `
+    with folded as (
+      delete from ${deltas} where id <= (
+        select max(id) from (select id from ${deltas} order by id limit $1) as oldest)
+      returning ${columns}, n),
+    kept as (
+      insert into ${sums} (${columns}, n) select ${columns}, sum(n) from folded group by ${columns}
+      on conflict on constraint pk_${sums} do update set n = ${sums}.n + excluded.n)
+    select count(*)::integer as n from folded`,
+  };
+}
+
+interface ListStatement {
+  /** Common table expressions for `ids`. */
+  readonly ctes?: readonly string[];
+  readonly total: string;
+  /** Query for the ids of the page. It may use the table `total`. */
+  readonly ids: string;
+  /** Columns of each row, including those in `order`. */
+  readonly columns: string;
+  readonly table: string;
+  readonly order: string;
+}
+
+/** Statement that returns each row of the page with the total. A page past the end is one row without an id. */
+export const listStatement = ({ ctes = [], total, ids, columns, table, order }: ListStatement) => `
+with ${[
+  ...ctes,
+  `total as materialized (select ${total}::bigint as total)`,
+  `page as materialized (${ids})`,
+].join(',\n  ')}
+select total.total, item.*
+  from total left join (
+    page cross join lateral (
+      select ${columns} from ${table} where ${table}.id = page.id offset 0) as item) on true
+ order by ${order}`;
+
+export interface WithTotal {
+  readonly total: string;
+}
+
+export interface ListQuery {
+  readonly statement: Statement;
+  readonly values: unknown[];
+}
+
+export async function readPage<Row extends object>(
+  statements: Statements,
+  { statement, values }: ListQuery,
+): Promise<Page<Row>> {
+  return pageOf(await statements.rows<Row & WithTotal>(statement, values));
+}
+
+export function pageOf<Row extends object>(rows: readonly (Row & WithTotal)[]): Page<Row> {
+  const [first] = rows;
+  if (!first) throw new Error('A list statement must return a row even for an empty page.');
+  const isEmpty = (first as { readonly id?: unknown }).id === null;
+  return { total: Number(first.total), items: isEmpty ? [] : rows };
+}
+
+/** Column for a field of `sort`. */
+interface SortColumn {
+  readonly column: string;
+  readonly unique?: true;
+  readonly nullable?: true;
+}
+
+export const BY_ID: SortColumn = { column: 'id', unique: true };
+
+interface OrderTerm extends SortColumn {
+  readonly direction: Direction;
+}
+
+/**
+ * Returns the columns of a sort order. The last column is unique, so that no two rows have the same position. Rows with equal values are ordered by id, in the direction of the last field.
+ * Omits fields after a unique column, because they have no effect.
+ */
+function orderOf<Field extends string>(
+  words: readonly SortWord<Field>[],
+  columns: Readonly<Record<Field, SortColumn>>,
+): OrderTerm[] {
+  const terms = words.map((word): OrderTerm => ({
+    ...columns[sortField(word) as Field],
+    direction: word.startsWith('-') ? 'desc' : 'asc',
+  }));
+  const unique = terms.findIndex((term) => term.unique);
+  if (unique >= 0) return terms.slice(0, unique + 1);
+  return [...terms, { ...BY_ID, direction: terms.at(-1)?.direction ?? 'desc' }];
+}
+
+const columnsOf = (order: readonly OrderTerm[]): string =>
+  [...new Set([...order.map(({ column }) => column), BY_ID.column])].join(', ');
+
+/** Nulls come last in both directions. */
+const orderBy = (order: readonly OrderTerm[]): string =>
+  order
+    .map(({ column, direction, nullable }) =>
+      [column, direction, nullable && 'nulls last'].filter(Boolean).join(' '),
+    )
+    .join(', ');
+
+const within =
+  (table: string) =>
+  (term: OrderTerm): OrderTerm => ({ ...term, column: `${table}.${term.column}` });
 
 /** Adds the value of a filter to the statement and returns its condition. */
 type FilterSql = (value: never, values: StatementValues) => string;
@@ -29,13 +162,12 @@ interface CountedList<Counted extends string, Other extends string, Field extend
   readonly columns: string;
   /** Condition of every list, such as `deleted_at is null`. */
   readonly where?: string;
-  /** `<counts>_counts` and `<counts>_count_deltas` have the counted columns: see CountFold. */
+  /** Prefix of the tables with the counts. */
   readonly counts: string;
+  /** Columns of the counts, in their order in indexes. */
   readonly counted: Readonly<Record<string, CountedColumn<Counted>>>;
-  /** Lists of counted columns. Each list begins an index that ends with the id. The first suitable index is used. */
-  readonly indexes: readonly (readonly string[])[];
   /** Filters on columns without counts. Each request counts the matching rows. */
-  readonly filters: Readonly<Record<Other, FilterSql>>;
+  readonly filters?: Readonly<Record<Other, FilterSql>>;
   readonly sorts: Readonly<Record<Field, SortColumn>>;
 }
 
@@ -44,12 +176,12 @@ interface CountedColumn<Filter> {
   readonly filter: Filter;
   /** PostgreSQL type of the values. */
   readonly type: string;
-  /** All possible values, if they are known. */
-  readonly all?: readonly string[];
+  /** A counted column that each index with this column also has. */
+  readonly with?: string;
 }
 
 type ListRequest<Filter extends string, Field extends string> = PageRequest & {
-  readonly sort: readonly Sort<Field>[];
+  readonly sort: SortWord<Field> | readonly SortWord<Field>[];
 } & { readonly [Name in Filter]?: unknown };
 
 export const equal =
@@ -79,83 +211,77 @@ export const createdAfter: FilterSql = (time: string, values) =>
 export const createdBefore: FilterSql = (time: string, values) =>
   `id < ${values.add(endIdBefore(time), 'uuid')}`;
 
-/** Maximum number of merged ranges. Sorting is cheaper than merging more ranges. */
-const MOST_RANGES = 36;
-/** Minimum bound, so that the first pages share one statement. */
-const FIRST_BOUND = 256;
-const USUAL_SIZES = new Set([10, 20, 25, 50, 100]);
-const USUAL_CHOICES = 2;
-/** Maximum number of named statements. Every connection keeps the plans of all of them. */
+/** Maximum number of named statements of a list. Every connection keeps the plans of all of them. */
 const MOST_NAMES = 200;
 
-/** Returns the next power of four, so that a few statements serve all pages. The planner needs a literal. */
-function boundFor(rows: number): number {
-  let bound = FIRST_BOUND;
-  while (bound < rows) bound *= 4;
-  return bound;
-}
-
-type Chosen = ReadonlyMap<string, Choice>;
-
-const conditionsOf = (chosen: Chosen): string[] =>
-  [...chosen].map(([column, choice]) => isChosen(column, choice));
-
-/** Query for a page, with its common table expressions. */
-interface PageSql extends Pick<ListStatement, 'ctes' | 'ids' | 'isWhole'> {
-  /** True if one plan fits all values of the parameters. */
-  readonly isPlannable?: boolean;
-}
-
-interface PageWindow {
-  /** Parameter of the offset. */
-  readonly skip: string;
-  /** A literal, like `bound`, because the planner must know the value. */
-  readonly take: number;
-  /** At least the number of rows up to the end of the page. */
-  readonly bound: number;
-}
-
 /** Returns a function that makes the statement for a page of the list, with the exact total. */
-export function countedList<Counted extends string, Other extends string, Field extends string>(
-  list: CountedList<Counted, Other, Field>,
-) {
+export function countedList<
+  Counted extends string,
+  Field extends string,
+  Other extends string = never,
+>(list: CountedList<Counted, Other, Field>) {
   const { table, columns, counts, counted, sorts } = list;
   const always = list.where ? [list.where] : [];
-  const filters = Object.entries(list.filters) as [Other, FilterSql][];
+  const filters = Object.entries(list.filters ?? {}) as [Other, FilterSql][];
   const names = new Map<string, string>();
+  folds.push(foldOf(counts, Object.keys(counted).join(', ')));
 
-  return (request: ListRequest<Counted | Other, Field>) => {
-    const { page, per_page: take, sort } = request;
+  return (request: ListRequest<Counted | Other, Field>): ListQuery => {
+    const { page, per_page: take } = request;
+    const sort = [request.sort].flat() as SortWord<Field>[];
+    const offset = (page - 1) * take;
     const values = new StatementValues();
-    const chosen = new Map<string, Choice>();
-    for (const [column, { filter, type, all }] of Object.entries(counted)) {
-      const wanted = request[filter] as readonly string[] | undefined;
-      const choice = choiceOf(wanted, type, values, all?.length);
-      if (choice) chosen.set(column, choice);
-    }
+    const chosen = Object.keys(counted).filter((name) => request[counted[name]!.filter]);
+    const matching = chosen.map((name) => {
+      const { filter, type } = counted[name]!;
+      return anyOf(name, type)([request[filter]].flat() as never, values);
+    });
+    // Hidden from the planner, which would expect ten values of an unknown array and never keep a plan.
+    const hidden = matching.map((condition) => `coalesce(${condition}, false)`);
     const others = filters.flatMap(([name, sql]) =>
       request[name] === undefined ? [] : [sql(request[name] as never, values)],
     );
+    const conditions = [...always, ...matching, ...others];
     const order = orderOf(sort, sorts);
-    const offset = (page - 1) * take;
-    const bound = boundFor(offset + take);
-    const window = { skip: values.add(offset, 'bigint'), take, bound };
-    const { isPlannable, ...pageSql } = pageOf(order, chosen, others, window);
-    const conditions = conditionsOf(chosen);
-    const total =
-      others.length > 0
-        ? `(select count(*) from ${table}${where([...always, ...conditions, ...others])})`
-        : countOf(counts, conditions);
-    const text = listStatement({ ...pageSql, total, columns, table, order });
-    const isUsual =
-      isPlannable &&
-      bound === FIRST_BOUND &&
-      USUAL_SIZES.has(take) &&
-      sort.length === 1 &&
+    const most = offset + take;
+    // A page past the end reads no rows.
+    const isReached = `(select total from total) > ${offset}`;
+    const groupedBy = order.slice(
+      0,
+      order.findIndex(({ column }) => !(column in counted)),
+    );
+    const groups = groupsOf([...chosen, ...groupedBy.map(({ column }) => column)]);
+    const isGrouped =
+      groups.length > 0 &&
       others.length === 0 &&
-      [...chosen.values()].every(({ each }) => each.length <= USUAL_CHOICES);
-    const statement: Statement = { name: isUsual ? nameOf(text) : '', text };
-    return { statement, values: values.all };
+      (groupedBy.length > 0 || order[0]!.column === BY_ID.column);
+    let from = `${table}${where([...conditions, isReached])} order by ${orderBy(order)}`;
+    let ctes: string[] = [];
+    if (isGrouped) {
+      const rest = order.slice(groupedBy.length);
+      const by = [...groupedBy.map(within('each')), ...rest.map(within('first'))];
+      from = `${firstOfEach(groups, hidden, rest, most)} where ${isReached} order by ${orderBy(by)}`;
+    } else if (order[0]!.nullable) {
+      const either = datedAndUndated(order, conditions, most);
+      ctes = [either.dated];
+      from = `${either.all} where ${isReached} order by ${orderBy(order)}`;
+    }
+    // Limits are literals: for a parameter, the planner would expect a tenth of the table.
+    const text = listStatement({
+      ctes,
+      total:
+        others.length > 0
+          ? `(select count(*) from ${table}${where(conditions)})`
+          : countOf(counts, hidden),
+      ids: `
+    select id from ${from} offset ${offset} limit ${take}`,
+      columns,
+      table,
+      order: orderBy(order.map(within('item'))),
+    });
+    const isUsual =
+      page === 1 && sort.length === 1 && (isGrouped || conditions.length === always.length);
+    return { statement: { name: isUsual ? nameOf(text) : '', text }, values: values.all };
   };
 
   function nameOf(text: string): string {
@@ -165,145 +291,55 @@ export function countedList<Counted extends string, Other extends string, Field 
     return name;
   }
 
-  function pageOf(
-    order: Order,
-    chosen: Chosen,
-    others: readonly string[],
-    window: PageWindow,
-  ): PageSql {
-    const { skip, take, bound } = window;
-    const [{ column, direction, nullable }] = order;
-    const conditions = [...always, ...conditionsOf(chosen), ...others];
-    // A page past the end reads no rows.
-    const beforeEnd = `(select total from total) > ${skip}`;
-    const inOrder = `order by id ${direction}`;
-    if (column === BY_ID.column && (chosen.size > 0 || others.length === 0)) {
-      if (chosen.size === 0 && bound === FIRST_BOUND) {
-        // Reads whole rows at once, instead of ids first.
-        const ids = `
-    select * from (select ${columns} from ${table}${where(always)} ${inOrder} limit ${bound}) as ordered
-     where ${beforeEnd} ${inOrder} offset ${skip} limit ${take}`;
-        return { ids, isPlannable: true, isWhole: true };
-      }
-      const first = idsOf(chosen, others, direction, bound);
-      if (first) {
-        const ids = `select id from (${first}) as ordered where ${beforeEnd} ${inOrder} offset ${skip} limit ${take}`;
-        return { ids, isPlannable: true };
-      }
-    }
-    if (nullable) return datedPage(order, conditions, window);
-    const grouped = column in counted && others.length === 0 && groupedPage(order, chosen, window);
-    return (
-      grouped || {
-        ids: `select id from ${table}${where([...conditions, beforeEnd])} order by ${orderBy(order)} offset ${skip} limit ${take}`,
-      }
-    );
-  }
-
-  /** Query that merges index ranges for the first ids, or `undefined` if there are too many ranges. */
-  function idsOf(
-    chosen: Chosen,
-    others: readonly string[],
-    direction: Direction,
-    bound: number,
-  ): string | undefined {
-    const ranges = rangesOf(chosen);
-    if (ranges.length > MOST_RANGES) return undefined;
-    const conditions = ranges.map((range) => [...always, ...range, ...others]);
-    return idsInOrder(table, conditions, direction, bound);
-  }
-
-  /** Returns one index range for each combination of values. Conditions on other columns are filters. */
-  function rangesOf(chosen: Chosen): string[][] {
-    if (chosen.size === 0) return [[]];
-    // The index must contain each chosen column with few values; otherwise most entries read do not match.
-    const known = [...chosen.keys()].filter((column) => counted[column]!.all);
-    const index = list.indexes.find(
-      ([first, ...more]) =>
-        (chosen.has(first!) || counted[first!]!.all) &&
-        known.every((column) => [first, ...more].includes(column)),
-    )!;
-    const rest = [...chosen].filter(([column]) => !index.includes(column));
-    return index.reduce<string[][]>(
-      (ranges, column) => {
-        const { all = [], type } = counted[column]!;
-        const each = chosen.get(column)?.each ?? all.map((value) => `'${value}'::${type}`);
-        return ranges.flatMap((range) => each.map((value) => [...range, `${column} = ${value}`]));
-      },
-      [conditionsOf(new Map(rest))],
-    );
+  /** Returns these columns and the columns that their indexes also have, in the order of the indexes. */
+  function groupsOf(wanted: readonly string[]): string[] {
+    const all = new Set(wanted.flatMap((name) => [name, counted[name]!.with ?? name]));
+    return Object.keys(counted).filter((name) => all.has(name));
   }
 
   /**
-   * Query for a page sorted by a nullable time such as triaged_at, with nulls last. Reads the rows with a time, then
-   * the rows without a time if the page is not full, each part in the order of an index.
+   * Joins each combination of counted values with its first ids, which are one section of an index. `order by` names the leading
+   * column, and `any` hides that the column is constant, so that PostgreSQL cannot scan the primary key for values that it
+   * estimates to be frequent.
    */
-  function datedPage(
-    [dated, ...others]: Order,
+  function firstOfEach(
+    groups: readonly string[],
+    matching: readonly string[],
+    order: readonly OrderTerm[],
+    most: number,
+  ): string {
+    const [leading, ...rest] = groups as [string, ...string[]];
+    const section = [
+      ...always,
+      `${leading} = any(array[each.${leading}])`,
+      ...rest.map((name) => `${name} = each.${name}`),
+    ];
+    const isIndexed = order[0]!.column === BY_ID.column;
+    const by = isIndexed ? [{ ...order[0]!, column: leading }, ...order] : order;
+    const combinations = ['counts', 'count_deltas'].map(
+      (of) => `select ${groups.join(', ')} from ${counts}_${of}${where(matching)}`,
+    );
+    return `(${combinations.join(' union ')}) as each
+     cross join lateral (
+       select ${columnsOf(order)} from ${table}${where(section)}
+        order by ${orderBy(by)} limit ${most}) as first`;
+  }
+
+  /** For a sort by a nullable time: the rows with a time, and the rows without a time if the page needs them. */
+  function datedAndUndated(
+    order: readonly OrderTerm[],
     conditions: readonly string[],
-    { skip, take, bound }: PageWindow,
-  ): PageSql {
-    const part = (...more: string[]) =>
-      `select ${columnsOf([dated, ...others])} from ${table}${where([...conditions, ...more])}`;
-    const { column } = dated;
+    most: number,
+  ) {
+    const [time, ...rest] = order as [OrderTerm, ...OrderTerm[]];
+    const part = (by: readonly OrderTerm[], ...more: readonly string[]) =>
+      `select ${columnsOf(order)} from ${table}${where([...conditions, ...more])} order by ${orderBy(by)} limit ${most}`;
+    const dated = part([{ ...time, nullable: undefined }, ...rest], `${time.column} is not null`);
+    const isWanted = `(select count(*) from dated) < ${most}`;
+    const undated = part(rest, `${time.column} is null`, isWanted);
     return {
-      ctes: [
-        `dated as materialized (
-    ${part(`${column} is not null`)}
-     order by ${orderBy([{ ...dated, nullable: undefined }, ...others])} limit ${bound})`,
-        `undated as materialized (
-    ${part(`${column} is null`, `(select count(*) from dated) < ${bound}`)}
-     order by ${orderBy(others)} limit ${bound})`,
-      ],
-      ids: `
-    select id from (select * from dated union all select * from undated) as either
-     order by ${orderBy([dated, ...others])} offset ${skip} limit ${take}`,
-    };
-  }
-
-  /**
-   * Query for a page sorted by counted columns first. Reads one combination of values after another, each in the order
-   * of the other columns. The counts show which combinations are on the page, so earlier combinations are skipped.
-   */
-  function groupedPage(
-    order: Order,
-    chosen: Chosen,
-    { skip, take, bound }: PageWindow,
-  ): PageSql | undefined {
-    const end = order.findIndex(({ column }) => !(column in counted));
-    const [groupedBy, rest] = [order.slice(0, end), order.slice(end)];
-    const group: Chosen = new Map([
-      ...chosen,
-      ...groupedBy.map(({ column }) => [column, { each: [`visited.${column}`] }] as const),
-    ]);
-    const firstIds =
-      rest[0]!.column === BY_ID.column
-        ? idsOf(group, [], rest[0]!.direction, bound)
-        : `select ${columnsOf(rest)} from ${table}${where([...always, ...conditionsOf(group)])}
-        order by ${orderBy(rest)} limit ${bound}`;
-    if (!firstIds) return undefined;
-    const names = groupedBy.map(({ column }) => column).join(', ');
-    const matching = where(conditionsOf(chosen));
-    const inOrder = orderBy(groupedBy);
-    return {
-      ctes: [
-        `counted as (
-    select ${names}, n from ${counts}_counts${matching}
-    union all
-    select ${names}, n from ${counts}_count_deltas${matching})`,
-        `groups as materialized (
-    select ${names}, n, sum(n) over (order by ${inOrder} rows between unbounded preceding and current row) - n as before
-      from (select ${names}, sum(n) as n from counted group by ${names} having sum(n) > 0) as summed)`,
-        `visited as materialized (
-    select ${names}, before from groups
-     where before + n > ${skip} and before < ${skip} + ${take} order by ${inOrder})`,
-      ],
-      ids: `
-    select found.id from visited cross join lateral (
-      select ${columnsOf(rest)} from (${firstIds}) as ordered order by ${orderBy(rest)}
-      offset greatest(${skip} - visited.before, 0)::bigint limit ${take}) as found
-     order by ${orderBy(groupedBy, 'visited')}, ${orderBy(rest, 'found')} limit ${take}`,
-      isPlannable: true,
+      dated: `dated as materialized (${dated})`,
+      all: `(select * from dated union all (${undated})) as either`,
     };
   }
 }

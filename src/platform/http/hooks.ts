@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bareAddress } from '../addresses/network.js';
-import { AppError } from '../errors/app-error.js';
 import { beginSpan, inSpan, isTracing } from '../tracing/tracing.js';
 import { API_HEADERS } from './answer.js';
 import { sendCompletely } from './answer-transport.js';
@@ -24,25 +23,20 @@ export function installHooks(
   installRequestTraces(instance);
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  // If there is no listener, Node itself answers 417 without a body.
-  instance.server.on('checkExpectation', (...exchange) =>
-    instance.server.emit('request', ...exchange),
-  );
   instance.addHook('onRequest', (request, reply, done) => {
     if (isBehindProxy) readForwardedAddresses(request);
     setSecurityHeaders(request, reply);
     openBody(request, reply, memory);
-    done(problemOfHost(request) ?? routes.wrongMethodOutsideApi(request));
+    done(routes.wrongMethodOutsideApi(request));
   });
   instance.addHook('onSend', (request, reply, payload, done) => {
     // A client that reuses the connection would delay the exit, or lose its next request.
     if (draining.begun) reply.header('connection', 'close');
-    const send = (): void => sendCompletely(request, reply, payload, done);
-    if (!request.arriving) return send();
+    if (!request.arriving) return sendCompletely(request, reply, payload, done);
     request.arriving.discard((isAll) => {
       // Otherwise the rest of the body would be read as the next request.
       if (!isAll) reply.header('connection', 'close');
-      send();
+      sendCompletely(request, reply, payload, done);
     });
   });
 }
@@ -69,14 +63,6 @@ function setSecurityHeaders(request: FastifyRequest, reply: FastifyReply): void 
   reply.headers(API_HEADERS).header('x-request-id', request.id);
   if (PAGES.test(request.url)) reply.header('content-security-policy', PAGE_POLICY);
   if (request.protocol === 'https') reply.header('strict-transport-security', STAY_WITH_HTTPS);
-}
-
-/** Rejects a missing Host header. Node itself would answer without a body. */
-function problemOfHost({ raw: { httpVersion, headers } }: FastifyRequest): AppError | undefined {
-  if (headers.host !== undefined || httpVersion !== '1.1') return undefined;
-  return new AppError('bad_request', 'The Host header is missing.', {
-    headers: { connection: 'close' },
-  });
 }
 
 /** Type that Fastify accepts. RequestGuard rejects unsupported types after authentication. */

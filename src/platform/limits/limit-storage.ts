@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Redis } from 'ioredis';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import {
   RateLimiterRedis,
   type RateLimiterRes,
 } from 'rate-limiter-flexible';
-import { Settings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 
 /** State of a limit for one key. Times are seconds from now, with fractions. */
 export type LimitRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
@@ -26,23 +26,19 @@ const PROBE_MS = 1_000;
  * Counts hits per name and key in fixed windows: in Redis for all replicas, or in this process if Redis is not
  * configured or unavailable. There are only a few fixed names.
  */
-@Injectable()
-export class LimitStorage implements ThrottlerStorage, OnModuleInit, OnModuleDestroy {
+export class LimitStorage implements ThrottlerStorage, OnModuleDestroy {
   private readonly logger = new Logger('RateLimits');
   private readonly limiters = new Map<string, RateLimiterAbstract>();
-  private connecting: Promise<void> | undefined;
-  private redis: Redis | undefined;
   private isAway = false;
 
-  constructor(private readonly settings: Settings) {}
-
-  /** Nest calls this twice, because the throttler provides the same storage. */
-  async onModuleInit(): Promise<void> {
-    const { redisUrl } = this.settings;
-    if (redisUrl !== undefined) await (this.connecting ??= this.connect(redisUrl));
+  constructor(private readonly redis?: Redis) {
+    redis?.on('error', ({ message }: Error) => this.lost(message));
+    redis?.on('close', () => this.lost('the connection ended'));
+    redis?.on('ready', () => this.found());
   }
 
-  private async connect(redisUrl: string): Promise<void> {
+  static async open({ redisUrl }: Pick<Settings, 'redisUrl'>): Promise<LimitStorage> {
+    if (redisUrl === undefined) return new LimitStorage();
     // Loaded on demand, because the client takes much memory.
     const { Redis } = await import('ioredis');
     const redis = new Redis(redisUrl, {
@@ -55,12 +51,10 @@ export class LimitStorage implements ThrottlerStorage, OnModuleInit, OnModuleDes
       maxRetriesPerRequest: 0,
       retryStrategy: (attempt) => Math.min(attempt * 100, LONGEST_RETRY_MS),
     });
-    redis.on('error', ({ message }: Error) => this.lost(message));
-    redis.on('close', () => this.lost('the connection ended'));
-    redis.on('ready', () => this.found());
-    this.redis = redis;
+    const storage = new LimitStorage(redis);
     const signal = AbortSignal.timeout(START_TIMEOUT_MS);
     await once(redis, 'ready', { signal }).catch(() => undefined);
+    return storage;
   }
 
   onModuleDestroy(): void {
@@ -100,21 +94,18 @@ export class LimitStorage implements ThrottlerStorage, OnModuleInit, OnModuleDes
 
   /** The limit depends on the caller, so the limiters only count. */
   private limiterOf(name: string, ttl: number): RateLimiterAbstract {
-    let limiter = this.limiters.get(name);
-    if (!limiter) {
-      const keyPrefix = `${KEY_PREFIX}:${name}`;
-      const options = { keyPrefix, duration: ttl / 1_000, points: Number.MAX_SAFE_INTEGER };
-      const local = new RateLimiterMemory(options);
-      limiter = this.redis
-        ? new RateLimiterRedis({
-            ...options,
-            storeClient: this.redis,
-            rejectIfRedisNotReady: true,
-            insuranceLimiter: local,
-          })
-        : local;
-      this.limiters.set(name, limiter);
-    }
+    const known = this.limiters.get(name);
+    if (known) return known;
+    const keyPrefix = `${KEY_PREFIX}:${name}`;
+    const options = { keyPrefix, duration: ttl / 1_000, points: Number.MAX_SAFE_INTEGER };
+    const local = new RateLimiterMemory(options);
+    const shared = {
+      storeClient: this.redis,
+      rejectIfRedisNotReady: true,
+      insuranceLimiter: local,
+    };
+    const limiter = this.redis ? new RateLimiterRedis({ ...options, ...shared }) : local;
+    this.limiters.set(name, limiter);
     return limiter;
   }
 

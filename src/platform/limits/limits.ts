@@ -8,8 +8,7 @@ import {
   type ThrottlerRequest,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ACCESS, type Access } from '../access/access.js';
-import { ROLES } from '../access/roles.js';
+import { accessOf, requiredRole } from '../access/access.js';
 import { countedNetworks } from '../addresses/network.js';
 import { presentTime } from '../clock.js';
 import type { Caller, LimitClass } from '../http/request.js';
@@ -45,6 +44,12 @@ export const Limited = (limit: Limited) => SetMetadata(LIMITED, limit);
 /** Requests per minute of keys of the class `integration`. */
 export const INTEGRATION_LIMITS = { read: 600, write: 300 } as const;
 
+/** The limits that apply to an address, narrowest network first. */
+const limitsOf = (name: string, address: string, perMinute: number) =>
+  countedNetworks(address).map((network) => {
+    return { name, key: `address ${network.name}`, ttl: MINUTE, most: network.share * perMinute };
+  });
+
 /** Charges requests to limits. For RateLimitGuard, and for guards that determine the charged key themselves. */
 @Injectable()
 export class LimitCounter {
@@ -74,19 +79,13 @@ export class LimitCounter {
 
   /**
    * Charges a request without a principal to the networks of its address. The headers show the limit of its own
-   * network, or of the wider network that is full. A request that the wider network rejects is not counted.
+   * network, or of the wider network that is full. A request that its own network rejects does not fill the wider network.
    */
   async chargeAddress(limit: NamedLimit, address: string, reply: FastifyReply): Promise<void> {
-    const [own, ...wider] = countedNetworks(address).map(({ name, share }) => ({
-      key: `address ${name}`,
-      perMinute: limit.perMinute * share,
-    }));
-    for (const { key, perMinute } of wider) {
-      const state = await this.storage.peek(key, MINUTE, perMinute, limit.name);
-      if (state.isBlocked) settle(perMinute, state, reply);
+    for (const { name, key, ttl, most } of limitsOf(limit.name, address, limit.perMinute)) {
+      const state = await this.storage.increment(key, ttl, most, ttl, name);
+      if (most === limit.perMinute || state.isBlocked) settle(most, state, reply);
     }
-    await this.charge(limit, own!.key, reply);
-    for (const { key } of wider) await this.add(limit, key, 1);
   }
 }
 
@@ -116,41 +115,33 @@ const NO_DECORATORS = { getAllAndOverride: () => undefined } as unknown as Refle
 @Injectable()
 export class RateLimitGuard extends ThrottlerGuard {
   private readonly declared = new WeakMap<object, Limited | 'by method'>();
-  private readonly ofKeys: Readonly<Record<LimitClass, number>>;
-  /** Web pages of people send more requests than programs. */
-  private readonly ofPersons: Readonly<Record<LimitClass, number>>;
 
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
     @InjectThrottlerStorage() storage: LimitStorage,
     private readonly handlers: Reflector,
     private readonly counter: LimitCounter,
-    settings: Settings,
+    private readonly settings: Settings,
   ) {
     super(options, storage, NO_DECORATORS);
-    const { rateLimitRead: read, rateLimitWrite: write, rateLimitTriage: triage } = settings;
-    this.ofKeys = { read, write, triage };
-    const { rateLimitPersonRead, rateLimitPersonWrite } = settings;
-    this.ofPersons = { read: rateLimitPersonRead, write: rateLimitPersonWrite, triage };
-  }
-
-  protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(this.limitOf(context) === undefined);
   }
 
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
-    const { caller, ip } = http.getRequest<FastifyRequest>();
+    const { caller, ip, method } = http.getRequest<FastifyRequest>();
+    const limit = this.limitOf(this.declarationOf(context), method, caller);
+    if (!limit) return true;
     const reply = http.getResponse<FastifyReply>();
-    const limit = this.limitOf(context)!;
     if (caller) await this.counter.charge(limit, `principal ${caller.name}`, reply);
     else await this.counter.chargeAddress(limit, ip, reply);
     return true;
   }
 
-  private limitOf(context: ExecutionContext): NamedLimit | undefined {
-    const { caller, method } = context.switchToHttp().getRequest<FastifyRequest>();
-    const declared = this.declarationOf(context);
+  private limitOf(
+    declared: Limited | 'by method',
+    method: string,
+    caller: Caller | undefined,
+  ): NamedLimit | undefined {
     if (typeof declared === 'object') return declared;
     if (declared === 'none') return undefined;
     if (declared === 'login' || declared === 'logout') {
@@ -162,10 +153,14 @@ export class RateLimitGuard extends ThrottlerGuard {
     return perMinute > 0 ? { name, perMinute } : undefined;
   }
 
-  /** A class never lowers the configured limit. A configured 0 means no limit. */
+  /** Web pages of people send more requests than programs. A class never lowers the configured limit. 0 means no limit. */
   private perMinute(name: LimitClass, caller: Caller | undefined): number {
-    if (caller?.sessionId !== undefined) return this.ofPersons[name];
-    const configured = this.ofKeys[name];
+    const { rateLimitRead, rateLimitWrite, rateLimitTriage: triage } = this.settings;
+    const { rateLimitPersonRead, rateLimitPersonWrite } = this.settings;
+    if (caller?.sessionId !== undefined) {
+      return { read: rateLimitPersonRead, write: rateLimitPersonWrite, triage }[name];
+    }
+    const configured = { read: rateLimitRead, write: rateLimitWrite, triage }[name];
     const isRaised = caller?.limit_class === 'integration' && name !== 'triage' && configured > 0;
     const ofClass = isRaised ? Math.max(configured, INTEGRATION_LIMITS[name]) : configured;
     return caller?.limits?.[name] ?? ofClass;
@@ -173,14 +168,14 @@ export class RateLimitGuard extends ThrottlerGuard {
 
   /** By default, handlers with a role are limited; health, metrics, documents and receipts are not. */
   private declarationOf(context: ExecutionContext): Limited | 'by method' {
-    const targets = [context.getHandler(), context.getClass()];
-    const known = this.declared.get(targets[0]!);
-    if (known) return known;
-    const access = this.handlers.getAllAndOverride<Access | undefined>(ACCESS, targets);
-    const declared =
-      this.handlers.getAllAndOverride<Limited | undefined>(LIMITED, targets) ??
-      (ROLES.some((role) => role === access) ? 'by method' : 'none');
-    this.declared.set(targets[0]!, declared);
+    const handler = context.getHandler();
+    let declared = this.declared.get(handler);
+    if (!declared) {
+      const isForRoles = requiredRole(accessOf(context) ?? 'public') !== undefined;
+      const own = this.handlers.getAllAndOverride<Limited | undefined>(LIMITED, [handler]);
+      declared = own ?? (isForRoles ? 'by method' : 'none');
+      this.declared.set(handler, declared);
+    }
     return declared;
   }
 }
@@ -209,33 +204,35 @@ export class FailureLimits {
   constructor(private readonly storage: LimitStorage) {}
 
   /** Returns the seconds until the address or account may retry; `undefined` if it may retry now. */
-  async blocked(kind: FailureKind, subject: string): Promise<number | undefined> {
-    for (const { name, key, ttl, most } of allowancesOf(kind, subject)) {
-      const state = await this.storage.peek(key, ttl, most, name);
-      if (state.isBlocked) return wholeSeconds(state.timeToExpire);
-    }
-    return undefined;
+  blocked(kind: FailureKind, subject: string): Promise<number | undefined> {
+    return this.firstBlock(kind, subject, ({ key, ttl, most, name }) =>
+      this.storage.peek(key, ttl, most, name),
+    );
   }
 
   /**
    * Counts a failure. Over the limit, returns the seconds to wait. The caller then reports the wait instead of the
    * error, so that parallel guesses reveal no more than sequential guesses.
    */
-  async record(kind: FailureKind, subject: string): Promise<number | undefined> {
-    for (const { name, key, ttl, most } of allowancesOf(kind, subject)) {
-      const state = await this.storage.increment(key, ttl, most, ttl, name);
-      if (state.isBlocked) return wholeSeconds(state.timeToExpire);
+  record(kind: FailureKind, subject: string): Promise<number | undefined> {
+    return this.firstBlock(kind, subject, ({ key, ttl, most, name }) =>
+      this.storage.increment(key, ttl, most, ttl, name),
+    );
+  }
+
+  private async firstBlock(
+    kind: FailureKind,
+    subject: string,
+    ask: (limit: ReturnType<typeof limitsOf>[number]) => Promise<LimitRecord>,
+  ): Promise<number | undefined> {
+    const limits =
+      kind === 'account'
+        ? OF_ACCOUNT.map((limit) => ({ ...limit, key: subject }))
+        : limitsOf(`failed_${kind}`, subject, FAILURES_PER_MINUTE[kind]);
+    for (const limit of limits) {
+      const { isBlocked, timeToExpire } = await ask(limit);
+      if (isBlocked) return wholeSeconds(timeToExpire);
     }
     return undefined;
   }
-}
-
-function allowancesOf(kind: FailureKind, subject: string) {
-  if (kind === 'account') return OF_ACCOUNT.map((allowance) => ({ ...allowance, key: subject }));
-  return countedNetworks(subject).map(({ name: key, share }) => ({
-    name: `failed_${kind}`,
-    key,
-    ttl: MINUTE,
-    most: share * FAILURES_PER_MINUTE[kind],
-  }));
 }

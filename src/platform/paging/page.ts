@@ -45,11 +45,6 @@ export class ListAnswer<T> extends PagedAnswer<readonly T[]> {
 
 export type SortWord<Field extends string> = Field | `-${Field}`;
 
-export interface Sort<Field extends string> {
-  readonly field: Field;
-  readonly descending: boolean;
-}
-
 /** Maximum sort fields. Each further field makes the query more expensive. */
 export const MOST_SORT_FIELDS = 3;
 
@@ -61,9 +56,6 @@ export const sortWords = <Field extends string>(...fields: readonly Field[]) =>
   fields.flatMap((field) => [field, `-${field}`] as const);
 
 export const sortField = (word: string): string => word.replace(/^-/, '');
-
-export const sortsOf = <Field extends string>(words: readonly SortWord<Field>[]): Sort<Field>[] =>
-  words.map((word) => ({ field: sortField(word) as Field, descending: word.startsWith('-') }));
 
 type Order = Readonly<Record<string, 'ASC' | 'DESC'>>;
 
@@ -78,10 +70,10 @@ export function findOrder<Entity extends ObjectLiteral, Field extends string>(
 ): Order & FindOptionsOrder<Entity> {
   const order: Record<string, 'ASC' | 'DESC'> = {};
   let direction: 'ASC' | 'DESC' = 'ASC';
-  for (const { field, descending } of sortsOf<Field>(sort)) {
-    direction = descending ? 'DESC' : 'ASC';
+  for (const word of sort) {
+    direction = word.startsWith('-') ? 'DESC' : 'ASC';
     // Two fields may have the same column: the first field wins.
-    order[columns[field]] ??= direction;
+    order[columns[sortField(word) as Field]] ??= direction;
   }
   order[key] ??= direction;
   return order as Order & FindOptionsOrder<Entity>;

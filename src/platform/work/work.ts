@@ -100,18 +100,17 @@ const RESUME_LANE: Statement = {
   name: 'work_resume_lane',
   text: `
     update work_lanes
-       set paused_until = null, reason = null, narrow_until = case when $2 then null else narrow_until end
-     where lane = $1 and (paused_until is not null or $2 and narrow_until is not null)`,
+       set paused_until = null, reason = null, narrow_until = null
+     where lane = $1 and (paused_until is not null or narrow_until is not null)`,
 };
 
 const HURRY_LANE: Statement = {
   name: 'work_hurry_lane',
   text: `
-    update work set ready = $2::float8 = 0, due_at = now() + $2 * interval '1 ms'
+    update work set ready = true, due_at = now()
      where id = any(array(
        select id from work
-        where lane = $1 and not ready and died_at is null and worker is null
-          and due_at > now() + $2 * interval '1 ms' and due_at < 'infinity'
+        where lane = $1 and not ready and died_at is null and worker is null and due_at > now() and due_at < 'infinity'
         order by id for update))`,
 };
 
@@ -220,13 +219,13 @@ export class Work
     await this.statements.rowsIn(tx, SLOW_LANE, [lane, pauseMs, narrowMs, reason]);
   }
 
-  /** Ends the pause of a lane, and with `widens` also the time with one place. */
-  async resumeLane(tx: Tx, lane: string, widens: boolean): Promise<void> {
-    await this.change(tx, RESUME_LANE, [lane, widens]);
+  /** Ends the pause of a lane, and the time with one place. */
+  async resumeLane(tx: Tx, lane: string): Promise<void> {
+    await this.change(tx, RESUME_LANE, [lane]);
   }
 
   async hurryLane(tx: Tx, lane: string): Promise<void> {
-    await this.change(tx, HURRY_LANE, [lane, 0]);
+    await this.change(tx, HURRY_LANE, [lane]);
   }
 
   /** False while the database is unreachable at the start. */

@@ -1,21 +1,20 @@
 // SQL: a set of runs is read, locked and stored by one statement each, and a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
 import type { Action } from '../../actions/action.js';
-import { countedList, equal } from '../../platform/counting/counted-list.js';
 import {
   BY_ID,
+  countedList,
   countOf,
-  pageOf,
-  type WithTotal,
-} from '../../platform/counting/counted-list.sql.js';
+  equal,
+  readPage,
+} from '../../platform/counting/counted-list.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { firstIdAfter, firstIdAt, wholeMs } from '../../platform/ids.js';
-import { type Page, sortsOf } from '../../platform/paging/page.js';
+import type { Page } from '../../platform/paging/page.js';
 import type { NewWork } from '../../platform/work/kind.js';
 import type { PlaybookVersion } from '../playbook.js';
 import {
-  PLAYBOOK_RUN_STATUSES,
   type PlaybookRun,
   type PlaybookRunWithSteps,
   type ReachedStep,
@@ -224,9 +223,8 @@ const runList = countedList({
   counts: 'playbook_run',
   counted: {
     playbook_id: { filter: 'playbook_id', type: 'uuid' },
-    status: { filter: 'status', type: 'text', all: PLAYBOOK_RUN_STATUSES },
+    status: { filter: 'status', type: 'text' },
   },
-  indexes: [['playbook_id'], ['playbook_id', 'status'], ['status']],
   filters: {
     outcome: (outcomes: readonly RunOutcome[]) =>
       `(${outcomes.map((outcome) => OUTCOMES[outcome]).join(' or ')})`,
@@ -271,18 +269,8 @@ export class RunsRepository {
     return runs.filter(({ id }) => inserted.has(id));
   }
 
-  async list({
-    playbook_id,
-    sort,
-    ...request
-  }: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
-    const { statement, values } = runList({
-      ...request,
-      playbook_id: playbook_id === undefined ? undefined : [playbook_id],
-      sort: sortsOf([sort]),
-    });
-    const rows = await this.statements.rows<PlaybookRun & WithTotal>(statement, values);
-    return pageOf(rows, (run) => run);
+  async list(request: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
+    return await readPage(this.statements, runList(request));
   }
 
   async openCounts(): Promise<OpenCounts> {

@@ -92,6 +92,8 @@ describe('extractIndicators', () => {
     '-evil-.example .example a..b',
     '@ a@ @b a@b',
     'one. Two',
+    'Many failed logins of b.okafor',
+    'sys.argv kernel32.loadlibrary',
   ])('finds nothing in %j', (text) => {
     expect(inText(text)).toEqual([]);
   });

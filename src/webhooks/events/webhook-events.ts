@@ -3,18 +3,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
 import { DataSource, type EntityManager } from 'typeorm';
-import {
-  byId,
-  choiceOf,
-  countOf,
-  type Direction,
-  isChosen,
-  listStatement,
-  pageOf,
-  StatementValues,
-  where,
-  type WithTotal,
-} from '../../platform/counting/counted-list.sql.js';
+import { BY_ID, countedList, countOf, readPage } from '../../platform/counting/counted-list.js';
 import { columnsOf } from '../../platform/database/columns.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
@@ -29,7 +18,6 @@ import {
   type ListedEvent,
   NOT_LISTED,
   UNSETTLED,
-  WEBHOOK_EVENT_STATUSES,
   WebhookEventEntity,
 } from './webhook-event.entity.js';
 import type { WebhookEventQueryDto } from './webhook-events.dto.js';
@@ -43,47 +31,16 @@ const COLUMNS = [
   'cardinality(incident_ids) as incident_count',
 ].join(', ');
 
-/** One statement for a page and the exact total: see listStatement. A page past the end reads no events. */
-export function listQuery({ page, per_page, sort, ...filter }: WebhookEventQueryDto) {
-  const values = new StatementValues();
-  const source = choiceOf(filter.source, 'text', values);
-  const status = choiceOf(filter.status, 'text', values, WEBHOOK_EVENT_STATUSES.length);
-  const chosen = Object.entries({ source, status }).flatMap(([column, choice]) =>
-    choice ? [isChosen(column, choice)] : [],
-  );
-  const direction = sort === 'created_at' ? 'asc' : 'desc';
-  const offset = (page - 1) * per_page;
-  const skipped = values.add(offset, 'bigint');
-  const each = status?.each ?? WEBHOOK_EVENT_STATUSES.map((value) => `'${value}'`);
-  const bySource = source?.each.flatMap((value) =>
-    each.map((one) => ({ source: value, status: one })),
-  );
-  const ranges = bySource ?? (status ? each.map((one) => ({ status: one })) : [{}]);
-  const candidates = ranges.map((range) => firstIdsOf(range, direction, offset + per_page));
-  const text = listStatement({
-    total: countOf('webhook_event', chosen),
-    ids: `
-    select id from (${candidates.join(' union all ')}) as candidate
-     where (select total from total) > ${skipped}
-     order by id ${direction} offset ${skipped} limit ${per_page}`,
-    columns: COLUMNS,
-    table: 'webhook_events',
-    order: byId(direction),
-  });
-  return { text, values: values.all };
-}
-
-/**
- * Selects the first ids of a section of an index. `order by` names all columns of the index, and the condition is `between`, so that
- * PostgreSQL cannot scan the primary key for events that it estimates to be frequent.
- */
-function firstIdsOf(range: object, direction: Direction, bound: number): string {
-  const columns = Object.entries(range).map(
-    ([name, value]) => `${name} between ${value} and ${value}`,
-  );
-  const order = [...Object.keys(range), 'id'].map((name) => `${name} ${direction}`);
-  return `(select id from webhook_events${where(columns)} order by ${order.join(', ')} limit ${bound})`;
-}
+export const eventList = countedList({
+  table: 'webhook_events',
+  columns: COLUMNS,
+  counts: 'webhook_event',
+  counted: {
+    source: { filter: 'source', type: 'text', with: 'status' },
+    status: { filter: 'status', type: 'text' },
+  },
+  sorts: { created_at: BY_ID },
+});
 
 const COUNT_UNSETTLED: Statement = {
   name: 'webhook_events_count_unsettled',
@@ -99,9 +56,7 @@ export class WebhookEvents {
   ) {}
 
   async list(request: WebhookEventQueryDto): Promise<Page<ListedEvent>> {
-    const { text, values } = listQuery(request);
-    const rows = await this.statements.rows<ListedEvent & WithTotal>({ name: '', text }, values);
-    return pageOf(rows, (row) => row);
+    return await readPage(this.statements, eventList(request));
   }
 
   async get(

@@ -35,7 +35,7 @@ const KUBE_SYSTEM =
 const SERVICE_NAME =
   /^(?:[\w.-]+\\)?(?:svc|srv|service|bot|automation|sched|scheduler|cron|backup|deploy|ci|jenkins|gitlab|terraform|ansible|puppet|github-actions|scim|sync|monitor\w*|scan\w*|veeam|nessus|sccm|intune|jamf)[-_.$][\w.@$-]{1,60}$|^[\w.\\-]{1,60}[-_.](?:svc|bot|sync|robot|automation|pipeline|runner|agent|service|provisioner|operator|controller|scheduler|backup|deploy\w*)(?:@[\w.-]+)?$|\[bot\]$|\.iam\.|gserviceaccount\.com$/i;
 const ACTORS =
-  'username subjectusername targetusername accountname subjectaccountname subjectusersid targetusersid userid usersid user sid actor actorname initiatedby initiatingusername account principal principalid principalemail caller callername owner runas invokedby';
+  'username subjectusername targetusername accountname subjectaccountname subjectusersid targetusersid userid usersid user actor actorname initiatedby initiatingusername account principal principalid principalemail caller callername owner runas invokedby';
 
 const sentInside = byTool('internal isinternal intraorg', YES);
 /** People report mails with severity low. Such a mail must be checked, and must have no links to other sites. */

@@ -2,7 +2,7 @@ import { stopAsked } from './process-start.js';
 import { version } from './platform/config/process.js';
 import { createRootLogger, changeLevelOnSignal, terminalLines } from './platform/logging/logger.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
-import { startTracing } from './platform/tracing/start-tracing.js';
+import { startTracing } from './platform/tracing/tracing.js';
 import type { Logger } from 'pino';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Server } from 'node:http';

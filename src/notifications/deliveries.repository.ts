@@ -5,18 +5,18 @@ import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import { shownStart } from '../platform/text.js';
-import type { Claimed } from '../platform/work/kind.js';
+import type { ClaimId } from '../platform/work/work.repository.js';
 import { Work } from '../platform/work/work.js';
-import type { Outcome } from './channel-type.js';
+import { isReached, type Outcome } from './channel-type.js';
 import * as sql from './deliveries.sql.js';
 import {
   type Delivery,
   type DeliveryStatus,
+  type Ending,
   MAX_ERROR,
   NOTIFICATION,
   workOf,
-} from './delivery.entity.js';
-import type { Ending } from './delivery-rules.js';
+} from './delivery.js';
 
 export interface DeliveryListRequest extends PageRequest {
   readonly channelId: string;
@@ -35,9 +35,13 @@ const deliveryList = countedList({
   sorts: { created_at: BY_ID },
 });
 
-/** End of a delivery whose message another delivery carried, or that needs no message. */
-const ARRIVED = { status: 'delivered', attempts: 0, last_error: null } as const;
+interface LoadedDelivery extends Delivery {
+  readonly left_ms: number;
+  readonly held_ms: number | null;
+  readonly has_carried: boolean;
+}
 
+/** A message: a delivery, and the deliveries that it carries. */
 export interface FoldedDelivery {
   readonly delivery: Delivery & Pick<LoadedDelivery, 'left_ms'>;
   readonly carried: readonly Delivery[];
@@ -47,18 +51,10 @@ export interface Held {
   readonly heldMs: number;
 }
 
-interface LoadedDelivery extends Delivery {
-  readonly left_ms: number;
-  readonly held_ms: number | null;
-  readonly has_carried: boolean;
-}
-
 export interface EndedAttempt extends FoldedDelivery {
   readonly outcome: Outcome;
   readonly ending: Ending;
 }
-
-type Claim = Pick<Claimed, 'id' | 'fence'>;
 
 @Injectable()
 export class DeliveriesRepository {
@@ -97,7 +93,7 @@ export class DeliveriesRepository {
 
   async messages(
     tx: Tx,
-    claims: readonly Claim[],
+    claims: readonly ClaimId[],
   ): Promise<ReadonlyMap<string, FoldedDelivery | Held>> {
     const messages = new Map<string, FoldedDelivery | Held>();
     const waiting = new Map<string, LoadedDelivery>();
@@ -116,7 +112,7 @@ export class DeliveriesRepository {
     return messages;
   }
 
-  async load(tx: Tx, claims: readonly Claim[]): Promise<LoadedDelivery[]> {
+  async load(tx: Tx, claims: readonly ClaimId[]): Promise<LoadedDelivery[]> {
     const fences = claims.map(({ fence }) => fence);
     return await this.statements.rowsIn(tx, sql.LOAD, [idsOf(claims), fences]);
   }
@@ -125,18 +121,14 @@ export class DeliveriesRepository {
     return await this.statements.rowsIn(tx, sql.FOLD, [id, own, sql.MAX_CARRIED]);
   }
 
-  /** Returns the approvals of one message, the carrier first, by the ids of later deliveries about these approvals. */
-  async wavesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
-    if (ids.length === 0) return new Map();
-    const rows = await this.statements.rowsIn<{ id: string; wave: string[] }>(tx, sql.WAVES, [ids]);
-    return new Map(rows.map(({ id, wave }) => [id, wave]));
-  }
-
-  async drop(tx: Tx, dropped: readonly FoldedDelivery[], error: string): Promise<void> {
+  /** Ends deliveries that need no message. */
+  async drop(tx: Tx, dropped: readonly FoldedDelivery[], last_error: string): Promise<void> {
     const rows = dropped.flatMap(membersOf);
     if (rows.length === 0) return;
-    const ended = rows.map((row) => ({ ...row, ...ARRIVED, last_error: error }));
-    await this.end(tx, ended);
+    await this.end(
+      tx,
+      rows.map((row) => ({ ...row, status: 'delivered', attempts: 0, last_error })),
+    );
     await this.work.cancel(tx, NOTIFICATION, idsOf(rows));
   }
 
@@ -146,24 +138,21 @@ export class DeliveriesRepository {
     }
     const ended: Delivery[] = [];
     for (const { delivery, carried, ending, outcome } of attempts) {
-      const { id } = delivery;
       const last_error = ending.error === undefined ? null : shownStart(ending.error, MAX_ERROR);
-      if (ending.kind === 'unfolded') {
-        // Only one of the deliveries may cause the failure.
-        const rows = await this.statements.rowsIn<Delivery>(tx, sql.UNFOLD, [id, last_error]);
-        await this.work.add(tx, NOTIFICATION, ...rows.filter((row) => row.id !== id).map(workOf));
-      } else if (ending.kind === 'again') {
-        const holders = outcome.kind === 'failed' ? outcome.holders : undefined;
-        await this.statements.rowsIn(tx, sql.AGAIN, [id, last_error, holders ?? null]);
-      } else {
-        ended.push({ ...delivery, status: ending.kind, last_error });
-        // The message has arrived, even if it is dead because one of several recipients rejected it.
-        ended.push(...carried.map((row) => ({ ...row, ...ARRIVED })));
+      if (ending.kind === 'again') {
+        await this.statements.rowsIn(tx, sql.AGAIN, [delivery.id, last_error]);
+        continue;
       }
+      ended.push({ ...delivery, status: ending.kind, last_error });
+      // The message has arrived, even if it is dead because one of several recipients rejected it.
+      const end = isReached(outcome)
+        ? ({ status: 'delivered', last_error: null } as const)
+        : { status: ending.kind, last_error };
+      ended.push(...carried.map((row) => ({ ...row, ...end, attempts: 0 })));
     }
     const rows = await this.end(tx, ended);
-    const arrived = rows.filter(({ carried_by }) => carried_by !== null);
-    await this.work.cancel(tx, NOTIFICATION, idsOf(arrived));
+    const carried = rows.filter(({ carried_by }) => carried_by !== null);
+    await this.work.cancel(tx, NOTIFICATION, idsOf(carried));
   }
 
   private async end(

@@ -196,12 +196,16 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 4, pending: 2 });
   });
 
-  it('end when the message is refused', async () => {
-    await channel();
+  it('end all members of a refused message, and a redelivery sends each member alone', async () => {
+    const id = await channel();
     await notify(4);
     await release();
     const [refused] = await claim();
-    await deliverer.end(refused!, 'unfolded');
+    await deliverer.end(refused!, 'dead');
+    expect(await statuses()).toEqual({ dead: 4 });
+    expect(await query('select from work')).toEqual([]);
+    const reopened = await transactions.run((tx) => deliveries.reopen(tx, id, new Date(0)));
+    expect(reopened).toHaveLength(4);
     const alone = (await deliverAll()).flat();
     expect(alone.map(({ carried }) => carried.length)).toEqual([0, 0, 0, 0]);
   });
@@ -398,24 +402,11 @@ describe('folds of notifications', () => {
     expect(rounds).toEqual([[0, 1], [1]]);
   });
 
-  it('find the approvals of a PagerDuty alert by a later event of any of these approvals', async () => {
+  it('are not made for PagerDuty, which gets each approval', async () => {
     await channel('pagerduty');
-    await query(
-      `update notification_channels set events = '{action.pending_approval,action.completed}'`,
-    );
-    const incident = newId();
-    const about = { incident_id: incident };
-    const asked = [
-      await approval('playbook:malware-containment', about),
-      await approval('playbook:malware-containment'),
-    ];
-    expect(await claim()).toEqual([]);
-    await pass(10);
-    await end((await claim())[0]!);
-    await event('action.completed', 'action', about, asked[0]);
-    const [{ delivery }] = (await claim()) as [FoldedDelivery];
-    const waves = await transactions.run((tx) => deliveries.wavesOf(tx, [delivery.id]));
-    expect(waves.get(delivery.id)!.toSorted()).toEqual(asked.toSorted());
+    for (let n = 0; n < 2; n += 1) await approval('playbook:malware-containment');
+    await release();
+    expect((await claim()).map(({ carried }) => carried.length)).toEqual([0, 0]);
   });
 
   it('leave out playbook.step_failed beside action.failed, except for programs', async () => {

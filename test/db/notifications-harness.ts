@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { CHANNEL_TYPES } from '../../src/notifications/notification-channels.repository.js';
+import { CHANNEL_TYPES } from '../../src/notifications/channel.js';
 import {
   DeliveriesRepository,
   type EndedAttempt,
@@ -107,12 +107,11 @@ export class Deliverer {
     return folded;
   }
 
-  /** Ends an attempt. A refused message with several deliveries is unfolded. */
+  /** Ends an attempt. */
   async end(folded: FoldedDelivery, kind: EndedAttempt['ending']['kind'] = 'delivered') {
     const outcome: EndedAttempt['outcome'] =
       kind === 'delivered' ? { kind } : { kind: 'failed', why: 'No.' };
-    const again = kind === 'unfolded' ? { inMs: 0 } : undefined;
-    await this.endWork(folded.delivery.id, { again }, (tx) =>
+    await this.endWork(folded.delivery.id, {}, (tx) =>
       this.deliveries.write(tx, [{ ...folded, outcome, ending: { kind, error: 'No.' } }]),
     );
   }

@@ -18,7 +18,7 @@ import { query as queryAt } from '../support/embedded/query.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const WHOLE = { excludedTables: [], keyIds: () => Promise.resolve([]) };
+const WHOLE = { schema, excludedTables: [], keyIds: () => Promise.resolve([]) };
 
 const onlyLoad = (_: unknown, { load }: Restore) => load();
 

@@ -62,7 +62,6 @@ create trigger channels_have_lanes after insert or update of enabled, deleted_at
 -- urgency: 0 is the most urgent; then by severity, from 1 (critical) to 4 (low).
 -- group_key: deliveries with the same key can become one message. held_until: waits for similar deliveries.
 -- carried_by: the delivery whose message contains this one.
--- holders: the recipients of a mail who have it while others do not.
 create table notification_deliveries (
   id uuid constraint pk_notification_deliveries primary key,
   position bigint generated always as identity,
@@ -83,7 +82,6 @@ create table notification_deliveries (
   group_key text,
   held_until timestamptz,
   carried_by uuid,
-  holders text[] not null default '{}',
   constraint uq_notification_deliveries_event unique (channel_id, event_id),
   constraint ck_notification_deliveries_status check (status in ('pending', 'delivered', 'dead')),
   constraint ck_notification_deliveries_ended check ((ended_at is null) = (status = 'pending'))

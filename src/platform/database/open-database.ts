@@ -9,6 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { learnTime } from '../clock.js';
 
+/** Maximum wait of the start for an external database. */
+const EXTERNAL_WAIT_MS = 30_000;
 const RETRY_MS = 500;
 const CLOSE_MS = 2_000;
 
@@ -38,7 +40,7 @@ export async function openDatabase(
   };
   try {
     giveUp?.throwIfAborted();
-    await untilAvailable(settings.databaseUrl ? settings.databaseWaitMs : 0, log, giveUp, () =>
+    await untilAvailable(settings.databaseUrl ? EXTERNAL_WAIT_MS : 0, log, giveUp, () =>
       migrate(server.ownerUrl, schema),
     );
     giveUp?.throwIfAborted();

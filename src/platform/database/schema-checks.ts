@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { MIGRATIONS_TABLE, type Schema } from './data-source.js';
 
 const OLDEST_SUPPORTED = 140_000;
@@ -12,18 +12,18 @@ export async function requireUsableDatabase(dataSource: DataSource, schema: Sche
       `PostgreSQL 14 or newer is required; the server has version ${server!.version}.`,
     );
   }
-  const applied = await readAppliedMigrations((statement) => dataSource.query(statement));
+  const applied = await readAppliedMigrations(dataSource);
   requireKnownMigrations(applied, schema);
 }
 
-type Ask = <R>(statement: string) => Promise<readonly R[]>;
-
-export async function readAppliedMigrations(ask: Ask): Promise<string[]> {
-  const [found] = await ask<{ there: boolean }>(
+export async function readAppliedMigrations(by: DataSource | EntityManager): Promise<string[]> {
+  const [found] = await by.query<{ there: boolean }[]>(
     `select to_regclass('${MIGRATIONS_TABLE}') is not null as there`,
   );
   if (!found?.there) return [];
-  const rows = await ask<{ name: string }>(`select name from ${MIGRATIONS_TABLE} order by id`);
+  const rows = await by.query<{ name: string }[]>(
+    `select name from ${MIGRATIONS_TABLE} order by id`,
+  );
   return rows.map(({ name }) => name);
 }
 

@@ -1,5 +1,5 @@
 import { loadSettings } from '../../../src/platform/config/load-settings.js';
-import { startTracing } from '../../../src/platform/tracing/start-tracing.js';
+import { startTracing } from '../../../src/platform/tracing/tracing.js';
 import { startTestApp, type TestApp } from '../test-app.js';
 import { OtlpCollector } from './otlp-collector.js';
 

@@ -7,11 +7,10 @@ import { AdvisoryLock } from '../advisory-locks.js';
 import { commandConnection } from '../connection.js';
 import { createDataSource, type Schema } from '../data-source.js';
 import { followDatabaseTime } from '../open-database.js';
-import { requireKnownMigrations } from '../schema-checks.js';
+import { readAppliedMigrations, requireKnownMigrations } from '../schema-checks.js';
 import { SQLSTATE, sqlStateOf } from '../sqlstate.js';
 import { Transactions, type Tx } from '../transactions.js';
 import {
-  appliedMigrations,
   BackupError,
   copyTarget,
   listTables,
@@ -51,7 +50,7 @@ export async function restoreBackup<T>(
     return await new Transactions(dataSource).run(async (tx) => {
       const client = (await tx.queryRunner!.connect()) as ClientBase;
       const inUse = await prepare(client, tx, options);
-      const tables = (await listTables(client)).map(({ name }) => name);
+      const tables = (await listTables(tx)).map(({ name }) => name);
       // Concurrent reads and writes wait, and then see the restored rows.
       await lockTables(client, tables);
       return await around(tx, { inUse, load: () => load(client, options, tables) });
@@ -69,7 +68,7 @@ async function prepare(
 ): Promise<boolean> {
   // A service that starts now waits for this lock.
   await client.query(`select pg_advisory_xact_lock(${AdvisoryLock.Migration})`);
-  const applied = await appliedMigrations(client);
+  const applied = await readAppliedMigrations(tx);
   requireKnownMigrations(applied, schema);
   if (!force && (await isUsed(client))) {
     throw new BackupError(

@@ -1,8 +1,15 @@
 import { loadSettings } from '../config/load-settings.js';
 import { eventually } from '../../../test/support/jobs/eventually.js';
 import { OtlpCollector } from '../../../test/support/traces/otlp-collector.js';
-import { startTracing } from './start-tracing.js';
-import { beginSpan, inSpan, isTracing, outsideTraces, presentSpan, traced } from './tracing.js';
+import {
+  beginSpan,
+  inSpan,
+  isTracing,
+  outsideTraces,
+  presentSpan,
+  startTracing,
+  traced,
+} from './tracing.js';
 
 const CALLERS = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7';
 const KEY = 'key-that-nobody-may-see';

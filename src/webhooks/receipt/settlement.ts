@@ -19,7 +19,7 @@ import { shownStart } from '../../platform/text.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import type { WebhookEventEntity, WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
 import type { Json } from '../reading/event-json.js';
-import { KnownSayings, saysOpen } from '../reading/news.js';
+import { newsAfter, saysOpen } from '../reading/news.js';
 import type { ReadEvent } from '../reading/read-events.js';
 
 export type Arrival = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash' | 'received_at'> & {
@@ -212,12 +212,12 @@ export class Settlement {
     const { raw_data } = incident;
     const [newest] = (await this.reports.toJudge([incidentId], tx)).get(incidentId) ?? [];
     // Each text may have a megabyte, so the event loop gets a turn after each comparison.
-    const known = await this.turns.run(
-      () => new KnownSayings(parse(raw_data), newest && parse(newest.raw_data)),
+    const isNews = await this.turns.run(() =>
+      newsAfter(parse(raw_data), newest && parse(newest.raw_data)),
     );
     let triage: ReadEvent['incident']['triage'];
     for (const event of events) {
-      const saysMore = await this.turns.run(() => known.add(parse(event.incident.raw_data)));
+      const saysMore = await this.turns.run(() => isNews(parse(event.incident.raw_data)));
       const news = newsOf(incident, event, saysMore);
       incident = await this.addReport(tx, arrival, event, incident, news);
       if (news) triage = event.incident.triage;

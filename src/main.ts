@@ -1,6 +1,11 @@
 import { stopAsked } from './process-start.js';
 import { version } from './platform/config/process.js';
-import { createRootLogger, changeLevelOnSignal, terminalLines } from './platform/logging/logger.js';
+import {
+  createRootLogger,
+  changeLevelOnSignal,
+  jsonLines,
+  terminalLines,
+} from './platform/logging/logger.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
 import type { Logger } from 'pino';
@@ -20,7 +25,7 @@ async function main(): Promise<void> {
   const { isTTY } = process.stdout;
   const logger = createRootLogger(
     settings,
-    isTTY ? await terminalLines(process.stdout) : undefined,
+    isTTY ? await terminalLines(process.stdout) : jsonLines(),
   );
   // In a terminal, only warnings are shown until the start is complete.
   if (isTTY) logger.level = 'warn';

@@ -30,48 +30,42 @@ const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? *)?$/i;
 const NO_BYTES = Buffer.alloc(0);
 
-interface DeclaredInput {
-  readonly kind: BodyKind;
-  /** Maximum size of the body. `limit` is BODY_LIMIT_BYTES. */
-  readonly mostBytes: number | 'limit';
-  readonly anyKeysIn: string | undefined;
-  readonly takesBody: boolean;
-  readonly ignoresQuery: boolean;
-  /** Class of the query, or `undefined` if the handler takes no query. */
-  readonly query: (new () => object) | undefined;
-}
+type Class = new () => object;
 
-const declaredInputs = new WeakMap<object, DeclaredInput>();
-
-/** Reads the decorators of a handler, once. */
-function inputOf(context: ExecutionContext): DeclaredInput {
-  const handler = context.getHandler();
-  const known = declaredInputs.get(handler);
-  if (known) return known;
-  const controller = context.getClass<object>();
+/** Reads the decorators of a handler. */
+function declaredInput(context: ExecutionContext) {
+  const [handler, controller] = [context.getHandler(), context.getClass<object>()];
   const option = <T>(name: symbol) =>
     (Reflect.getMetadata(name, handler) ?? Reflect.getMetadata(name, controller)) as T | undefined;
   // Nest stores a parameter as `<type>:<index>`. For custom decorators, the type is a random name.
-  const keys = Object.keys(
+  const parameters = Object.keys(
     (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handler.name) ?? {}) as object,
-  );
-  const indexOf = (type: RouteParamtypes) =>
-    keys.find((key) => key.startsWith(`${type}:`))?.slice(`${type}:`.length);
-  const { name } = handler;
+  ).map((key) => key.split(':').map(Number));
+  const indexOf = (type: RouteParamtypes) => parameters.find(([known]) => known === type)?.[1];
   const prototype = controller.prototype as object;
-  const classes = (Reflect.getMetadata('design:paramtypes', prototype, name) ??
-    []) as (new () => object)[];
-  const role = requiredRole(accessOf(context) ?? 'public');
+  const classes = Reflect.getMetadata('design:paramtypes', prototype, handler.name) as
+    Class[] | undefined;
+  const byAccess = requiredRole(accessOf(context) ?? 'public') ? 'limit' : STRANGERS_BODY_BYTES;
   const isRead = Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.GET;
-  const input = {
+  return {
     kind: option<BodyKind>(BODY_KIND) ?? 'json',
-    mostBytes: option<number | 'limit'>(BODY_UP_TO) ?? (role ? 'limit' : STRANGERS_BODY_BYTES),
+    /** Maximum size of the body. `limit` is BODY_LIMIT_BYTES. */
+    mostBytes: option<number | 'limit'>(BODY_UP_TO) ?? byAccess,
     anyKeysIn: option<string>(ANY_KEYS),
     takesBody: isRead || indexOf(RouteParamtypes.BODY) !== undefined,
     ignoresQuery: option<true>(ANY_QUERY) ?? false,
-    query: classes[Number(indexOf(RouteParamtypes.QUERY) ?? -1)],
+    /** Class of the query, or `undefined` if the handler takes no query. */
+    query: classes?.[indexOf(RouteParamtypes.QUERY) ?? -1],
   };
-  declaredInputs.set(handler, input);
+}
+
+type DeclaredInput = ReturnType<typeof declaredInput>;
+const declaredInputs = new WeakMap<object, DeclaredInput>();
+
+function inputOf(context: ExecutionContext): DeclaredInput {
+  const handler = context.getHandler();
+  let input = declaredInputs.get(handler);
+  if (!input) declaredInputs.set(handler, (input = declaredInput(context)));
   return input;
 }
 
@@ -98,22 +92,24 @@ export class RequestGuard implements CanActivate {
     if (!arriving || received || method === 'GET' || method === 'HEAD') {
       return requireHeaders(request);
     }
-    return this.readBody(request, arriving, input).then(() => requireHeaders(request));
+    return this.readBody(request, arriving, input);
   }
 
   private async readBody(
     request: FastifyRequest,
     arriving: NonNullable<FastifyRequest['arriving']>,
     { kind, mostBytes, anyKeysIn }: DeclaredInput,
-  ): Promise<void> {
+  ): Promise<true> {
     const wrongType = kind === 'raw' ? undefined : problemOfType(request, kind);
-    // An empty body may have any type.
-    if (wrongType && !(await arriving.read(0).catch(() => undefined))) throw wrongType;
-    if (wrongType) return;
+    if (wrongType) {
+      // An empty body may have any type.
+      if (await arriving.read(0).catch(() => undefined)) return requireHeaders(request);
+      throw wrongType;
+    }
     const limit = mostBytes === 'limit' ? this.settings.bodyLimitBytes : mostBytes;
     const bytes = await arriving.read(limit);
     request.received = bytes;
-    if (kind === 'raw' || bytes.length === 0) return;
+    if (kind === 'raw' || bytes.length === 0) return requireHeaders(request);
     const { value, problem } = isForm(request) ? readForm(bytes) : readStrictJson(bytes, anyKeysIn);
     // Generated clients send null for an omitted body.
     if (value === null) request.received = NO_BYTES;
@@ -122,6 +118,7 @@ export class RequestGuard implements CanActivate {
       request.body = value;
       request.contentProblem = problem;
     }
+    return requireHeaders(request);
   }
 }
 
@@ -208,7 +205,7 @@ export class InputGuard implements CanActivate {
 }
 
 /** Renames `status[]`, which axios and PHP send for a repeated key, to `status` if `status` takes a list. */
-function foldBrackets(query: Record<string, unknown>, declared: new () => object): void {
+function foldBrackets(query: Record<string, unknown>, declared: Class): void {
   for (const written of Object.keys(query)) {
     const name = written.slice(0, -2);
     if (!written.endsWith('[]') || !takesManyValues(declared, name)) continue;

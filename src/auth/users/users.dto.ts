@@ -9,10 +9,10 @@ import {
   Flag,
   Id,
   Instant,
+  NullIsAbsent,
   Rule,
   Text,
 } from '../../platform/validation/fields.js';
-import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import { RESERVED_NAME, USERNAME } from '../auth.entity.js';
 
 const GOOD_PASSWORD =

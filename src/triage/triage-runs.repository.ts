@@ -73,11 +73,6 @@ const KNOWN: Statement = {
      order by run.incident_id, run.status, run.id desc`,
 };
 
-const QUEUED: Statement = {
-  name: 'triage_runs_queued',
-  text: `select ${LISTED} from triage_runs run where id = any($1::uuid[]) and status = 'queued'`,
-};
-
 const CHANGE: Statement = {
   name: 'triage_runs_change',
   text: `
@@ -156,10 +151,7 @@ export class TriageRunsRepository {
     return known;
   }
 
-  async queued(tx: Tx, ids: readonly string[]): Promise<TriageRun[]> {
-    return await this.statements.rowsIn<TriageRun>(tx, QUEUED, [ids]);
-  }
-
+  /** Returns the changed runs by id, without runs that have ended. */
   async change(
     tx: Tx | undefined,
     changes: readonly RunChange[],

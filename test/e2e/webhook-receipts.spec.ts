@@ -56,9 +56,15 @@ describe('webhook receipts', () => {
   const rows = async (text: string, values: unknown[] = []) => await app.sql(text, values);
 
   it('look up earlier events by their keys, also with a plan of the time of small tables', async () => {
-    const rows = jest.spyOn(Statements.prototype, 'rows');
+    const statements = jest.spyOn(Statements.prototype, 'rows');
     expect((await siem.send(event())).status).toBe(200);
-    const { text } = rows.mock.calls
+    await rows(
+      `insert into webhook_seen_events (source, event_key, content_hashes, event_id, incident_id)
+       select 'early', sha256(n::text::bytea), array[sha256(n::text::bytea)], gen_random_uuid(), gen_random_uuid()
+         from generate_series(1, 200) n`,
+    );
+    await rows('analyze webhook_seen_events');
+    const { text } = statements.mock.calls
       .map(([statement]) => statement)
       .find(({ name }) => name === 'webhook_receipts_settle')!;
     const plan = await app.nest

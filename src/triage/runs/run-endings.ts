@@ -103,7 +103,7 @@ export class RunEndings implements OnModuleInit {
         continue;
       }
       const isProposed = run.not_applied !== null && isVerdictOutdated(incident, found.reportedAt);
-      await this.completed(tx, run, isProposed);
+      await this.record(tx, 'completed', run, detailsOf(run), completionInWords(run, isProposed));
       if (!run.not_applied || isProposed) applied.push(changeOf(incident, run, isProposed));
     }
     await this.changes.changeAll(tx, applied);
@@ -112,9 +112,11 @@ export class RunEndings implements OnModuleInit {
 
   async gaveUp(tx: Tx, { ref, attempt }: Claimed): Promise<void> {
     const error = attempt > TRIAGE.mostAttempts ? KILLED : BROKEN;
-    const runs = await this.runs.queued(tx, [ref]);
-    const outcomes = runs.map((run) => ({ run, error }));
-    await this.write(tx, outcomes);
+    const runs = await this.runs.change(tx, [{ id: ref, columns: {} }]);
+    await this.write(
+      tx,
+      [...runs.values()].map((run) => ({ run, error })),
+    );
   }
 
   /** Returns why a run ended. An unexpected error appears only in the log. */
@@ -142,17 +144,6 @@ export class RunEndings implements OnModuleInit {
       const details = { force: run.force, playbook: run.playbook ?? undefined };
       await this.record(tx, 'requested', run, details, isAwaited ? undefined : requestInWords(run));
     }
-  }
-
-  /** @param isProposed true if the incident keeps the verdict of a person, which is older than the report */
-  private async completed(tx: Tx, run: TriageRun, isProposed: boolean): Promise<void> {
-    const { verdict, provider, model, not_applied, recommended_actions, prompt_hash } = run;
-    const details = {
-      classification: verdict?.classification,
-      ...{ recommended_actions, provider, model, prompt_hash },
-      not_applied: not_applied ?? undefined,
-    };
-    await this.record(tx, 'completed', run, details, completionInWords(run, isProposed));
   }
 
   /** @param incident undefined if it is deleted: then there is neither a timeline entry nor an event */
@@ -191,6 +182,11 @@ export class RunEndings implements OnModuleInit {
   }
 }
 
+const detailsOf = ({ verdict, recommended_actions, provider, model, ...run }: TriageRun) => ({
+  ...{ classification: verdict?.classification, recommended_actions, provider, model },
+  ...{ prompt_hash: run.prompt_hash, not_applied: run.not_applied ?? undefined },
+});
+
 function changeBy(outcome: Outcome, incident: Incident | undefined): RunChange {
   const { run, found, isWaiting, notes = [], columns, tokens } = outcome;
   const completed = found && incident && { ...found.columns, error: null };
@@ -200,7 +196,7 @@ function changeBy(outcome: Outcome, incident: Incident | undefined): RunChange {
     tokens,
     columns: {
       ...columns,
-      notes: [...run.notes, ...notes, ...(found?.notes ?? [])],
+      notes: [...new Set([...run.notes, ...notes, ...(found?.notes ?? [])])],
       ...(error && { error }),
       ...(!isWaiting && { status: completed ? 'completed' : 'failed' }),
       ...(completed && { ...completed, not_applied: whyNotApplied(incident, run) ?? null }),

@@ -1,9 +1,6 @@
 import './request.js';
 import type { FastifyRequest } from 'fastify';
-import { type CanActivate, type ExecutionContext, Injectable, RequestMethod } from '@nestjs/common';
-import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { accessOf, requiredRole } from '../access/access.js';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import {
   AppError,
@@ -15,59 +12,13 @@ import {
 import { shownName } from '../text.js';
 import { takesManyValues } from '../validation/query-fields.js';
 import { parseIfMatch } from './etag.js';
-import {
-  ANY_KEYS,
-  ANY_QUERY,
-  BODY_KIND,
-  BODY_UP_TO,
-  type BodyKind,
-  STRANGERS_BODY_BYTES,
-} from './handler-options.js';
+import { type DeclaredInput, inputOf } from './handler-options.js';
 import { KnownRoutes } from './known-routes.js';
 import { jsonDefects, type ReadBody, readStrictJson, textOf } from './strict-json.js';
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? *)?$/i;
 const NO_BYTES = Buffer.alloc(0);
-
-type Class = new () => object;
-
-/** Reads the decorators of a handler. */
-function declaredInput(context: ExecutionContext) {
-  const [handler, controller] = [context.getHandler(), context.getClass<object>()];
-  const option = <T>(name: symbol) =>
-    (Reflect.getMetadata(name, handler) ?? Reflect.getMetadata(name, controller)) as T | undefined;
-  // Nest stores a parameter as `<type>:<index>`. For custom decorators, the type is a random name.
-  const parameters = Object.keys(
-    (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handler.name) ?? {}) as object,
-  ).map((key) => key.split(':').map(Number));
-  const indexOf = (type: RouteParamtypes) => parameters.find(([known]) => known === type)?.[1];
-  const prototype = controller.prototype as object;
-  const classes = Reflect.getMetadata('design:paramtypes', prototype, handler.name) as
-    Class[] | undefined;
-  const byAccess = requiredRole(accessOf(context) ?? 'public') ? 'limit' : STRANGERS_BODY_BYTES;
-  const isRead = Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.GET;
-  return {
-    kind: option<BodyKind>(BODY_KIND) ?? 'json',
-    /** Maximum size of the body. `limit` is BODY_LIMIT_BYTES. */
-    mostBytes: option<number | 'limit'>(BODY_UP_TO) ?? byAccess,
-    anyKeysIn: option<string>(ANY_KEYS),
-    takesBody: isRead || indexOf(RouteParamtypes.BODY) !== undefined,
-    ignoresQuery: option<true>(ANY_QUERY) ?? false,
-    /** Class of the query, or `undefined` if the handler takes no query. */
-    query: classes?.[indexOf(RouteParamtypes.QUERY) ?? -1],
-  };
-}
-
-type DeclaredInput = ReturnType<typeof declaredInput>;
-const declaredInputs = new WeakMap<object, DeclaredInput>();
-
-function inputOf(context: ExecutionContext): DeclaredInput {
-  const handler = context.getHandler();
-  let input = declaredInputs.get(handler);
-  if (!input) declaredInputs.set(handler, (input = declaredInput(context)));
-  return input;
-}
 
 /**
  * Rejects unknown addresses and malformed requests, and reads the body. Runs after authentication and rate limits, so that
@@ -157,7 +108,7 @@ function isForm({ headers }: FastifyRequest): boolean {
   return FORM_TYPE.test(headers['content-type'] ?? '');
 }
 
-function problemOfType(request: FastifyRequest, kind: BodyKind): AppError | undefined {
+function problemOfType(request: FastifyRequest, kind: DeclaredInput['kind']): AppError | undefined {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (encoding.toLowerCase() !== 'identity') {
     return unsupported(`Content-Encoding ${encoding} is not supported.`);
@@ -205,7 +156,7 @@ export class InputGuard implements CanActivate {
 }
 
 /** Renames `status[]`, which axios and PHP send for a repeated key, to `status` if `status` takes a list. */
-function foldBrackets(query: Record<string, unknown>, declared: Class): void {
+function foldBrackets(query: Record<string, unknown>, declared: new () => object): void {
   for (const written of Object.keys(query)) {
     const name = written.slice(0, -2);
     if (!written.endsWith('[]') || !takesManyValues(declared, name)) continue;

@@ -1,11 +1,6 @@
 import { stopAsked } from './process-start.js';
 import { version } from './platform/config/process.js';
-import {
-  createRootLogger,
-  changeLevelOnSignal,
-  jsonLines,
-  terminalLines,
-} from './platform/logging/logger.js';
+import { createRootLogger, jsonLines, terminalLines } from './platform/logging/logger.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
 import type { Logger } from 'pino';
@@ -29,7 +24,6 @@ async function main(): Promise<void> {
   );
   // In a terminal, only warnings are shown until the start is complete.
   if (isTTY) logger.level = 'warn';
-  changeLevelOnSignal(logger, settings.logLevel);
   const warning = exposureWarning(settings);
   if (warning) logger.warn(warning);
   const endTracing = await startTracing(settings, logger);

@@ -57,15 +57,6 @@ export function loggerParams(logger: pino.Logger): Params {
   return { pinoHttp: { logger }, forRoutes: [] };
 }
 
-/** SIGUSR2 switches debug lines on and off without a restart. */
-export function changeLevelOnSignal(logger: pino.Logger, configured: string): void {
-  process.on('SIGUSR2', () => {
-    const level = logger.level === 'debug' ? configured : 'debug';
-    logger.level = level;
-    logger.warn({ log_level: level }, `SIGUSR2: the log level is now ${level}.`);
-  });
-}
-
 /** Lines for people on a terminal: the message, requests in a few words, and errors with their stack. */
 export async function terminalLines(terminal: NodeJS.WriteStream): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty');

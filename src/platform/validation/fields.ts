@@ -82,14 +82,8 @@ interface TextOptions extends FieldOptions {
   readonly format?: string;
 }
 
-export function Text({
-  min,
-  max,
-  pattern,
-  message,
-  format,
-  ...options
-}: TextOptions = {}): PropertyDecorator {
+export function Text(given: TextOptions = {}): PropertyDecorator {
+  const { min, max, pattern, message, format, ...options } = given;
   return Field(
     options,
     { type: 'string', minLength: min, maxLength: max, pattern: pattern?.source, format },
@@ -131,13 +125,8 @@ interface TextsOptions extends ListOptions {
   readonly message?: string;
 }
 
-export function Texts({
-  maxItems,
-  maxLength,
-  pattern,
-  message,
-  ...options
-}: TextsOptions = {}): PropertyDecorator {
+export function Texts(given: TextsOptions = {}): PropertyDecorator {
+  const { maxItems, maxLength, pattern, message, ...options } = given;
   return Field(
     options,
     { type: 'array', items: { type: 'string', maxLength, pattern: pattern?.source }, maxItems },

@@ -12,7 +12,6 @@ import {
   type EventDefinition,
   pageUrl,
   type SourceEvent,
-  type Wave,
   type Words,
 } from './messages/define-event.js';
 import { INCIDENT_EVENT_TYPES } from './messages/incident.events.js';
@@ -51,7 +50,6 @@ export interface Message {
   readonly event: AnyEvent;
   readonly words: Words;
   readonly severity?: Severity;
-  readonly wave?: Wave;
 }
 
 const definitionOf = (name: EventName): EventDefinition<unknown> => EVENT_TYPES[name];
@@ -81,8 +79,8 @@ export function incidentIn({ data }: AnyEvent) {
   return 'incident' in data ? data.incident : undefined;
 }
 
-export function alertChangesOf({ event, wave }: Message): readonly AlertChange[] {
-  return definitionOf(event.type).alerts(event.data, wave, event.id);
+export function alertChangesOf({ event }: Message): readonly AlertChange[] {
+  return definitionOf(event.type).alerts(event.data, event.id);
 }
 
 /** Maximum length of a value. Every receiver accepts this length, even if each character is escaped. */

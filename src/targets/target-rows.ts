@@ -74,14 +74,14 @@ export abstract class TargetRows<Row extends TargetRow> {
     return await findPage(this.rows(), range, found);
   }
 
-  async find(id: string, tx?: Tx): Promise<Row | null> {
+  async row(id: string, tx?: Tx): Promise<Row | null> {
     if (!isUuid(id)) return null;
     const lock = tx && ({ mode: 'pessimistic_write' } as const);
     return await this.rows(tx).findOne({ where: { id, ...this.notDeleted }, lock });
   }
 
   async get(id: string, tx?: Tx): Promise<Row> {
-    const row = await this.find(id, tx);
+    const row = await this.row(id, tx);
     if (row) return row;
     throw new NotFoundError(
       this.subject.replace('_', ' ').replace(/^./, (first) => first.toUpperCase()),

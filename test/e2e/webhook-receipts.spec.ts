@@ -2,8 +2,8 @@ import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Statements } from '../../src/platform/database/statements.js';
 import { newId } from '../../src/platform/ids.js';
-import { ReceiptBatches } from '../../src/webhooks/receipt/receipt-batches.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
+import { WebhookReceipts } from '../../src/webhooks/receipt/webhook-receipts.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -178,7 +178,7 @@ describe('webhook receipts', () => {
       const answer = await poller.send(body);
       expect([answer.status, answer.body.message]).toEqual([
         202,
-        'The body is stored; its lists of events are empty.',
+        'The body is stored; the incidents of its events follow.',
       ]);
       const kept = await eventById(answer.body.queue_id);
       expect(kept).toMatchObject({ status: 'processed', body: JSON.stringify(body) });
@@ -233,7 +233,7 @@ describe('webhook receipts', () => {
       if (kind === 'updated') await sender.send({ ...sent, note: 'earlier' });
       jest.spyOn(Logger.prototype, 'error').mockImplementation();
       jest
-        .spyOn(app.nest.get(ReceiptBatches), 'settleAll')
+        .spyOn(app.nest.get(WebhookReceipts), 'settleSingles')
         .mockRejectedValueOnce(new Error('a fault'));
       expect((await sender.send(sent)).status).toBe(500);
       const [failed] = await events(`&source=${source}`);
@@ -330,7 +330,7 @@ describe('webhook receipts', () => {
       await errorsOf(app, 'other', 'service_unavailable'),
     ];
     const [siemBefore, otherBefore] = await counted();
-    jest.spyOn(app.nest.get(ReceiptBatches), 'settleAll').mockRejectedValue(DATABASE_AWAY);
+    jest.spyOn(app.nest.get(WebhookReceipts), 'settleSingles').mockRejectedValue(DATABASE_AWAY);
     expect((await siem.send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore]);
     jest.spyOn(app.nest.get(SourceDirectory), 'find').mockRejectedValue(DATABASE_AWAY);

@@ -184,7 +184,6 @@ const LOOKED_UP: readonly IndicatorType[] = ['url', 'domain', 'ip', 'hash'];
 const lookUpOf = (type: IndicatorType) => `lookup_${type}` as ActionTypeName;
 const LONGEST_DATA = 8_000;
 
-/** Returns longer data as the beginning of its JSON. */
 function startOf(data: JsonRecord): unknown {
   const shown = shownData(data);
   const json = JSON.stringify(shown);

@@ -37,7 +37,7 @@ export interface Waiting {
 interface Waiter extends Waiting {
   /** True if the run waited before the request. Such a run is retried after a failure of the provider. */
   readonly hasWaited: boolean;
-  readonly ended: Promise<void>;
+  ended?: Promise<void>;
   cause?: unknown;
 }
 
@@ -96,7 +96,7 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    const ended = Promise.all([...this.waiters.values()].map(({ ended }) => ended));
+    const ended = Promise.all([...this.waiters.values()].flatMap(({ ended }) => ended ?? []));
     await within(this.settings.shutdownGraceMs * PART_OF_GRACE, ended, () => undefined);
     this.stop.abort(new ShutdownError('The service stops.'));
   }
@@ -105,14 +105,14 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
   async begin(
     tx: Tx,
     { id, incident_id }: TriageRun,
-    waiting: Omit<Waiter, 'ended'>,
+    waiting: Waiting & Pick<Waiter, 'hasWaited'>,
     permit: Permit,
   ): Promise<() => Promise<TriageRun | undefined>> {
-    const ended = (await this.work.addClaimed(tx, TRIAGE, [{ ref: id }], permit)).get(id)!;
-    const waiter: Waiter = { ...waiting, ended };
+    const waiter: Waiter = { ...waiting };
     afterCommit(tx, () => void this.waiters.set(id, waiter));
+    waiter.ended = (await this.work.addClaimed(tx, TRIAGE, [{ ref: id }], permit)).get(id);
     return async () => {
-      await ended;
+      await waiter.ended;
       this.waiters.delete(id);
       if (waiter.cause) throw waiter.cause as Error;
       return await this.runs.find(incident_id, id);

@@ -19,9 +19,8 @@ export interface SettlingProgress {
   readonly outcomes: readonly ('created' | 'duplicate' | 'updated')[];
   /** Earlier receipt that the first part repeats: it has the same bytes, or it is the first receipt of the first event. */
   readonly repeats?: { readonly id: string; readonly hasBytes: boolean };
-  /** Positions, counted from 1, of the first events that could not be stored. */
-  readonly failed: readonly number[];
-  readonly failures: number;
+  /** Number of events that could not be stored. */
+  readonly failed: number;
 }
 
 @Entity('webhook_events')
@@ -36,7 +35,7 @@ export class WebhookEventEntity {
   readonly status: WebhookEventStatus;
 
   /** Exact bytes. Null for a duplicate with the same bytes as `duplicate_of`. */
-  @Column({ type: 'bytea', nullable: true, select: false })
+  @Column({ type: 'bytea', nullable: true })
   readonly body: Buffer | null;
 
   @Column({ type: 'bytea' })

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal, type Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
 import { Idempotent, type Idempotency } from '../../platform/idempotency/idempotency.js';
-import { InboxProcessing } from '../receipt/inbox-processing.js';
+import { Inbox } from '../receipt/inbox.js';
 import {
   ApiAnswer,
   ApiErrorMeanings,
@@ -26,7 +26,7 @@ import { WebhookEvents } from './webhook-events.js';
 export class WebhookEventsController {
   constructor(
     private readonly events: WebhookEvents,
-    private readonly inbox: InboxProcessing,
+    private readonly inbox: Inbox,
   ) {}
 
   @Get()

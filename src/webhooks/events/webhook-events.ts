@@ -63,8 +63,7 @@ export class WebhookEvents {
     id: string,
     manager: EntityManager = this.dataSource.manager,
   ): Promise<WebhookEventEntity> {
-    const query = manager.getRepository(WebhookEventEntity).createQueryBuilder('event');
-    const event = isUuid(id) && (await query.addSelect('event.body').where({ id }).getOne());
+    const event = isUuid(id) && (await manager.findOneBy(WebhookEventEntity, { id }));
     if (!event) throw new NotFoundError('Webhook event');
     return event;
   }

@@ -1,6 +1,6 @@
 import type { ReadingRules } from '../sources/webhook-source.entity.js';
 import type { Json } from './event-json.js';
-import { incidentOf, isUnfit, openBody, type ReadEvent } from './read-events.js';
+import { openBody, type ReadEvent } from './read-events.js';
 
 const source = { source: 'siem' };
 const byMapping = (mapping: ReadingRules['mapping']) =>
@@ -8,7 +8,7 @@ const byMapping = (mapping: ReadingRules['mapping']) =>
 
 function all(rules: ReadingRules, body: Json): ReadEvent[] {
   const read = openBody(rules, body).read();
-  if (isUnfit(read)) throw new Error(read);
+  if (typeof read === 'string') throw new Error(read);
   return read;
 }
 
@@ -46,7 +46,7 @@ describe('the events of a body', () => {
   it('given an alert that is over → the incident has the minimum severity of the source', () => {
     const state = { status: 'closed' };
     const read = (rules: Partial<ReadingRules> & Pick<ReadingRules, 'format'>, event: Json) => {
-      const { severity, source_status } = incidentOf(only({ ...source, ...rules }, event));
+      const { severity, source_status } = only({ ...source, ...rules }, event).incident;
       return [severity, source_status];
     };
     const generic = {

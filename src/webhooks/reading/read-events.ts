@@ -23,12 +23,14 @@ type Part = Pick<SettlingProgress, 'done' | 'most'>;
 const FIRST_PART: Part = { done: 0, most: MOST_EVENTS };
 
 export interface ReadEvent {
+  /** The incident that the event creates. An alert that has ended gets the minimum severity of the source. */
   readonly incident: NewIncident;
+  /** Severity of the event. */
+  readonly severity: Severity;
   /** SHA-256 of the event id of the sender, or of the content if the event has no id. */
   readonly key: Buffer;
   readonly contentHash: Buffer;
   readonly eventId?: string;
-  readonly minSeverity?: Severity;
   readonly overWord?: string;
   readonly unknownSeverity?: string;
 }
@@ -73,20 +75,10 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
 
 type Formats = Exclude<EventFormatName, 'mapping'>;
 
-/** Returns the incident that the event creates. An alert that has ended gets the minimum severity of the source. */
-export function incidentOf({ incident, overWord, minSeverity = 'low' }: ReadEvent): NewIncident {
-  if (overWord === undefined) return incident;
-  return { ...incident, severity: minSeverity, source_status: 'resolved' };
-}
-
-export function isUnfit(read: readonly ReadEvent[] | string): read is string {
-  return typeof read === 'string';
-}
-
 function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
   const { event, eventId, lift } = alert;
   const { severity: said, unknownWord } = severityOf(alert.severity, rules.severity_mapping);
-  const { source, format, mapping, min_severity: minSeverity = said } = rules;
+  const { source, format, mapping, min_severity: least = 'low' } = rules;
   const incident_type = typeOf(alert, rules);
   const rawData = isObject(event) ? event : { event };
   const fields = fieldsFrom(Object.entries({ event_id: eventId, ...lift }));
@@ -103,21 +95,24 @@ function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
   // A member that the mapping does not read may contain text of strangers.
   const holdsAlert =
     format === 'mapping' && mapping ? (name: string) => readsIn(mapping, name) : undefined;
+  const overWord = overWordOf(event, json, holdsAlert);
+  const severity = severityRises(said, least) ? least : said;
   return {
     incident: {
       incident_type,
-      severity: severityRises(said, minSeverity) ? minSeverity : said,
+      severity: overWord === undefined ? severity : least,
       source,
       title,
       raw_data: isObject(event) ? json : JSON.stringify(rawData),
       fields,
+      source_status: overWord === undefined ? undefined : 'resolved',
       triage: rules.auto_triage ? { playbook: rules.playbook ?? undefined } : undefined,
     },
     key: sha256(eventId === undefined ? `content ${content}` : `id ${eventId}`),
     contentHash: sha256(content),
     eventId,
-    minSeverity: rules.min_severity,
-    overWord: overWordOf(event, json, holdsAlert),
+    severity,
+    overWord,
     unknownSeverity: unknownWord,
   };
 }

@@ -1,9 +1,5 @@
 import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
-import type {
-  SettlingProgress,
-  WebhookEventEntity,
-  WebhookEventStatus,
-} from '../events/webhook-event.entity.js';
+import type { SettlingProgress, WebhookEventEntity } from '../events/webhook-event.entity.js';
 import { MOST_EVENTS } from '../reading/mapping.js';
 
 export const RECEIPT_REFUSALS = [
@@ -24,7 +20,7 @@ export type Arrival = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash' | '
 };
 
 export interface SettledEvent {
-  readonly outcome: 'created' | 'duplicate' | 'updated';
+  readonly outcome: SettlingProgress['outcomes'][number];
   readonly incident_id: string;
   readonly incident_number: string;
 }
@@ -39,20 +35,13 @@ export const incidentsOf = (events: readonly SettledEvent[], before: readonly st
   ...new Set([...before, ...events.map(({ incident_id }) => incident_id)]),
 ];
 
-export function principalOf(source: string): string {
-  return `webhook:${source}`;
-}
-
-/** The first outcome of a body is the status of its receipt. */
-const OUTCOMES = ['created', 'updated', 'duplicate'] as const;
-const MOST_NAMED = 100;
+export const principalOf = (source: string): string => `webhook:${source}`;
 
 export const NOTHING_DONE: SettlingProgress = {
   done: 0,
   most: MOST_EVENTS,
   outcomes: [],
-  failed: [],
-  failures: 0,
+  failed: 0,
 };
 
 export function afterPart(
@@ -71,22 +60,28 @@ export function afterPart(
 /** Halves a part that failed. An event that fails alone is skipped, so that it does not block the other events. */
 export function afterFailure(before: SettlingProgress, size: number): SettlingProgress {
   if (size > 1) return { ...before, most: Math.ceil(size / 2) };
-  const failed = [...before.failed, before.done + 1].slice(0, MOST_NAMED);
-  const failures = before.failures + 1;
-  return { ...before, done: before.done + 1, most: MOST_EVENTS, failed, failures };
+  return { ...before, done: before.done + 1, most: MOST_EVENTS, failed: before.failed + 1 };
 }
 
+/** The status of a receipt tells the first of these outcomes that it has. */
+const STATUSES = [
+  ['created', 'processed'],
+  ['updated', 'updated'],
+  ['duplicate', 'duplicate'],
+] as const;
+
 /** `body` is null if another receipt has the same bytes. */
-export function ending({ outcomes, repeats, failed, failures }: SettlingProgress, total: number) {
-  if (failures === 0) {
-    const first = OUTCOMES.find((outcome) => outcomes.includes(outcome)) ?? 'created';
-    const status: WebhookEventStatus = first === 'created' ? 'processed' : first;
-    const earlier = status === 'duplicate' ? repeats : undefined;
-    const body = earlier?.hasBytes ? null : undefined;
-    return { status, error: null, duplicate_of: earlier?.id ?? null, body };
+export function ending({ outcomes, repeats, failed }: SettlingProgress, total: number) {
+  if (failed > 0) {
+    const some = `${failed} of ${total} events could not be stored. The log has the causes.`;
+    return {
+      status: 'failed',
+      error: total === 1 ? NOT_STORED : some,
+      duplicate_of: null,
+    } as const;
   }
-  const more = failures > failed.length ? ` and ${failures - failed.length} more` : '';
-  const names = `Of ${total} events these could not be stored: number ${failed.join(', ')}${more}. The log has the cause.`;
-  const error = total === 1 ? NOT_STORED : names;
-  return { status: 'failed' as const, error, duplicate_of: null };
+  const status = STATUSES.find(([outcome]) => outcomes.includes(outcome))?.[1] ?? 'processed';
+  const earlier = status === 'duplicate' ? repeats : undefined;
+  const body = earlier?.hasBytes ? null : undefined;
+  return { status, error: null, duplicate_of: earlier?.id ?? null, body };
 }

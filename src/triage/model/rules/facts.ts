@@ -208,8 +208,17 @@ interface Read {
 
 function* factsIn(root: object): Generator<void, Read> {
   const { values, cut } = yield* rawValuesInPieces(root);
-  const facts = values.map(({ pointer, path, value, list }) => {
-    return { pointer, path, key: path.slice(path.lastIndexOf('/') + 1), value, list };
+  const facts = values.map(({ pointer, path, name, value, list }) => {
+    const last = path.slice(path.lastIndexOf('/') + 1);
+    // A stranger may have chosen the name beside a value, so its path is no place of tools.
+    const isNamed = last === 'value' && name !== last;
+    return {
+      pointer,
+      path: isNamed ? `${path}/${name}` : path,
+      key: isNamed ? name : last,
+      value,
+      list,
+    };
   });
   const lists = Map.groupBy(facts, ({ list }) => list);
   lists.delete(undefined);

@@ -15,7 +15,7 @@ const OWN_KEYS = (
 ).split(' ');
 /** Keys under which tools name the genuine party that a sender imitates. */
 const KNOWN_KEYS =
-  /^(?:known|real|genuine|legitimate|usual|official|expected)\w*(?:domain|supplier|vendor|sender|address|host)\w*$|^(?:domain|sender)known$/;
+  /^(?:known|real|genuine|legitimate|usual|official|expected)\w*(?:domain|supplier|vendor|sender|contact|address|host)\w*$|^(?:domain|sender)known$/;
 
 const MAIL_DOMAIN = /@([\p{L}\p{N}][\p{L}\p{N}.-]{0,252})/gu;
 const URL_HOST = /\bh(?:tt|xx)ps?:\/\/(?:[^\s/?#@"'<>]{0,256}@)?([^\s/?#:"'<>\\)\]]{1,253})/gi;
@@ -103,6 +103,14 @@ function knownDomains(facts: readonly Fact[]): ReadonlySet<string> {
 /** Returns the domains of the people whom the event affects. */
 function ownDomains(facts: readonly Fact[]): ReadonlySet<string> {
   return new Set(hostsBy(MAIL_DOMAIN, facts).map(({ name }) => registered(name)));
+}
+
+/** Returns the facts with an address that is not of a domain of the affected people. */
+export function outside(facts: Facts, addresses: readonly Fact[]): readonly Fact[] {
+  const own = ownDomains(facts.ofTools(...OWN_KEYS));
+  return hostsBy(MAIL_DOMAIN, addresses).flatMap(({ name, fact }) =>
+    own.has(registered(name)) ? [] : [fact],
+  );
 }
 
 const LEAST_LETTERS = 5;

@@ -1,16 +1,15 @@
 import {
   all,
   any,
+  atLeast,
+  byTool,
   type Condition,
   evaluate,
   isFalse,
   type Look,
-  named,
   reads,
-  recorded,
   says,
   tells,
-  countOf,
   yes,
 } from './conditions.js';
 import { isOwnPlace } from '../../evidence/own-places.js';
@@ -87,21 +86,25 @@ export const requestLetThrough = all(
 
 /* Sign-ins. */
 
-const COUNTRY_KEYS = split(
-  'country countryorregion countryname countrycode location geo previouscountry usualcountry usualcountries homecountry home originatingcountry xoriginatingcountry',
-);
+const PLACE = /(?:country|location|geo|home)[^/]*(?:\/[^/]+)?$/;
 const regions = new Intl.DisplayNames(['en'], { type: 'region' });
+const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+/** Countries by their codes and English names. */
+const COUNTRIES = new Map(
+  LETTERS.flatMap((one) => LETTERS.map((two) => one + two)).flatMap((code) => {
+    const name = regions.of(code)!.toUpperCase();
+    return name === code ? [] : [[code, name] as const, [name, name] as const];
+  }),
+);
 /** Unifies `DE`, `Germany` and `Berlin, DE`. */
-function countryIn(value: Fact['value']): string {
-  const name = String(value).slice(-64).split(',').at(-1)!.trim().toUpperCase();
-  return /^[A-Z]{2}$/.test(name) ? (regions.of(name) ?? name).toUpperCase() : name;
-}
 export const twoCountries: Look = (facts) => {
-  const named = facts
-    .named(...COUNTRY_KEYS)
-    .filter(({ value }) => /^[\p{L} ,.-]{2,64}$/u.test(String(value)));
-  const byCountry = new Map(named.map((fact) => [countryIn(fact.value), fact]));
-  byCountry.delete('');
+  const named = facts.all.flatMap((fact) => {
+    const last = String(fact.value).slice(-64).split(',').at(-1)!.trim().toUpperCase();
+    const unknown = /country/.test(fact.key) && /^[\p{L} .-]{2,64}$/u.test(last) ? last : undefined;
+    const country = PLACE.test(fact.path) ? (COUNTRIES.get(last) ?? unknown) : undefined;
+    return country === undefined ? [] : [[country, fact] as const];
+  });
+  const byCountry = new Map(named);
   return byCountry.size > 1 ? [...byCountry.values()] : [];
 };
 
@@ -119,11 +122,11 @@ const denials: Look = (facts) => {
 export const approvedAfterDenials = any(
   denials,
   all(
-    countOf(
-      /(?:push\w*|prompt\w*|mfa\w*|factor\w*|notification\w*)(?:reject|den[iy]|declin|fail|timeout|timedout|ignored|unanswered)\w*|(?:reject|den[iy]|declin|fail|ignored)\w*(?:push|prompt|mfa|request)\w*/,
+    atLeast(
       3,
+      /(?:push\w*|prompt\w*|mfa\w*|factor\w*|notification\w*)(?:reject|den[iy]|declin|fail|timeout|timedout|ignored|unanswered)\w*|(?:reject|den[iy]|declin|fail|ignored)\w*(?:push|prompt|mfa|request)\w*/,
     ),
-    named(
+    reads(
       /result|outcome|approv|accept|last|final|status/,
       /^(?:true|[1-9]\d*|approved|accepted|success|granted)\b/i,
     ),
@@ -152,12 +155,12 @@ export const openedToAll = any(
   ),
   all(
     reads('eventname', /^Modify(?:Snapshot|Image|DBSnapshot|DBClusterSnapshot)Attribute$/),
-    named(/^(?:group|valuestoadd|userid)$/, /^(?:all|\d{12})$/i),
+    reads(/^(?:group|valuestoadd|userid)$/, /^(?:all|\d{12})$/i),
   ),
   reads('member members', /^all(?:Authenticated)?Users$/),
   all(
     reads('eventname', /^(?:Put\w*Acl|CreateBucket)$/),
-    named(/acl|uri|grant/, /public-read|AllUsers|AuthenticatedUsers/),
+    reads(/acl|uri|grant/, /public-read|AllUsers|AuthenticatedUsers/),
   ),
 );
 /** Only domain controllers and the cloud synchronisation replicate the directory. */
@@ -192,8 +195,11 @@ const INVENTORY = /^(?:.*\/)?(?:asset|assets|inventory|cmdb)\//;
 /** Roles and owners in the inventory that are scanners. */
 export const scannerKnown: Condition = {
   only: ({ path }) => INVENTORY.test(path),
-  from: recorded(/./, yes(/\bscanner\b/i)),
+  from: byTool(/./, yes(/\bscanner\b/i)),
 };
+/** Another known machine: a scanner counts only once. */
+export const inInventory = ({ path, value }: Fact): boolean =>
+  INVENTORY.test(path) && !/\bscanner\b/i.test(String(value));
 /** SHA-256 of the 68 bytes of the antivirus test file. No other file has this hash. */
 const EICAR = /^275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f$/i;
 /** Holds if every file digest is the digest of the test file. */
@@ -210,7 +216,7 @@ export const isTestFile = ({ key, value }: Fact): boolean =>
 
 /* Words of tools. */
 
-const severities = named(
+const severities = reads(
   /^(?:(?:alert|event|signal|rule|securitysignal)?severity(?:name|label|normalized|level|text|score)?|urgency|priority(?:name|summary)?|(?:rule)?level)$/,
   /^[\w .-]{1,32}$/,
 );
@@ -256,25 +262,13 @@ export const called = (pattern: RegExp): Condition => stands(reads(CALLED, patte
 
 export const RULE_KEYS =
   'rule rulename title alert alertname alertdisplayname detectname detection signature name';
-/** Words in rule names that announce, report or train an attack. */
-const NO_ATTACK =
-  'report\\w*|simulat\\w*|training|test\\w*|exercise|drill|table-?top|updated?|risk of|potential|possible';
-/** Rules with these names, if the severity is high or critical. */
-export const rated = (pattern: RegExp): Condition => ({
-  only: (_, { severity }) => severity === 'critical' || severity === 'high',
-  from: reads(
-    `${RULE_KEYS} description`,
-    new RegExp(`^(?!.*\\b(?:${NO_ATTACK})\\b).{0,200}?(?:${pattern.source})`, 'i'),
-  ),
-});
-
 /* Kinds of events. */
 
 /** Names under which tools describe the event. */
 const KIND_KEYS = new Set(
   (
     'title alert alertname alertdisplayname displayname rule rulename ruledescription description event eventname ' +
-    'eventtype eventaction action activity activitytype activitydisplayname operation operationname methodname ' +
+    'entitytype eventtype eventaction action activity activitytype activitydisplayname operation operationname methodname ' +
     'name message msg summary detection detectname detectionname signature category type detailtype findingtype alerttype ' +
     'searchname monitorname alertdetails alerttypefriendlyname status reason logmessage eventdescription subcategory ' +
     'taskcategory shortdescription eventtypename policyname verb state logcode phase resultdescription'

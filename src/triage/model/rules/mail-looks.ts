@@ -90,23 +90,31 @@ export const secretsAsked: Look = (facts) => {
     .filter(({ key }) => hasPage || OF_PAGES.test(key));
 };
 
+const forwardedTo = (facts: Facts): readonly Fact[] =>
+  facts.named(
+    ...['forwardingsmtpaddress', 'forwardingaddress', 'forwardto', 'forwardasattachmentto'],
+    ...['redirectto', 'blindcopyto'],
+  );
+const forwardedOutside: Look = (facts) => hosts.outside(facts, forwardedTo(facts));
+/** Names of settings that forward mail, unless all addresses are of the own company. */
+export const forwards: Condition = {
+  only: (_, facts) => forwardedTo(facts).length === 0 || forwardedOutside(facts).length > 0,
+  from: says('forwarding'),
+};
+
 /** Targets and words of mailbox rules with which an intruder hides replies and warnings. */
 export const hidingRule = any(
   reads(
     'value movetofolder subjectcontainswords subjectorbodycontainswords bodycontainswords folder movedto destination targetfolder conditions newvalue',
     /^(?:notes|junk(?: e-?mail)?)\b|\b(?:rss (?:feeds|subscriptions)|conversation history|deleted items|sync issues)\b|\b(?:invoices?|payments?|wire|iban|phish\w*|hacked|passwords?|help ?desk|virus|suspicious|docusign)\b/i,
   ),
-  reads('name', /\b(?:(?:Soft)?DeleteMessage|ForwardTo|RedirectTo|ForwardAsAttachmentTo)\b/i),
   // Only attackers write orders to the reader of an alert into the name of a rule.
   says('verdict_order', 'orders_to_machine'),
   isTrue('deletemessage'),
-  reads(
-    'forwardingsmtpaddress forwardingaddress redirectto forwardto forwardasattachmentto blindcopyto',
-    /@/,
-  ),
+  forwardedOutside,
 );
 
-const obscureName = reads('value name', /^[.,;:_ -]{1,4}$|^archi[vf]\w*$/i);
+const obscureName = reads('value name movetofolder', /^[.,;:_ -]{1,4}$|^archi[vf]\w*$/i);
 /** A new rule of a mailbox, unless it only moves mail to a folder with a name that its owner can read. */
 export const ruleMade: Condition = {
   only: (_, facts) =>

@@ -1,19 +1,9 @@
-import {
-  affirmed,
-  all,
-  any,
-  check,
-  circumstances,
-  isTrue,
-  named,
-  reads,
-  says,
-  signs,
-} from './conditions.js';
+import { all, any, check, circumstances, isTrue, reads, says, signs } from './conditions.js';
 import {
   attachedProgram,
   borrowedName,
   externalSender,
+  forwards,
   FILE_KEYS,
   hidingRule,
   inMail,
@@ -47,11 +37,11 @@ export const MAIL_RULES = [...signs([
     'Replies go to a domain other than the domain of the sender.', repliesElsewhere],
   ['young_domain', 25, 'phishing', 'lure', 'T1566', 'The domain is at most 30 days old.',
     any(
-      named(DOMAIN_AGE, { max: 30 }),
-      named(/(?:domain|site|host|url|sender|destination|cert\w*)\w*(?:age|regist\w*|creat\w*|firstseen)$|^(?:age|regist\w*)$/, /^(?:(?:only |about )?(?:\d{1,2}|two|three|four|five|six|seven|eight|nine|ten) (?:hours?|days?)|(?:[1-4]|two|three|four) weeks?|yesterday|today)\b/i),
-      affirmed(/(?:new|newlyregistered|young)(?:sender)?domain|newlyregistered\w*|isnewdomain|domainisnew/))],
+      reads(DOMAIN_AGE, { max: 30 }),
+      reads(/(?:domain|site|host|url|sender|destination|cert\w*)\w*(?:age|regist\w*|creat\w*|firstseen)$|^(?:age|regist\w*)$/, /^(?:(?:only |about )?(?:\d{1,2}|two|three|four|five|six|seven|eight|nine|ten) (?:hours?|days?)|(?:[1-4]|two|three|four) weeks?|yesterday|today)\b/i),
+      isTrue(/(?:new|newlyregistered|young)(?:sender)?domain|newlyregistered\w*|isnewdomain|domainisnew/))],
   ['lookalike_seen', 35, 'phishing', 'lure', 'T1566', 'The tool sees a name that imitates another.',
-    affirmed(
+    isTrue(
       /lookalike\w*|typosquat\w*|homoglyph\w*|\w*impersonation\w*|displayname(?:spoof\w*|matchesexecutive|match\w*)|spoof(?:ed|ing)?(?:detected)?$|cousindomain/)],
   ['impersonation_seen', 15, 'phishing', 'lure', 'T1566',
     'The tool itself speaks of impersonation.', says('impersonation')],
@@ -63,12 +53,12 @@ export const MAIL_RULES = [...signs([
     'The page behind the link asks for a password, a card or a code.',
     any(
       secretsAsked,
-      named(/content|sniff|html|markup|source/,
+      reads(/content|sniff|html|markup|source/,
         /<(?:form|input)\b(?:[^<]|<(?!(?:form|input)\b)){0,200}\bpassword\b/i),
-      affirmed(/password(?:field|input|form|prompt|box)|credential(?:form|fields?|prompt|harvest\w*|page)|(?:has|page)(?:login|signin)(?:form|page)?|(?:login|signin)(?:form|page)(?:detected|found|present)?$|phishkit\w*/))],
+      isTrue(/password(?:field|input|form|prompt|box)|credential(?:form|fields?|prompt|harvest\w*|page)|(?:has|page)(?:login|signin)(?:form|page)?|(?:login|signin)(?:form|page)(?:detected|found|present)?$|phishkit\w*/))],
   ['link_in_code', 15, 'phishing', 'lure', 'T1566.002',
     'The link is in a picture that filters do not read: a QR code.',
-    named(/^qr|qrcode|qrurl|decodedqr|qrdecoded/, /:\/\//)],
+    reads(/^qr|qrcode|qrurl|decodedqr|qrdecoded/, /:\/\//)],
   ['account_threat', 15, 'phishing', 'lure', 'T1566',
     'The text threatens the loss of an account or a mailbox.',
     all(wants('account_threat'), isMail)],
@@ -93,7 +83,7 @@ export const MAIL_RULES = [...signs([
       reads('body text bodytext bodypreview content ocr extractedtext imagetext', /\+?\d[\d ()-]{7,40}\d/))],
   ['device_code', 45, 'phishing', 'finding', 'T1566',
     'A device sign-in code is requested, which gives a stranger the session.',
-    all(says('device_code'), any(isMail, { only: ({ key }) => MESSAGES.has(key), from: says('device_code') }, says('hidden_network', 'travel', 'new_place', 'impersonation'), twoCountries, named(/name|title|rule|alert|description|message|detail/, /phish|suspicious|unusual|abus/i)))],
+    all(says('device_code'), any(isMail, { only: ({ key }) => MESSAGES.has(key), from: says('device_code') }, says('hidden_network', 'travel', 'new_place', 'impersonation'), twoCountries, reads(/name|title|rule|alert|description|message|detail/, /phish|suspicious|unusual|abus/i)))],
   ['extortion', 30, 'spam', 'finding', 'T1566', 'The text threatens its reader and demands money.',
     all(says('extortion'), isMail)],
   ['unsolicited', 22, 'spam', 'finding', 'T1566', 'The text promises a prize or a present.',
@@ -123,7 +113,7 @@ export const MAIL_RULES = [...signs([
       says('money_request', 'payment_change', 'gift_cards', 'sensitive_list', 'sign_in_request'))],
   ['hides_in_mailbox', 45, 'account_takeover', '', 'T1564.008 T1114.003',
     'A rule of the mailbox hides or forwards mail.',
-    any(says('inbox_rule', 'forwarding'), all(any(says('inbox_rule_made'), reads('op operation', /^Set-Mailbox$/i)), hidingRule))],
+    any(says('inbox_rule'), forwards, all(any(says('inbox_rule_made'), reads('op operation', /^Set-Mailbox$/i)), hidingRule))],
   ['inbox_rule_made', 15, 'account_takeover', 'work', 'T1564.008',
     'A rule of the mailbox was made or changed.', ruleMade],
 ]), ...circumstances([

@@ -11,11 +11,21 @@ interface NamedValue {
 /** Keys with words of people, in which `virus` may be the flu. */
 export const MESSAGES: ReadonlySet<string> = new Set(
   (
-    'subject subj objet betreff body bodytext bodyhtml bodyplain bodypreview preview snippet excerpt ' +
+    'subject subj objet betreff onderwerp oggetto asunto body bodytext bodyhtml bodyplain bodypreview preview snippet excerpt ' +
     'text texts textbody html htmlbody content corps comment'
   ).split(' '),
 );
-const MAIL_KEYS = ['messageid', 'internetmessageid', 'subject', 'subj', 'objet', 'betreff'];
+const MAIL_KEYS = [
+  'messageid',
+  'internetmessageid',
+  'subject',
+  'subj',
+  'objet',
+  'betreff',
+  'onderwerp',
+  'oggetto',
+  'asunto',
+];
 const ADDRESS_KEYS = ['sender', 'from', 'fromaddress', 'mailfrom', 'senderaddress'];
 
 interface Event {
@@ -35,7 +45,7 @@ export function isMailData(event: Event): boolean {
   );
   return [
     ...checks,
-    ...event.named(...MAIL_KEYS).filter(({ value }) => value !== ''),
+    ...event.named(...MAIL_KEYS).filter(({ value }) => /\D/.test(String(value))),
     ...event.named(...ADDRESS_KEYS).filter(({ value }) => String(value).includes('@')),
   ].some(({ path }) => isOwnPlace(path) || isInMail(path));
 }

@@ -1,4 +1,4 @@
-import '../../platform/http/request.js';
+import '../platform/http/request.js';
 import {
   Body,
   Controller,
@@ -11,25 +11,31 @@ import {
   Put,
   Query,
   Req,
+  Res,
 } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
-import { CurrentPrincipal, type Principal } from '../../auth/principal.js';
-import { Requires } from '../../platform/access/access.js';
-import { JSON_UTF8 } from '../../platform/http/answer.js';
-import { Consumes } from '../../platform/http/handler-options.js';
-import { type Idempotency, Idempotent } from '../../platform/idempotency/idempotency.js';
+import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
+import { Allow, Requires } from '../platform/access/access.js';
+import { JSON_UTF8, RawAnswer } from '../platform/http/answer.js';
+import { AnyQuery, BodyUpTo, Consumes } from '../platform/http/handler-options.js';
+import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
+import { Limited } from '../platform/limits/limits.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
+import { ListAnswer } from '../platform/paging/page.js';
+import { present } from '../platform/validation/present.js';
+import { PRESETS } from './reading/formats.js';
 import {
-  ApiAnswer,
-  ApiErrorMeanings,
-  ApiErrors,
-  Operation,
-} from '../../platform/openapi/answers.js';
-import { ListAnswer } from '../../platform/paging/page.js';
-import { present } from '../../platform/validation/present.js';
-import { PRESETS } from '../reading/formats.js';
-import { ApiAnyBody, ApiOktaChallenge, WebhookVerificationDto } from '../receipt/receipt.dto.js';
-import { OKTA_VERIFICATION_TYPE } from '../signatures/okta-verification.js';
+  AcceptedReceiptDto,
+  ApiAnyBody,
+  ApiDelivery,
+  ApiOktaChallenge,
+  QueuedReceiptDto,
+  WebhookVerificationDto,
+} from './receipt/receipt.dto.js';
+import { RECEIPT_REFUSALS } from './receipt/receipt.js';
+import { WebhookReceipts } from './receipt/webhook-receipts.js';
+import { OKTA_CHALLENGE, WithOktaChallenge } from './signatures/hmac.guard.js';
 import {
   DeletedWebhookSourceDto,
   WebhookPresetDto,
@@ -38,23 +44,34 @@ import {
   WebhookSourceInputDto,
   WebhookSourceQueryDto,
   WebhookSourceUpdateDto,
-} from './webhook-sources.dto.js';
-import { WebhookSourcesService } from './webhook-sources.service.js';
+} from './sources/webhook-sources.dto.js';
+import { WebhookSourcesService } from './sources/webhook-sources.service.js';
 
 const shownSource = present(WebhookSourceDto);
+
+const RECEIPT = {
+  name: 'WebhookReceipt',
+  types: [AcceptedReceiptDto, QueuedReceiptDto],
+  by: { field: 'status', words: { accepted: AcceptedReceiptDto, queued: QueuedReceiptDto } },
+};
+
+/** Separate media type in the contract. JSON parsers ignore the parameter. */
+const OKTA_VERIFICATION_TYPE = 'application/json; profile="okta-verification"';
 
 @ApiTags('Webhooks')
 @Controller('api/webhooks')
 @Requires('admin')
-export class WebhookSourcesController {
-  constructor(private readonly sources: WebhookSourcesService) {}
+export class WebhooksController {
+  constructor(
+    private readonly sources: WebhookSourcesService,
+    private readonly receipts: WebhookReceipts,
+  ) {}
 
   @Get()
   @Operation('listWebhookSources', 'List the webhook sources', 'Without their secrets.')
   @ApiAnswer({ status: 200, description: 'The sources.', type: WebhookSourceDto, list: true })
   async list(@Query() query: WebhookSourceQueryDto): Promise<ListAnswer<WebhookSourceDto>> {
-    const page = await this.sources.list(query, query.sort);
-    return ListAnswer.of(page, query, shownSource);
+    return ListAnswer.of(await this.sources.list(query), query, shownSource);
   }
 
   @Post()
@@ -77,12 +94,24 @@ export class WebhookSourcesController {
     return shownSource(await this.sources.create(caller, body, remember));
   }
 
-  /** Declared before the handlers of `:source`, which would match `presets` as a name. */
   @Get('presets')
   @Operation('listWebhookPresets', 'List the presets', 'Settings and steps for each tool.')
   @ApiAnswer({ status: 200, description: 'All presets.', type: WebhookPresetDto, catalogue: true })
   presets(): WebhookPresetDto[] {
     return PRESETS.map(present(WebhookPresetDto));
+  }
+
+  /** The contract describes this route at getWebhookSource, which has the same path and method. */
+  @Get(':source')
+  @WithOktaChallenge()
+  @Allow('signature')
+  @AnyQuery()
+  @Limited('none')
+  @RawAnswer()
+  @Header('content-type', OKTA_VERIFICATION_TYPE)
+  @ApiExcludeEndpoint()
+  verify(@Req() { headers }: FastifyRequest): WebhookVerificationDto {
+    return { verification: String(headers[OKTA_CHALLENGE]) };
   }
 
   @Get(':source')
@@ -136,5 +165,43 @@ export class WebhookSourcesController {
   ): Promise<DeletedWebhookSourceDto> {
     await this.sources.delete(caller, source);
     return { id: source, deleted: true };
+  }
+
+  @Post(':source')
+  @HttpCode(200)
+  @Allow('signature')
+  @Consumes('raw')
+  @BodyUpTo('limit')
+  @AnyQuery()
+  @Limited('none')
+  @RawAnswer()
+  @Operation(
+    'receiveWebhook',
+    'Deliver an event',
+    'The response follows the storage of the event. After 429, 500 or 503, or without a response, send the same body again: a stored event gets the same response again.',
+  )
+  @ApiDelivery()
+  @ApiAnswer({
+    status: 200,
+    description: 'The event and its incident are stored.',
+    type: RECEIPT,
+    raw: true,
+  })
+  @ApiAnswer({
+    status: 202,
+    description:
+      'The event is stored; a worker creates its incident. Or the body is stored and has no events, like a page of a poller without news.',
+    type: RECEIPT,
+    raw: true,
+  })
+  @ApiErrors(...RECEIPT_REFUSALS)
+  async receive(
+    @Req() { verifiedReceipt }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AcceptedReceiptDto | QueuedReceiptDto> {
+    const { id, events } = await this.receipts.receive(verifiedReceipt!);
+    if (events) return AcceptedReceiptDto.fromAll(events);
+    void reply.status(202);
+    return QueuedReceiptDto.of(id);
   }
 }

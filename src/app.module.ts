@@ -14,7 +14,7 @@ import { RefusalFilter } from './auth/refusals.js';
 import { InputGuard, RequestGuard } from './platform/http/request.guard.js';
 import { ErrorFilter } from './platform/http/answer.js';
 import { loggerParams } from './platform/logging/logger.js';
-import { createValidationPipe } from './platform/validation/validation.pipe.js';
+import { StrictValidationPipe } from './platform/validation/validation.pipe.js';
 import type { Settings } from './platform/config/settings.js';
 import { ConnectorsModule } from './connectors/connectors.module.js';
 import { DocsModule } from './platform/docs/docs.controller.js';
@@ -74,7 +74,7 @@ export class AppModule {
         { provide: APP_GUARD, useClass: RoleGuard },
         { provide: APP_GUARD, useClass: InputGuard },
         { provide: APP_GUARD, useClass: IdempotencyGuard },
-        { provide: APP_PIPE, useFactory: createValidationPipe },
+        { provide: APP_PIPE, useClass: StrictValidationPipe },
         // Nest applies the last filter first.
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_FILTER, useClass: RefusalFilter },

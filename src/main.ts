@@ -1,6 +1,6 @@
 import { stopAsked } from './process-start.js';
 import { version } from './platform/config/process.js';
-import { createRootLogger, changeLevelOnSignal, terminalLines } from './platform/logging/logger.js';
+import { createRootLogger, jsonLines, terminalLines } from './platform/logging/logger.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import type { Logger } from 'pino';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -19,11 +19,10 @@ async function main(): Promise<void> {
   const { isTTY } = process.stdout;
   const logger = createRootLogger(
     settings,
-    isTTY ? await terminalLines(process.stdout) : undefined,
+    isTTY ? await terminalLines(process.stdout) : jsonLines(),
   );
   // In a terminal, only warnings are shown until the start is complete.
   if (isTTY) logger.level = 'warn';
-  changeLevelOnSignal(logger, settings.logLevel);
   const warning = exposureWarning(settings);
   if (warning) logger.warn(warning);
   const { otelExporterOtlpEndpoint: collector, otelTracesSamplerArg: share } = settings;

@@ -17,11 +17,11 @@ import {
   Id,
   Instant,
   Nested,
+  NullIsAbsent,
   Rule,
   Text,
   WholeNumber,
 } from '../platform/validation/fields.js';
-import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { present } from '../platform/validation/present.js';
 import { RESERVED_NAME, USERNAME } from './auth.entity.js';
 import { hasPermittedLength, LONGEST_PASSWORD, SHORTEST_PASSWORD } from './passwords.js';

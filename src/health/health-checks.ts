@@ -72,6 +72,10 @@ export class HealthChecks implements OnModuleInit, OnModuleDestroy {
       const { status } = await within(SCRAPE_PATIENCE_MS, this.database(), () => TOO_SLOW);
       return Number(status !== 'unhealthy');
     });
+    this.gauges.register('db_pool_connections_active', () => {
+      const { totalCount, idleCount } = poolOf(this.dataSource);
+      return totalCount - idleCount;
+    });
     this.gauges.register('redis_up', async () => {
       const works = await this.limits.sharedWorks();
       return works === undefined ? undefined : Number(works);

@@ -17,12 +17,12 @@ import {
   JsonObject,
   Nested,
   NestedList,
+  NullIsAbsent,
   OpenChoice,
   Text,
   Texts,
   WholeNumber,
 } from '../platform/validation/fields.js';
-import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { QueryFlag } from '../platform/validation/query-fields.js';
 
 /** A UUID is not a valid name, so that an id is never ambiguous. */

@@ -8,7 +8,7 @@ import { ApprovalsModule } from './actions/approvals/approvals.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { AuthenticationGuard, RoleGuard, SameOriginGuard } from './auth/authentication.js';
+import { AuthenticationGuard, RoleGuard } from './auth/authentication.js';
 import { PlatformModule, SecretsModule, WorkModule } from './platform/platform.module.js';
 import { RefusalFilter } from './auth/refusals.js';
 import { InputGuard, RequestGuard } from './platform/http/request.guard.js';
@@ -69,7 +69,6 @@ export class AppModule {
         // The order of the guards defines which error a caller gets first.
         { provide: APP_GUARD, useExisting: AuthenticationGuard },
         { provide: APP_GUARD, useClass: HmacGuard },
-        { provide: APP_GUARD, useClass: SameOriginGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: RequestGuard },
         { provide: APP_GUARD, useClass: RoleGuard },

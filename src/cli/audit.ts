@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { acceptHead } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
-import { ExportCheck, type ExportFindings } from '../audit/export/export-file.js';
+import { ExportCheck, type ExportFindings } from '../audit/audit-export.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { linesOf } from '../platform/files.js';
 import { givenSecretKeys } from '../platform/secrets/secret-keys.js';

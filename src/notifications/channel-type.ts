@@ -28,10 +28,7 @@ export interface Attempt<SetConfig = Config> {
   readonly smtp: OutboundSmtp;
 }
 
-/**
- * Readers of the messages. People get one message about similar events. A pager has an alert for each incident, and for the
- * approvals of a playbook. Programs get each event.
- */
+/** Readers of the messages. People get one message about similar events. Pagers and programs get each event. */
 export type Audience = 'people' | 'pager' | 'programs';
 
 export interface ChannelType<

@@ -43,8 +43,9 @@ const isFree = (work: string): string =>
 
 /**
  * Adds waiting deliveries to the message of a carrier: new incidents of the source (if critical, of the group), or other
- * deliveries of the group. A pager gets each event. Only the first attempt adds, so that each attempt sends the same message. A delivery behind an
+ * deliveries of the group. Only the first attempt adds, so that each attempt sends the same message. A delivery behind an
  * earlier one about its incident is added only with it. Carried deliveries keep their work, so that later events wait.
+ * Pagers and programs get each event.
  */
 export const FOLD = statement('fold')`
     with candidate as materialized (

@@ -6,7 +6,6 @@ import {
   MAIL_SERVER_PROPERTIES,
   mailAccountProblems,
   mailContent,
-  mailSecrets,
   type Note,
   notOneAddress,
   serverOf,
@@ -48,7 +47,7 @@ export const email = defineChannel({
     const departure = { signal, leave: async () => undefined };
     try {
       const reply = await smtp.deliver(serverOf(config), { from, to, content }, departure);
-      return mailOutcome(reply, new AnswerRedactor(mailSecrets(config)));
+      return mailOutcome(reply, new AnswerRedactor(config.password ? [config.password] : []));
     } catch (error) {
       return failureOf(error);
     }

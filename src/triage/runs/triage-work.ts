@@ -22,9 +22,9 @@ import { AgainOutcome, type Claimed, type Ended, LostClaims } from '../../platfo
 import { Work } from '../../platform/work/work.js';
 import { ModelUnavailableError, TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
-import type { TriageRun } from '../triage-run.js';
+import { failureOf, type TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
-import { isTriedAgain, retryPauseMs, STOPPED_BY_KILL_SWITCH, TAKEN_OVER } from './run-rules.js';
+import { isTriedAgain, retryPauseMs, TAKEN_OVER } from './run-rules.js';
 import { ProviderState } from './provider-state.js';
 import { type Found, TriageJudging } from './triage-judging.js';
 
@@ -182,7 +182,7 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
     }
     if (waiter) waiter.cause = error;
     if (isKillSwitchActive(error)) {
-      return waiter ? { ...attempt, error: STOPPED_BY_KILL_SWITCH } : again(0, attempt);
+      return waiter ? { ...attempt, error: failureOf('kill_switch') } : again(0, attempt);
     }
     if (!(error instanceof ModelUnavailableError)) {
       return { ...attempt, error: this.endings.errorOf(error, attempt.run) };

@@ -19,9 +19,9 @@ const where = (conditions: readonly string[]): string =>
   conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
 
 /*
- * Counts keep exact totals cheap. Triggers append a delta (+1 or -1) to `<name>_count_deltas` for each inserted, changed or deleted
- * row. The fold adds the deltas to the sums in `<name>_counts`. A list reads the sums plus the remaining deltas in one
- * statement, so its total is always exact.
+ * Counts keep exact totals cheap. Triggers append a delta (+1 or -1) to `<name>_count_deltas` for each inserted,
+ * changed or deleted row. The fold adds the deltas to the sums in `<name>_counts`. A list reads the sums plus the
+ * remaining deltas in one statement, so its total is always exact.
  */
 
 export function countOf(counts: string, conditions: readonly string[]): string {
@@ -34,7 +34,7 @@ const DELTAS_PER_FOLD = 10_000;
 /** The folds of all lists. */
 const folds: Statement[] = [];
 
-/** Adds the existing deltas to the sums, in batches. Folds of several replicas may overlap: each delta is deleted once. */
+/** Adds the existing deltas to the sums, in batches. Folds may overlap: each delta is deleted once. */
 export async function foldCounts(statements: Statements): Promise<void> {
   for (const fold of folds) {
     let folded = DELTAS_PER_FOLD;
@@ -123,7 +123,7 @@ interface OrderTerm extends SortColumn {
 }
 
 /**
- * Returns the columns of a sort order. The last column is unique, so that no two rows have the same position. Rows with equal values are ordered by id, in the direction of the last field.
+ * Returns the columns of a sort order. Rows with equal values are ordered by id, in the direction of the last field.
  * Omits fields after a unique column, because they have no effect.
  */
 function orderOf<Field extends string>(
@@ -298,9 +298,9 @@ export function countedList<
   }
 
   /**
-   * Joins each combination of counted values with its first ids, which are one section of an index. `order by` names the leading
-   * column, and `any` hides that the column is constant, so that PostgreSQL cannot scan the primary key for values that it
-   * estimates to be frequent.
+   * Joins each combination of counted values with its first ids, which are one section of an index. `order by` names
+   * the leading column, and `any` hides that the column is constant, so that PostgreSQL cannot scan the primary key for
+   * values that it estimates to be frequent.
    */
   function firstOfEach(
     groups: readonly string[],

@@ -113,31 +113,20 @@ export class DocsController {
     void reply.redirect('/docs', 303);
   }
 
-  @Get('guides/:name')
-  guide(
-    @Param('name') name: string,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): void {
-    send(`${name}.md`, `/docs/guides/${encodeURIComponent(name)}`, request, reply);
-  }
-
-  @Get(':name')
+  @Get([':name', 'guides/:name'])
   file(
     @Param('name') name: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): void {
-    send(name, '/docs', request, reply);
+    const isGuide = request.routeOptions.url!.includes('guides');
+    const next = isGuide ? `/docs/guides/${encodeURIComponent(name)}` : '/docs';
+    if (!request.caller) return void reply.redirect(`/login?next=${next}`, 303);
+    const file = pageFiles().get(isGuide ? `${name}.md` : name);
+    if (!file) throw new NotFoundError('Page');
+    // Browsers revalidate each time, because a new release may change the files.
+    sendFile(reply, file, 'private, no-cache');
   }
-}
-
-function send(name: string, next: string, { caller }: FastifyRequest, reply: FastifyReply): void {
-  if (!caller) return void reply.redirect(`/login?next=${next}`, 303);
-  const file = pageFiles().get(name);
-  if (!file) throw new NotFoundError('Page');
-  // Browsers revalidate each time, because a new release may change the files.
-  sendFile(reply, file, 'private, no-cache');
 }
 
 const CONTRACT = join(__dirname, '../../../openapi');

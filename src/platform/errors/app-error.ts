@@ -47,7 +47,11 @@ export class ValidationError extends AppError {
   readonly errors: readonly FieldError[];
 
   constructor(errors: readonly FieldError[]) {
-    const told = errors.slice(0, MOST_ERRORS).map(bounded);
+    const told = errors.slice(0, MOST_ERRORS).map(({ field, code, message }) => ({
+      field: shownStart(field, LONGEST_FIELD),
+      code,
+      message: shownStart(message, LONGEST_MESSAGE),
+    }));
     super('validation_error', summary(told, errors.length), { details: { errors: told } });
     this.errors = told;
   }
@@ -60,14 +64,6 @@ export class ValidationError extends AppError {
   static nothingGiven(): ValidationError {
     return ValidationError.of('', 'not_empty', 'At least one field must be given.');
   }
-}
-
-function bounded({ field, code, message }: FieldError): FieldError {
-  return {
-    field: shownStart(field, LONGEST_FIELD),
-    code,
-    message: shownStart(message, LONGEST_MESSAGE),
-  };
 }
 
 function summary([first]: readonly FieldError[], count: number): string {

@@ -18,9 +18,9 @@ const UNREADABLE = '%EF%BF%BD';
 const SUSPECT = /%|\/(?:\/|\?|$)/;
 
 /**
- * Replaces an API path with an empty segment, and all escapes of a path with NUL or invalid percent-encoding. The router
- * would reject invalid encoding before authentication, and accept an empty segment as an id. The replacement is an id or a
- * path that does not exist. A malformed query is reported later.
+ * Replaces an API path with an empty segment, and all escapes of a path with NUL or invalid percent-encoding. The
+ * router would reject invalid encoding before authentication, and accept an empty segment as an id. The replacement is
+ * an id or a path that does not exist. A malformed query is reported later.
  */
 export function withReadablePath(url: string): string {
   if (!SUSPECT.test(url)) return url;

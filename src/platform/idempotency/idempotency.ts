@@ -284,7 +284,7 @@ export class IdempotentRequest implements Idempotency {
     return answer;
   }
 
-  /** Stores a response, or replaces an earlier response of this request. Returns false if the row belongs to another request. */
+  /** Stores or replaces the response of this request. Returns false if the row belongs to another request. */
   private async store(
     { answer: { status, body }, secret, provisionalForMs }: Stored,
     tx?: Tx,

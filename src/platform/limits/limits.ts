@@ -79,7 +79,7 @@ export class LimitCounter {
 
   /**
    * Charges a request without a principal to the networks of its address. The headers show the limit of its own
-   * network, or of the wider network that is full. A request that its own network rejects does not fill the wider network.
+   * network, or of the wider network that is full. A request that its own network rejects does not fill the wider one.
    */
   async chargeAddress(limit: NamedLimit, address: string, reply: FastifyReply): Promise<void> {
     for (const { name, key, ttl, most } of limitsOf(limit.name, address, limit.perMinute)) {
@@ -153,7 +153,7 @@ export class RateLimitGuard extends ThrottlerGuard {
     return perMinute > 0 ? { name, perMinute } : undefined;
   }
 
-  /** Web pages of people send more requests than programs. A class never lowers the configured limit. 0 means no limit. */
+  /** Web pages of people send more requests than programs. A class never lowers a configured limit; 0 is no limit. */
   private perMinute(name: LimitClass, caller: Caller | undefined): number {
     const { rateLimitRead, rateLimitWrite, rateLimitTriage: triage } = this.settings;
     const { rateLimitPersonRead, rateLimitPersonWrite } = this.settings;

@@ -30,7 +30,7 @@ const redactPaths = SECRET_FIELDS.flatMap((field) => {
   return [field, `*${below}`, `req.headers${below}`, `headers${below}`];
 });
 
-/** Lines in JSON on stdout, written in blocks and at the latest after 100 ms. pino flushes them when the process exits. */
+/** JSON lines on stdout, written in blocks, at the latest after 100 ms. pino flushes them when the process exits. */
 export const jsonLines = () =>
   pino.destination({ sync: false, minLength: 4_096, periodicFlush: 100 });
 

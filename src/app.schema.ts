@@ -2,7 +2,7 @@ import * as entities from './app.entities.js';
 import { RETIRED_AUDIT_KEYS } from './audit/chain/audit-chain.js';
 import { CONNECTOR_SECRETS } from './targets/target-rows.js';
 import { FirstSchema1796000000000 } from './migrations/1796000000000-first-schema.js';
-import { CHANNEL_SECRETS } from './notifications/notification-channels.repository.js';
+import { CHANNEL_SECRETS } from './notifications/channel.js';
 import type { Schema } from './platform/database/data-source.js';
 import { REMEMBERED_SECRETS } from './platform/idempotency/idempotency.js';
 import type { SealedColumn } from './platform/secrets/sealed-values.js';

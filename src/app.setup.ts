@@ -16,7 +16,7 @@ import { KnownRoutes, requestIdOf, withReadablePath } from './platform/http/know
 import { installRequestLog } from './platform/logging/request-log.js';
 import { ServiceLogger } from './platform/logging/logger.js';
 import { HttpMetrics } from './platform/metrics/metrics.js';
-import { OKTA_CHALLENGE_CONSTRAINT } from './webhooks/signatures/okta-verification.js';
+import { OKTA_CHALLENGE_CONSTRAINT } from './webhooks/signatures/hmac.guard.js';
 
 /** Maximum length of a path parameter, for the longest request line. Handlers reject ids that are too long. */
 const LONGEST_PARAMETER = 16_384;

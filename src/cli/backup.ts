@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { writeBackup } from '../platform/database/backup/backup-file.js';
 import { reachServer } from '../platform/database/reach-server.js';
@@ -38,9 +39,10 @@ async function main(): Promise<void> {
   try {
     const { manifest, rows } = await writeBackup({
       url: server.ownerUrl,
+      schema,
       file,
       excludedTables: EXCLUDED_TABLES,
-      keyIds: (client) => keysOfBackup(client, settings, values['without-key']),
+      keyIds: (manager) => keysOfBackup(manager, settings, values['without-key']),
       force: values.force,
     });
     say(

@@ -44,7 +44,7 @@ async function main(): Promise<void> {
       (tx, restore) =>
         restoreService(tx, restore, settings, manifest, { withoutKey, quiet, asItWas }),
     );
-    report.forEach(say);
+    say(report.trimEnd());
   } finally {
     await server.stop();
   }

@@ -1,5 +1,6 @@
-// SQL: a backup reads in its own snapshot; a restore compares with temporary tables.
-import type { ClientBase } from 'pg';
+// SQL: a restore compares with temporary tables.
+import type { EntityManager } from 'typeorm';
+import { stringify } from 'yaml';
 import { shownActionId } from '../actions/action.js';
 import {
   carryActionsOverRestore,
@@ -19,7 +20,6 @@ import {
   acceptKeys,
   addKeys,
   givenSecretKeys,
-  type KnownKey,
   neededKeys,
   requireKeysOf,
 } from '../platform/secrets/secret-keys.js';
@@ -30,15 +30,13 @@ export const EXCLUDED_TABLES = ['sessions'] as const;
 
 /** Returns the ids of the keys that a backup needs. Throws if keys are missing, unless `withoutKey`. */
 export async function keysOfBackup(
-  client: ClientBase,
+  manager: EntityManager,
   settings: Settings,
   withoutKey: boolean,
 ): Promise<string[]> {
-  const { rows: known } = await client.query<KnownKey>(
-    'select id, verifier, retired_at from secret_keys order by known_since, id',
-  );
-  if (!withoutKey) requireKeysOf(known, givenSecretKeys(settings));
-  return known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
+  const needed = await neededKeys(manager);
+  if (!withoutKey) requireKeysOf(needed, givenSecretKeys(settings));
+  return needed.map(({ id }) => id);
 }
 
 interface RestoreChoices {
@@ -59,7 +57,7 @@ export async function restoreService(
   settings: Settings,
   { key_ids, created_at, version, tables }: Manifest,
   { withoutKey, quiet, asItWas }: RestoreChoices,
-): Promise<string[]> {
+): Promise<string> {
   const keysInUse = inUse ? await neededKeys(tx) : [];
   const isReadable = key_ids.every((needed) => keysInUse.some(({ id }) => id === needed));
   if (inUse && (withoutKey || !isReadable)) throw inUseError('was made with other keys');
@@ -68,7 +66,6 @@ export async function restoreService(
   await noteActionsBeforeRestore(tx);
   const rows = await load();
   if (switchBefore) await keepSwitchActive(tx, switchBefore);
-  const switchNow = await findActiveSwitch(tx);
   const access = asItWas ? {} : await carryAccessOverRestore(tx);
   const { failed, lost } = await carryActionsOverRestore(tx);
   const unsent = await endDeliveriesOfBackup(tx);
@@ -79,59 +76,26 @@ export async function restoreService(
     ? undefined
     : logOfCommand(tx.dataSource, new AuditKeys(await acceptKeys(tx, settings)));
   const runs = await cancelRunsOverRestore(tx, timelineOfCommand(tx.dataSource), log);
+  const details = {
+    backup_of: created_at,
+    backup_by: version,
+    as_it_was: asItWas || undefined,
+    ...access,
+    kill_switch_kept_on: switchBefore && { ...switchBefore },
+    kill_switch_on: switchBefore ? undefined : await findActiveSwitch(tx),
+    actions_failed: countedIds(failed.map(shownActionId)),
+    actions_lost: countedIds(lost.map(shownActionId)),
+    notifications_unsent: unsent || undefined,
+    notification_channels_disabled: disabled || undefined,
+    playbook_runs_cancelled: countedIds(runs.map(({ id }) => id)),
+  };
   if (log) {
-    await log.record(tx, {
-      actor: 'system',
-      action: 'database.restored',
-      subject: { type: 'database', id: created_at },
-      details: {
-        backup_of: created_at,
-        backup_by: version,
-        as_it_was: asItWas || undefined,
-        ...access,
-        kill_switch_kept_on: switchBefore && { ...switchBefore },
-        actions_failed: countedIds(failed.map(shownActionId)),
-        actions_lost: countedIds(lost.map(shownActionId)),
-        notifications_unsent: unsent || undefined,
-        notification_channels_disabled: disabled || undefined,
-        playbook_runs_cancelled: countedIds(runs.map(({ id }) => id)),
-      },
-    });
+    const subject = { type: 'database', id: created_at };
+    await log.record(tx, { actor: 'system', action: 'database.restored', subject, details });
     // The restored trail ends before the last known entry, which would count as tampering.
     await recordAcceptance(tx, log, `restored the backup of ${created_at}`);
   }
-
-  const ended = Object.entries(access).map(
-    ([name, count]) => `${count} ${name.replaceAll('_', ' ')}`,
-  );
-  const facts: readonly (readonly [unknown, string])[] = [
-    [true, `Restored ${rows} rows of ${tables.length} tables, as they were at ${created_at}.`],
-    [
-      switchNow,
-      `The kill switch is on, as ${switchBefore ? 'before the restore' : 'in the backup'}: ${switchNow?.activated_by} turned it on (${switchNow?.reason}).`,
-    ],
-    [
-      asItWas,
-      'Keys, users and the kill switch are as in the backup. Revoke again what was revoked since.',
-    ],
-    [ended.length, `Access that ended since the backup: ${ended.join(', ')}.`],
-    [
-      failed.length,
-      `Actions that were in progress in the backup. Check their outcome at the vendor: ${failed.map(shownActionId).join(', ')}.`,
-    ],
-    [
-      lost.length,
-      `Actions that vendors executed but the backup does not contain: ${lost.map(shownActionId).join(', ')}.`,
-    ],
-    [runs.length, `Playbook runs that were open in the backup and are cancelled: ${runs.length}.`],
-    [
-      unsent,
-      `Notifications that were pending in the backup and stay unsent: ${unsent}. They can be redelivered.`,
-    ],
-    [disabled, `Notification channels that were enabled and are now disabled: ${disabled}.`],
-    [true, 'All users must log in again.'],
-  ];
-  return facts.filter(([isSo]) => isSo).map(([, line]) => line);
+  return `Restored ${rows} rows of ${tables.length} tables. All users must log in again.\n${stringify(details)}`;
 }
 
 function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {

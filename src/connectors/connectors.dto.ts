@@ -1,7 +1,6 @@
 import { PickType } from '@nestjs/swagger';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 import { COMPONENT_STATUSES, type ComponentStatus } from '../platform/health-components.js';
-import { PageQueryDto, SortWords } from '../platform/paging/page.js';
 import {
   Choice,
   type FieldOptions,
@@ -21,9 +20,12 @@ import {
   TargetTest,
   TargetUpdate,
 } from '../targets/target-contract.js';
-import { TARGET_SORTS, type TargetSort } from '../targets/target-rows.js';
-import { CONNECTOR_TYPES, standsBy } from './connector-registry.js';
-import { type ConnectorEntity, DEFAULT_PRIORITY } from './connector.entity.js';
+import {
+  CONNECTOR_TYPES,
+  type ConnectorEntity,
+  DEFAULT_PRIORITY,
+  standsBy,
+} from './connector-registry.js';
 
 const STANDS_BY = 'It stands by: it serves actions only while no connector of another type exists.';
 
@@ -45,11 +47,6 @@ export class ConnectorInputDto extends TargetInput {
 export class ConnectorUpdateDto extends TargetUpdate {
   @Priority({ optional: true })
   readonly priority?: number;
-}
-
-export class ConnectorQueryDto extends PageQueryDto {
-  @SortWords('ConnectorSort', TARGET_SORTS)
-  readonly sort: readonly TargetSort[] = ['-created_at'];
 }
 
 export class ConnectorDto extends ShownTarget {

@@ -7,16 +7,17 @@ import type { Page, PageRequest } from '../platform/paging/page.js';
 import { shownStart } from '../platform/text.js';
 import type { Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
-import type { Outcome } from './channel-type.js';
 import * as sql from './deliveries.sql.js';
 import {
   type Delivery,
   type DeliveryStatus,
+  type Ending,
+  isReached,
   MAX_ERROR,
   NOTIFICATION,
+  type Outcome,
   workOf,
-} from './delivery.entity.js';
-import type { Ending } from './delivery-rules.js';
+} from './delivery.js';
 
 export interface DeliveryListRequest extends PageRequest {
   readonly channelId: string;
@@ -35,30 +36,21 @@ const deliveryList = countedList({
   sorts: { created_at: BY_ID },
 });
 
-/** End of a delivery whose message another delivery carried, or that needs no message. */
-const ARRIVED = { status: 'delivered', attempts: 0, last_error: null } as const;
+interface LoadedDelivery extends Delivery {
+  readonly left_ms: number;
+  readonly has_carried: boolean;
+}
 
+/** A message: a delivery, and the deliveries that it carries. */
 export interface FoldedDelivery {
   readonly delivery: Delivery & Pick<LoadedDelivery, 'left_ms'>;
   readonly carried: readonly Delivery[];
-}
-
-export interface Held {
-  readonly heldMs: number;
-}
-
-interface LoadedDelivery extends Delivery {
-  readonly left_ms: number;
-  readonly held_ms: number | null;
-  readonly has_carried: boolean;
 }
 
 export interface EndedAttempt extends FoldedDelivery {
   readonly outcome: Outcome;
   readonly ending: Ending;
 }
-
-type Claim = Pick<Claimed, 'id' | 'fence'>;
 
 @Injectable()
 export class DeliveriesRepository {
@@ -97,14 +89,11 @@ export class DeliveriesRepository {
 
   async messages(
     tx: Tx,
-    claims: readonly Claim[],
-  ): Promise<ReadonlyMap<string, FoldedDelivery | Held>> {
-    const messages = new Map<string, FoldedDelivery | Held>();
-    const waiting = new Map<string, LoadedDelivery>();
-    for (const row of await this.load(tx, claims)) {
-      if (row.held_ms !== null && row.held_ms > 0) messages.set(row.id, { heldMs: row.held_ms });
-      else waiting.set(row.id, row);
-    }
+    claims: readonly Pick<Claimed, 'id' | 'fence'>[],
+  ): Promise<ReadonlyMap<string, FoldedDelivery>> {
+    const messages = new Map<string, FoldedDelivery>();
+    const loaded = await this.load(tx, claims);
+    const waiting = new Map(loaded.map((row) => [row.id, row]));
     for (const row of waiting.values()) {
       waiting.delete(row.id);
       const { id, group_key, has_carried } = row;
@@ -116,7 +105,7 @@ export class DeliveriesRepository {
     return messages;
   }
 
-  async load(tx: Tx, claims: readonly Claim[]): Promise<LoadedDelivery[]> {
+  async load(tx: Tx, claims: readonly Pick<Claimed, 'id' | 'fence'>[]): Promise<LoadedDelivery[]> {
     const fences = claims.map(({ fence }) => fence);
     return await this.statements.rowsIn(tx, sql.LOAD, [idsOf(claims), fences]);
   }
@@ -125,18 +114,14 @@ export class DeliveriesRepository {
     return await this.statements.rowsIn(tx, sql.FOLD, [id, own, sql.MAX_CARRIED]);
   }
 
-  /** Returns the approvals of one message, the carrier first, by the ids of later deliveries about these approvals. */
-  async wavesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
-    if (ids.length === 0) return new Map();
-    const rows = await this.statements.rowsIn<{ id: string; wave: string[] }>(tx, sql.WAVES, [ids]);
-    return new Map(rows.map(({ id, wave }) => [id, wave]));
-  }
-
-  async drop(tx: Tx, dropped: readonly FoldedDelivery[], error: string): Promise<void> {
+  /** Ends deliveries that need no message. */
+  async drop(tx: Tx, dropped: readonly FoldedDelivery[], last_error: string): Promise<void> {
     const rows = dropped.flatMap(membersOf);
     if (rows.length === 0) return;
-    const ended = rows.map((row) => ({ ...row, ...ARRIVED, last_error: error }));
-    await this.end(tx, ended);
+    await this.end(
+      tx,
+      rows.map((row) => ({ ...row, status: 'delivered', attempts: 0, last_error })),
+    );
     await this.work.cancel(tx, NOTIFICATION, idsOf(rows));
   }
 
@@ -144,26 +129,20 @@ export class DeliveriesRepository {
     if (attempts.some(({ carried }) => carried.length > 0)) {
       await this.statements.rowsIn(tx, sql.LOCK, [idsOf(attempts.flatMap(membersOf))]);
     }
-    const ended: Delivery[] = [];
-    for (const { delivery, carried, ending, outcome } of attempts) {
-      const { id } = delivery;
+    const ended = attempts.flatMap(({ delivery, carried, ending, outcome }): Delivery[] => {
       const last_error = ending.error === undefined ? null : shownStart(ending.error, MAX_ERROR);
-      if (ending.kind === 'unfolded') {
-        // Only one of the deliveries may cause the failure.
-        const rows = await this.statements.rowsIn<Delivery>(tx, sql.UNFOLD, [id, last_error]);
-        await this.work.add(tx, NOTIFICATION, ...rows.filter((row) => row.id !== id).map(workOf));
-      } else if (ending.kind === 'again') {
-        const holders = outcome.kind === 'failed' ? outcome.holders : undefined;
-        await this.statements.rowsIn(tx, sql.AGAIN, [id, last_error, holders ?? null]);
-      } else {
-        ended.push({ ...delivery, status: ending.kind, last_error });
-        // The message has arrived, even if it is dead because one of several recipients rejected it.
-        ended.push(...carried.map((row) => ({ ...row, ...ARRIVED })));
-      }
-    }
+      if (ending.kind === 'again') return [{ ...delivery, last_error }];
+      const { kind: status } = ending;
+      // The message has arrived, even if it is dead because one of several recipients rejected it.
+      const end = isReached(outcome)
+        ? ({ status: 'delivered', last_error: null } as const)
+        : { status, last_error };
+      const others = carried.map((row) => ({ ...row, ...end, attempts: 0 }));
+      return [{ ...delivery, status, last_error }, ...others];
+    });
     const rows = await this.end(tx, ended);
-    const arrived = rows.filter(({ carried_by }) => carried_by !== null);
-    await this.work.cancel(tx, NOTIFICATION, idsOf(arrived));
+    const carried = rows.filter(({ carried_by }) => carried_by !== null);
+    await this.work.cancel(tx, NOTIFICATION, idsOf(carried));
   }
 
   private async end(

@@ -1,7 +1,7 @@
 // SQL: claims of work in the same statements, and many rows in one statement.
 import { countOf } from '../platform/counting/counted-list.js';
 import type { Statement } from '../platform/database/statements.js';
-import { NOTIFICATION } from './delivery.entity.js';
+import { NOTIFICATION } from './delivery.js';
 
 const statement =
   (name: string) =>
@@ -24,29 +24,13 @@ export const MAX_CARRIED = 500;
 const MAX_CANDIDATES = 2_000;
 const COLUMNS = deliveryColumns('delivery');
 
-/** A held delivery that is not critical waits while its group grows, so that a wave becomes one message. */
-const heldUntil = (row: string) => `
-           greatest(${row}.held_until, case when ${row}.group_key is not null and ${row}.payload ->> 'severity' is distinct from 'critical'
-             then least(${row}.occurred_at + wave_limit(${row}.type), (
-               select max(held_until) from (
-                 select later.held_until from notification_deliveries later
-                  where later.channel_id = ${row}.channel_id and later.group_key = ${row}.group_key
-                    and later.occurred_at > now() - interval '2 minutes' and later.status = 'pending'
-                    and later.carried_by is null
-                  order by later.occurred_at desc limit 20) as latest)) end)`;
-
 export const LOAD = statement('load')`
     with claimed as materialized (
-      select id, ref, line from work
+      select id, ref from work
        where id = any($1::bigint[]) and worker is not null and not ready
          and fence = ($2::integer[])[array_position($1::bigint[], id)]
        order by id for no key update)
     select ${COLUMNS}, (extract(epoch from expires_at - now()) * 1000)::float8 as left_ms,
-           case when held_until is not null and attempts = 0 then (
-             select extract(epoch from min(case when wanted.held_until is null then now() else ${heldUntil('wanted')} end) - now()) * 1000
-               from work later join notification_deliveries wanted on wanted.id = later.ref
-              where later.kind = '${NOTIFICATION.name}' and later.line between claimed.line and claimed.line
-                and later.id >= claimed.id and later.died_at is null)::float8 end as held_ms,
            exists (select from notification_deliveries other where other.carried_by = delivery.id) as has_carried
       from claimed
      cross join lateral (
@@ -61,6 +45,7 @@ const isFree = (work: string): string =>
  * Adds waiting deliveries to the message of a carrier: new incidents of the source (if critical, of the group), or other
  * deliveries of the group. Only the first attempt adds, so that each attempt sends the same message. A delivery behind an
  * earlier one about its incident is added only with it. Carried deliveries keep their work, so that later events wait.
+ * Pagers and programs get each event.
  */
 export const FOLD = statement('fold')`
     with candidate as materialized (
@@ -79,6 +64,7 @@ export const FOLD = statement('fold')`
          select id, line from work
           where kind = '${NOTIFICATION.name}' and ref = alike.id and ${isFree('work')} limit 1) as waiting
        where carrier.id = $1 and carrier.group_key is not null and carrier.attempts = 0
+         and exists (select from notification_channels where id = carrier.channel_id and audience = 'people')
          -- A scalar subquery with the order of an index: a join may read all work for each candidate.
          and (select earlier.id from work earlier
                 join notification_deliveries other on other.id = earlier.ref
@@ -107,16 +93,6 @@ export const FOLD = statement('fold')`
     union all
     select ${COLUMNS} from notification_deliveries delivery where carried_by = $1 and status = 'pending'`;
 
-/** The carrier and the carried deliveries of the message that requested the approval of the event's action. */
-export const WAVES = statement('waves')`
-    select event.id, carrier.subject_id || array(
-             select member.subject_id from notification_deliveries member where member.carried_by = carrier.id) as wave
-      from notification_deliveries event
-      join notification_deliveries asked on asked.channel_id = event.channel_id and asked.incident_id = event.incident_id
-       and asked.type = 'action.pending_approval' and asked.subject_id = event.subject_id
-      join notification_deliveries carrier on carrier.id = coalesce(asked.carried_by, asked.id)
-     where event.id = any($1::uuid[])`;
-
 /** Locks all rows of work that an end removes, in the order of the ids: see the statement that adds work. */
 export const LOCK = statement('lock')`
     select from work where kind = '${NOTIFICATION.name}' and ref = any($1::uuid[]) order by id for update`;
@@ -124,22 +100,13 @@ export const LOCK = statement('lock')`
 /** Excludes a delivery that was redelivered since, because the message of its carrier no longer contains it. */
 export const END = statement('end')`
     update notification_deliveries delivery
-       set status = ended.status, ended_at = now(), last_error = ended.error, attempts = ended.attempts, holders = '{}'
+       set status = ended.status, ended_at = case when ended.status <> 'pending' then now() end,
+           last_error = ended.error, attempts = ended.attempts
       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::integer[])
            as ended (id, carrier, status, error, attempts)
      where delivery.id = any($1::uuid[]) and delivery.id = ended.id and delivery.status = 'pending'
        and delivery.carried_by is not distinct from ended.carrier
     returning delivery.id, delivery.carried_by`;
-
-export const UNFOLD = statement('unfold')`
-    update notification_deliveries delivery
-       set group_key = null, carried_by = null, held_until = null, last_error = $2, holders = '{}'
-     where (id = $1 or carried_by = $1) and status = 'pending' returning ${COLUMNS}`;
-
-export const AGAIN = statement('again')`
-    update notification_deliveries
-       set last_error = $2, holders = coalesce($3::text[], holders)
-     where id = $1 and status = 'pending'`;
 
 /** Maximum deliveries per redelivery. Limits the time for which a transaction holds its locks. */
 export const MAX_REDELIVERED = 10_000;
@@ -148,7 +115,7 @@ export const WAITING = statement('waiting')`
     select greatest(0, ${countOf('notification_delivery', [`status = 'pending'`, `channel_id in (select id from notification_channels where enabled)`])})::integer as n`;
 
 const ANEW = `status = 'pending', ended_at = null, attempts = 0, expires_at = now() + interval '1 day',
-           group_key = null, held_until = null, holders = '{}'`;
+           group_key = null, held_until = null`;
 
 /** Also reopens the carried deliveries, so that the message stays the same. Without group key, no further delivery is added. */
 const reopen = (name: string, which: string) => statement(name)`
@@ -156,7 +123,9 @@ const reopen = (name: string, which: string) => statement(name)`
       update notification_deliveries delivery set ${ANEW}, carried_by = null
        where id = any(array(
          select id from notification_deliveries where channel_id = $1 and ${which} for update)) returning *),
-    carried as (update notification_deliveries set ${ANEW} where carried_by in (select id from carrier)),
+    carried as (
+      update notification_deliveries set ${ANEW}
+       where carried_by in (select id from carrier) and id not in (select id from carrier)),
     waits_short as (
       update work set attempts = 0 where kind = '${NOTIFICATION.name}' and ref in (select id from carrier) and worker is null)
     select ${deliveryColumns('carrier')} from carrier order by position`;
@@ -172,7 +141,7 @@ const LATE = 'It expired after 24 hours, while the channel was paused, disabled 
 export const EXPIRE = statement('expire')`
     with late as (
       update notification_deliveries delivery
-         set status = 'dead', ended_at = now(), last_error = '${LATE}', holders = '{}',
+         set status = 'dead', ended_at = now(), last_error = '${LATE}',
              attempts = coalesce((select attempts from work where kind = '${NOTIFICATION.name}' and ref = delivery.id), attempts)
        where id = any(array(
          select waiting.id

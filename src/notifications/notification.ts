@@ -12,7 +12,6 @@ import {
   type EventDefinition,
   pageUrl,
   type SourceEvent,
-  type Wave,
   type Words,
 } from './messages/define-event.js';
 import { INCIDENT_EVENT_TYPES } from './messages/incident.events.js';
@@ -51,7 +50,6 @@ export interface Message {
   readonly event: AnyEvent;
   readonly words: Words;
   readonly severity?: Severity;
-  readonly wave?: Wave;
 }
 
 const definitionOf = (name: EventName): EventDefinition<unknown> => EVENT_TYPES[name];
@@ -81,8 +79,8 @@ export function incidentIn({ data }: AnyEvent) {
   return 'incident' in data ? data.incident : undefined;
 }
 
-export function alertChangesOf({ event, wave }: Message): readonly AlertChange[] {
-  return definitionOf(event.type).alerts(event.data, wave, event.id);
+export function alertChangesOf({ event }: Message): readonly AlertChange[] {
+  return definitionOf(event.type).alerts(event.data, event.id);
 }
 
 /** Maximum length of a value. Every receiver accepts this length, even if each character is escaped. */
@@ -114,14 +112,6 @@ function withoutLinks(text: string): string {
     .replace(/\\\\(?=[^\s\\])/g, String.raw`\[\]`);
 }
 
-abstract class Event {
-  @Id('NotificationEventId')
-  readonly id: string;
-
-  @Instant({ description: 'Time of the event.' })
-  readonly timestamp: string;
-}
-
 const OTHER_ID = '0193f2b7-0a5d-7e31-8c40-5d1f6e2b9a70';
 const OCCURRED_AT = new Date('2026-01-31T09:42:00.006Z');
 const TITLE = 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com';
@@ -150,7 +140,13 @@ export const EVENT_SCHEMAS: readonly (new () => object)[] = Object.entries(EVENT
 );
 
 function schemaOf(name: EventName, { description, data, example }: EventDefinition<unknown>) {
-  class Schema extends Event {
+  class Schema {
+    @Id('NotificationEventId')
+    readonly id: string;
+
+    @Instant({ description: 'Time of the event.' })
+    readonly timestamp: string;
+
     @Field({}, { type: 'string', enum: [name] })
     readonly type: string;
 

@@ -14,15 +14,14 @@ import { ListAnswer } from '../platform/paging/page.js';
 import { shownType } from '../targets/target-contract.js';
 import { TargetController } from '../targets/target-controller.js';
 import { EVENT_SCHEMAS } from './notification.js';
-import { CHANNEL_TYPES } from './notification-channels.repository.js';
-import type { Delivery } from './delivery.entity.js';
+import { CHANNEL_TYPES } from './channel.js';
+import type { Delivery } from './delivery.js';
 import {
   ChangedNotificationChannelDto,
   CHANNEL_REQUEST,
   DeadDeliveriesDto,
   DeliveryQueryDto,
   NotificationChannelDto,
-  NotificationChannelQueryDto,
   NotificationChannelTypeDto,
   NotificationChannelUpdateDto,
   NotificationDeliveryDto,
@@ -42,7 +41,6 @@ export class NotificationsController extends TargetController({
   name: 'NotificationChannel',
   requests: CHANNEL_REQUEST,
   update: NotificationChannelUpdateDto,
-  query: NotificationChannelQueryDto,
   shown: NotificationChannelDto,
   changed: ChangedNotificationChannelDto,
   test: NotificationTestDto,
@@ -92,9 +90,9 @@ export class NotificationsController extends TargetController({
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<RedeliveredDeliveriesDto> {
-    const result = (dead: readonly Delivery[]) => ({ redelivered: dead.length });
-    const asIs = idempotency.remember((shown: RedeliveredDeliveriesDto) => shown);
-    return await this.targets.redeliver(caller, channelId, new Date(since), result, asIs);
+    const shown = (dead: readonly Delivery[]) => ({ redelivered: dead.length });
+    const remember = idempotency.remember(shown);
+    return shown(await this.targets.redeliver(caller, channelId, new Date(since), remember));
   }
 
   @Post(':id/deliveries/:delivery_id/redeliver')
@@ -113,8 +111,8 @@ export class NotificationsController extends TargetController({
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<NotificationDeliveryDto> {
-    const result = ([one]: readonly Delivery[]) => shownDelivery(one!);
-    const asIs = idempotency.remember((shown: NotificationDeliveryDto) => shown);
-    return await this.targets.redeliver(caller, channelId, deliveryId, result, asIs);
+    const shown = ([one]: readonly Delivery[]) => shownDelivery(one!);
+    const remember = idempotency.remember(shown);
+    return shown(await this.targets.redeliver(caller, channelId, deliveryId, remember));
   }
 }

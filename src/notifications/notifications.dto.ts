@@ -1,6 +1,7 @@
+import { IntersectionType, PartialType } from '@nestjs/swagger';
 import { SEVERITIES, type Severity } from '../incidents/incident.js';
 import { presentTime } from '../platform/clock.js';
-import { sortWords, PageQueryDto, SortWords } from '../platform/paging/page.js';
+import { sortWords, PageQueryDto } from '../platform/paging/page.js';
 import {
   Choice,
   Choices,
@@ -23,25 +24,17 @@ import {
   TargetTest,
   TargetUpdate,
 } from '../targets/target-contract.js';
-import { TARGET_SORTS, type TargetSort } from '../targets/target-rows.js';
-import { CHANNEL_TYPES } from './notification-channels.repository.js';
-import { MAX_REDELIVERED } from './deliveries.sql.js';
-import { type Delivery, DELIVERY_STATUSES, type DeliveryStatus } from './delivery.entity.js';
+import type { Changed } from '../targets/targets-service.js';
 import {
   CHANNEL_STATUSES,
+  CHANNEL_TYPES,
+  type ChannelEntity,
   type ChannelStatus,
   channelStatusOf,
-  type ShownChannel,
-} from './notification-channel.entity.js';
+} from './channel.js';
+import { MAX_REDELIVERED } from './deliveries.sql.js';
+import { type Delivery, DELIVERY_STATUSES, type DeliveryStatus } from './delivery.js';
 import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
-
-const Events = (options: FieldOptions = {}) =>
-  Choices('NotifiedEvent', NOTIFIED_EVENTS, {
-    maxItems: NOTIFIED_EVENTS.length,
-    description:
-      'Events that are sent to the channel. Default: every event for type webhook, and for other types the events that need a person (see docs/notifications.md). Failures and recoveries of other channels are always sent.',
-    ...options,
-  });
 
 const MinSeverity = (options: FieldOptions = {}) =>
   Choice('Severity', SEVERITIES, {
@@ -50,23 +43,34 @@ const MinSeverity = (options: FieldOptions = {}) =>
     ...options,
   });
 
-const NewIncidentMinSeverity = () =>
-  Choice('Severity', SEVERITIES, {
+class SubscriptionDto {
+  @Choices('NotifiedEvent', NOTIFIED_EVENTS, {
+    maxItems: NOTIFIED_EVENTS.length,
+    description:
+      'Events that are sent to the channel. Default: every event for type webhook, and for other types the events that need a person (see docs/notifications.md). Failures and recoveries of other channels are always sent.',
+  })
+  readonly events: readonly NotifiedEvent[];
+
+  @MinSeverity()
+  readonly min_severity: Severity;
+
+  @Choice('Severity', SEVERITIES, {
     optional: true,
     description:
       'Minimum severity for `incident.created` and `incident.severity_changed`; the latter is then sent for raised severities only. Default without `events`, for the types that people read: `min_severity`, or high.',
-  });
+  })
+  readonly new_incident_min_severity?: Severity;
+}
+
+class SubscriptionChangeDto extends PartialType(SubscriptionDto) {}
 
 @NullIsAbsent()
-export class NotificationChannelInputDto extends TargetInput {
-  @Events({ optional: true })
-  readonly events?: NotifiedEvent[];
-
+export class NotificationChannelInputDto extends IntersectionType(
+  TargetInput,
+  SubscriptionChangeDto,
+) {
   @MinSeverity({ optional: true, default: 'low' })
-  readonly min_severity?: Severity;
-
-  @NewIncidentMinSeverity()
-  readonly new_incident_min_severity?: Severity;
+  override readonly min_severity?: Severity;
 }
 
 export const CHANNEL_REQUEST: RequestsByType<NotificationChannelInputDto> = {
@@ -79,16 +83,10 @@ export const CHANNEL_REQUEST: RequestsByType<NotificationChannelInputDto> = {
 };
 
 @NullIsAbsent()
-export class NotificationChannelUpdateDto extends TargetUpdate {
-  @Events({ optional: true })
-  readonly events?: NotifiedEvent[];
-
-  @MinSeverity({ optional: true })
-  readonly min_severity?: Severity;
-
-  @NewIncidentMinSeverity()
-  readonly new_incident_min_severity?: Severity;
-
+export class NotificationChannelUpdateDto extends IntersectionType(
+  TargetUpdate,
+  SubscriptionChangeDto,
+) {
   @Flag({
     optional: true,
     description:
@@ -100,23 +98,9 @@ export class NotificationChannelUpdateDto extends TargetUpdate {
   readonly revoke_old_secret?: boolean;
 }
 
-export class NotificationChannelQueryDto extends PageQueryDto {
-  @SortWords('NotificationChannelSort', TARGET_SORTS)
-  readonly sort: readonly TargetSort[] = ['-created_at'];
-}
-
-export class NotificationChannelDto extends ShownTarget {
+export class NotificationChannelDto extends IntersectionType(ShownTarget, SubscriptionDto) {
   @Id('NotificationChannelId')
   readonly id: string;
-
-  @Events()
-  readonly events: readonly NotifiedEvent[];
-
-  @MinSeverity()
-  readonly min_severity: Severity;
-
-  @NewIncidentMinSeverity()
-  readonly new_incident_min_severity?: Severity;
 
   @Instant({ optional: true, description: 'End of the signatures with the previous secret.' })
   readonly old_secret_valid_until?: Date;
@@ -150,7 +134,7 @@ export class ChangedNotificationChannelDto extends NotificationChannelDto {
 
 const presentChannel = present(ChangedNotificationChannelDto);
 
-export function shownChannel(row: ShownChannel): ChangedNotificationChannelDto {
+export function shownChannel(row: Changed<ChannelEntity>): ChangedNotificationChannelDto {
   const now = presentTime();
   const ifAhead = (time: Date | null) => (time && time.getTime() > now ? time : null);
   return presentChannel({

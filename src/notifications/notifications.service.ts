@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
-import { Clock } from '../platform/clock.js';
+import { presentTime } from '../platform/clock.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
@@ -9,25 +9,21 @@ import { isUuid, newId } from '../platform/ids.js';
 import { Targets } from '../platform/net/targets.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import type { Page } from '../platform/paging/page.js';
-import { Work } from '../platform/work/work.js';
 import type { Config } from '../targets/target-config.js';
 import type { TargetTest } from '../targets/target-contract.js';
-import { TargetsService } from '../targets/targets-service.js';
-import { ChannelAttempts } from './channel-attempts.js';
-import type { ChannelType } from './channel-type.js';
-import { DeliveriesRepository, type DeliveryListRequest } from './deliveries.repository.js';
-import { type Delivery, laneOf } from './delivery.entity.js';
-import {
-  channelStatusOf,
-  type ChannelEntity,
-  type ShownChannel,
-  WORKING,
-} from './notification-channel.entity.js';
+import { type Changed, TargetsService } from '../targets/targets-service.js';
 import {
   CHANNEL_TYPES,
-  NO_FORMER_SECRET,
+  channelStatusOf,
+  type ChannelEntity,
   ChannelsRepository,
-} from './notification-channels.repository.js';
+  NO_FORMER_SECRET,
+  WORKING,
+} from './channel.js';
+import type { ChannelType } from './channel-type.js';
+import { DeliveriesRepository, type DeliveryListRequest } from './deliveries.repository.js';
+import type { Delivery } from './delivery.js';
+import { DeliveryWork } from './delivery.work.js';
 import {
   EVENTS_FOR_PEOPLE,
   messageOf,
@@ -53,9 +49,7 @@ export class NotificationsService
     protected readonly transactions: Transactions,
     protected readonly audit: AuditLog,
     private readonly deliveries: DeliveriesRepository,
-    private readonly attempts: ChannelAttempts,
-    private readonly work: Work,
-    private readonly clock: Clock,
+    private readonly sender: DeliveryWork,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
   ) {
@@ -76,7 +70,7 @@ export class NotificationsService
     caller: Caller,
     { enabled = true, config: given, ...wanted }: NotificationChannelInputDto,
     idempotency: Participant,
-  ): Promise<ShownChannel> {
+  ): Promise<Changed<ChannelEntity>> {
     const { audience, rotates, defaultEvents = EVENTS_FOR_PEOPLE } = this.types.named(wanted.type);
     const isMissing = rotates && !Object.hasOwn(given, rotates.field);
     const secret = isMissing ? rotates.newSecret() : undefined;
@@ -101,19 +95,18 @@ export class NotificationsService
   }
 
   /** Retries deliveries for another day, in the order of their events. Ends the pause of their channel. */
-  async redeliver<T>(
+  async redeliver(
     caller: Caller,
     channelId: string,
     which: string | Date,
-    result: (reopened: readonly Delivery[]) => T,
-    idempotency: Participant<T>,
-  ): Promise<T> {
+    idempotency: Participant<readonly Delivery[]>,
+  ): Promise<readonly Delivery[]> {
     const { id: channel_id, name: channel } = await this.rows.get(channelId);
     if (typeof which === 'string' && !isUuid(which)) throw new NotFoundError('Delivery');
     const reopen = async (tx: Tx) => {
       const { enabled } = await this.rows.get(channel_id, tx);
       if (!enabled) throw new AppError('invalid_state', 'The channel is disabled.');
-      await this.work.resumeLane(tx, laneOf(channel_id));
+      await this.sender.hurry(tx, channel_id);
       const reopened = await this.deliveries.reopen(tx, channel_id, which);
       const [one] = reopened;
       if (typeof which === 'string' && !one) throw new NotFoundError('Delivery');
@@ -133,38 +126,33 @@ export class NotificationsService
         subject,
         details: { channel, ...details },
       });
-      return result(reopened);
+      return reopened;
     };
-    return await this.transactions.run<T>(reopen, caller, idempotency);
+    return await this.transactions.run<readonly Delivery[]>(reopen, caller, idempotency);
   }
 
   /** Failures of the earlier configuration do not count, so waiting deliveries are sent immediately. */
   protected async plan(before: ChannelEntity, change: NotificationChannelUpdateDto, tx: Tx) {
     const type = this.types.named(before.type);
-    const { rotate_secret, revoke_old_secret, events } = change;
-    const {
-      min_severity = before.min_severity,
-      new_incident_min_severity = before.new_incident_min_severity,
-    } = change;
+    const { rotate_secret, revoke_old_secret, enabled = before.enabled, events } = change;
+    const { min_severity, new_incident_min_severity } = change;
     const secret = rotate_secret ? newSecretOf(type, change.config) : undefined;
     const given = secret ? { ...change.config, [type.rotates!.field]: secret } : change.config;
     // The configuration is also checked when the channel is enabled, because its secrets may be lost.
-    const config = given ?? (change.enabled && !before.enabled ? {} : undefined);
-    const startsAnew = config || before.enabled !== (change.enabled ?? before.enabled);
-    if (startsAnew) await this.attempts.hurry(tx, before.id);
+    const config = given ?? (enabled && !before.enabled ? {} : undefined);
+    const startsAnew = config || before.enabled !== enabled;
+    if (startsAnew) await this.sender.hurry(tx, before.id);
     const columns = {
-      ...{ min_severity, new_incident_min_severity },
-      // The channel may have selected events of a later release.
-      events: events ? chosenEvents(events) : before.events,
-      ...this.formerSecret(type, before, given, revoke_old_secret),
+      ...{ min_severity, new_incident_min_severity, events: events && chosenEvents(events) },
+      ...(revoke_old_secret ? NO_FORMER_SECRET : this.formerSecret(type, before, given)),
       ...(startsAnew && WORKING),
     };
     return { config, columns, secret, details: { rotate_secret, revoke_old_secret } };
   }
 
   protected async attempt(channel: ChannelEntity) {
-    const occurred_at = this.clock.now();
-    const outcome = await this.attempts.send(channel, () =>
+    const occurred_at = new Date(presentTime());
+    const outcome = await this.sender.send(channel, () =>
       messageOf('notification.test', {
         event_id: newId(occurred_at.getTime()),
         occurred_at,
@@ -179,23 +167,15 @@ export class NotificationsService
   }
 
   protected async storeTest(tx: Tx, { id }: ChannelEntity, { success }: TargetTest) {
-    if (success) await this.attempts.resume(tx, id);
+    if (success) await this.sender.resume(tx, id);
   }
 
   /** Keeps the previous secret. At most two secrets are valid: a second rotation within 24 hours revokes the oldest secret. */
-  private formerSecret(
-    { rotates }: ChannelType,
-    before: ChannelEntity,
-    config: Config | undefined,
-    revoke = false,
-  ) {
-    if (!rotates || revoke) return NO_FORMER_SECRET;
-    const { former_secret, former_secret_until } = before;
-    const kept = { former_secret, former_secret_until };
-    if (!config || !Object.hasOwn(config, rotates.field)) return kept;
+  private formerSecret({ rotates }: ChannelType, before: ChannelEntity, config: Config = {}) {
+    if (!rotates || !Object.hasOwn(config, rotates.field)) return {};
     const present = this.rows.open(before)[rotates.field];
-    if (typeof present !== 'string' || present === config[rotates.field]) return kept;
-    return this.rows.sealFormer(before.id, present, this.clock.now());
+    if (typeof present !== 'string' || present === config[rotates.field]) return {};
+    return this.rows.sealFormer(before.id, present);
   }
 
   private async health(): Promise<ComponentHealth> {
@@ -219,13 +199,10 @@ function chosenEvents(events: readonly NotifiedEvent[]): NotifiedEvent[] {
 }
 
 function newSecretOf({ name, rotates }: ChannelType, given: Config = {}): string {
-  if (!rotates) {
-    const message = `rotate_secret is not possible for channels of the type ${name}: the receiver generates their secrets.`;
-    throw ValidationError.of('rotate_secret', 'is_in', message);
-  }
-  if (Object.hasOwn(given, rotates.field)) {
-    const message = `Send either config.${rotates.field} or rotate_secret, not both.`;
-    throw ValidationError.of('rotate_secret', 'is_in', message);
-  }
-  return rotates.newSecret();
+  const message = !rotates
+    ? `rotate_secret is not possible for channels of the type ${name}: the receiver generates their secrets.`
+    : Object.hasOwn(given, rotates.field) &&
+      `Send either config.${rotates.field} or rotate_secret, not both.`;
+  if (message) throw ValidationError.of('rotate_secret', 'is_in', message);
+  return rotates!.newSecret();
 }

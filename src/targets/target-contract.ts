@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import type { SchemaObject } from '@nestjs/swagger';
+import { PartialType, PickType, type SchemaObject } from '@nestjs/swagger';
 import { pascal, propertySchema, ref } from '../platform/openapi/answers.js';
 import {
   Flag,
@@ -22,37 +22,7 @@ import {
   type ValueSchema,
 } from './target-config.js';
 
-/** The contract has one schema per type instead. */
-export abstract class TargetInput {
-  @GivenName()
-  readonly name: string;
-
-  @Text()
-  readonly type: string;
-
-  @JsonObject()
-  readonly config: Config;
-
-  @Flag({ optional: true, default: true })
-  readonly enabled?: boolean;
-}
-
-export abstract class TargetUpdate {
-  @GivenName({ optional: true })
-  readonly name?: string;
-
-  @JsonObject({
-    optional: true,
-    description:
-      'Fields to change. Absent fields do not change, including secrets. Null removes an optional field. In a map of secrets only the given entries change, and null removes one. Any other object is replaced as a whole, such as `actions` of the connector type `http`. If the scheme, host or port of a destination of secrets changes, each secret must be given again (code secret_required).',
-  })
-  readonly config?: Config;
-
-  @Flag({ optional: true })
-  readonly enabled?: boolean;
-}
-
-export abstract class ShownTarget {
+export class ShownTarget {
   @GivenName()
   readonly name: string;
 
@@ -75,7 +45,25 @@ export abstract class ShownTarget {
   readonly updated_at: Date;
 }
 
-export abstract class TargetTest {
+/** The contract has one schema per type instead. */
+export class TargetInput extends PickType(ShownTarget, ['name', 'type']) {
+  @JsonObject()
+  readonly config: Config;
+
+  @Flag({ optional: true, default: true })
+  readonly enabled?: boolean;
+}
+
+export class TargetUpdate extends PartialType(PickType(ShownTarget, ['name', 'enabled'])) {
+  @JsonObject({
+    optional: true,
+    description:
+      'Fields to change. Absent fields do not change, including secrets. Null removes an optional field. In a map of secrets only the given entries change, and null removes one. Any other object is replaced as a whole, such as `actions` of the connector type `http`. If the scheme, host or port of a destination of secrets changes, each secret must be given again (code secret_required).',
+  })
+  readonly config?: Config;
+}
+
+export class TargetTest {
   @Flag()
   readonly success: boolean;
 
@@ -86,7 +74,7 @@ export abstract class TargetTest {
   readonly latency_ms: number;
 }
 
-export abstract class ShownType {
+export class ShownType {
   @Text()
   readonly name: string;
 

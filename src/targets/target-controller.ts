@@ -7,7 +7,7 @@ import {
   Param,
   Post,
   Put,
-  Query,
+  Query as InQuery,
   Res,
   type Type,
 } from '@nestjs/common';
@@ -29,7 +29,7 @@ import {
   Operation,
   ref,
 } from '../platform/openapi/answers.js';
-import { ListAnswer, type PageQueryDto } from '../platform/paging/page.js';
+import { ListAnswer, PageQueryDto, SortWords } from '../platform/paging/page.js';
 import {
   type RequestsByType,
   schemasByType,
@@ -39,14 +39,13 @@ import {
   type TargetTest,
   type TargetUpdate,
 } from './target-contract.js';
-import type { TargetRow, TargetSort } from './target-rows.js';
+import { TARGET_SORTS, type TargetRow, type TargetSort } from './target-rows.js';
 import type { Changed, TargetsService } from './targets-service.js';
 
 interface Definition<Row, Input extends TargetInput, Update, Shown> {
   readonly name: string;
   readonly requests: RequestsByType<Input>;
   readonly update: Type<Update>;
-  readonly query: Type<PageQueryDto>;
   readonly shown: Type<ShownTarget>;
   readonly changed?: Type<Shown>;
   readonly test: Type<TargetTest>;
@@ -77,6 +76,11 @@ export function TargetController<
     ? applyDecorators(ApiIfMatch(), ApiErrors('precondition_failed'))
     : applyDecorators();
 
+  class Query extends PageQueryDto {
+    @SortWords(`${name}Sort`, TARGET_SORTS)
+    readonly sort: readonly TargetSort[] = ['-created_at'];
+  }
+
   abstract class Targets {
     abstract readonly targets: TargetsService<Row, Input, Update>;
 
@@ -84,10 +88,7 @@ export function TargetController<
     @Read
     @Operation(`list${name}s`, `List the ${noun}s`, 'Newest first, without secrets.')
     @ApiAnswer({ status: 200, description: `The ${noun}s.`, type: shown, list: true })
-    @Takes(definition.query)
-    async list(
-      @Query() query: PageQueryDto & { readonly sort: readonly TargetSort[] },
-    ): Promise<ListAnswer<Shown>> {
+    async list(@InQuery() query: Query): Promise<ListAnswer<Shown>> {
       return ListAnswer.of(await this.targets.rows.list(query, query.sort), query, present);
     }
 

@@ -15,9 +15,7 @@ export type NewRun = Pick<
   'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook' | 'provider' | 'created_at'
 >;
 
-export interface RunListRequest extends PageRequest {
-  readonly sort: 'created_at' | '-created_at';
-}
+export type RunListRequest = PageRequest & { readonly sort: 'created_at' | '-created_at' };
 
 /** An update does not set these columns, or computes them. */
 const CHANGED_COLUMNS = columnsOf(TriageRunEntity, [
@@ -71,11 +69,6 @@ const KNOWN: Statement = {
     select distinct on (run.incident_id, run.status) ${SHOWN} from ${FROM}
      where run.incident_id = any($1::uuid[]) and run.status in ('queued', 'completed')
      order by run.incident_id, run.status, run.id desc`,
-};
-
-const QUEUED: Statement = {
-  name: 'triage_runs_queued',
-  text: `select ${LISTED} from triage_runs run where id = any($1::uuid[]) and status = 'queued'`,
 };
 
 const CHANGE: Statement = {
@@ -156,10 +149,7 @@ export class TriageRunsRepository {
     return known;
   }
 
-  async queued(tx: Tx, ids: readonly string[]): Promise<TriageRun[]> {
-    return await this.statements.rowsIn<TriageRun>(tx, QUEUED, [ids]);
-  }
-
+  /** Returns the changed runs by id, without runs that have ended. */
   async change(
     tx: Tx | undefined,
     changes: readonly RunChange[],
@@ -169,10 +159,8 @@ export class TriageRunsRepository {
     return new Map(changed.map((run) => [run.id, run]));
   }
 
-  async list(
-    incidentId: string,
-    { page, per_page, sort }: RunListRequest,
-  ): Promise<Page<TriageRun>> {
+  async list(incidentId: string, request: RunListRequest): Promise<Page<TriageRun>> {
+    const { page, per_page, sort } = request;
     const values = [incidentId, (page - 1) * per_page, per_page];
     const statement = LIST(sort === '-created_at' ? 'desc' : 'asc');
     return await readPage(this.statements, { statement, values });

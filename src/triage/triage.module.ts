@@ -12,11 +12,10 @@ import { IncidentTriageController } from './incident-triage.controller.js';
 import { RulesModel } from './model/rules/rules-model.js';
 import { NoModel, TriageModel } from './model/triage-model.port.js';
 import { TriageRunsRepository } from './triage-runs.repository.js';
-import { AskedTriage } from './runs/asked-triage.js';
+import { TriageWork } from './runs/triage-work.js';
 import { ProviderState } from './runs/provider-state.js';
 import { RunEndings } from './runs/run-endings.js';
 import { TriageJudging } from './runs/triage-judging.js';
-import { TriageTools } from './tools/triage-tools.js';
 import { TriageService } from './triage.service.js';
 
 /** Loads the SDK of a provider only if it is used. */
@@ -40,13 +39,12 @@ async function modelOf(settings: Settings, http: OutboundHttp): Promise<TriageMo
   controllers: [IncidentTriageController],
   providers: [
     { provide: TriageModel, inject: [Settings, OutboundHttp], useFactory: modelOf },
-    AskedTriage,
     ProviderState,
     RunEndings,
     TriageJudging,
     TriageRunsRepository,
     TriageService,
-    TriageTools,
+    TriageWork,
   ],
 })
 export class TriageModule {}

@@ -11,7 +11,6 @@ import { AppError, NotFoundError, ValidationError } from '../platform/errors/app
 import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { type DomainEvent, DomainEvents } from '../platform/work/domain-events.js';
-import type { Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
 import { PlaybooksService } from '../playbooks/playbooks.service.js';
 import { ModelUnavailableError, TokenMeter, TriageModel } from './model/triage-model.port.js';
@@ -21,11 +20,11 @@ import {
   TRIAGE,
   TriageRunsRepository,
 } from './triage-runs.repository.js';
-import { AskedTriage, type Waiting } from './runs/asked-triage.js';
+import { TriageWork, type Waiting } from './runs/triage-work.js';
 import { ProviderState } from './runs/provider-state.js';
 import { type Outcome, RunEndings } from './runs/run-endings.js';
-import { stillAnswers, TAKEN_OVER } from './runs/run-rules.js';
-import { type Case, type JudgedRun, TriageJudging } from './runs/triage-judging.js';
+import { stillAnswers } from './runs/run-rules.js';
+import { type JudgedRun, TriageJudging } from './runs/triage-judging.js';
 import { SYSTEM, type TriageRun } from './triage-run.js';
 
 interface WantedRun {
@@ -42,7 +41,6 @@ interface Judged {
 
 const GRACE_MS = 5_000;
 const HANDLER = 'auto-triage';
-const MOST_IN_SET = 64;
 
 const LOCAL = {
   gate: { send: () => Promise.reject(new Error('A local model must not send requests.')) },
@@ -52,7 +50,7 @@ const LOCAL = {
 
 /**
  * Creates triage runs. A person who requests triage takes over the waiting run. Without an external model, runs end in the
- * transaction that creates them, or in sets.
+ * transaction that creates them, unless the caller does not wait.
  */
 @Injectable()
 export class TriageService implements OnModuleInit {
@@ -64,7 +62,7 @@ export class TriageService implements OnModuleInit {
     private readonly runs: TriageRunsRepository,
     private readonly endings: RunEndings,
     private readonly judging: TriageJudging,
-    private readonly asked: AskedTriage,
+    private readonly asked: TriageWork,
     private readonly provider: ProviderState,
     private readonly model: TriageModel,
     private readonly events: DomainEvents,
@@ -77,13 +75,6 @@ export class TriageService implements OnModuleInit {
     this.events.inTransaction({ types: [INCIDENT_EVENTS.triageWanted] }, HANDLER, (tx, events) =>
       this.triageWanted(tx, events),
     );
-    if (this.model.asksOutside) return;
-    this.work.define({
-      ...TRIAGE,
-      places: MOST_IN_SET,
-      inSet: (tx, rows) => this.endSet(tx, rows),
-      gaveUp: (tx, row) => this.endings.gaveUp(tx, row),
-    });
   }
 
   /** Maximum time until a response: longer than the maximum time of a run. */
@@ -111,7 +102,7 @@ export class TriageService implements OnModuleInit {
     }
     if (this.model.unusable) throw unavailable(this.model.unusable);
     if (open?.status === 'running') throw inProgress(open.id);
-    const shortage = this.model.asksOutside && !later ? await this.provider.shortage() : undefined;
+    const shortage = later ? undefined : await this.provider.shortage();
     if (shortage) throw unavailable(shortage);
     const run = this.newRun({ ...wanted, incidentId }, caller.name);
     return await this.begin(caller, run, later, waiting);
@@ -135,7 +126,7 @@ export class TriageService implements OnModuleInit {
     later: boolean,
     waiting: Waiting,
   ): Promise<TriageRun> {
-    let ended: Awaited<ReturnType<AskedTriage['begin']>> | undefined;
+    let ended: Awaited<ReturnType<TriageWork['begin']>> | undefined;
     const run = await this.transactions.run<TriageRun>(
       async (tx) => {
         ended = undefined;
@@ -147,8 +138,8 @@ export class TriageService implements OnModuleInit {
         const error = judged?.outcomeOf(created).error;
         if (error) throw new Error(error.message);
         await this.endings.requested(tx, [created], !later);
-        if (later || judged)
-          return (await this.start(tx, [created], judged)).get(created.id) ?? created;
+        const started = later || judged ? await this.start(tx, [created], judged) : undefined;
+        if (started) return started.get(created.id) ?? created;
         const hasWaited = created.id !== wanted.id;
         ended = await this.asked.begin(tx, created, { ...waiting, hasWaited }, permit!);
         return { ...created, status: 'running' };
@@ -157,11 +148,11 @@ export class TriageService implements OnModuleInit {
       waiting.completed,
     );
     if (!ended) return run;
-    const { run: after, cause } = await ended();
-    if (cause instanceof ModelUnavailableError) throw unavailable(cause);
-    if (cause) throw cause as Error;
-    // If there is no outcome, another replica has taken over the run.
-    return after ?? (await this.runs.find(run.incident_id, run.id)) ?? run;
+    try {
+      return (await ended()) ?? run;
+    } catch (error) {
+      throw error instanceof ModelUnavailableError ? unavailable(error) : error;
+    }
   }
 
   private async createOrTakeOver(
@@ -191,7 +182,8 @@ export class TriageService implements OnModuleInit {
   }
 
   /**
-   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Returns the events to retry, because the attempt in progress does not know the latest report.
+   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Returns the events to retry, because
+   * the attempt in progress does not know the latest report.
    */
   private async triageWanted(tx: Tx, events: readonly DomainEvent[]): Promise<DomainEvent[]> {
     const payloads = Map.groupBy(events, ({ subject }) => subject.id);
@@ -239,9 +231,17 @@ export class TriageService implements OnModuleInit {
     const incidents = new Map<string, Incident>();
     for (let open = runs; open.length > 0;) {
       const cases = await this.judging.read(open, tx);
-      const judge = async (run: JudgedRun) =>
-        outcomes.set(run.incident_id, await this.judge(run, cases.get(run.incident_id)));
-      await Promise.all(open.map(judge));
+      const judge = async (run: JudgedRun): Promise<Omit<Outcome, 'run'>> => {
+        const begun = performance.now();
+        try {
+          const found = await this.judging.judge(run, cases.get(run.incident_id), LOCAL);
+          const duration_ms = Math.round(performance.now() - begun);
+          return { found, columns: { ...at, duration_ms } };
+        } catch (error) {
+          return { error: this.endings.errorOf(error, run), columns: at };
+        }
+      };
+      await Promise.all(open.map(async (run) => outcomes.set(run.incident_id, await judge(run))));
       const ids = open.map(({ incident_id }) => incident_id);
       const locked = await this.incidents.lockAllForUpdate(tx, ids);
       for (const [id, incident] of locked) incidents.set(id, incident);
@@ -249,34 +249,7 @@ export class TriageService implements OnModuleInit {
         return locked.has(id) && locked.get(id)?.version !== cases.get(id)?.incident.version;
       });
     }
-    const outcomeOf = (run: TriageRun): Outcome => {
-      const { columns, ...outcome } = outcomes.get(run.incident_id)!;
-      return { ...outcome, run, columns: { ...columns, ...at } };
-    };
-    return { incidents, outcomeOf };
-  }
-
-  private async judge(run: JudgedRun, given: Case | undefined): Promise<Omit<Outcome, 'run'>> {
-    const begun = performance.now();
-    try {
-      const found = await this.judging.judge(run, given, LOCAL);
-      return { found, columns: { duration_ms: Math.round(performance.now() - begun) } };
-    } catch (error) {
-      return { error: this.endings.errorOf(error, run) };
-    }
-  }
-
-  private async endSet(tx: Tx, rows: readonly Claimed[]): Promise<void> {
-    const lapsed = new Set(rows.flatMap((row) => (row.lapsed ? row.ref : [])));
-    const runs = await this.runs.queued(
-      tx,
-      rows.map(({ ref }) => ref),
-    );
-    const judged = await this.judgeAndLock(tx, runs);
-    const outcomes = runs.map((run) => {
-      return { ...judged.outcomeOf(run), notes: lapsed.has(run.id) ? [TAKEN_OVER] : [] };
-    });
-    await this.endings.write(tx, outcomes, judged.incidents);
+    return { incidents, outcomeOf: (run) => ({ ...outcomes.get(run.incident_id)!, run }) };
   }
 
   private newRun({ incidentId, force, playbook }: WantedRun, requested_by: string): NewRun {

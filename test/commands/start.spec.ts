@@ -56,7 +56,7 @@ describe('a start', () => {
     const service = new ServiceProcess({ settings: { DATA_DIR: join(folder, 'file', 'data') } });
     expect(await service.exited).toMatchObject({ code: 1 });
     expect(service.lines).toHaveLength(1);
-    expect(service.lines[0]).toMatch(/^Not started: .*: ENOTDIR: not a directory, .*data/);
+    expect(service.lines[0]).toMatch(/^Not started: ENOTDIR: not a directory, .*data/);
     rmSync(folder, { recursive: true });
   });
 

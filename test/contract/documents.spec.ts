@@ -4,6 +4,8 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '../..');
 const PATH_IN_CODE = /`((?:src|test|docs|docker|scripts|openapi)\/[A-Za-z0-9_./-]+)`/g;
 
+const NAME_IN_FILE = /`(\w+)` (?:in|of) `((?:src|test)\/[\w./-]+\.ts)`/g;
+
 /** Decision records (docs/adr) may name files of their time. */
 describe('the documentation', () => {
   it.each(globSync(['README.md', 'CONTRIBUTING.md', 'docs/*.md'], { cwd: ROOT }))(
@@ -14,4 +16,14 @@ describe('the documentation', () => {
       expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
     },
   );
+
+  it('names only things that the named files contain: CONTRIBUTING.md', () => {
+    const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8').replaceAll(/\s+/g, ' ');
+    const named = [...text.matchAll(NAME_IN_FILE)];
+    expect(named.length).toBeGreaterThan(10);
+    const missing = named.filter(
+      ([, name, file]) => !readFileSync(join(ROOT, file!), 'utf8').includes(name!),
+    );
+    expect(missing.map(([line]) => line)).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FoldedDelivery } from '../../src/notifications/deliveries.repository.js';
-import { ChannelAttempts } from '../../src/notifications/channel-attempts.js';
-import { ChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
+import { DeliveryWork } from '../../src/notifications/delivery.work.js';
+import { ChannelsRepository } from '../../src/notifications/channel.js';
 import { LostClaims } from '../../src/platform/work/kind.js';
 import type { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import { newId } from '../../src/platform/ids.js';
@@ -227,7 +227,8 @@ describe('claims of notifications', () => {
       [id],
     );
     const channels = new ChannelsRepository(dataSource, {} as SecretBox);
-    const attempts = new (ChannelAttempts as unknown as new () => ChannelAttempts)();
+    const make = DeliveryWork as unknown as new (...without: unknown[]) => DeliveryWork;
+    const sender = new make(...Array.from({ length: 11 }), {});
     const failed = {
       channel: await channels.get(id),
       outcome: { kind: 'failed', why: '' },
@@ -242,7 +243,7 @@ describe('claims of notifications', () => {
       };
       const before = await rowsRead();
       await channels.byIds(tx, [id]);
-      await attempts.store(tx, [failed]);
+      await sender.store(tx, [failed]);
       return [before, await rowsRead()];
     });
     expect(after).toBe(before);

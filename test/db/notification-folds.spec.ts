@@ -75,8 +75,6 @@ describe('folds of notifications', () => {
     }
     return rounds;
   };
-  const clearDeliveries = () =>
-    query('truncate notification_deliveries, notification_delivery_count_deltas, work');
   const event = (type: string, subject: string, payload: object, id = newId()) =>
     insertEvents(dataSource, { type, subject, payload }, id);
   const heldSeconds = async (): Promise<(number | null)[]> => {
@@ -196,12 +194,16 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 4, pending: 2 });
   });
 
-  it('end when the message is refused', async () => {
-    await channel();
+  it('end all members of a refused message, and a redelivery sends each member alone', async () => {
+    const id = await channel();
     await notify(4);
     await release();
     const [refused] = await claim();
-    await deliverer.end(refused!, 'unfolded');
+    await deliverer.end(refused!, 'dead');
+    expect(await statuses()).toEqual({ dead: 4 });
+    expect(await query('select from work')).toEqual([]);
+    const reopened = await transactions.run((tx) => deliveries.reopen(tx, id, new Date(0)));
+    expect(reopened).toHaveLength(4);
     const alone = (await deliverAll()).flat();
     expect(alone.map(({ carried }) => carried.length)).toEqual([0, 0, 0, 0]);
   });
@@ -245,21 +247,6 @@ describe('folds of notifications', () => {
     expect(await claim()).toEqual([]);
     await pass(2);
     expect(await claim()).toMatchObject([{ delivery: { type: 'incident.created' } }]);
-  });
-
-  it('end the hold of an incident.created that is being checked when an urgent event follows', async () => {
-    await channel();
-    const incident = newId();
-    await notify(1, {}, incident);
-    await pass(2);
-    await notify(1);
-    const endWork = jest.spyOn(deliverer, 'endWork').mockImplementationOnce(async (id, ending) => {
-      endWork.mockRestore();
-      await notify(1, { type: 'triage.failed' }, incident);
-      await deliverer.endWork(id, ending);
-    });
-    expect(await claim()).toEqual([]);
-    expect(await claim()).toMatchObject([{ delivery: { incident_id: incident } }]);
   });
 
   it('read a bounded number of rows in a flood', async () => {
@@ -345,31 +332,6 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ pending: 1 });
   });
 
-  it('hold a growing wave: new incidents for 30 seconds, approvals for 2 minutes', async () => {
-    await channel();
-    const held = async (one: () => Promise<unknown>, seconds: number, times: number) => {
-      const held: boolean[] = [];
-      for (let n = 0; n < times; n += 1) {
-        await one();
-        await pass(seconds);
-        held.push((await claim()).length === 0);
-      }
-      return held;
-    };
-    const incident = () => notify(1);
-    const newOnes = await held(incident, 1, 35);
-    expect([newOnes.slice(0, 20).every(Boolean), newOnes.includes(false)]).toEqual([true, true]);
-    await clearDeliveries();
-    const approvals = await held(() => approval('playbook:malware-containment'), 8, 16);
-    expect([approvals.slice(0, 10).every(Boolean), approvals.includes(false)]).toEqual([
-      true,
-      true,
-    ]);
-    await clearDeliveries();
-    await notify(3, { severity: 'critical' });
-    expect(await claim()).toHaveLength(1);
-  });
-
   it('combine all approvals of a wave in one message, for all actions and incidents', async () => {
     await channel();
     const both = async (incident: string) => {
@@ -382,7 +344,7 @@ describe('folds of notifications', () => {
     const incidents = Array.from({ length: 5 }, () => newId());
     for (const incident of incidents) {
       await both(incident);
-      await pass(3);
+      await pass(1);
     }
     expect(await claim()).toEqual([]);
     await pass(10);
@@ -398,24 +360,11 @@ describe('folds of notifications', () => {
     expect(rounds).toEqual([[0, 1], [1]]);
   });
 
-  it('find the approvals of a PagerDuty alert by a later event of any of these approvals', async () => {
+  it('are not made for PagerDuty, which gets each approval', async () => {
     await channel('pagerduty');
-    await query(
-      `update notification_channels set events = '{action.pending_approval,action.completed}'`,
-    );
-    const incident = newId();
-    const about = { incident_id: incident };
-    const asked = [
-      await approval('playbook:malware-containment', about),
-      await approval('playbook:malware-containment'),
-    ];
-    expect(await claim()).toEqual([]);
-    await pass(10);
-    await end((await claim())[0]!);
-    await event('action.completed', 'action', about, asked[0]);
-    const [{ delivery }] = (await claim()) as [FoldedDelivery];
-    const waves = await transactions.run((tx) => deliveries.wavesOf(tx, [delivery.id]));
-    expect(waves.get(delivery.id)!.toSorted()).toEqual(asked.toSorted());
+    for (let n = 0; n < 2; n += 1) await approval('playbook:malware-containment');
+    await release();
+    expect((await claim()).map(({ carried }) => carried.length)).toEqual([0, 0]);
   });
 
   it('leave out playbook.step_failed beside action.failed, except for programs', async () => {

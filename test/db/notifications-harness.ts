@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { CHANNEL_TYPES } from '../../src/notifications/notification-channels.repository.js';
+import { CHANNEL_TYPES } from '../../src/notifications/channel.js';
 import {
   DeliveriesRepository,
   type EndedAttempt,
@@ -99,20 +99,17 @@ export class Deliverer {
     const folded: FoldedDelivery[] = [];
     for (const { ref } of claimed) {
       const one = loaded.get(ref);
-      if (!one) await this.endWork(ref).catch(unlessLost);
-      else if ('heldMs' in one) {
-        await this.endWork(ref, { again: { inMs: one.heldMs, countsAsAttempt: false } });
-      } else folded.push(one);
+      if (one) folded.push(one);
+      else await this.endWork(ref).catch(unlessLost);
     }
     return folded;
   }
 
-  /** Ends an attempt. A refused message with several deliveries is unfolded. */
+  /** Ends an attempt. */
   async end(folded: FoldedDelivery, kind: EndedAttempt['ending']['kind'] = 'delivered') {
     const outcome: EndedAttempt['outcome'] =
       kind === 'delivered' ? { kind } : { kind: 'failed', why: 'No.' };
-    const again = kind === 'unfolded' ? { inMs: 0 } : undefined;
-    await this.endWork(folded.delivery.id, { again }, (tx) =>
+    await this.endWork(folded.delivery.id, {}, (tx) =>
       this.deliveries.write(tx, [{ ...folded, outcome, ending: { kind, error: 'No.' } }]),
     );
   }

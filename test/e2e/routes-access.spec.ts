@@ -51,7 +51,7 @@ const OPEN: Readonly<Record<string, Access>> = {
   'GET /openapi-3.1.json': 'public',
   'POST /api/webhooks/:source': 'signature',
   // With the header of Okta's verification alone.
-  'GET /api/webhooks/:source': 'public',
+  'GET /api/webhooks/:source': 'signature',
 };
 
 /** In place of every id: there is no such thing, and whoever may ask for it learns just that. */
@@ -322,7 +322,7 @@ describe('Every POST of a principal', () => {
   /** POST handlers that need no Once, and why. Adding one is a decision: they change nothing that a repetition could. */
   const CHANGES_NOTHING: Readonly<Record<string, string>> = {
     'PlaybooksController.validate': 'Checks what it is sent and keeps nothing.',
-    'WebhookSourcesController.preview': 'Shows what a body would make, and makes nothing.',
+    'WebhooksController.preview': 'Shows what a body would make, and makes nothing.',
   };
 
   it('is idempotent, or is listed with the reason why not', () => {

@@ -142,8 +142,8 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
   it('gets a one-line error if DATA_DIR cannot be created', async () => {
     const file = join(root, 'file');
     await writeFile(file, '');
-    const { name, message } = await started(app, join(file, 'data'));
-    expect(name).toBe('EmbeddedPostgresError');
+    const { event, message } = await started(app, join(file, 'data'));
+    expect(event).toBe('failed');
     expect(message).toMatch(/^[^\n]+$/);
   });
 });

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { EmbeddedPostgresError } from '../../src/platform/database/embedded/cluster.js';
 import {
-  appendFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -151,17 +150,6 @@ describe('the embedded PostgreSQL', () => {
       other.kill();
     },
   );
-
-  it('starts a new log file if the old file is large', async () => {
-    await server.stop();
-    appendFileSync(inDataDir('postgres.log'), 'x'.repeat(1024 * 1024 + 1));
-
-    await start();
-
-    expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]);
-    expect(statSync(inDataDir('postgres.log')).size).toBeLessThan(10_000);
-    expect(statSync(inDataDir('postgres.log.1')).size).toBeGreaterThan(1024 * 1024);
-  });
 
   it('rejects a data directory of a version before 0.1.0 in one line', async () => {
     await server.stop();

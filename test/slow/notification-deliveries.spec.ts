@@ -1,10 +1,9 @@
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { Logger } from '@nestjs/common';
 import { jest } from '@jest/globals';
-import { ChannelAttempts } from '../../src/notifications/channel-attempts.js';
 import { DeliveryWork } from '../../src/notifications/delivery.work.js';
 import { Work } from '../../src/platform/work/work.js';
-import { ChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
+import { ChannelsRepository } from '../../src/notifications/channel.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { TargetRefusedError } from '../../src/platform/net/net.errors.js';
@@ -367,7 +366,7 @@ describe('deliveries of notifications', () => {
     // A channel that failed and has nothing to deliver may work again.
     const quiet = await channel({ events: ['incident.created'] });
     await failSinceLong(`id = '${quiet.id}'`);
-    await app.nest.get(ChannelAttempts).reportUnhealthy();
+    await app.nest.get(DeliveryWork).reportUnhealthy();
     expect((await shown(quiet.id)).status).toBe('degraded');
     await admin.delete(`${PATH}/${quiet.id}`);
 
@@ -379,7 +378,7 @@ describe('deliveries of notifications', () => {
     await shownAs(waiting.id, 'degraded');
     await failSinceLong(`id = '${waiting.id}'`);
     const tries = receiver.requests.length;
-    await app.nest.get(ChannelAttempts).reportUnhealthy();
+    await app.nest.get(DeliveryWork).reportUnhealthy();
     await eventually(() => typesOf(other).length > 0);
     expect(other.events[0]!.data).toMatchObject({ channel: { id: waiting.id } });
     // A busy machine may respond too late and get the same event twice.
@@ -429,8 +428,8 @@ describe('deliveries of notifications', () => {
 
   it('do not change their channel after their claim was lost', async () => {
     const { id } = await channel({ events: ['incident.created'] });
-    const ends = jest.spyOn(app.nest.get(ChannelAttempts), 'store');
-    jest.spyOn(app.nest.get(ChannelAttempts), 'send').mockImplementationOnce(async () => {
+    const ends = jest.spyOn(app.nest.get(DeliveryWork), 'store');
+    jest.spyOn(app.nest.get(DeliveryWork), 'send').mockImplementationOnce(async () => {
       await sql(`update work set fence = fence + 1 where kind = 'notification'`);
       return { kind: 'failed', why: 'No.' };
     });
@@ -584,7 +583,7 @@ describe('deliveries of notifications', () => {
       await incident();
       await shownAs(failing, 'degraded');
       await failSinceLong('failures > 0');
-      await app.nest.get(ChannelAttempts).reportUnhealthy();
+      await app.nest.get(DeliveryWork).reportUnhealthy();
       expect((await shown(failing)).status).toBe('unhealthy');
     };
     const otherHas = async (...types: string[]) => {

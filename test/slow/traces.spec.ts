@@ -167,24 +167,6 @@ describe('traces', () => {
     }
   });
 
-  it('name all requests of a batch', async () => {
-    const many = Array.from({ length: 24 }, callersTrace);
-    const body = { incident_type: 'phishing', source: 'traces' };
-    const made = many.map(({ headers }) => admin.post('/api/incidents', body, headers));
-    for (const answer of await Promise.all(made)) expect(answer.status).toBe(201);
-    for (const { traceId } of many) await requestOf(traceId);
-    const known = new Set<string>();
-    for (const { traceId } of many) {
-      for (const span of traced.collector.traceOf(traceId)) {
-        if (/insert into incidents/i.test(String(span.attributes['db.query.text']))) {
-          known.add(traceId);
-        }
-        if (span.name === 'batch') for (const link of span.links) known.add(link.traceId);
-      }
-    }
-    expect([...known].sort()).toEqual(many.map(({ traceId }) => traceId).sort());
-  });
-
   it('contain no polling of background loops', async () => {
     const idle = traced.collector.spans.length;
     // Relays, queues and sealers have looked when the event of this incident is handled and shown.

@@ -2,7 +2,6 @@ import { actionType, isActionType, undoneBy } from '../../action-catalogue/actio
 import { ActionId, FAILURE_CODES, REQUIRED_LEVELS } from '../../actions/action.js';
 import { Flag, Id, WholeNumber } from '../../platform/validation/fields.js';
 import {
-  type AlertChange,
   apiUrl,
   choice,
   dataType,
@@ -23,7 +22,6 @@ import {
   subjectOf,
   text,
   trigger,
-  type Wave,
 } from './define-event.js';
 
 const ACTION = dataType('EventAction', 'An action, as shown in an event.', {
@@ -75,7 +73,7 @@ export const ACTION_EVENT_TYPES = {
     example: { expires_at: '2026-02-01T09:52:00.009Z' },
     forPeople: true,
     words: (data) => wordsOfApproval(data, 'Approval needed'),
-    alerts: (data, wave) => trigger(approvalKey(data, wave)),
+    alerts: ({ action }) => trigger(approvalKey(action)),
   }),
 
   'action.expiring': defineEvent({
@@ -84,7 +82,7 @@ export const ACTION_EVENT_TYPES = {
     example: { expires_at: '2026-02-01T09:52:00.009Z' },
     forPeople: true,
     words: (data) => wordsOfApproval(data, 'Approval expires soon'),
-    alerts: (data, wave) => trigger(approvalKey(data, wave)),
+    alerts: ({ action }) => trigger(approvalKey(action)),
   }),
 
   'action.completed': defineEvent({
@@ -92,7 +90,7 @@ export const ACTION_EVENT_TYPES = {
     data: DATA,
     example: { approved_by: 'carol', message: 'The mail is deleted from all mailboxes.' },
     words: (data) => wordsAbout(data, data.action.simulated ? 'Simulated' : 'Action completed'),
-    alerts: endOfApproval,
+    alerts: ({ action }) => resolve(approvalKey(action)),
   }),
 
   'action.failed': defineEvent({
@@ -105,9 +103,9 @@ export const ACTION_EVENT_TYPES = {
       request: nextStepAfter(data.action),
     }),
     // A failure has a separate alert, because the alert of the approval would not page a person who acknowledged it.
-    alerts: (data, wave) => [
-      ...trigger(`action_failed:${data.action.id}`),
-      ...(data.action.approval_level === undefined ? [] : endOfApproval(data, wave)),
+    alerts: ({ action }) => [
+      ...trigger(`action_failed:${action.id}`),
+      ...(action.approval_level === undefined ? [] : resolve(approvalKey(action))),
     ],
   }),
 
@@ -116,7 +114,7 @@ export const ACTION_EVENT_TYPES = {
     data: DATA,
     example: { rejected_by: 'carol', message: 'It is evidence, and in quarantine already.' },
     words: (data) => wordsAbout(data, 'Action rejected'),
-    alerts: endOfApproval,
+    alerts: ({ action }) => resolve(approvalKey(action)),
   }),
 
   'playbook.step_failed': defineEvent({
@@ -212,10 +210,4 @@ function nextStepAfter({ code, action_type }: EventAction): string {
   }
 }
 
-const approvalKey = ({ action }: ActionData, wave: Wave | undefined): string =>
-  `action:${wave?.first ?? action.id}`;
-
-/** The alert stays open while one of its approvals waits. */
-function endOfApproval(data: ActionData, wave: Wave | undefined): AlertChange[] {
-  return wave?.isOver === false ? [] : resolve(approvalKey(data, wave));
-}
+const approvalKey = ({ id }: EventAction): string => `action:${id}`;

@@ -8,7 +8,7 @@ import {
   Nested,
   Text,
 } from '../../platform/validation/fields.js';
-import type { Delivery } from '../delivery.entity.js';
+import type { Delivery } from '../delivery.js';
 
 /** Domain event of a delivery, with the data for its message. */
 export interface SourceEvent extends Pick<
@@ -41,12 +41,6 @@ export interface EventWords extends Pick<Words, 'headline' | 'about' | 'request'
   readonly facts: Facts;
 }
 
-/** Approvals that were requested together share an alert of PagerDuty. */
-export interface Wave {
-  readonly first: string;
-  readonly isOver: boolean;
-}
-
 export interface AlertChange {
   readonly action: 'trigger' | 'acknowledge' | 'resolve';
   readonly key: string;
@@ -74,7 +68,7 @@ export interface EventDefinition<Data> {
    * Changes of PagerDuty alerts. An approval has its own alert, to page people who have acknowledged the incident. Only a
    * change by a person acknowledges an alert, because PagerDuty pages nobody for an acknowledged alert.
    */
-  alerts(data: Data, wave: Wave | undefined, eventId: string): readonly AlertChange[];
+  alerts(data: Data, eventId: string): readonly AlertChange[];
 }
 
 export function defineEvent<Data>(definition: EventDefinition<Data>): EventDefinition<Data> {

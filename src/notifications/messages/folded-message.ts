@@ -8,8 +8,6 @@ import type { EventIncident } from './incident.events.js';
 export interface PresentState {
   readonly incidents: ReadonlyMap<string, IncidentState>;
   readonly waiting: ReadonlyMap<string, string | undefined>;
-  /** For PagerDuty: the approvals that one message requested, including the subject of the event. */
-  readonly wave?: readonly string[];
 }
 
 const MAX_LISTED = 8;
@@ -33,11 +31,9 @@ export function foldedMessage(
   messages: readonly [Message, ...Message[]],
   present: PresentState,
 ): Message {
-  const { wave, waiting } = present;
-  const isOver = !wave?.some((id) => waiting.has(id));
-  const carrier = { ...messages[0], ...(wave && { wave: { first: wave[0]!, isOver } }) };
+  const [carrier] = messages;
   const approvals = messages.flatMap(approvalIn);
-  if (approvals.length > 0) return approvalMessage(carrier, approvals, waiting);
+  if (approvals.length > 0) return approvalMessage(carrier, approvals, present.waiting);
   const incidents = messages.flatMap((message) => incidentIn(message, present));
   const [first, ...others] = incidents.toSorted(worstFirst);
   if (!first) return carrier;

@@ -157,6 +157,6 @@ export const SYSTEM_EVENT_TYPES = {
     severity: 'low',
     hasNoPage: true,
     words: ({ message }) => ({ headline: message, facts: {} }),
-    alerts: (_, __, eventId) => trigger(`test:${eventId}`),
+    alerts: (_, eventId) => trigger(`test:${eventId}`),
   }),
 };

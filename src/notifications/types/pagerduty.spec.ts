@@ -81,27 +81,6 @@ describe('a PagerDuty channel', () => {
     expect(server.events).toHaveLength(5);
   });
 
-  it('keeps the alert of a wave of approvals open while one of them waits', async () => {
-    const ofWave = async (event: EventName, id: string, isOver: boolean) => {
-      const source = {
-        payload: { ...ACTION, approval_level: 'senior' },
-        subject_id: id,
-      };
-      const message = { ...messageAbout(event, source), wave: { first: 'act-1', isOver } };
-      await channel.deliver(message);
-    };
-    await send('action.pending_approval', { ...ACTION, approval_level: 'senior' });
-    await ofWave('action.rejected', 'act-1', false);
-    await ofWave('action.expiring', 'act-3', false);
-    expect([...server.alerts]).toEqual([['action:act-1', 'triggered']]);
-    await ofWave('action.failed', 'act-2', false);
-    await ofWave('action.completed', 'act-3', true);
-    expect([...server.alerts]).toEqual([
-      ['action:act-1', 'resolved'],
-      ['action_failed:act-2', 'triggered'],
-    ]);
-  });
-
   it('pages people about an approval although they have acknowledged the incident', async () => {
     await send('incident.created', MAIL);
     await send('incident.triaged', { ...MAIL, triaged_by: 'alice' });

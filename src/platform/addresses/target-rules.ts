@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { BlockList } from 'node:net';
 import { type IpAddress, readIpAddress, readIpRange } from './ip-address.js';
 
@@ -18,32 +19,8 @@ const METADATA = [
   'fe80::a9fe:a9fe',
 ];
 
-/** IPv4 ranges that are not public unicast addresses (IANA special-purpose registry). */
-const NOT_PUBLIC_V4 = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-];
-
-/** IPv6 has one public block. Some ranges inside it are not public. */
-const PUBLIC_V6 = ['2000::/3'];
-const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
-
 const metadata = listOf(METADATA);
-const notPublic = listOf([...NOT_PUBLIC_V4, ...NOT_PUBLIC_V6]);
-const publicV6 = listOf(PUBLIC_V6);
+const PUBLIC_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 export type Refusal = 'metadata' | 'private' | 'no address';
 
@@ -80,9 +57,10 @@ export function literalIn(host: string): string | undefined {
   return bare.includes(':') || /^\d+\.\d+\.\d+\.\d+$/.test(bare) ? bare : undefined;
 }
 
-function isPublic(address: IpAddress): boolean {
-  if (holds(notPublic, address)) return false;
-  return address.family === 'ipv4' || holds(publicV6, address);
+function isPublic({ text }: IpAddress): boolean {
+  const address = ipaddr.parse(text);
+  if (address.range() !== 'unicast') return false;
+  return address.kind() === 'ipv4' || address.match(PUBLIC_V6);
 }
 
 function holds(list: BlockList, { text, family }: IpAddress): boolean {

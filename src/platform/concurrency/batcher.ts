@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable, isLostRace } from '../database/sqlstate.js';
-import { inSpan, isTracing, presentSpan, type Span, traced } from '../tracing/tracing.js';
+import { inSpan, presentSpan, type Span } from '../tracing/tracing.js';
 
 /** Processes all items in one statement. Returns one result per item, in the same order. */
 type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
@@ -63,7 +63,9 @@ export class Batcher<Item, Result> {
 
   private async runTogether(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await inTraceOf(batch, () => this.runBatch(batch.map(({ item }) => item)));
+      // In the trace of the first caller that has one.
+      const span = batch.find((one) => one.span)?.span;
+      const results = await inSpan(span, () => this.runBatch(batch.map(({ item }) => item)));
       if (results.length !== batch.length) {
         throw new Error(`A batch of ${batch.length} items returned ${results.length} results.`);
       }
@@ -76,16 +78,4 @@ export class Batcher<Item, Result> {
       }
     }
   }
-}
-
-/** Runs the batch in the trace of its first caller, and links the spans of the other callers. */
-function inTraceOf<Result>(
-  batch: readonly { readonly span: Span | undefined }[],
-  run: () => Promise<Result>,
-): Promise<Result> {
-  if (!isTracing()) return run();
-  const [first, ...others] = new Set(batch.flatMap(({ span }) => span ?? []));
-  if (others.length === 0) return inSpan(first, run);
-  const links = others.map(({ traceparent }) => traceparent);
-  return inSpan(first, () => traced(() => ({ name: 'batch', kind: 'internal', links }), run));
 }

@@ -10,10 +10,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function loadSettings(environment: Environment = process.env): Settings {
   const settings = new Settings();
   for (const { property, variable, parser } of declaredSettings) {
-    const raw = environment[variable] ?? '';
-    const given = raw.trim();
-    const isUnset = given === '' && !(parser.refusesBlank && raw !== '');
-    const value = isUnset ? parser.fallback : read(variable, given, parser.read);
+    const given = environment[variable] ?? '';
+    const value = given === '' ? parser.fallback : read(variable, given.trim(), parser.read);
     Object.assign(settings, { [property]: value });
   }
   refuseContradictions(settings);

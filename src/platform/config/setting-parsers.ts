@@ -22,8 +22,6 @@ export interface Parser<T> {
   /** Value if the variable is unset or empty; `undefined` for an optional variable. */
   readonly fallback: T;
   readonly example: string;
-  /** Rejects a value that has only spaces. By default, such a value counts as unset. */
-  readonly refusesBlank?: boolean;
 }
 
 function parser<T>(fallback: T, read: (text: string) => T, example?: string): Parser<T> {
@@ -31,19 +29,15 @@ function parser<T>(fallback: T, read: (text: string) => T, example?: string): Pa
 }
 
 /** @param hint completes the message "must be …" */
-export function text(fallback: string, pattern = /^/, hint = ''): Parser<string> {
-  return parser(fallback, requireForm(pattern, hint));
-}
-
-export function optionalText(pattern = /^/, hint = ''): Parser<string | undefined> {
-  return parser<string | undefined>(undefined, requireForm(pattern, hint));
-}
-
-function requireForm(pattern: RegExp, hint: string): (value: string) => string {
-  return (value) => {
+export function text<F extends string | undefined>(
+  fallback: F,
+  pattern = /./,
+  hint = 'a text that is not blank',
+): Parser<string | F> {
+  return parser<string | F>(fallback, (value) => {
     if (pattern.test(value)) return value;
     throw new Error(`must be ${hint}`);
-  };
+  });
 }
 
 export function integer(fallback: number, min: number, max: number): Parser<number> {

@@ -26,6 +26,7 @@ describe('settings', () => {
     ['TRUST_PROXY', 'proxy.local'],
     ['METRICS_TOKEN', 'short'],
     ['METRICS_TOKEN', ' '],
+    ['HOST', ' '],
   ])('reject %s=%s with one line that names the setting but not the value', (variable, value) => {
     const load = (): unknown => loadSettings({ [variable]: value });
     expect(load).toThrow(SettingError);
@@ -42,7 +43,7 @@ describe('settings', () => {
   });
 
   it('treat an empty variable as unset', () => {
-    expect(loadSettings({ PORT: '', REDIS_URL: ' ' })).toMatchObject({
+    expect(loadSettings({ PORT: '', REDIS_URL: '' })).toMatchObject({
       port: 3000,
       redisUrl: undefined,
     });

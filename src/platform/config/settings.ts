@@ -5,7 +5,6 @@ import {
   modelAddress,
   networks,
   oneOf,
-  optionalText,
   type Parser,
   protectedTargets,
   secretKeys,
@@ -43,11 +42,11 @@ const SETTINGS = {
   ],
   databaseUrl: [
     'PostgreSQL 14 or newer, such as postgres://user:password@host:5432/name?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem. sslmode has the meaning of libpq. Unset: the embedded database in DATA_DIR.',
-    optionalText(/^postgres(ql)?:\/\//, 'a postgres:// address'),
+    text(undefined, /^postgres(ql)?:\/\//, 'a postgres:// address'),
   ],
   migrationDatabaseUrl: [
     'The same database with the role that owns its tables, for migrations. The role of DATABASE_URL then needs the privileges of docs/service-role.sql. Unset: the role of DATABASE_URL owns the tables.',
-    optionalText(/^postgres(ql)?:\/\//, 'a postgres:// address'),
+    text(undefined, /^postgres(ql)?:\/\//, 'a postgres:// address'),
   ],
   embeddedDatabase: [
     'Allows the container image to use the embedded database. Otherwise it does not start without DATABASE_URL.',
@@ -66,17 +65,13 @@ const SETTINGS = {
     'Maximum wait of a request for a free connection, in milliseconds.',
     integer(3_000, 50, MINUTE),
   ],
-  databaseWaitMs: [
-    'Maximum wait of the start for an external database, in milliseconds.',
-    integer(30_000, 0, 10 * MINUTE),
-  ],
   secretsKey: [
     'Keys that encrypt stored secrets and sign the audit trail: base64 of 32 bytes each, comma-separated. The first key encrypts, all decrypt; put a new key in front. Required with DATABASE_URL. Unset: the embedded database creates a key in DATA_DIR/secrets.key.',
     secretKeys,
   ],
   auditAnchorFile: [
     'File with the head of the audit trail, outside the database, which detects a trail that was reset. Unset: DATA_DIR/audit-anchor.json.',
-    optionalText(),
+    text(undefined),
   ],
   trustProxy: [
     'Proxies whose X-Forwarded-* headers are trusted, as comma-separated CIDRs.',
@@ -84,21 +79,19 @@ const SETTINGS = {
   ],
   metricsToken: [
     'Bearer token for /metrics and /health/detailed. Unset: /metrics is open.',
-    {
-      ...optionalText(/^[\x21-\x7e]{16,}$/, 'at least 16 visible characters'),
-      refusesBlank: true,
-    },
+    text(undefined, /^[\x21-\x7e]{16,}$/, 'at least 16 visible characters'),
   ],
   bootstrapAdminApiKey: [
     'API key with the role admin, created by the first start: its_, 8 letters or digits, _ and 43 letters, digits, - or _. Unset: with the embedded database a key is generated and stored in DATA_DIR/bootstrap-credentials.json; with an external database none is created. No effect once the key exists.',
-    optionalText(
+    text(
+      undefined,
       /^its_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/,
       'its_, 8 letters or digits, _ and 43 letters, digits, - or _, such as: echo its_$(openssl rand -hex 4)_$(openssl rand -base64 32 | tr +/ -_ | tr -d =)',
     ),
   ],
   bootstrapAdminPassword: [
     'Password of the user admin, created by the first start: 12 to 256 characters, and not a common password. Unset: as for BOOTSTRAP_ADMIN_API_KEY. No effect once the user exists.',
-    optionalText(/^.{12,256}$/su, '12 to 256 characters'),
+    text(undefined, /^.{12,256}$/su, '12 to 256 characters'),
   ],
   rateLimitRead: ['Reads per minute and principal. 0: no limit.', perMinute(100)],
   rateLimitWrite: ['Writes per minute and principal. 0: no limit.', perMinute(20)],
@@ -121,11 +114,12 @@ const SETTINGS = {
   ],
   redisUrl: [
     'Redis that counts rate limits for all replicas, such as redis://host:6379. Unset: each replica counts separately.',
-    optionalText(/^rediss?:\/\//, 'a redis:// or rediss:// address'),
+    text(undefined, /^rediss?:\/\//, 'a redis:// or rediss:// address'),
   ],
   publicUrl: [
     'Public address of this service for links in notifications and for the served contract, such as https://triage.example.com. Unset: no links, and the contract names 127.0.0.1.',
-    optionalText(
+    text(
+      undefined,
       /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
       'an http or https address without a query',
     ),
@@ -184,7 +178,7 @@ const SETTINGS = {
   ],
   anthropicApiKey: [
     'API key of the model provider. It is sent only to ANTHROPIC_BASE_URL.',
-    optionalText(/^[\x21-\x7e]{1,512}$/, 'up to 512 visible characters'),
+    text(undefined, /^[\x21-\x7e]{1,512}$/, 'up to 512 visible characters'),
   ],
   anthropicBaseUrl: [
     'Address of the Messages API: of the provider, or of your proxy. It may be in a private network without being in ALLOWED_PRIVATE_TARGETS. http is allowed only in private networks.',
@@ -208,7 +202,8 @@ const SETTINGS = {
   ],
   otelExporterOtlpEndpoint: [
     'OpenTelemetry collector for traces, such as http://collector.internal:4318. The service appends /v1/traces. The SDK of OpenTelemetry reads further variables, such as OTEL_EXPORTER_OTLP_HEADERS and OTEL_SERVICE_NAME. Unset: no traces.',
-    optionalText(
+    text(
+      undefined,
       /^https?:\/\/[^\s/?#@]+(\/[^\s?#@]*)?$/,
       'an http or https address without a user or query',
     ),

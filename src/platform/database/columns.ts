@@ -22,23 +22,6 @@ export abstract class RowTimes {
   readonly deleted_at: Date | null;
 }
 
-export abstract class EventColumns {
-  @Column({ type: 'text' })
-  readonly type: string;
-
-  @Column({ type: 'text' })
-  readonly subject_type: string;
-
-  @Column({ type: 'text' })
-  readonly subject_id: string;
-
-  @Column({ type: 'jsonb' })
-  readonly payload: object;
-
-  @Column({ type: 'timestamptz', precision: 3 })
-  readonly occurred_at: Date;
-}
-
 export function columnsOf<Row, Hidden extends keyof Row & string>(
   entity: new () => Row,
   hidden: readonly Hidden[],

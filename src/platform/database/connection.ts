@@ -16,8 +16,9 @@ export function connectionOptions(url: string, settings: Settings): PoolConfig {
     statement_timeout: settings.databaseStatementTimeoutMs,
     query_timeout: settings.databaseStatementTimeoutMs + READ_GRACE_MS,
     idle_in_transaction_session_timeout: settings.databaseStatementTimeoutMs,
-    // Statements are short. If the planner overestimates, JIT compilation takes far longer than the statement.
-    options: '-c jit=off',
+    // Statements are short, and JIT compilation takes far longer. With the default of random_page_cost, for spinning disks, a
+    // plan reads small tables whole, and does so until the next analysis of the tables, which may have grown.
+    options: '-c jit=off -c random_page_cost=1.1',
     keepAlive: true,
     idleTimeoutMillis: 30_000,
     // After a failover the host name may resolve to another server.

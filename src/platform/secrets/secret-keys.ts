@@ -2,7 +2,7 @@
 import { type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Column, Entity, In, PrimaryColumn } from 'typeorm';
+import { Column, Entity, type EntityManager, In, PrimaryColumn } from 'typeorm';
 import { SettingError } from '../config/load-settings.js';
 import { readSecretKey } from '../config/setting-parsers.js';
 import type { Settings } from '../config/settings.js';
@@ -83,16 +83,14 @@ export class SecretKeyEntity {
   readonly retired_at: Date | null;
 }
 
-export type KnownKey = Pick<SecretKeyEntity, 'id' | 'verifier' | 'retired_at'>;
-
 /** Returns the keys that the database was used with, oldest first, including retired keys. */
-async function listKeys(tx: Tx): Promise<SecretKeyEntity[]> {
+async function listKeys(manager: EntityManager): Promise<SecretKeyEntity[]> {
   const order = { known_since: 'ASC', id: 'ASC' } as const;
-  return await tx.getRepository(SecretKeyEntity).find({ order });
+  return await manager.find(SecretKeyEntity, { order });
 }
 
-export async function neededKeys(tx: Tx): Promise<SecretKeyEntity[]> {
-  return (await listKeys(tx)).filter(({ retired_at }) => !retired_at);
+export async function neededKeys(manager: EntityManager): Promise<SecretKeyEntity[]> {
+  return (await listKeys(manager)).filter(({ retired_at }) => !retired_at);
 }
 
 export async function addKeys(
@@ -115,7 +113,10 @@ export async function acceptKeys(tx: Tx, settings: KeySettings): Promise<SecretK
   await tx.query('lock table secret_keys in exclusive mode');
   const known = await listKeys(tx);
   const given = givenSecretKeys(settings);
-  requireKeysOf(known, given);
+  requireKeysOf(
+    known.filter(({ retired_at }) => !retired_at),
+    given,
+  );
   const keys = given.keys ?? loadSecretKeys(settings);
   const first = keys.ids[0]!;
   // A retired key must not encrypt new data, because the database would then need it again.
@@ -129,16 +130,13 @@ export async function acceptKeys(tx: Tx, settings: KeySettings): Promise<SecretK
   return keys;
 }
 
-export function requireKeysOf(known: readonly KnownKey[], given: GivenKeys): void {
-  const missing = known.filter((key) => isMissing(key, given.keys)).map(({ id }) => id);
+export function requireKeysOf(needed: readonly SecretKeyEntity[], given: GivenKeys): void {
+  const missing = needed.flatMap(({ id, verifier }) => {
+    // The verifier distinguishes two keys with the same short id.
+    const own = given.keys?.verifierOf(id);
+    return own && timingSafeEqual(own, verifier!) ? [] : [id];
+  });
   if (missing.length > 0) throw wrongKeyError(given, missing);
-}
-
-/** The verifier distinguishes two keys with the same short id. */
-function isMissing({ id, verifier, retired_at }: KnownKey, given: SecretKeys | undefined): boolean {
-  if (retired_at) return false;
-  const own = given?.verifierOf(id);
-  return own === undefined || !timingSafeEqual(own, verifier!);
 }
 
 /** @param backup the file that needs the keys; if undefined, the database needs the keys */

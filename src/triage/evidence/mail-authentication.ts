@@ -7,17 +7,9 @@ type Method = (typeof METHODS)[number];
 
 /** https://www.iana.org/assignments/email-auth; `softpass` and `bestguesspass` are Microsoft's. */
 const RESULTS = [
-  'none',
-  'neutral',
-  'pass',
-  'fail',
-  'softfail',
-  'policy',
-  'temperror',
-  'permerror',
-  'softpass',
-  'bestguesspass',
-] as const;
+  ...(['none', 'neutral', 'pass', 'fail', 'softfail', 'policy', 'temperror', 'permerror'] as const),
+  ...(['softpass', 'bestguesspass'] as const),
+];
 export type AuthenticationResult = (typeof RESULTS)[number];
 
 export interface MethodResult {
@@ -40,15 +32,13 @@ interface Said {
   readonly result: AuthenticationResult;
 }
 
-type Told = Said & MethodResult & { readonly place: ReturnType<typeof placeOf> };
-
-/** Place of a result: a field of the tool, the head of the mail, or a place where strangers may write. */
-function placeOf({ path }: RawValue): 'gateway' | 'head' | 'elsewhere' {
-  if (path.split('/').some((name) => HEADS.has(name))) return 'head';
-  return isOwnPlace(path) ? 'gateway' : 'elsewhere';
-}
-
-const LONGEST_HEADER = 16_384;
+/** Places of results, the most reliable first. */
+const PLACES = { gateway: 0, header: 1, head: 2, receivedSpf: 3, elsewhere: 4 };
+/** `Received-SPF` is the predecessor of the header: https://www.rfc-editor.org/rfc/rfc7208#section-9.1 */
+const HEADERS = new Map([
+  ['authenticationresults', PLACES.header],
+  ['receivedspf', PLACES.receivedSpf],
+]);
 
 /**
  * Reads results of SPF, DKIM and DMARC from raw data of any shape: fields of a gateway, and headers of the mail. For each method,
@@ -56,41 +46,14 @@ const LONGEST_HEADER = 16_384;
  */
 export function mailAuthentication(rawData: unknown): MailAuthentication {
   const { values } = rawValues(rawData);
-  const texts = values.filter(isText);
-  const headers = [...texts, ...texts.filter(({ name }) => HEADS.has(name)).flatMap(headersIn)];
-  const fields = values.flatMap((value) => told(value, inField(value)));
-  const results = headers.filter(({ name }) => name === 'authenticationresults');
-  const inHeader = (header: RawText) => told(header, resultsIn(header.value));
-  const isElsewhere = (header: RawText) => placeOf(header) === 'elsewhere';
-  const elsewhere = [
-    ...fields.filter(({ place }) => place === 'elsewhere'),
-    ...results.filter(isElsewhere).flatMap(inHeader),
-  ];
-  // Sorted from the most reliable place to the least reliable. Each server adds its header above the earlier headers. The sender
-  // may have written any header except the topmost.
-  const sources = [
-    fields.filter(({ place }) => place === 'gateway'),
-    results
-      .filter((header) => !isElsewhere(header))
-      .slice(0, 1)
-      .flatMap(inHeader),
-    fields.filter(({ place }) => place === 'head'),
-    // The predecessor of Authentication-Results: https://www.rfc-editor.org/rfc/rfc7208#section-9.1
-    headers.flatMap((header) => {
-      return header.name === 'receivedspf' ? told(header, resultOf('spf', header.value)) : [];
-    }),
-    elsewhere,
-  ];
-  const hasPassed = ({ result }: Said) => result === 'pass';
-  const found = METHODS.flatMap((method) => {
-    const of = (all: readonly Told[]) => all.filter((one) => one.method === method);
-    const reliable = sources.map(of).find(({ length }) => length > 0) ?? [];
-    // A stranger may have written these results, so they can only lower the trust, also in a signature.
-    const against = of(elsewhere).filter((one) => !hasPassed(one));
-    const isRefuted = method === 'dkim' && reliable.some(hasPassed) && against.length > 0;
-    const [first, ...more] = isRefuted ? against : [...reliable, ...against];
-    return first ? [decisive([first, ...more])] : [];
-  });
+  const heads = values.filter(isText).filter(({ name }) => HEADS.has(name));
+  const all = [...values, ...heads.flatMap(headersIn)].flatMap(told);
+  // Each server adds its header above the earlier headers. The sender may have written any header except the topmost.
+  const top = all.find(({ place }) => place === PLACES.header);
+  const inOrder = all
+    .filter(({ place, value }) => place !== PLACES.header || value === top?.value)
+    .sort((a, b) => a.place - b.place);
+  const found = METHODS.flatMap((of) => decisive(inOrder.filter(({ method }) => method === of)));
   return {
     ...Object.fromEntries(
       found.map(({ method, result, said_by, pointer }) => [method, { result, said_by, pointer }]),
@@ -99,89 +62,83 @@ export function mailAuthentication(rawData: unknown): MailAuthentication {
   };
 }
 
-/** A name with hyphens was copied from the mail. Names that tools choose have no hyphens. */
-function told(value: RawValue, said: readonly Said[]): Told[] {
+function told(value: RawValue) {
+  const { name, path, pointer } = value;
+  const names = path.split('/');
+  const said = saidIn(value, names);
   if (said.length === 0) return [];
-  const { pointer } = value;
-  const place = placeOf(value);
+  const isInHead = names.some((one) => HEADS.has(one));
+  const isOwn = !isInHead && isOwnPlace(path);
+  const place = isOwn || isInHead ? HEADERS.get(name) : PLACES.elsewhere;
+  // A name with hyphens was copied from the mail. Names that tools choose have no hyphens.
   const isCopied = /\/(?:authentication-results|received[-_]?spf)(?:\/|$)/i.test(pointer);
-  const said_by = place === 'gateway' && !isCopied ? 'gateway' : 'header';
-  return said.map((one) => ({ ...one, place, said_by, pointer }));
-}
-
-function inField({ name, path, value }: RawValue): Said[] {
-  // Some tools write the path of a value as its name: `email.authentication.spf`.
-  const [last = '', owner = ''] = path.split('/').slice(-2).reverse();
-  const ofOwner = RESULT_NAMES.has(last) ? FIELDS.get(owner) : undefined;
-  const method = FIELDS.get(name) ?? FIELDS.get(last) ?? ofOwner;
-  if (method) return resultOf(method, value);
-  return SUMMARIES.has(last) ? inSummary(String(value).slice(0, LONGEST_HEADER)) : [];
+  const found = {
+    place: place ?? (isOwn ? PLACES.gateway : PLACES.head),
+    said_by: isOwn && !isCopied ? ('gateway' as const) : ('header' as const),
+  };
+  return said.map((one) => ({ ...one, ...found, pointer, value }));
 }
 
 /**
  * Among several results the worst wins, because an attacker may have written the others. Among several signatures one pass is enough,
- * unless the tool saw no signature.
+ * unless the tool saw no signature, or a stranger reports another result.
  */
-function decisive(results: readonly [Told, ...Told[]]): Told {
-  const is = (...wanted: readonly AuthenticationResult[]) =>
-    wanted.map((one) => results.find(({ result }) => result === one)).find(Boolean);
-  const [first] = results;
-  if (first.method === 'dkim') return is('none', 'pass') ?? first;
-  return is('fail', 'softfail') ?? results.find(({ result }) => result !== 'pass') ?? first;
+function decisive<Told extends Said & { readonly place: number }>(all: readonly Told[]): Told[] {
+  const isDkim = all[0]?.method === 'dkim';
+  const reliable = all.filter(({ place }) => place === all[0]?.place);
+  const against = all.filter((one) => one.place === PLACES.elsewhere && one.result !== 'pass');
+  const isRefuted = isDkim && against.length > 0 && reliable.some((one) => one.result === 'pass');
+  const order = isDkim ? ['none', 'pass', ''] : ['fail', 'softfail', '', 'pass'];
+  const rankOf = ({ result }: Said) => order.indexOf(order.includes(result) ? result : '');
+  const counted = isRefuted ? against : [...reliable, ...against];
+  return counted.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, 1);
 }
 
 const FIELDS: ReadonlyMap<string, Method> = new Map([
-  ...METHODS.flatMap((method) =>
-    ['', 'result', 'status', 'verdict', 'check', 'pass', 'passed', 'valid'].map(
-      (end) => [`${method}${end}`, method] as const,
-    ),
-  ),
+  ...METHODS.map((method) => [method, method] as const),
   ['senderpolicyframework', 'spf'],
   ['compositeauthentication', 'compauth'],
 ]);
+const FIELD_END = /(?:result|status|verdict|check|pass|passed|valid)$/;
 const RESULT_NAMES = new Set(['result', 'status', 'verdict', 'value']);
 const SUMMARIES = new Set(
   'authentication authenticationdetails authresults authres auth mailauth'.split(' '),
 );
 
-function resultOf(method: Method, value: RawValue['value']): Said[] {
-  if (typeof value === 'boolean') return [{ method, result: value ? 'pass' : 'fail' }];
-  const result = resultIn(String(value));
-  return result ? [{ method, result }] : [];
+function saidIn({ name, value }: RawValue, names: readonly string[]): Said[] {
+  if (name === 'receivedspf') return resultOf('spf', value);
+  // Some tools write the path of a value as its name: `email.authentication.spf`.
+  const [last = '', owner = ''] = names.slice(-2).reverse();
+  const methodOf = (field: string) => FIELDS.get(field.replace(FIELD_END, ''));
+  const ofOwner = RESULT_NAMES.has(last) ? methodOf(owner) : undefined;
+  const method = methodOf(name) ?? methodOf(last) ?? ofOwner;
+  if (method) return resultOf(method, value);
+  return HEADERS.has(name) || SUMMARIES.has(last) ? resultsIn(String(value)) : [];
 }
-
-const SPELLINGS: ReadonlyMap<string, AuthenticationResult> = new Map<string, AuthenticationResult>([
-  ...RESULTS.map((result) => [result, result] as const),
-  ['passed', 'pass'],
-  ['failed', 'fail'],
-  ['hardfail', 'fail'],
-]);
 
 /** Reads the first word, such as `Pass` of `Pass (protection.example.com: ...)`. */
-function resultIn(text: string): AuthenticationResult | undefined {
-  return SPELLINGS.get(/^\s*([a-z]{1,16})\b/i.exec(text.slice(0, 64))?.[1]?.toLowerCase() ?? '');
+function resultOf(method: Method, value: RawValue['value']): Said[] {
+  if (typeof value === 'boolean') return [{ method, result: value ? 'pass' : 'fail' }];
+  const [, word = ''] = /^\s*([a-z]{1,16})\b/i.exec(String(value).slice(0, 64)) ?? [];
+  const usual = word.toLowerCase().replace(/^(?:hard)?(pass|fail)(?:ed)?$/, '$1');
+  return RESULTS.filter((result) => result === usual).map((result) => ({ method, result }));
 }
 
-/** Parses `AuthenticationDetails` of Microsoft, which is JSON in a text, or a text such as `SPF: fail, DKIM: none`. */
-function inSummary(text: string): Said[] {
-  const written = text.trimStart().startsWith('{')
-    ? Array.from(text.matchAll(/"(\w{3,8})":\s{0,9}"(\w{4,16})"/g), ([, ...pair]) => pair.join('='))
-    : [text.replace(/\b(spf|dkim|dmarc|compauth)\s{0,9}:/gi, '$1=')];
-  return written.flatMap(resultsIn);
-}
-
+const LONGEST_TEXT = 16_384;
 const MOST_SEGMENTS = 100;
 /** A semicolon separates results; some gateways write a comma or nothing. */
-const NEXT_RESULT = /;|[\s,](?=(?:spf|dkim|dmarc|compauth)(?:\/\d)?\s{0,9}=)/i;
-/** `spf=pass smtp.mailfrom=example.com`. A version may follow the method: `dkim/1=pass`. */
-const RESULT = /^\s*([a-z]+)(?:\/\d+)?\s*=(.*)/is;
+const NEXT_RESULT = /;|[\s,](?=(?:spf|dkim|dmarc|compauth)(?:\/\d)?\s{0,9}[=:])/i;
+/** `spf=pass smtp.mailfrom=example.com`, or `SPF: pass`. A version may follow the method: `dkim/1=pass`. */
+const RESULT = /^\s*([a-z]+)(?:\/\d+)?\s*[=:](.*)/is;
 
-/** Parses an Authentication-Results header (RFC 8601). Skips unreadable parts. */
-function resultsIn(header: string): Said[] {
-  const segments = withoutComments(header.slice(0, LONGEST_HEADER)).split(
-    NEXT_RESULT,
-    MOST_SEGMENTS,
-  );
+/** Parses an Authentication-Results header (RFC 8601), a summary, or Microsoft's `AuthenticationDetails`, which is JSON in a text. */
+function resultsIn(text: string): Said[] {
+  const start = text.slice(0, LONGEST_TEXT);
+  const segments = start.trimStart().startsWith('{')
+    ? Array.from(start.matchAll(/"(\w{3,8})":\s{0,9}"(\w{4,16})"/g), ([, ...pair]) =>
+        pair.join('='),
+      )
+    : withoutComments(start).split(NEXT_RESULT, MOST_SEGMENTS);
   return segments.flatMap((segment) => {
     const [, name, rest = ''] = RESULT.exec(segment) ?? [];
     const method = METHODS.find((known) => known === name?.toLowerCase());
@@ -202,7 +159,7 @@ function withoutComments(text: string): string {
     if (isEscaped) isEscaped = false;
     else if (character === '\\') isEscaped = true;
     else if (character === '"' && depth === 0) isQuoted = !isQuoted;
-    else if (isQuoted) kept += /[\s;=()]/.test(character) ? '_' : character;
+    else if (isQuoted) kept += /[\s;=:()]/.test(character) ? '_' : character;
     else if (character === '(') depth += 1;
     else if (character === ')') depth = Math.max(0, depth - 1);
     else if (depth === 0) kept += character;

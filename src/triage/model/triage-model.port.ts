@@ -153,7 +153,7 @@ export class NoModel extends TriageModel {
   override readonly unusable = new ModelUnavailableError(
     'not_configured',
     'No provider of verdicts is configured. Set ANTHROPIC_API_KEY, or TRIAGE_PROVIDER=rules.',
-    'operator',
+    'nothing',
   );
 
   judge(): Promise<Judgement> {

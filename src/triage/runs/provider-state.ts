@@ -67,7 +67,8 @@ export class ProviderState implements OnModuleInit {
 
   async shortage(): Promise<ModelUnavailableError | undefined> {
     const { aiTokensPerHour: budget } = this.settings;
-    const freeAt = budget > 0 ? await this.runs.budgetFreeAt(budget) : undefined;
+    const isLimited = this.model.asksOutside && budget > 0;
+    const freeAt = isLimited ? await this.runs.budgetFreeAt(budget) : undefined;
     if (!freeAt) return undefined;
     const message = `The ${budget} tokens that AI_TOKENS_PER_HOUR allows are used up.`;
     const retryAfterMs = Math.max(0, freeAt.getTime() - this.clock.now().getTime());

@@ -16,6 +16,7 @@ import { Work } from '../../platform/work/work.js';
 import { ModelUnavailableError, type TokenUse, TriageModel } from '../model/triage-model.port.js';
 import { type RunChange, TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
 import {
+  failureOf,
   noPersonAsked,
   type NotApplied,
   type RunError,
@@ -25,14 +26,7 @@ import {
   type TriageRunEntity,
 } from '../triage-run.js';
 import { ProviderState } from './provider-state.js';
-import {
-  BROKEN,
-  INCIDENT_DELETED,
-  isVerdictOutdated,
-  KILLED,
-  RunOver,
-  whyNotApplied,
-} from './run-rules.js';
+import { isVerdictOutdated, RunOver, whyNotApplied } from './run-rules.js';
 import type { Found } from './triage-judging.js';
 
 /** Result of an attempt: `found` or an `error`. A run with `isWaiting` gets another attempt. */
@@ -67,7 +61,7 @@ export class RunEndings implements OnModuleInit {
 
   onModuleInit(): void {
     this.changes.registerEnding({
-      end: (tx, incidentId) => this.failWaiting(tx, INCIDENT_DELETED, incidentId),
+      end: (tx, incidentId) => this.failWaiting(tx, failureOf('incident_deleted'), incidentId),
     });
     if (!this.model.asksOutside) return;
     this.killSwitch.register('triage_runs', {
@@ -103,7 +97,7 @@ export class RunEndings implements OnModuleInit {
         continue;
       }
       const isProposed = run.not_applied !== null && isVerdictOutdated(incident, found.reportedAt);
-      await this.completed(tx, run, isProposed);
+      await this.record(tx, 'completed', run, detailsOf(run), completionInWords(run, isProposed));
       if (!run.not_applied || isProposed) applied.push(changeOf(incident, run, isProposed));
     }
     await this.changes.changeAll(tx, applied);
@@ -111,17 +105,20 @@ export class RunEndings implements OnModuleInit {
   }
 
   async gaveUp(tx: Tx, { ref, attempt }: Claimed): Promise<void> {
-    const error = attempt > TRIAGE.mostAttempts ? KILLED : BROKEN;
-    const runs = await this.runs.queued(tx, [ref]);
-    const outcomes = runs.map((run) => ({ run, error }));
-    await this.write(tx, outcomes);
+    const isKilled = attempt > TRIAGE.mostAttempts;
+    const error = failureOf(isKilled ? 'interrupted' : 'internal_error');
+    const runs = await this.runs.change(tx, [{ id: ref, columns: {} }]);
+    await this.write(
+      tx,
+      [...runs.values()].map((run) => ({ run, error })),
+    );
   }
 
   /** Returns why a run ended. An unexpected error appears only in the log. */
   errorOf(error: unknown, { id }: Pick<TriageRun, 'id'>): RunError {
     if (error instanceof RunOver || error instanceof ModelUnavailableError) return error.why;
     this.log.error({ err: error, triage: id }, 'A triage run ended in an error.');
-    return BROKEN;
+    return failureOf('internal_error');
   }
 
   private async failWaiting(tx: Tx, error: RunError, incidentId?: string): Promise<number> {
@@ -142,17 +139,6 @@ export class RunEndings implements OnModuleInit {
       const details = { force: run.force, playbook: run.playbook ?? undefined };
       await this.record(tx, 'requested', run, details, isAwaited ? undefined : requestInWords(run));
     }
-  }
-
-  /** @param isProposed true if the incident keeps the verdict of a person, which is older than the report */
-  private async completed(tx: Tx, run: TriageRun, isProposed: boolean): Promise<void> {
-    const { verdict, provider, model, not_applied, recommended_actions, prompt_hash } = run;
-    const details = {
-      classification: verdict?.classification,
-      ...{ recommended_actions, provider, model, prompt_hash },
-      not_applied: not_applied ?? undefined,
-    };
-    await this.record(tx, 'completed', run, details, completionInWords(run, isProposed));
   }
 
   /** @param incident undefined if it is deleted: then there is neither a timeline entry nor an event */
@@ -191,16 +177,21 @@ export class RunEndings implements OnModuleInit {
   }
 }
 
+const detailsOf = ({ verdict, recommended_actions, provider, model, ...run }: TriageRun) => ({
+  ...{ classification: verdict?.classification, recommended_actions, provider, model },
+  ...{ prompt_hash: run.prompt_hash, not_applied: run.not_applied ?? undefined },
+});
+
 function changeBy(outcome: Outcome, incident: Incident | undefined): RunChange {
   const { run, found, isWaiting, notes = [], columns, tokens } = outcome;
   const completed = found && incident && { ...found.columns, error: null };
-  const error = found && !incident ? INCIDENT_DELETED : outcome.error;
+  const error = found && !incident ? failureOf('incident_deleted') : outcome.error;
   return {
     id: run.id,
     tokens,
     columns: {
       ...columns,
-      notes: [...run.notes, ...notes, ...(found?.notes ?? [])],
+      notes: [...new Set([...run.notes, ...notes, ...(found?.notes ?? [])])],
       ...(error && { error }),
       ...(!isWaiting && { status: completed ? 'completed' : 'failed' }),
       ...(completed && { ...completed, not_applied: whyNotApplied(incident, run) ?? null }),

@@ -1,26 +1,41 @@
 import { Injectable } from '@nestjs/common';
+import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
+import { parameterErrors } from '../../action-catalogue/parameters.js';
+import { RequiredLevels } from '../../actions/required-levels.js';
+import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.js';
+import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import type { Connector } from '../../connectors/connector-type.js';
 import { type Incident, severityRises } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { IncidentReports, type JudgedReport } from '../../incidents/reports/incident-reports.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { shownName } from '../../platform/text.js';
+import { shownName, shownStart } from '../../platform/text.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { isObject } from '../../targets/target-config.js';
 import type { PlaybookEntity } from '../../playbooks/playbook.js';
 import { PlaybooksService } from '../../playbooks/playbooks.service.js';
-import { indicatorsInPieces } from '../evidence/indicators.js';
-import { checkedVerdict } from '../evidence/verdict-check.js';
-import { type Judging, type RunVerdict, TriageModel } from '../model/triage-model.port.js';
-import { TriageTools } from '../tools/triage-tools.js';
-import { noPersonAsked, REPORT, type TriageRun, type TriageRunEntity } from '../triage-run.js';
 import {
-  INCIDENT_DELETED,
-  isVerdictOutdated,
-  NOT_NEEDED,
-  RunOver,
-  whyNotApplied,
-} from './run-rules.js';
+  type ExtractedIndicator,
+  indicatorsInPieces,
+  type IndicatorType,
+} from '../evidence/indicators.js';
+import { checkedVerdict } from '../evidence/verdict-check.js';
+import {
+  type Judging,
+  type RunVerdict,
+  ToolError,
+  TriageModel,
+  type TriageTool,
+} from '../model/triage-model.port.js';
+import {
+  failureOf,
+  noPersonAsked,
+  REPORT,
+  type TriageRun,
+  type TriageRunEntity,
+} from '../triage-run.js';
+import { isVerdictOutdated, RunOver, whyNotApplied } from './run-rules.js';
 
 export interface Found {
   readonly columns: Partial<TriageRunEntity>;
@@ -47,7 +62,8 @@ export class TriageJudging {
     private readonly incidents: Incidents,
     private readonly reports: IncidentReports,
     private readonly playbooks: PlaybooksService,
-    private readonly tools: TriageTools,
+    private readonly registry: ConnectorRegistry,
+    private readonly levels: RequiredLevels,
     private readonly model: TriageModel,
   ) {}
 
@@ -72,29 +88,30 @@ export class TriageJudging {
     known: Case | undefined,
     asking: Omit<Judging, 'tools'>,
   ): Promise<Found> {
-    if (!known) throw new RunOver(INCIDENT_DELETED);
     const attributes = { 'triage.id': run.id, 'incident.id': run.incident_id };
     return await traced(
       () => ({ name: 'triage run', kind: 'internal', attributes }),
-      () => this.judgeTraced(run, known, asking),
+      async () => {
+        if (!known) throw new RunOver(failureOf('incident_deleted'));
+        return await this.judgeCase(run, known, asking);
+      },
     );
   }
 
-  private async judgeTraced(
+  private async judgeCase(
     run: JudgedRun,
     { incident, reports, playbook }: Case,
     asking: Omit<Judging, 'tools'>,
   ): Promise<Found> {
     const reportedAt = reports[0]?.at;
     if (noPersonAsked(run) && !isVerdictOutdated(incident, reportedAt)) {
-      const needless = whyNotApplied(incident, run);
-      if (needless) throw new RunOver(NOT_NEEDED[needless]);
+      if (whyNotApplied(incident, run)) throw new RunOver(failureOf('not_needed'));
     }
     const rawData = await this.turns.run(() => withReports(incident, reports));
     const { fields } = incident;
     const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, fields));
-    const question = { runId: run.id, incident, indicators, gate: asking.gate };
-    const tools = this.model.asksOutside ? await this.tools.of(question) : [];
+    const lookUp = (one: ExtractedIndicator) => this.lookUp(run, incident, one, asking);
+    const tools = this.model.asksOutside ? await this.toolsFor(indicators, lookUp) : [];
     const given = {
       ...{ ...incident, rawData, indicators },
       guidance: playbook?.definition.instructions,
@@ -115,6 +132,61 @@ export class TriageJudging {
       reportedAt,
     };
   }
+
+  /** Returns the questions that a model may ask about the indicators. They only read. */
+  private async toolsFor(
+    indicators: readonly ExtractedIndicator[],
+    ask: TriageTool['ask'],
+  ): Promise<TriageTool[]> {
+    const types: IndicatorType[] = [];
+    for (const type of LOOKED_UP) if (await this.connectorOf(type)) types.push(type);
+    if (!indicators.some(({ type }) => types.includes(type))) return [];
+    const description = `What threat intelligence says about an indicator of type ${types.join(', ')}.`;
+    return [{ name: 'look_up', description, ask }];
+  }
+
+  /** Ignores sandboxes, because they invent responses. */
+  private async connectorOf(type: IndicatorType): Promise<Connector | undefined> {
+    if (!LOOKED_UP.includes(type)) return undefined;
+    const connector = await this.registry.providerOf(lookUpOf(type));
+    return connector?.simulates ? undefined : connector;
+  }
+
+  private async lookUp(
+    run: JudgedRun,
+    incident: Incident,
+    { id, type: indicatorType, value }: ExtractedIndicator,
+    { gate }: Pick<Judging, 'gate'>,
+  ): Promise<object> {
+    const connector = await this.connectorOf(indicatorType);
+    if (!connector) throw new ToolError(`No enabled connector looks up type ${indicatorType}.`);
+    const type = lookUpOf(indicatorType);
+    const parameters = { [indicatorType]: value };
+    if (parameterErrors(actionType(type), parameters).length > 0) {
+      throw new ToolError(`This value is not a valid ${indicatorType}.`);
+    }
+    const level = this.levels.forRequest({ action_type: type, parameters, incident });
+    if (level !== 'none') throw new ToolError(`Looking it up needs the approval of a ${level}.`);
+    const actionId = `triage-${run.id}-${id}`;
+    const call = { actionId, attempt: 1, type, parameters, mayTarget: () => true };
+    const outcome = await connector.execute(call, gate);
+    return {
+      connector: connector.identity.name,
+      answered: outcome.kind === 'done',
+      message: shownMessage(outcome.message),
+      ...(outcome.kind === 'done' && outcome.data && { data: startOf(outcome.data) }),
+    };
+  }
+}
+
+const LOOKED_UP: readonly IndicatorType[] = ['url', 'domain', 'ip', 'hash'];
+const lookUpOf = (type: IndicatorType) => `lookup_${type}` as ActionTypeName;
+const LONGEST_DATA = 8_000;
+
+function startOf(data: JsonRecord): unknown {
+  const shown = shownData(data);
+  const json = JSON.stringify(shown);
+  return json.length > LONGEST_DATA ? shownStart(json, LONGEST_DATA) : shown;
 }
 
 function missingNote(playbook: string): string {

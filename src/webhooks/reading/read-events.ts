@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import { fieldsFrom } from '../../incidents/incident-fields.js';
+import { fieldsFrom, type RawData } from '../../incidents/incident-fields.js';
 import { type NewIncident, type Severity, severityRises } from '../../incidents/incident.js';
 import { incidentTitle, titleOfTool } from '../../incidents/titles.js';
-import type { SettlingProgress } from '../events/webhook-event.entity.js';
 import type { EventFormatName, ReadingRules } from '../sources/webhook-source.entity.js';
 import { readAs } from './formats.js';
-import { isList, isObject, type Json, type JsonObject, saysSomething } from './event-json.js';
+import { isList, isObject, type Json, saysSomething } from './event-json.js';
 import {
   alertReader,
   eventsOf,
@@ -18,28 +17,26 @@ import {
 import { overWordOf } from './news.js';
 import { type Alert, knownType, severityOf, typeOf } from './words.js';
 
-type Part = Pick<SettlingProgress, 'done' | 'most'>;
-
-const FIRST_PART: Part = { done: 0, most: MOST_EVENTS };
-
 export interface ReadEvent {
+  /** The incident that the event creates. An alert that has ended gets the minimum severity of the source. */
   readonly incident: NewIncident;
+  /** Severity of the event. */
+  readonly severity: Severity;
   /** SHA-256 of the event id of the sender, or of the content if the event has no id. */
   readonly key: Buffer;
   readonly contentHash: Buffer;
   readonly eventId?: string;
-  readonly minSeverity?: Severity;
   readonly overWord?: string;
   readonly unknownSeverity?: string;
 }
 
-/** A body whose events were found once, for all parts. */
+/** A body whose events are read in parts of MOST_EVENTS. */
 export interface OpenBody {
   /** True for an empty page of a poller. */
   readonly isEmpty: boolean;
   readonly count: number;
-  /** Returns the events of the part, or the reason why the body has no events. */
-  read(part?: Part): ReadEvent[] | string;
+  /** Returns the events of a part, or the reason why the body has no events. */
+  read(from?: number): ReadEvent[] | string;
 }
 
 const UNFIT: Partial<Record<EventFormatName, string>> = {
@@ -55,11 +52,10 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
   const alertOf = mapping
     ? alertReader(mapping)
     : ({ event }: Found) => readAs(format as Formats, event) ?? { event, usualType: 'other' };
-  const alertsIn = ({ done, most } = FIRST_PART): Alert[] | undefined => {
-    const alerts = events.slice(done, done + most).map(alertOf);
+  const alertsIn = (from = 0): Alert[] | undefined => {
+    const alerts = events.slice(from, from + MOST_EVENTS).map(alertOf);
     // Only the first part decides if the body fits. Beside events that fit, an event that does not fit may be important.
-    const decides = done === 0 && most >= MOST_EVENTS;
-    return !decides || alerts.some(isTold) ? alerts : undefined;
+    return from > 0 || alerts.some(isTold) ? alerts : undefined;
   };
   const unfit = UNFIT[format] ?? `The body does not look like ${format}.`;
   return {
@@ -67,30 +63,22 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
     // these, so only a page of results counts as empty.
     isEmpty: members.length === 0 || (!!mapping && isEmptyByMapping(mapping, body) && !alertsIn()),
     count: events.length,
-    read: (part) => alertsIn(part)?.map((alert) => readEvent(rules, alert)) ?? unfit,
+    read: (from) => alertsIn(from)?.map((alert) => readEvent(rules, alert)) ?? unfit,
   };
 }
 
 type Formats = Exclude<EventFormatName, 'mapping'>;
 
-/** Returns the incident that the event creates. An alert that has ended gets the minimum severity of the source. */
-export function incidentOf({ incident, overWord, minSeverity = 'low' }: ReadEvent): NewIncident {
-  if (overWord === undefined) return incident;
-  return { ...incident, severity: minSeverity, source_status: 'resolved' };
-}
-
-export function isUnfit(read: readonly ReadEvent[] | string): read is string {
-  return typeof read === 'string';
-}
-
 function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
   const { event, eventId, lift } = alert;
   const { severity: said, unknownWord } = severityOf(alert.severity, rules.severity_mapping);
-  const { source, format, mapping, min_severity: minSeverity = said } = rules;
+  const { source, format, mapping, min_severity: least = 'low' } = rules;
   const incident_type = typeOf(alert, rules);
   const rawData = isObject(event) ? event : { event };
   const fields = fieldsFrom(Object.entries({ event_id: eventId, ...lift }));
-  const told = { ...withoutMapped(rawData, rules), ...fields };
+  // A key with the name of a lifted field has another meaning, such as a bounce address in `sender`.
+  const lifted = Object.keys(mapping?.lift ?? {}).map((key) => [key, undefined]);
+  const told = { ...rawData, ...Object.fromEntries(lifted), ...fields } as RawData;
   const title =
     // A title such as `malware` adds nothing to the type.
     knownType(alert.title) === incident_type
@@ -103,31 +91,26 @@ function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
   // A member that the mapping does not read may contain text of strangers.
   const holdsAlert =
     format === 'mapping' && mapping ? (name: string) => readsIn(mapping, name) : undefined;
+  const overWord = overWordOf(event, json, holdsAlert);
+  const severity = severityRises(said, least) ? least : said;
   return {
     incident: {
       incident_type,
-      severity: severityRises(said, minSeverity) ? minSeverity : said,
+      severity: overWord === undefined ? severity : least,
       source,
       title,
       raw_data: isObject(event) ? json : JSON.stringify(rawData),
       fields,
+      source_status: overWord === undefined ? undefined : 'resolved',
       triage: rules.auto_triage ? { playbook: rules.playbook ?? undefined } : undefined,
     },
     key: sha256(eventId === undefined ? `content ${content}` : `id ${eventId}`),
     contentHash: sha256(content),
     eventId,
-    minSeverity: rules.min_severity,
-    overWord: overWordOf(event, json, holdsAlert),
+    severity,
+    overWord,
     unknownSeverity: unknownWord,
   };
-}
-
-/** Removes keys with the name of a lifted field, such as a bounce address in `sender`, because they have another meaning. */
-function withoutMapped(rawData: JsonObject, { mapping }: ReadingRules): JsonObject {
-  const lift = mapping?.lift ?? {};
-  // Copies the event only if necessary, because an event may have 40 000 keys.
-  if (!Object.keys(lift).some((key) => Object.hasOwn(rawData, key))) return rawData;
-  return Object.fromEntries(Object.entries(rawData).filter(([key]) => !Object.hasOwn(lift, key)));
 }
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

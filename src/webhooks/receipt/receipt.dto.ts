@@ -1,9 +1,8 @@
 import { Choice, Flag, Id, NestedList, Text } from '../../platform/validation/fields.js';
-import type { SettledEvent } from './receipt.js';
-import type { Receipt } from './webhook-receipts.js';
+import type { SettledEvent } from './settlement.js';
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiParam } from '@nestjs/swagger';
-import { CHALLENGE, OKTA_CHALLENGE } from '../signatures/okta-verification.js';
+import { CHALLENGE, OKTA_CHALLENGE } from '../signatures/hmac.guard.js';
 import { SOURCE_NAME } from '../sources/webhook-source.entity.js';
 
 class ReceivedEventDto {
@@ -44,6 +43,8 @@ export class AcceptedReceiptDto extends ReceivedEventDto {
   }
 }
 
+const STORED = 'The body is stored; the incidents of its events follow.';
+
 export class QueuedReceiptDto {
   @Choice('QueuedStatus', ['queued'], { example: 'queued' })
   readonly status: 'queued';
@@ -51,15 +52,11 @@ export class QueuedReceiptDto {
   @Id('WebhookEventId', { description: 'GET /api/webhook-events/{id} shows the result.' })
   readonly queue_id: string;
 
-  @Text({ example: 'The event is stored; its incident follows.' })
+  @Text({ example: STORED })
   readonly message: string;
 
-  static of(this: void, { status, id }: Extract<Receipt, { id: string }>): QueuedReceiptDto {
-    const message =
-      status === 'empty'
-        ? 'The body is stored; its lists of events are empty.'
-        : 'The event is stored; its incident follows.';
-    return { status: 'queued', queue_id: id, message };
+  static of(this: void, queue_id: string): QueuedReceiptDto {
+    return { status: 'queued', queue_id, message: STORED };
   }
 }
 

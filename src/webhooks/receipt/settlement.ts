@@ -1,14 +1,55 @@
 // SQL: `on conflict` and locks in one order, so that concurrent transactions neither fail nor deadlock.
 import { Injectable } from '@nestjs/common';
-import { IncidentCreation } from '../../incidents/incident-creation.js';
+import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
+import { IncidentCreation, type InsertedIncident } from '../../incidents/incident-creation.js';
+import { type Incident, severityRises, type SourceStatus } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
-import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { IncidentReports } from '../../incidents/reports/incident-reports.js';
+import {
+  IncidentTimeline,
+  type NewTimelineEntry,
+} from '../../incidents/timeline/incident-timeline.js';
+import { titleWithoutDetails } from '../../incidents/titles.js';
+import { LoopTurns } from '../../platform/concurrency/semaphore.js';
+import { Settings } from '../../platform/config/settings.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
-import { incidentOf, type ReadEvent } from '../reading/read-events.js';
-import { entriesOfNew, FurtherReports } from './further-reports.js';
-import { type Arrival, principalOf, type SettledEvent, type SettledEvents } from './receipt.js';
+import { shownStart } from '../../platform/text.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
+import type { WebhookEventEntity, WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
+import type { Json } from '../reading/event-json.js';
+import { newsAfter, saysOpen } from '../reading/news.js';
+import type { ReadEvent } from '../reading/read-events.js';
+
+export type Arrival = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash' | 'received_at'> & {
+  readonly body: Buffer;
+};
+
+export interface SettledEvent {
+  readonly outcome: 'created' | 'updated' | 'duplicate';
+  readonly incident_id: string;
+  readonly incident_number: string;
+}
+
+export interface SettledEvents {
+  readonly events: readonly SettledEvent[];
+  /** Earlier receipt that all events repeat: it has the same bytes, or it is the first receipt of the first event. */
+  readonly repeats?: { readonly id: string; readonly hasBytes: boolean };
+}
+
+export const principalOf = (source: string): string => `webhook:${source}`;
+
+/** The changes of a receipt that is settled. `body` is null if another receipt has the same bytes. */
+export function endOf({ events, repeats }: SettledEvents) {
+  const outcomes = new Set(events.map(({ outcome }) => outcome));
+  const isNew = outcomes.has('created') || events.length === 0;
+  const status = isNew ? 'processed' : outcomes.has('updated') ? 'updated' : 'duplicate';
+  const earlier = status === 'duplicate' ? repeats : undefined;
+  const body = earlier?.hasBytes ? null : undefined;
+  const incident_ids = [...new Set(events.map(({ incident_id }) => incident_id))];
+  return { status, error: null, incident_ids, duplicate_of: earlier?.id ?? null, body } as const;
+}
 
 /** Claims the events of a receipt, each with the id of its incident. Waits for other transactions that claim the same events. */
 const CLAIM: Statement = {
@@ -59,25 +100,33 @@ type SeenEvent = Omit<WebhookSeenEventEntity, 'source'>;
 /** `event_id` is the first receipt of the event. */
 type Settled = Pick<SettledEvent, 'outcome' | 'incident_id'> & Pick<SeenEvent, 'event_id'>;
 
+const SYSTEM = 'system';
+
 /**
  * Settles the events of one body in the caller's transaction. A new event creates an incident. A known event with new content
- * updates its incident. A known event with known content is a duplicate and changes nothing.
+ * becomes a report of its incident, and is applied to the incident. A known event with known content is a duplicate and changes
+ * nothing.
  */
 @Injectable()
 export class Settlement {
+  private readonly turns = new LoopTurns();
+
   constructor(
     private readonly statements: Statements,
     private readonly creation: IncidentCreation,
     private readonly incidents: Incidents,
+    private readonly changes: IncidentsService,
+    private readonly reports: IncidentReports,
     private readonly timeline: IncidentTimeline,
-    private readonly further: FurtherReports,
+    private readonly events: DomainEvents,
+    private readonly settings: Settings,
   ) {}
 
   async settle(tx: Tx, arrival: Arrival, events: readonly ReadEvent[]): Promise<SettledEvents> {
     const { id, source } = arrival;
     const wanted = events.map((event) => ({
       event,
-      row: this.creation.prepare(principalOf(source), incidentOf(event)),
+      row: this.creation.prepare(principalOf(source), event.incident),
     }));
     const claimed = await this.statements.rowsIn<{ incident_id: string }>(tx, CLAIM, [
       source,
@@ -113,7 +162,7 @@ export class Settlement {
       if (updates.length === 0) continue;
       const added = updates.map(({ contentHash }) => contentHash);
       await this.statements.rowsIn(tx, ADD_CONTENTS, [source, event_key, added]);
-      await this.further.add(tx, arrival, updates, incident_id);
+      await this.addReports(tx, arrival, updates, incident_id);
     }
     const incidents = [...new Set([...settled.values()].map(({ incident_id }) => incident_id))];
     const states = await this.incidents.statesOf(tx, incidents);
@@ -150,6 +199,149 @@ export class Settlement {
     const repeated = same?.id ?? first.find((other) => other !== id);
     return repeated === undefined ? undefined : { id: repeated, hasBytes: same !== undefined };
   }
+
+  /** Stores later events of an incident as reports, and applies them to the incident. A deleted incident does not change. */
+  private async addReports(
+    tx: Tx,
+    arrival: Arrival,
+    events: readonly ReadEvent[],
+    incidentId: string,
+  ): Promise<void> {
+    let incident = await this.incidents.lockForUpdate(tx, incidentId);
+    if (!incident) return;
+    const { raw_data } = incident;
+    const [newest] = (await this.reports.toJudge([incidentId], tx)).get(incidentId) ?? [];
+    // Each text may have a megabyte, so the event loop gets a turn after each comparison.
+    const isNews = await this.turns.run(() =>
+      newsAfter(parse(raw_data), newest && parse(newest.raw_data)),
+    );
+    let triage: ReadEvent['incident']['triage'];
+    for (const event of events) {
+      const saysMore = await this.turns.run(() => isNews(parse(event.incident.raw_data)));
+      const news = newsOf(incident, event, saysMore);
+      incident = await this.addReport(tx, arrival, event, incident, news);
+      if (news) triage = event.incident.triage;
+    }
+    if (!triage) return;
+    const payload = { ...triage, requested_by: principalOf(arrival.source), again: true };
+    const subject = { type: 'incident', id: incidentId };
+    await this.events.record(tx, { type: INCIDENT_EVENTS.triageWanted, subject, payload });
+  }
+
+  private async addReport(
+    tx: Tx,
+    { id, source }: Arrival,
+    event: ReadEvent,
+    before: Incident,
+    news: News,
+  ): Promise<Incident> {
+    const by = principalOf(source);
+    const about = { type: 'webhook_event', id };
+    const { severity, overWord } = event;
+    const { fields, raw_data, title } = event.incident;
+    const report = { incident_id: before.id, source, severity, webhook_event_id: id, raw_data };
+    await this.reports.add(tx, report);
+
+    const source_status = statusAfter(before, event);
+    const rises = severityRises(before.severity, severity);
+    const reopens = news === 'reopens' && this.settings.reopenOnUpdate;
+    const isOpen = before.status !== 'resolved' || reopens;
+    const stays = news && isOpen && (rises || overWord === undefined) && verdictStays(before);
+    const adds = Object.keys(fields).filter((name) => before.fields[name] === undefined);
+
+    const entries: NewTimelineEntry[] = [];
+    const note = (entry: string, summary: string, actor = SYSTEM) =>
+      void entries.push({ incidentId: before.id, event: entry, actor, summary, subject: about });
+    const more = adds.length > 0 ? ` It adds ${adds.join(', ')}.` : '';
+    const sent = `${source} sent the event again with other content, severity ${severity}.${more}`;
+    note('event_updated', sent, by);
+    entries.push(...unknownSeverityEntries(before.id, by, event));
+    if (source_status) {
+      const state = source_status === 'resolved' ? `over (${overWord})` : 'open again';
+      note(`source_${source_status}`, `${source} says that its alert is ${state}.`, by);
+    }
+    if (news === 'reopens' && !reopens) {
+      const left = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
+      note('update_of_resolved', left);
+    }
+    if (stays) {
+      const judge = before.verdict?.decided_by;
+      note('update_of_judged', `${source} reports more than ${judge} knew. ${stays}`);
+    }
+    await this.timeline.add(tx, ...entries);
+    // News without a new field also changes the incident, so that `updated_at` and `incident.updated` report the news.
+    if (!news && adds.length === 0 && !source_status) return before;
+    // Makes one change, so that people get one message about the reopening and the severity.
+    const wanted = {
+      reopen: reopens || undefined,
+      severity: rises ? severity : undefined,
+      title: rises ? await this.titleOf(tx, event, before.id) : undefined,
+      fields,
+      source_status,
+    };
+    const reported = `${source}: ${shownStart(title, 120)}, severity ${severity}.`;
+    const because = stays ? `${reported} ${stays}` : reported;
+    const origin = { by: reopens ? SYSTEM : by, byPerson: false, about, because };
+    return await this.changes.change(tx, before, wanted, origin);
+  }
+
+  /** Returns `undefined` if a person wrote the title of the incident, or if the title of the report has no details. */
+  private async titleOf(tx: Tx, { incident }: ReadEvent, id: string): Promise<string | undefined> {
+    const { incident_type, source, title } = incident;
+    if (title === titleWithoutDetails(incident_type, source)) return undefined;
+    return (await this.timeline.hasTitleByPerson(tx, id)) ? undefined : title;
+  }
 }
+
+type News = 'reopens' | 'tells' | undefined;
+
+/** A higher severity is always news. An alert that its tool has closed does not reopen an incident. */
+function newsOf(before: Incident, { severity, overWord }: ReadEvent, saysMore: boolean): News {
+  const rises = severityRises(before.severity, severity);
+  if (!rises && !saysMore) return undefined;
+  return before.status === 'resolved' && (rises || overWord === undefined) ? 'reopens' : 'tells';
+}
+
+/** Returns a sentence if a person gave the verdict, and the verdict is not malicious. */
+function verdictStays({ verdict, verdict_by_person }: Incident): string | undefined {
+  if (!verdict_by_person || verdict?.classification === 'malicious') return undefined;
+  const judged = verdict ? `${verdict.decided_by} judged it ${verdict.classification}. ` : '';
+  return `${judged}The verdict stays, and no playbook runs by itself, until a person judges again.`;
+}
+
+export function entriesOfNew(
+  { id, created_by }: Pick<InsertedIncident, 'id' | 'created_by'>,
+  event: ReadEvent,
+): NewTimelineEntry[] {
+  const entries = unknownSeverityEntries(id, created_by, event);
+  const { incident, severity, overWord } = event;
+  if (overWord === undefined) return entries;
+  const lowered =
+    severity === incident.severity
+      ? '.'
+      : `: its severity ${severity} counts as ${incident.severity} here.`;
+  const summary = `${incident.source} says that its alert is over (${overWord})${lowered}`;
+  return [...entries, { incidentId: id, event: 'source_resolved', actor: created_by, summary }];
+}
+
+function statusAfter(
+  { source_status }: Pick<Incident, 'source_status'>,
+  { incident, overWord }: ReadEvent,
+): SourceStatus | undefined {
+  if (overWord !== undefined) return source_status === 'resolved' ? undefined : 'resolved';
+  return source_status === 'resolved' && saysOpen(parse(incident.raw_data)) ? 'open' : undefined;
+}
+
+function unknownSeverityEntries(
+  incidentId: string,
+  actor: string,
+  { unknownSeverity }: ReadEvent,
+): NewTimelineEntry[] {
+  if (unknownSeverity === undefined) return [];
+  const summary = `The severity "${unknownSeverity}" is not known here, so it counts as medium.`;
+  return [{ incidentId, event: 'severity_unknown', actor, summary }];
+}
+
+const parse = (text: string) => JSON.parse(text) as Json;
 
 const nameOf = (bytes: Buffer): string => bytes.toString('base64');

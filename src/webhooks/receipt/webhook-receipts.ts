@@ -1,30 +1,129 @@
+// SQL: receipt is the hot path. One statement stores a batch of receipts with their incidents, timeline and inbox rows.
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
+import {
+  INCIDENT_PARAMETERS,
+  IncidentCreation,
+  insertIncidents,
+} from '../../incidents/incident-creation.js';
+import { IncidentTimeline, insertTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { Clock } from '../../platform/clock.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
 import { LoopTurns, Semaphore } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
-import { Transactions } from '../../platform/database/transactions.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { LimitCounter } from '../../platform/limits/limits.js';
-import { Work } from '../../platform/work/work.js';
 import { readEventJson } from '../reading/event-json.js';
 import { MOST_EVENTS } from '../reading/mapping.js';
-import { isUnfit, openBody, type OpenBody, type ReadEvent } from '../reading/read-events.js';
+import { openBody, type OpenBody, type ReadEvent } from '../reading/read-events.js';
 import { type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
-import { QUEUED_EVENTS, workOn } from './inbox-processing.js';
-import { InboxRepository } from './inbox.repository.js';
-import { ReceiptBatches } from './receipt-batches.js';
-import { type Arrival, NOT_STORED, type SettledEvent } from './receipt.js';
-import { Settlement } from './settlement.js';
+import { Inbox } from './inbox.js';
+import {
+  type Arrival,
+  endOf,
+  entriesOfNew,
+  principalOf,
+  type SettledEvent,
+  type SettledEvents,
+  Settlement,
+} from './settlement.js';
 
-export type Receipt =
-  | { readonly status: 'accepted'; readonly events: readonly SettledEvent[] }
-  | { readonly status: 'queued' | 'empty'; readonly id: string };
+/** `origin` is the receipt with the bytes. */
+const SETTLED_COLUMNS = `source, body_hash, incident_ids, received_at, case when body is null then duplicate_of else id end as origin`;
+
+/**
+ * Makes failed receipts duplicates of settled receipts with the same bytes, except locked failed receipts, which are being replayed.
+ * @param settled name of a table expression with SETTLED_COLUMNS
+ */
+const endFailed = (settled: string): string => `
+      update webhook_events
+         set status = 'duplicate', body = null, error = null, duplicate_of = same.origin,
+             incident_ids = same.incident_ids, processed_at = same.received_at
+        from (select failed.id as failed_id, settled.origin, settled.incident_ids, settled.received_at
+                from ${settled} as settled join webhook_events failed using (source, body_hash)
+               where failed.status = 'failed' for update of failed skip locked) as same
+       where webhook_events.id = same.failed_id`;
+
+const INSERT_SETTLED: Statement = {
+  name: 'webhook_events_insert_settled',
+  text: `
+    with settled as (
+      insert into webhook_events (id, source, status, body, body_hash, incident_ids, duplicate_of, attempts, received_at, processed_at)
+      values ($1, $2, $3, $4, $5, $6, $7, 1, $8, now()) returning ${SETTLED_COLUMNS})
+    ${endFailed('settled')}`,
+};
+
+const HAS_QUEUED: Statement = {
+  name: 'webhook_events_has_queued',
+  text: `select from webhook_events where source = $1 and status = 'queued' limit 1`,
+};
+
+const OWN_PARAMETERS = 8;
+const IF_NEW = (id: string) => `where ${id} in (select incident_id from fresh)`;
+
+/**
+ * The receipt that first inserts an event id creates the incident and its rows. Ids are inserted in order, so that two replicas do not
+ * deadlock. While bodies of a source are queued, no event is new: these bodies may have an earlier state of the event. An exact
+ * repetition is stored without its body. `limit 1` makes PostgreSQL look up each row by its key: a plan that is kept from the time of
+ * small tables would otherwise read them whole.
+ */
+const SETTLE: Statement = {
+  name: 'webhook_receipts_settle',
+  text: `
+    with arrived as materialized (
+      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::uuid[], $8::timestamptz[])
+        as arrived (id, source, body, body_hash, event_key, content_hash, new_incident, received_at)),
+    repeated as materialized (
+      select arrived.*, seen.incident_id, first.id as first_id, incident_number
+        from arrived
+       cross join lateral (
+         select event_id, incident_id from webhook_seen_events
+          where source = arrived.source and event_key = arrived.event_key
+            and arrived.content_hash = any(content_hashes) limit 1) seen
+       cross join lateral (
+         select id from webhook_events where id = seen.event_id and body_hash = arrived.body_hash limit 1) first
+       cross join lateral (
+         select incident_number from incidents where id = seen.incident_id limit 1) incident),
+    fresh as (
+      insert into webhook_seen_events (source, event_key, content_hashes, event_id, incident_id)
+      select source, event_key, array[content_hash], id, new_incident from arrived
+       where not exists (
+         select from webhook_events waiting where waiting.source = arrived.source and waiting.status = 'queued')
+       order by source, event_key
+      on conflict do nothing
+      returning incident_id),
+    inbox as (
+      insert into webhook_events (id, source, status, body, body_hash, incident_ids, duplicate_of, attempts, received_at, processed_at)
+      select id, source, 'processed', body, body_hash, array[new_incident], null, 1, received_at, received_at
+        from arrived ${IF_NEW('new_incident')}
+       union all
+      select id, source, 'duplicate', null, body_hash, array[incident_id], first_id, 1, received_at, received_at
+        from repeated
+      returning ${SETTLED_COLUMNS}),
+    ended as (${endFailed('inbox')}),
+    ${insertIncidents(1 + OWN_PARAMETERS, IF_NEW)},
+    timeline as (${insertTimeline(1 + OWN_PARAMETERS + INCIDENT_PARAMETERS)} ${IF_NEW('incident_id')})
+    select arrived.id, 'created' as outcome, incident.id as incident_id, incident_number
+      from incident join arrived on arrived.new_incident = incident.id
+     union all
+    select id, 'duplicate', incident_id, incident_number from repeated`,
+};
+
+/** `events` is `undefined` if a worker settles the body, or if the body has no events. */
+interface Receipt {
+  readonly id: string;
+  readonly events?: readonly SettledEvent[];
+}
+
+interface SingleReceipt {
+  readonly arrival: Arrival;
+  readonly event: ReadEvent;
+}
 
 /** Bodies with more events share two places for settling. */
 const FEW = 10;
@@ -38,7 +137,12 @@ const LARGE_BYTES = 4_096;
 @Injectable()
 export class WebhookReceipts {
   private readonly log = new Logger('Webhooks');
-  private readonly queue = new Batcher((arrivals: readonly Arrival[]) => this.queueAll(arrivals));
+  private readonly singles = new Batcher((singles: readonly SingleReceipt[]) =>
+    this.settleSingles(singles),
+  );
+  private readonly queue = new Batcher((arrivals: readonly Arrival[]) =>
+    this.inbox.queue(arrivals),
+  );
   /** Limits bodies with many events, which hold a database connection for long. */
   private readonly manyEvents = new Semaphore(2);
   private readonly turns = new LoopTurns();
@@ -46,10 +150,11 @@ export class WebhookReceipts {
 
   constructor(
     private readonly transactions: Transactions,
-    private readonly batches: ReceiptBatches,
-    private readonly inbox: InboxRepository,
+    private readonly statements: Statements,
+    private readonly creation: IncidentCreation,
+    private readonly timeline: IncidentTimeline,
+    private readonly inbox: Inbox,
     private readonly settlement: Settlement,
-    private readonly work: Work,
     private readonly clock: Clock,
     private readonly settings: Settings,
     private readonly limits: LimitCounter,
@@ -71,49 +176,45 @@ export class WebhookReceipts {
     }
   }
 
-  private async take({ source, bytes, account }: VerifiedReceipt): Promise<Receipt> {
+  private async take({ source, bytes, bodyHash, account }: VerifiedReceipt): Promise<Receipt> {
     const received_at = this.clock.now();
     const body = await this.inTurn(bytes, () => openBody(source, readEventJson(bytes)));
     const arrival: Arrival = {
       id: newId(received_at.getTime()),
       source: source.source,
       body: bytes,
-      body_hash: hash('sha256', bytes, 'buffer'),
+      body_hash: bodyHash,
       received_at,
     };
     if (body.isEmpty) {
-      await this.transactions.run((tx) => this.inbox.insertSettled(tx, arrival, { events: [] }));
-      return { status: 'empty', id: arrival.id };
+      await this.transactions.run((tx) => this.insertSettled(tx, arrival, { events: [] }));
+      return { id: arrival.id };
     }
     if (body.count > 1) {
       await this.limits.add(webhookLimit(this.settings), account, body.count - 1);
     }
     const isBusy = this.underWay > this.settings.webhookSyncLimit;
-    const settled =
+    const events =
       isBusy || body.count > MOST_EVENTS ? undefined : await this.settle(arrival, body);
-    if (settled) return { status: 'accepted', events: settled };
-    return { status: 'queued', id: await this.queue.submit(arrival) };
+    return { id: events ? arrival.id : await this.queue.submit(arrival), events };
   }
 
-  /** Returns `undefined` if a worker must settle the body, for example because an event among several cannot be read or stored. */
+  /** Returns `undefined` if a worker must settle the body. The body is kept, because its sender may never retry. */
   private async settle(
     arrival: Arrival,
     body: OpenBody,
   ): Promise<readonly SettledEvent[] | undefined> {
     try {
       const events = await this.inTurn(arrival.body, () => body.read());
-      if (!isUnfit(events)) return await this.settleEvents(arrival, events);
+      if (typeof events !== 'string') return await this.settleEvents(arrival, events);
       // Analysts see the failed event and can replay it.
-      const event_id = await this.keepFailed(arrival, events);
+      const event_id = await this.inbox.keepFailed(arrival, events);
       const errors = [{ field: '', code: 'unknown_format', message: events }];
       throw new AppError('validation_error', events, { details: { errors, event_id } });
     } catch (error) {
       if (error instanceof AppError || isDatabaseUnavailable(error)) throw error;
-      // The body is kept, because the sender may never retry.
       this.log.error({ err: error, event: arrival.id }, 'A webhook event was not stored');
-      if (body.count > 1) return undefined;
-      await this.keepFailed(arrival, NOT_STORED);
-      throw error;
+      return undefined;
     }
   }
 
@@ -123,29 +224,56 @@ export class WebhookReceipts {
     events: readonly ReadEvent[],
   ): Promise<readonly SettledEvent[] | undefined> {
     const single =
-      events.length === 1 && (await this.batches.settle({ arrival, event: events[0]! }));
+      events.length === 1 && (await this.singles.submit({ arrival, event: events[0]! }));
     if (single) return [single];
     const settle = () =>
       this.transactions.run(async (tx) => {
-        if (await this.inbox.hasQueued(tx, arrival.source)) return undefined;
+        const queued = await this.statements.rowsIn(tx, HAS_QUEUED, [arrival.source]);
+        if (queued.length > 0) return undefined;
         const settled = await this.settlement.settle(tx, arrival, events);
-        await this.inbox.insertSettled(tx, arrival, settled);
+        await this.insertSettled(tx, arrival, settled);
         return settled.events;
       });
     return await (events.length > FEW ? this.manyEvents.run(settle) : settle());
   }
 
-  private async queueAll(arrivals: readonly Arrival[]): Promise<readonly string[]> {
-    return await this.transactions.run(async (tx) => {
-      const ids = await this.inbox.queue(tx, arrivals);
-      const sources = arrivals.map(({ source }) => source);
-      await this.work.add(tx, QUEUED_EVENTS, ...workOn(sources));
-      return ids;
-    });
+  /**
+   * Settles the usual cases in one transaction and one round trip: one new event, or one exact repetition. The result is `undefined`
+   * for an event that is an update, must wait, or arrives twice at the same time.
+   */
+  async settleSingles(singles: readonly SingleReceipt[]): Promise<(SettledEvent | undefined)[]> {
+    const rows = singles.map(({ arrival, event }) =>
+      this.creation.prepare(principalOf(arrival.source), event.incident),
+    );
+    const entries = singles.flatMap(({ event }, index) => entriesOfNew(rows[index]!, event));
+    const settled = await this.statements.rows<SettledEvent & Pick<Arrival, 'id'>>(SETTLE, [
+      singles.map(({ arrival }) => arrival.id),
+      singles.map(({ arrival }) => arrival.source),
+      singles.map(({ arrival }) => arrival.body),
+      singles.map(({ arrival }) => arrival.body_hash),
+      singles.map(({ event }) => event.key),
+      singles.map(({ event }) => event.contentHash),
+      rows.map(({ id }) => id),
+      singles.map(({ arrival }) => arrival.received_at.toISOString()),
+      ...this.creation.valuesOf(rows),
+      ...this.timeline.valuesOf(entries),
+    ]);
+    const byId = new Map(settled.map(({ id, ...event }) => [id, event]));
+    const made = new Set(settled.map(({ incident_id }) => incident_id));
+    this.creation.inserted(rows.filter(({ id }) => made.has(id)));
+    return singles.map(({ arrival }) => byId.get(arrival.id));
   }
 
-  private async keepFailed(arrival: Arrival, error: string): Promise<string> {
-    return await this.transactions.run((tx) => this.inbox.keepFailed(tx, arrival, error));
+  private async insertSettled(tx: Tx, arrival: Arrival, settled: SettledEvents): Promise<void> {
+    const { id, source, body_hash, received_at } = arrival;
+    const { status, body = arrival.body, incident_ids, duplicate_of } = endOf(settled);
+    const outcome = [status, body, body_hash, incident_ids, duplicate_of];
+    await this.statements.rowsIn(tx, INSERT_SETTLED, [
+      id,
+      source,
+      ...outcome,
+      received_at.toISOString(),
+    ]);
   }
 
   private async inTurn<T>({ length }: Buffer, work: () => T): Promise<T> {

@@ -1,7 +1,9 @@
 import '../../platform/http/request.js';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { RouteConstraints } from '@nestjs/platform-fastify';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
+import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
 import { RefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
 import { accessOf } from '../../platform/access/access.js';
@@ -11,7 +13,11 @@ import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { meaningOf } from '../../platform/errors/error-catalogue.js';
 import { FailureLimits, LimitCounter, type NamedLimit } from '../../platform/limits/limits.js';
 import { SourceDirectory } from '../sources/source-directory.js';
-import type { ReceivingSource, WebhookSource } from '../sources/webhook-source.entity.js';
+import type {
+  ReceivingSource,
+  SignatureScheme,
+  WebhookSource,
+} from '../sources/webhook-source.entity.js';
 import {
   messageName,
   signatureHeaders,
@@ -19,20 +25,42 @@ import {
   signatureProblem,
 } from './signature-rules.js';
 
-type ReceiptProblem = SignatureProblem | 'unknown_source';
+export const OKTA_CHALLENGE = 'x-okta-verification-challenge';
+
+/** Excludes markup, because the response may be displayed. */
+export const CHALLENGE = /^[\w.~+/=-]{1,256}$/;
+
+/** Event hooks of Okta send a fixed header and cannot sign. */
+const SCHEMES_OF_OKTA: readonly SignatureScheme[] = ['token', 'basic'];
+
+/** Requests without the header have another handler for the same path. */
+export const WithOktaChallenge = (): MethodDecorator =>
+  RouteConstraints({ oktaChallenge: 'present' });
+
+type Constraints = NonNullable<NonNullable<FastifyServerOptions['routerOptions']>['constraints']>;
+
+export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
+  oktaChallenge: {
+    name: 'oktaChallenge',
+    storage: () => new Map() as never,
+    deriveConstraint: ({ headers }) =>
+      headers[OKTA_CHALLENGE] === undefined ? 'absent' : 'present',
+    mustMatchWhenDerived: false,
+  },
+};
 
 /** The message reveals nothing beyond the code. */
-export class RefusedReceiptError extends RefusedError {
-  constructor(problem: ReceiptProblem, source: string | undefined, retryAfterSeconds?: number) {
+class RefusedReceiptError extends RefusedError {
+  constructor(problem: SignatureProblem | 'unknown_source', source?: string, wait?: number) {
     super(
       {
         action: 'webhook.refused',
         subject: { type: 'webhook_source', id: source ?? 'unknown' },
         details: { reason: problem },
       },
-      retryAfterSeconds === undefined
+      wait === undefined
         ? new AppError(problem, meaningOf(problem))
-        : new TooManyFailuresError('refused webhook receipts', retryAfterSeconds),
+        : new TooManyFailuresError('refused webhook receipts', wait),
     );
   }
 }
@@ -42,7 +70,7 @@ const REPETITIONS = { name: 'webhook_repetition', perMinute: 60 };
 
 /**
  * Authenticates requests to handlers with `@Allow('signature')`. Errors have this order: 404, 413, 401, 429, 400. Parses nothing
- * before the signature is verified.
+ * before the signature is verified. Failures count only for the address, so that a stranger cannot use up the limit of a source.
  */
 @Injectable()
 export class HmacGuard implements CanActivate {
@@ -64,8 +92,8 @@ export class HmacGuard implements CanActivate {
       const { source: name = '' } = request.params as { readonly source?: string };
       const found = await this.sources.find(name);
       source = found?.enabled ? found : undefined;
-      if (!source) return await this.refuse(request, 'unknown_source');
-      await this.verify(request, http.getResponse<FastifyReply>(), source);
+      if (request.method !== 'POST') await this.verifyChallenge(request, source);
+      else await this.verify(request, http.getResponse<FastifyReply>(), source);
       return true;
     } catch (error) {
       const { code } = toAppError(error);
@@ -74,28 +102,41 @@ export class HmacGuard implements CanActivate {
     }
   }
 
-  /** Counts only for the address, so that a stranger cannot use up the limit of a source. */
-  private async refuse(
-    { ip }: FastifyRequest,
-    problem: ReceiptProblem,
-    source?: string,
-  ): Promise<never> {
+  /** The one-time verification of an event hook has no credential, so it counts like a refused receipt. */
+  private async verifyChallenge(
+    { headers, ip }: FastifyRequest,
+    source: ReceivingSource | undefined,
+  ): Promise<void> {
     const wait = await this.failures.record('webhook', ip);
-    throw new RefusedReceiptError(problem, source, wait);
+    if (!source || !SCHEMES_OF_OKTA.includes(source.signature)) {
+      throw new RefusedReceiptError('unknown_source', source?.source, wait);
+    }
+    if (wait !== undefined) throw new TooManyFailuresError('webhook verifications', wait);
+    if (CHALLENGE.test(String(headers[OKTA_CHALLENGE]))) return;
+    const message = `${OKTA_CHALLENGE} must be 1 to 256 letters, digits and characters of base64.`;
+    throw new AppError('bad_request', message);
   }
 
   private async verify(
     request: FastifyRequest,
     reply: FastifyReply,
-    { secrets, ...source }: ReceivingSource,
+    receiving: ReceivingSource | undefined,
   ): Promise<void> {
+    const refuse = async (problem: SignatureProblem | 'unknown_source') => {
+      const wait = await this.failures.record('webhook', request.ip);
+      throw new RefusedReceiptError(problem, receiving?.source, wait);
+    };
+    if (!receiving) return await refuse('unknown_source');
+    const { secrets, ...source } = receiving;
     const { source: name, signature } = source;
-    const body = (await request.arriving?.read(this.settings.bodyLimitBytes)) ?? Buffer.alloc(0);
-    const message = { source: name, headers: signatureHeaders(request.raw.rawHeaders), body };
+    const bytes = (await request.arriving?.read(this.settings.bodyLimitBytes)) ?? Buffer.alloc(0);
+    const headers = signatureHeaders(request.raw.rawHeaders);
+    const message = { source: name, headers, body: bytes };
     const problem = signatureProblem(signature, secrets, message, this.clock.now());
-    if (problem) await this.refuse(request, problem, name);
+    if (problem) return await refuse(problem);
+    const bodyHash = hash('sha256', bytes, 'buffer');
     // Counts repetitions separately, so that a replay of a captured message cannot use up the limit of its source.
-    const repeated = messageName(signature, message);
+    const repeated = messageName(signature, headers, bodyHash);
     const isFirst = !repeated || (await this.counter.isFirst(REPETITIONS, `${name} ${repeated}`));
     const account = `${isFirst ? 'source' : 'repeated'} ${name}`;
     await this.counter.charge(webhookLimit(this.settings), account, reply);
@@ -103,14 +144,16 @@ export class HmacGuard implements CanActivate {
     if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
       throw new AppError('bad_request', 'The body must not have a Content-Encoding.');
     }
-    request.received = body;
-    request.verifiedReceipt = { source, bytes: body, account };
+    request.received = bytes;
+    request.verifiedReceipt = { source, bytes, bodyHash, account };
   }
 }
 
 export interface VerifiedReceipt {
   readonly source: WebhookSource;
   readonly bytes: Buffer;
+  /** SHA-256 of the bytes. */
+  readonly bodyHash: Buffer;
   /** Account of webhookLimit for the events of this receipt. */
   readonly account: string;
 }

@@ -55,10 +55,14 @@ export function signatureProblem(
 }
 
 /** Identifies a captured message that is replayed. `undefined` if the scheme signs no time, because then senders may repeat messages. */
-export function messageName(scheme: SignatureScheme, message: SignedMessage): string | undefined {
+export function messageName(
+  scheme: SignatureScheme,
+  headers: SignatureHeaders,
+  bodyHash: Buffer,
+): string | undefined {
   const { timestampHeader } = SCHEMES[scheme];
   if (timestampHeader === undefined) return undefined;
-  return `${message.headers.get(timestampHeader)} ${hash('sha256', message.body, 'base64url')}`;
+  return `${headers.get(timestampHeader)} ${bodyHash.toString('base64url')}`;
 }
 
 const TIMESTAMP = /^\d{1,15}$/;

@@ -1,10 +1,9 @@
 /** @jest-environment-options {"ownModules": true} */
 import { Logger } from '@nestjs/common';
-import { Clock } from '../../platform/clock.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { loadSecretKeys } from '../../platform/secrets/secret-keys.js';
 import { loadSettings } from '../../platform/config/load-settings.js';
-import { NO_SECRETS, SealedSecrets, SourceDirectory } from './source-directory.js';
+import { SourceDirectory } from './source-directory.js';
 import { DEFAULT_SETTINGS } from './source-rules.js';
 import type { WebhookSourceEntity } from './webhook-source.entity.js';
 import type { Statements } from '../../platform/database/statements.js';
@@ -15,8 +14,6 @@ const START = new Date('2026-11-22T10:00:00.000Z');
 
 describe('SourceDirectory', () => {
   const box = new SecretBox(loadSecretKeys(loadSettings({ SECRETS_KEY })));
-  const sealed = new SealedSecrets(box);
-  const clock = new Clock();
   let now: number;
   let table: WebhookSourceEntity[];
   let reads: number;
@@ -26,7 +23,9 @@ describe('SourceDirectory', () => {
   const rowOf = (source: string, more: Partial<WebhookSourceEntity> = {}): WebhookSourceEntity => ({
     source,
     ...DEFAULT_SETTINGS,
-    ...sealed.change({ source, ...NO_SECRETS }, { secret: SECRET }, START),
+    secret: directory.seal(source, SECRET),
+    previous_secret: null,
+    previous_secret_until: null,
     created_by: 'admin',
     created_at: START,
     updated_at: START,
@@ -38,9 +37,7 @@ describe('SourceDirectory', () => {
   beforeEach(() => {
     now = 10_000;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
-    jest.spyOn(clock, 'now').mockImplementation(() => new Date(START.getTime() + now - 10_000));
     reads = 0;
-    table = [rowOf('known')];
     answer = (rows) => Promise.resolve(rows);
     const all = () => {
       reads += 1;
@@ -48,7 +45,8 @@ describe('SourceDirectory', () => {
       now += 0.001;
       return answer([...table]);
     };
-    directory = new SourceDirectory({ rows: all } as unknown as Statements, clock, sealed);
+    directory = new SourceDirectory({ rows: all } as unknown as Statements, box);
+    table = [rowOf('known')];
     now += 0.001;
   });
 

@@ -1,6 +1,5 @@
 // SQL: one named read of all sources, on which all receipts depend.
 import { Injectable, Logger } from '@nestjs/common';
-import { Clock } from '../../platform/clock.js';
 import { columnsOf } from '../../platform/database/columns.js';
 import { Statements } from '../../platform/database/statements.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
@@ -9,61 +8,10 @@ import {
   type ReceivingSecret,
   type ReceivingSource,
   SOURCE_NAME,
-  type WebhookSource,
   WebhookSourceEntity,
 } from './webhook-source.entity.js';
 
-/** Time for which the previous secret stays valid, so that the sender can be reconfigured. */
-const OVERLAP_MS = 24 * 60 * 60 * 1_000;
-
-type StoredSecrets = Pick<
-  WebhookSourceEntity,
-  'secret' | 'previous_secret' | 'previous_secret_until'
->;
-
-interface SecretChange {
-  readonly secret?: string;
-  readonly revoke_old_secret?: boolean;
-}
-
-const NO_PREVIOUS = { previous_secret: null, previous_secret_until: null };
-export const NO_SECRETS: StoredSecrets = { secret: null, ...NO_PREVIOUS };
-
 /** A secret can be decrypted only for its source. */
-@Injectable()
-export class SealedSecrets {
-  constructor(private readonly box: SecretBox) {}
-
-  /** Returns `undefined` if there is no secret, or the secret cannot be decrypted. */
-  open(source: string, sealed: string | null): string | undefined {
-    try {
-      return sealed === null ? undefined : this.box.open(sealed, contextOf(source));
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** The newest two secrets are valid. */
-  change(
-    before: StoredSecrets & Pick<WebhookSourceEntity, 'source'>,
-    { secret, revoke_old_secret = false }: SecretChange,
-    now: Date,
-  ): StoredSecrets {
-    const current = this.open(before.source, before.secret);
-    // The comparison may take variable time, because the caller may set the secret.
-    const isNew = secret !== undefined && secret !== current;
-    const until = new Date(now.getTime() + OVERLAP_MS);
-    const { previous_secret, previous_secret_until } =
-      isNew && current !== undefined
-        ? { previous_secret: before.secret, previous_secret_until: until }
-        : before;
-    return {
-      secret: isNew ? this.box.seal(secret, contextOf(before.source)) : before.secret,
-      ...(revoke_old_secret ? NO_PREVIOUS : { previous_secret, previous_secret_until }),
-    };
-  }
-}
-
 const contextOf = (source: string): string => `webhook:${source}`;
 
 export const WEBHOOK_SECRETS: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
@@ -96,8 +44,7 @@ export class SourceDirectory {
 
   constructor(
     private readonly statements: Statements,
-    private readonly clock: Clock,
-    private readonly secrets: SealedSecrets,
+    private readonly box: SecretBox,
   ) {}
 
   /** Returns the source, even if it is disabled. Throws if the database does not respond. */
@@ -112,6 +59,19 @@ export class SourceDirectory {
 
   forget(): void {
     this.sources = undefined;
+  }
+
+  seal(source: string, secret: string): string {
+    return this.box.seal(secret, contextOf(source));
+  }
+
+  /** Returns `undefined` if there is no secret, or the secret cannot be decrypted. */
+  open(source: string, sealed: string | null): string | undefined {
+    try {
+      return sealed === null ? undefined : this.box.open(sealed, contextOf(source));
+    } catch {
+      return undefined;
+    }
   }
 
   private valid(): Promise<Sources> {
@@ -131,17 +91,16 @@ export class SourceDirectory {
     return new Map(rows.map((row) => [row.source, this.receiving(row)]));
   }
 
-  private receiving(row: WebhookSourceEntity): ReceivingSource {
-    const { source, secret, previous_secret, previous_secret_until } = row;
+  private receiving({ secret, previous_secret, ...row }: WebhookSourceEntity): ReceivingSource {
     const secrets = [
-      ...this.open(source, secret),
-      ...this.open(source, previous_secret, previous_secret_until!),
+      ...this.usable(row.source, secret),
+      ...this.usable(row.source, previous_secret, row.previous_secret_until!),
     ];
-    return { ...withoutSecrets(row, this.clock.now()), secrets };
+    return { ...row, secrets };
   }
 
-  private open(source: string, sealed: string | null, until?: Date): ReceivingSecret[] {
-    const value = this.secrets.open(source, sealed);
+  private usable(source: string, sealed: string | null, until?: Date): ReceivingSecret[] {
+    const value = this.open(source, sealed);
     if (value !== undefined) return [{ value, until }];
     if (sealed !== null && !this.unreadable.has(sealed)) {
       this.unreadable.add(sealed);
@@ -149,13 +108,4 @@ export class SourceDirectory {
     }
     return [];
   }
-}
-
-/** Removes the secrets, and the end of a previous secret that has expired. */
-export function withoutSecrets(
-  { secret: _, previous_secret: __, ...source }: WebhookSourceEntity,
-  now: Date,
-): WebhookSource {
-  const { previous_secret_until: until } = source;
-  return { ...source, previous_secret_until: until && until > now ? until : null };
 }

@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import { IntersectionType, PickType } from '@nestjs/swagger';
 import { NotEquals } from 'class-validator';
 import type { IncidentFields } from '../../incidents/incident-fields.js';
@@ -8,7 +9,7 @@ import {
   type Severity,
 } from '../../incidents/incident.js';
 import { jsonWithRawData } from '../../incidents/raw-data-rules.js';
-import { PageQueryDto, SortWords } from '../../platform/paging/page.js';
+import { PageQueryDto, sortWords, SortWords } from '../../platform/paging/page.js';
 import {
   AlwaysTrue,
   Choice,
@@ -25,19 +26,19 @@ import {
 import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import { PRESETS } from '../reading/formats.js';
 import { MAPPING_CONTRACT } from '../reading/reading-problems.js';
-import { incidentOf, type ReadEvent } from '../reading/read-events.js';
-import { DEFAULT_SETTINGS, SECRET, type SourceSettings } from './source-rules.js';
+import type { ReadEvent } from '../reading/read-events.js';
+import {
+  DEFAULT_SETTINGS,
+  SECRET,
+  type SettingsChange,
+  type SourceSettings,
+} from './source-rules.js';
 import {
   EVENT_FORMATS,
-  type EventFormatName,
   type Mapping,
   SIGNATURE_SCHEMES,
   SOURCE_NAME,
-  type SeverityMapping,
-  type SignatureScheme,
-  type TypeMapping,
 } from './webhook-source.entity.js';
-import { WEBHOOK_SOURCE_SORTS, type WebhookSourceSort } from './webhook-sources.service.js';
 
 const SourceName = () =>
   Text({
@@ -94,96 +95,70 @@ const ABOUT: Readonly<Record<keyof SourceSettings, string>> = {
   playbook: `Name of the playbook that guides the triage. It may be created later. ${CLEARED}`,
 };
 
-type Use = 'new' | 'change' | 'shown' | 'preset';
-
 /** Settings that every preset has. */
 const IN_PRESETS: readonly string[] = ['signature', 'mapping'];
 
-function settingsFor(use: Use) {
+type FieldOf = (options: FieldOptions) => PropertyDecorator;
+
+function settingsFor(use: 'new' | 'change' | 'shown' | 'preset'): Type<SettingsChange> {
+  class Settings {}
   const isChange = use === 'change';
   const isRequest = isChange || use === 'new';
-  const field = (name: keyof SourceSettings, example: unknown, more: FieldOptions = {}) => ({
-    ...more,
-    example,
-    description: ABOUT[name],
+  const declare = (name: keyof SourceSettings, fieldOf: FieldOf, example: unknown) => {
     // Requests may omit all settings. A response omits only settings with the default null.
-    optional:
-      use === 'preset' ? !IN_PRESETS.includes(name) : isRequest || DEFAULT_SETTINGS[name] === null,
-    ...(use === 'new' && { default: DEFAULT_SETTINGS[name] ?? undefined }),
-  });
+    const isOptional = isRequest || DEFAULT_SETTINGS[name] === null;
+    const optional = use === 'preset' ? !IN_PRESETS.includes(name) : isOptional;
+    const defaults = use === 'new' && { default: DEFAULT_SETTINGS[name] ?? undefined };
+    const options = { example, description: ABOUT[name], optional, ...defaults };
+    fieldOf(options)(Settings.prototype, name);
+  };
   /** Responses have open sets, because later releases may add values. */
-  const OneOf = (name: string, values: readonly string[], options: FieldOptions) =>
-    isRequest ? Choice(`Known${name}`, values, options) : OpenChoice(name, values, options);
-  const PresetName = (options: FieldOptions) =>
+  const oneOf =
+    (name: string, values: readonly string[]): FieldOf =>
+    (options) =>
+      isRequest ? Choice(`Known${name}`, values, options) : OpenChoice(name, values, options);
+  const preset: FieldOf = (options) =>
     isRequest ? Choice('KnownWebhookPreset', PRESET_NAMES, options) : Text({ ...options, max: 63 });
   /** In a change, an empty text removes the setting, because null means absent. */
   const clearable = (pattern: RegExp) =>
     isChange ? new RegExp(`^$|${pattern.source}`, pattern.flags) : pattern;
-  const wordsTo = (additionalProperties: object) => ({ contract: { additionalProperties } });
-
-  class SettingsDto {
-    @Flag(field('enabled', true))
-    readonly enabled?: boolean;
-
-    @OneOf('SignatureScheme', SIGNATURE_SCHEMES, field('signature', 'timestamped'))
-    readonly signature?: SignatureScheme;
-
-    @OneOf('EventFormat', EVENT_FORMATS, field('format', 'mapping'))
-    readonly format?: EventFormatName;
-
-    @PresetName(field('preset', 'alertmanager'))
-    readonly preset?: string;
-
-    @JsonObject(field('mapping', MAPPING_EXAMPLE, { contract: MAPPING_CONTRACT }))
-    readonly mapping?: Mapping;
-
-    @Text({
-      ...field('incident_type', 'other'),
+  const json =
+    (contract: FieldOptions['contract']): FieldOf =>
+    (options) =>
+      JsonObject({ ...options, contract });
+  const type: FieldOf = (options) =>
+    Text({
+      ...options,
       pattern: clearable(INCIDENT_TYPE),
       message:
         'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter',
-    })
-    readonly incident_type?: string;
-
-    @JsonObject(
-      field(
-        'severity_mapping',
-        { urgent: 'critical', '0-39': 'low' },
-        wordsTo({ $ref: '#/components/schemas/Severity' }),
-      ),
-    )
-    readonly severity_mapping?: SeverityMapping;
-
-    @JsonObject(
-      field(
-        'type_mapping',
-        { impostor: 'bec' },
-        wordsTo({ type: 'string', pattern: INCIDENT_TYPE.source }),
-      ),
-    )
-    readonly type_mapping?: TypeMapping;
-
-    @Flag(field('incident_type_fixed', false))
-    readonly incident_type_fixed?: boolean;
-
-    @Choice('Severity', SEVERITIES, field('min_severity', 'low'))
-    readonly min_severity?: Severity;
-
-    @Flag(field('auto_triage', true))
-    readonly auto_triage?: boolean;
-
-    @Text({
+    });
+  const playbook: FieldOf = (options) =>
+    Text({
+      ...options,
       // The syntax of this pattern differs between languages.
-      ...field('playbook', 'phishing-response', {
-        contract: { minLength: isChange ? undefined : 1, pattern: undefined },
-      }),
+      contract: { minLength: isChange ? undefined : 1, pattern: undefined },
       max: 100,
       pattern: clearable(PLAYBOOK),
       message: 'playbook must be text without control characters, not framed by spaces',
-    })
-    readonly playbook?: string;
-  }
-  return SettingsDto;
+    });
+
+  declare('enabled', Flag, true);
+  declare('signature', oneOf('SignatureScheme', SIGNATURE_SCHEMES), 'timestamped');
+  declare('format', oneOf('EventFormat', EVENT_FORMATS), 'mapping');
+  declare('preset', preset, 'alertmanager');
+  declare('mapping', json(MAPPING_CONTRACT), MAPPING_EXAMPLE);
+  declare('incident_type', type, 'other');
+  const severity = { $ref: '#/components/schemas/Severity' };
+  const words = { urgent: 'critical', '0-39': 'low' };
+  declare('severity_mapping', json({ additionalProperties: severity }), words);
+  const typeOf = { type: 'string', pattern: INCIDENT_TYPE.source } as const;
+  declare('type_mapping', json({ additionalProperties: typeOf }), { impostor: 'bec' });
+  declare('incident_type_fixed', Flag, false);
+  declare('min_severity', (options) => Choice('Severity', SEVERITIES, options), 'low');
+  declare('auto_triage', Flag, true);
+  declare('playbook', playbook, 'phishing-response');
+  return Settings;
 }
 
 class NewSourceDto {
@@ -216,9 +191,11 @@ export class WebhookSourceUpdateDto extends IntersectionType(
   settingsFor('change'),
 ) {}
 
+const SORTS = sortWords('created_at', 'source');
+
 export class WebhookSourceQueryDto extends PageQueryDto {
-  @SortWords('WebhookSourceSort', WEBHOOK_SOURCE_SORTS)
-  readonly sort: readonly WebhookSourceSort[] = ['-created_at'];
+  @SortWords('WebhookSourceSort', SORTS)
+  readonly sort: readonly (typeof SORTS)[number][] = ['-created_at'];
 }
 
 const TIME = '2026-11-02T09:00:00.000Z';
@@ -311,7 +288,7 @@ export class WebhookPreviewDto {
 }
 
 function previewOf(event: ReadEvent): string {
-  const { raw_data, incident_type, severity, title, fields } = incidentOf(event);
+  const { raw_data, incident_type, severity, title, fields } = event.incident;
   const { unknownSeverity: unknown_severity, eventId: event_id } = event;
   const shown = { incident_type, severity, unknown_severity, title, event_id, fields };
   return jsonWithRawData(shown, raw_data);

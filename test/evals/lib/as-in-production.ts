@@ -12,7 +12,7 @@ import {
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
 import { presetNamed } from '../../../src/webhooks/reading/formats.js';
 import type { Json } from '../../../src/webhooks/reading/event-json.js';
-import { isUnfit, openBody } from '../../../src/webhooks/reading/read-events.js';
+import { openBody } from '../../../src/webhooks/reading/read-events.js';
 import { SEVERITIES } from '../../../src/incidents/incident.js';
 import type { EvalCase, GivenIncident, RawData } from './case-shape.js';
 
@@ -80,12 +80,12 @@ function asGiven(incident: GivenIncident, rawData: RawData): ReadIncident {
 function readByPreset(name: string, body: RawData): ReadIncident {
   const rules = { ...presetNamed(name)!, source: name, format: 'mapping' } as const;
   const read = openBody(rules, body as Json).read();
-  if (isUnfit(read)) throw new Error(`${name}: ${read}`);
-  const { incident } = read[0]!;
+  if (typeof read === 'string') throw new Error(`${name}: ${read}`);
+  const { incident, severity } = read[0]!;
   const rawData = JSON.parse(incident.raw_data) as RawData;
   return {
     incident_type: incident.incident_type,
-    severity: incident.severity,
+    severity,
     source: name,
     title: incident.title,
     rawData,

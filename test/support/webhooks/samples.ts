@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { NewIncident } from '../../../src/incidents/incident.js';
 import { presetNamed } from '../../../src/webhooks/reading/formats.js';
 import { readEventJson } from '../../../src/webhooks/reading/event-json.js';
-import { isUnfit, openBody } from '../../../src/webhooks/reading/read-events.js';
+import { openBody } from '../../../src/webhooks/reading/read-events.js';
 
 const SAMPLES = 'test/fixtures/webhooks';
 
@@ -24,7 +24,10 @@ export function readSamples(): ReadSample[] {
       const format = preset ? 'mapping' : 'auto';
       const body = readEventJson(readFileSync(join(SAMPLES, sample)));
       const read = openBody({ ...preset, source: 'tool', auto_triage: true, format }, body).read();
-      if (isUnfit(read)) throw new Error(`${sample}: ${read}`);
-      return read.map(({ incident }) => ({ sample, incident }));
+      if (typeof read === 'string') throw new Error(`${sample}: ${read}`);
+      return read.map(({ incident, severity }) => ({
+        sample,
+        incident: { ...incident, severity },
+      }));
     });
 }

@@ -5,14 +5,16 @@ import { dirname } from 'node:path';
 import { pipeline as connect } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { Client, type ClientBase } from 'pg';
+import type { ClientBase } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import type { EntityManager } from 'typeorm';
 import { presentTime } from '../../clock.js';
 import { version } from '../../config/process.js';
-import { syncFolder } from '../../files.js';
+import { linesOf, syncFolder } from '../../files.js';
 import { commandConnection } from '../connection.js';
-import { MIGRATIONS_TABLE } from '../data-source.js';
-import { readAppliedMigrations } from '../schema-checks.js';
+import { createDataSource, MIGRATIONS_TABLE, type Schema } from '../data-source.js';
+import { readAppliedMigrations } from '../migrate.js';
+import { Transactions } from '../transactions.js';
 
 const FORMAT = 1;
 
@@ -37,10 +39,11 @@ export class BackupError extends Error {}
 
 interface BackupOptions {
   readonly url: string;
+  readonly schema: Schema;
   readonly file: string;
   readonly excludedTables: readonly string[];
   /** Returns the ids of the keys that the contents need. Throws if the backup would be unusable. */
-  readonly keyIds: (client: ClientBase) => Promise<readonly string[]>;
+  readonly keyIds: (manager: EntityManager) => Promise<readonly string[]>;
   readonly force?: boolean;
 }
 
@@ -48,77 +51,58 @@ interface BackupOptions {
 export async function writeBackup(
   options: BackupOptions,
 ): Promise<{ readonly manifest: Manifest; readonly rows: number }> {
-  const { url, file, force } = options;
+  const { url, schema, file, force } = options;
   if (!force && existsSync(file)) {
     throw new BackupError(
       `${file} already exists. Choose another file, or use --force to replace it.`,
     );
   }
   const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
-  const client = new Client(commandConnection(url));
-  // Needs no handling here: a broken connection also rejects the current query.
-  client.on('error', () => undefined);
-  await client.connect();
+  const dataSource = await createDataSource(schema, commandConnection(url)).initialize();
   try {
-    await client.query('begin isolation level repeatable read read only');
-    const manifest = await manifestOf(client, options);
-    let rows = 0;
-    async function* content(): AsyncGenerator<Buffer | string> {
-      yield `${JSON.stringify(manifest)}\n`;
-      for (const table of manifest.tables) {
-        const copy = client.query(copyTo(`copy ${copyTarget(client, table)} to stdout`));
-        yield* inChunks(copy);
-        yield '\\.\n';
-        rows += copy.rowCount;
+    return await new Transactions(dataSource).snapshot(async (manager) => {
+      const client = (await manager.queryRunner!.connect()) as ClientBase;
+      const manifest = await manifestOf(manager, options);
+      let rows = 0;
+      async function* content(): AsyncGenerator<Buffer | string> {
+        yield `${JSON.stringify(manifest)}\n`;
+        for (const table of manifest.tables) {
+          const copy = client.query(copyTo(`copy ${copyTarget(client, table)} to stdout`));
+          yield* copy as AsyncIterable<Buffer>;
+          yield '\\.\n';
+          rows += copy.rowCount;
+        }
       }
-    }
-    const output = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true });
-    await pipeline(content, createGzip(), output);
-    await rename(draft, file);
-    syncFolder(dirname(file));
-    return { manifest, rows };
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
+      const output = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true });
+      await pipeline(content, createGzip(), output);
+      await rename(draft, file);
+      syncFolder(dirname(file));
+      return { manifest, rows };
+    });
   } finally {
-    await client.end();
+    await rm(draft, { force: true });
+    await dataSource.destroy();
   }
 }
 
 async function manifestOf(
-  client: Client,
+  manager: EntityManager,
   { keyIds, excludedTables }: BackupOptions,
 ): Promise<Manifest> {
-  const migrations = await appliedMigrations(client);
+  const migrations = await readAppliedMigrations(manager);
   if (migrations.length === 0) {
     throw new BackupError('The database is empty: there is nothing to back up.');
   }
-  const tables = await listTables(client);
+  const tables = await listTables(manager);
   return {
     format: FORMAT,
     version,
     created_at: new Date(presentTime()).toISOString(),
     migrations,
-    key_ids: await keyIds(client),
+    key_ids: await keyIds(manager),
     tables: tables.filter(({ name }) => !excludedTables.includes(name)),
-    sequences: (await client.query<Manifest['sequences'][number]>(SEQUENCES)).rows,
+    sequences: await manager.query<Manifest['sequences']>(SEQUENCES),
   };
-}
-
-const CHUNK_BYTES = 256 * 1024;
-
-async function* inChunks(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [];
-  let size = 0;
-  for await (const row of rows) {
-    parts.push(row);
-    size += row.length;
-    if (size < CHUNK_BYTES) continue;
-    yield Buffer.concat(parts);
-    parts = [];
-    size = 0;
-  }
-  yield Buffer.concat(parts);
 }
 
 /**
@@ -129,7 +113,9 @@ export async function readBackup(
   file: string,
   receive?: (table: Table, rows: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<Manifest> {
-  const lines = linesOf(file);
+  // Each character of a line is a byte. Reading the lines throws the error of the pipeline.
+  const unpacked = connect(createReadStream(file), createGunzip(), () => undefined);
+  const lines = linesOf(unpacked.setEncoding('latin1'));
   try {
     const { value: first = '' } = await lines.next();
     const manifest = JSON.parse(Buffer.from(first, 'latin1').toString()) as Manifest;
@@ -168,25 +154,12 @@ async function* rowsOf(lines: AsyncIterator<string, undefined>): AsyncGenerator<
   }
 }
 
-/** Yields the unpacked lines. Each character is a byte. */
-async function* linesOf(file: string): AsyncGenerator<string, undefined> {
-  // The loop throws the error.
-  const unpacked = connect(createReadStream(file), createGunzip(), () => undefined);
-  let rest = '';
-  for await (const chunk of unpacked.setEncoding('latin1') as AsyncIterable<string>) {
-    const lines = `${rest}${chunk}`.split('\n');
-    rest = lines.pop()!;
-    yield* lines;
-  }
-  if (rest !== '') throw new Error('its end is missing');
-}
-
 /** All relations of the service are in one schema and have the owner of the migrations table. */
 const OWNER = `(select relowner from pg_class where oid = to_regclass('${MIGRATIONS_TABLE}'))`;
 
 /** Returns the tables with their stored columns. Referenced tables come first. */
-export async function listTables(client: ClientBase): Promise<Table[]> {
-  const { rows } = await client.query<Table & { references: string[] }>(`
+export async function listTables(manager: EntityManager): Promise<Table[]> {
+  const rows = await manager.query<(Table & { references: string[] })[]>(`
     select c.relname as name,
       array(select attname::text from pg_attribute
              where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = ''
@@ -216,12 +189,6 @@ export const SEQUENCES = `
     from pg_sequences
    where schemaname = current_schema() and sequenceowner = (select rolname from pg_roles where oid = ${OWNER})
      and sequencename not like '${MIGRATIONS_TABLE}%'`;
-
-export async function appliedMigrations(client: ClientBase): Promise<string[]> {
-  return await readAppliedMigrations(
-    async <R>(statement: string) => (await client.query(statement)).rows as R[],
-  );
-}
 
 export function copyTarget(client: ClientBase, { name, columns }: Table): string {
   return `${client.escapeIdentifier(name)} (${columns.map((column) => client.escapeIdentifier(column)).join(', ')})`;

@@ -1,5 +1,4 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -7,7 +6,6 @@ import {
   EmbeddedPostgresError,
   prepareCluster,
   preparePrograms,
-  type ServerUser,
   serverUserOf,
   SMALL_SERVER,
 } from './cluster.js';
@@ -28,18 +26,47 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-export async function startEmbeddedPostgres(
-  options: EmbeddedPostgresOptions,
-): Promise<EmbeddedPostgres> {
-  const undo = new AsyncDisposableStack();
-  try {
-    return await start(options, undo);
-  } catch (error) {
-    await undo.disposeAsync().catch(() => undefined);
-    if (error instanceof EmbeddedPostgresError) throw error;
-    const message = `The embedded PostgreSQL could not be started: ${(error as Error).message}`;
-    throw new EmbeddedPostgresError(message, { cause: error });
+export async function startEmbeddedPostgres({
+  dataDir: given,
+  log = () => undefined,
+  parameters,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  await using undo = new AsyncDisposableStack();
+  mkdirSync(given, { recursive: true });
+  const dataDir = realpathSync(given);
+  undo.defer(lockDataDir(dataDir));
+  if (existsSync(join(dataDir, 'postgres.password'))) {
+    throw new EmbeddedPostgresError(
+      `A version before 0.1.0 created ${dataDir}, and this release cannot read its data. Use another DATA_DIR, or delete it.`,
+    );
   }
+  const cluster = join(dataDir, 'postgres');
+  const user = serverUserOf(cluster);
+  await endPredecessor(cluster, user, log);
+  const programs = preparePrograms(user, dataDir);
+  prepareCluster({ cluster, programs, user, durable: parameters?.['fsync'] !== 'off' });
+
+  // The socket needs a short path that the server user can access. Neither DATA_DIR nor TMPDIR guarantees it.
+  const socketDir = mkdtempSync('/tmp/incident-triage-');
+  if (user.uid !== undefined) chownSync(socketDir, user.uid, user.gid!);
+  undo.defer(() => removeSocketDir(socketDir, user));
+  const logFile = join(dataDir, 'postgres.log');
+  const settings = { ...SMALL_SERVER, unix_socket_directories: `"${socketDir}"`, ...parameters };
+  const command = { programs, cluster, socketDir, user, logFile, parameters: settings };
+  const server = new Server(command, log);
+  undo.defer(() => server.stop());
+  await server.start();
+
+  const started = undo.move();
+  let stopped: Promise<void> | undefined;
+  return {
+    url: urlOf(socketDir),
+    cluster,
+    get pid() {
+      return server.pid;
+    },
+    stop: () => (stopped ??= started.disposeAsync()),
+  };
 }
 
 const JOIN_MS = 30_000;
@@ -64,54 +91,6 @@ export async function startOrJoin(
 
 function urlOf(socketDir: string): string {
   return `postgres://${DATABASE}@localhost/${DATABASE}?host=${encodeURIComponent(socketDir)}`;
-}
-
-async function start(
-  { dataDir: given, log = () => undefined, parameters }: EmbeddedPostgresOptions,
-  undo: AsyncDisposableStack,
-): Promise<EmbeddedPostgres> {
-  mkdirSync(given, { recursive: true });
-  const dataDir = realpathSync(given);
-  undo.defer(lockDataDir(dataDir));
-  if (existsSync(join(dataDir, 'postgres.password'))) {
-    throw new EmbeddedPostgresError(
-      `A version before 0.1.0 created ${dataDir}, and this release cannot read its data. Use another DATA_DIR, or delete it.`,
-    );
-  }
-  const cluster = join(dataDir, 'postgres');
-  const user = serverUserOf(cluster);
-  await endPredecessor(cluster, user, log);
-  const programs = preparePrograms(user, dataDir);
-  prepareCluster({ cluster, programs, user, durable: parameters?.['fsync'] !== 'off' });
-
-  const socketDir = makeSocketDir(user);
-  undo.defer(() => removeSocketDir(socketDir, user));
-  const logFile = join(dataDir, 'postgres.log');
-  const settings = { ...SMALL_SERVER, unix_socket_directories: `"${socketDir}"`, ...parameters };
-  const command = { programs, cluster, socketDir, user, logFile, parameters: settings };
-  const server = new Server(command, log);
-  undo.defer(() => server.stop());
-  await server.start();
-
-  let stopped: Promise<void> | undefined;
-  return {
-    url: urlOf(socketDir),
-    cluster,
-    get pid() {
-      return server.pid;
-    },
-    stop: () => (stopped ??= undo.disposeAsync()),
-  };
-}
-
-const LONGEST_ROOT = 64;
-
-/** The socket needs a short path that the server user can access. DATA_DIR guarantees neither, TMPDIR not for root. */
-function makeSocketDir({ uid, gid }: ServerUser): string {
-  const isUsable = uid === undefined && Buffer.byteLength(tmpdir()) <= LONGEST_ROOT;
-  const directory = mkdtempSync(join(isUsable ? tmpdir() : '/tmp', 'incident-triage-'));
-  if (uid !== undefined) chownSync(directory, uid, gid!);
-  return directory;
 }
 
 const SQLITE_BUSY = 5;

@@ -1,14 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import {
-  closeSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -163,7 +154,7 @@ export class Server {
 
   private async launch(): Promise<void> {
     const { cluster, logFile } = this.command;
-    const log = openLog(logFile);
+    const log = openSync(logFile, 'a', 0o600);
     const logStart = fstatSync(log).size;
     const child = spawnGuarded(this.command, log);
     closeSync(log);
@@ -206,15 +197,6 @@ export class Server {
 
 function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {
   return pid === undefined || exitCode !== null || signalCode !== null;
-}
-
-const LONGEST_LOG = 1024 * 1024;
-
-/** Opens the log, and keeps one older file. */
-function openLog(path: string): number {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > LONGEST_LOG) renameSync(path, `${path}.1`);
-  return openSync(path, 'a', 0o600);
 }
 
 /** @param log a file, because a pipe would need a reader at all times, even while this process ends */

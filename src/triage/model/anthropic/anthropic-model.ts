@@ -96,61 +96,46 @@ class Conversation {
       'gen_ai.provider.name': 'anthropic',
       'gen_ai.request.model': model,
     };
-    return await traced(
-      () => ({ name: `chat ${model}`, kind: 'client', attributes }),
-      async (span) => this.read(await this.requests.send(this.params()), span),
-    );
-  }
-
-  private read(answer: unknown, span: Span | undefined): Message {
-    const tokens = tokensOf(answer);
-    this.judging.meter.add(tokens);
-    span?.note({
-      'gen_ai.usage.input_tokens': tokens.input,
-      'gen_ai.usage.output_tokens': tokens.output,
-    });
-    if (!isMessage(answer)) throw notAMessage(answer);
-    const model: unknown = answer.model;
-    if (typeof model === 'string' && MODEL.test(model)) {
-      span?.note({ 'gen_ai.response.model': model });
-      this.asks(model);
-    }
-    return answer;
+    const send = async (span: Span | undefined) => {
+      const answer = await this.requests.send(this.params());
+      const tokens = tokensOf(answer);
+      const { input, output } = tokens;
+      this.judging.meter.add(tokens);
+      span?.note({ 'gen_ai.usage.input_tokens': input, 'gen_ai.usage.output_tokens': output });
+      if (!isMessage(answer)) throw notAMessage(answer);
+      const named: unknown = answer.model;
+      if (typeof named === 'string' && MODEL.test(named)) this.asks(named);
+      span?.note({ 'gen_ai.response.model': this.judging.meter.asked?.model });
+      return answer;
+    };
+    return await traced(() => ({ name: `chat ${model}`, kind: 'client', attributes }), send);
   }
 
   /** Undefined while the conversation continues. https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
-  private async take(message: Message): Promise<ProposedVerdict | undefined> {
-    const { stop_reason, content } = message;
-    if (stop_reason === 'end_turn' || stop_reason === 'stop_sequence') {
-      return this.verdictIn(message);
+  private async take({ stop_reason, content }: Message): Promise<ProposedVerdict | undefined> {
+    const isEnd = stop_reason === 'end_turn' || stop_reason === 'stop_sequence';
+    if (!isEnd && stop_reason !== 'tool_use' && stop_reason !== 'pause_turn') {
+      throw useless(...(STOPPED[stop_reason ?? ''] ?? UNKNOWN_STOP));
     }
-    if (stop_reason === 'pause_turn') return this.goOn(message);
-    if (stop_reason !== 'tool_use') throw useless(...(STOPPED[stop_reason ?? ''] ?? UNKNOWN_STOP));
+    // Text before a tool question is not the verdict.
+    const last = content.findLast((block) => block.type === 'text');
+    const verdict = isEnd ? readVerdict(last?.text) : undefined;
+    if (verdict) return verdict;
+    // The provider rejects an empty message.
+    if (content.length === 0) throw useless('invalid_answer', 'The model answered nothing.');
+    if (isEnd && this.isRepaired) {
+      throw useless('invalid_answer', 'The answers of the model do not match the schema.');
+    }
+    this.isRepaired ||= isEnd;
     const questions = content.filter((block) => block.type === 'tool_use');
-    if (questions.length === 0 || this.answers.exhausted) {
+    if (stop_reason === 'tool_use' && (questions.length === 0 || this.answers.exhausted)) {
       const problem = 'The model called a tool when no call was left, or without a question.';
       throw useless('invalid_answer', problem);
     }
-    return this.goOn(message, await this.answers.answer(questions));
-  }
-
-  private verdictIn(message: Message): ProposedVerdict | undefined {
-    // Text before a tool question is not the verdict.
-    const last = message.content.findLast((block) => block.type === 'text');
-    const verdict = readVerdict(last?.text);
-    if (verdict) return verdict;
-    if (this.isRepaired) {
-      throw useless('invalid_answer', 'The answers of the model do not match the schema.');
-    }
-    this.isRepaired = true;
-    return this.goOn(message, WORDS.repair);
-  }
-
-  private goOn({ content }: Message, reply?: Anthropic.MessageParam['content']): undefined {
-    // The provider rejects an empty message.
-    if (content.length === 0) throw useless('invalid_answer', 'The model answered nothing.');
+    const reply = isEnd ? WORDS.repair : await this.answers.answer(questions);
     this.messages.push({ role: 'assistant', content });
-    if (reply !== undefined) this.messages.push({ role: 'user', content: reply });
+    if (stop_reason !== 'pause_turn') this.messages.push({ role: 'user', content: reply });
+    return undefined;
   }
 
   private params(): Anthropic.MessageCreateParamsNonStreaming {
@@ -240,32 +225,29 @@ export class ToolAnswers {
   }
 
   private async ask(id: string, { name, input }: Question): Promise<ToolCall> {
-    const start = performance.now();
+    const begun = performance.now();
     const tool = this.tools.find((known) => known.name === name);
     const wanted = valueAt(input, 'indicator_id');
     const indicator = this.indicators.find((one) => one.id === wanted);
-    const answer = await this.answerOf(tool, indicator);
-    const duration_ms = Math.round(performance.now() - start);
-    const asked = indicator ? { indicator_id: indicator.id } : {};
-    return { id, tool: tool?.name ?? 'unknown', input: asked, ...answer, duration_ms };
-  }
-
-  private async answerOf(
-    tool: TriageTool | undefined,
-    indicator: ExtractedIndicator | undefined,
-  ): Promise<Pick<ToolCall, 'output' | 'failed'>> {
-    if (!tool) return failed(WORDS.noSuchTool);
-    if (!indicator) return failed(WORDS.wrongInput);
-    try {
+    const answered = async () => {
+      if (!tool) throw new ToolError(WORDS.noSuchTool);
+      if (!indicator) throw new ToolError(WORDS.wrongInput);
       const over = AbortSignal.any([this.signal, AbortSignal.timeout(this.timeMs)]);
       return { output: await unlessAborted(over, tool.ask(indicator)) };
-    } catch (error) {
-      if (error instanceof ToolError) return failed(error.message);
-      if (!this.signal.aborted) {
-        this.log.warn({ err: error, tool: tool.name }, 'A question of the model was not answered.');
+    };
+    const failed = (err: unknown) => {
+      const isAnswer = err instanceof ToolError;
+      if (!isAnswer && !this.signal.aborted) {
+        this.log.warn({ err, tool: tool?.name }, 'A question of the model was not answered.');
       }
-      return failed(WORDS.notAnswered);
-    }
+      return { output: { error: isAnswer ? err.message : WORDS.notAnswered }, failed: true };
+    };
+    return {
+      ...{ id, tool: tool?.name ?? 'unknown' },
+      input: indicator ? { indicator_id: indicator.id } : {},
+      ...(await answered().catch(failed)),
+      duration_ms: Math.round(performance.now() - begun),
+    };
   }
 
   private fenced({ id, output }: ToolCall): string {
@@ -273,5 +255,3 @@ export class ToolAnswers {
     return `${words}\n<${id}-${this.nonce}>\n${plainJson(output)}\n</${id}-${this.nonce}>`;
   }
 }
-
-const failed = (error: string) => ({ output: { error }, failed: true }) as const;

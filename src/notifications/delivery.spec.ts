@@ -1,4 +1,4 @@
-import { endingOf, FAILURES_UNTIL_PROBING, pauseAfter } from './delivery-rules.js';
+import { endingOf, FAILURES_UNTIL_PROBING, pauseAfter } from './delivery.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -6,10 +6,7 @@ const failed = (retryAfterMs?: number) => ({ kind: 'failed', why: 'No.', retryAf
 const busy = (retryAfterMs: number) => ({ ...failed(retryAfterMs), isBusy: true }) as const;
 const refused = { kind: 'refused', why: 'Never.' } as const;
 
-const about = (attempts: number, left_ms = DAY_MS, carried: unknown[] = []) => ({
-  delivery: { attempts, left_ms },
-  carried,
-});
+const about = (attempts: number, left_ms = DAY_MS) => ({ attempts, left_ms });
 
 const waitOf = (
   attempts: number,
@@ -26,13 +23,6 @@ describe('a delivery after an attempt', () => {
   it('is dead if the receiver refuses it', () => {
     const dead = { kind: 'dead', error: 'Never.' };
     expect(endingOf(refused, about(1), 0.5)).toEqual(dead);
-    expect(endingOf({ ...refused, isPartly: true }, about(1, DAY_MS, [1]), 0.5)).toEqual(dead);
-  });
-
-  it('is sent alone immediately if the receiver refuses the combined message, or if its 24 h are over', () => {
-    const unfolded = { kind: 'unfolded', error: 'Never.' };
-    expect(endingOf(refused, about(1, DAY_MS, [1]), 0.5)).toEqual(unfolded);
-    expect(endingOf(failed(), about(6, 0, [1]), 0.5)).toMatchObject({ kind: 'unfolded' });
   });
 
   it('waits longer after each failure, at most 1 h', () => {

@@ -22,9 +22,9 @@ import { AgainOutcome, type Claimed, type Ended, LostClaims } from '../../platfo
 import { Work } from '../../platform/work/work.js';
 import { ModelUnavailableError, TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
-import type { TriageRun } from '../triage-run.js';
+import { failureOf, type TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
-import { isTriedAgain, retryPauseMs, STOPPED_BY_KILL_SWITCH, TAKEN_OVER } from './run-rules.js';
+import { isTriedAgain, retryPauseMs, TAKEN_OVER } from './run-rules.js';
 import { ProviderState } from './provider-state.js';
 import { type Found, TriageJudging } from './triage-judging.js';
 
@@ -38,7 +38,6 @@ interface Waiter extends Waiting {
   /** True if the run waited before the request. Such a run is retried after a failure of the provider. */
   readonly hasWaited: boolean;
   ended?: Promise<void>;
-  run?: TriageRun;
   cause?: unknown;
 }
 
@@ -50,13 +49,11 @@ const PART_OF_GRACE = 0.5;
 class ShutdownError extends Error {}
 
 /**
- * Executes runs with an external model, one run per place, behind the kill switch. The lane is paused while an operator must
- * repair a setting, or while the tokens of the hour are used up, so that runs wait without requests.
+ * Executes queued runs. With an external model they run behind the kill switch, and their lane is paused while an operator must
+ * repair a setting, or while the tokens of the hour are used up.
  */
 @Injectable()
-export class AskedTriage
-  implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
-{
+export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly log = new Logger('Triage');
   private readonly stop = new AbortController();
   private readonly waiters = new Map<string, Waiter>();
@@ -75,12 +72,12 @@ export class AskedTriage
   ) {}
 
   onModuleInit(): void {
-    if (!this.model.asksOutside) return;
+    const { asksOutside } = this.model;
     this.work.define<unknown, Outcome | undefined>({
       ...TRIAGE,
       places: MOST_AT_ONCE,
       timeLimitMs: 2 * this.settings.triageTimeoutMs,
-      gate: (tx) => this.killSwitch.permitIfOff(tx),
+      gate: asksOutside ? (tx) => this.killSwitch.permitIfOff(tx) : undefined,
       one: (row) => this.attempt(row),
       write: (tx, ended) => this.write(tx, ended),
       gaveUp: (tx, row) => this.endings.gaveUp(tx, row),
@@ -104,19 +101,21 @@ export class AskedTriage
     this.stop.abort(new ShutdownError('The service stops.'));
   }
 
+  /** Claims the run for the request. The returned function waits for the end of the attempt, and throws the reason of its failure. */
   async begin(
     tx: Tx,
-    { id }: TriageRun,
+    { id, incident_id }: TriageRun,
     waiting: Waiting & Pick<Waiter, 'hasWaited'>,
     permit: Permit,
-  ): Promise<() => Promise<Pick<Waiter, 'run' | 'cause'>>> {
+  ): Promise<() => Promise<TriageRun | undefined>> {
     const waiter: Waiter = { ...waiting };
     afterCommit(tx, () => void this.waiters.set(id, waiter));
-    waiter.ended = (await this.work.addClaimed(tx, TRIAGE, [{ ref: id }], permit)).get(id)!;
+    waiter.ended = (await this.work.addClaimed(tx, TRIAGE, [{ ref: id }], permit)).get(id);
     return async () => {
       await waiter.ended;
       this.waiters.delete(id);
-      return waiter;
+      if (waiter.cause) throw waiter.cause as Error;
+      return await this.runs.find(incident_id, id);
     };
   }
 
@@ -127,24 +126,23 @@ export class AskedTriage
     const waiter = this.waiters.get(run.id);
     const shortage = waiter ? undefined : await this.provider.shortage();
     if (shortage) return again(0, { run, unavailable: shortage });
-    const used = new TokenMeter();
+    const meter = new TokenMeter();
     const begun = performance.now();
-    const notes = row.lapsed && !run.notes.includes(TAKEN_OVER) ? [TAKEN_OVER] : [];
+    const notes = row.lapsed ? [TAKEN_OVER] : [];
     if (row.lapsed) this.log.warn({ triage: run.id }, 'A run is retried: its replica stopped.');
     const ended = () => {
       const duration_ms = Math.round(performance.now() - begun);
-      return { run, notes, tokens: used.tokens, columns: { ...used.asked, duration_ms } };
+      return { run, notes, tokens: meter.tokens, columns: { ...meter.asked, duration_ms } };
     };
     try {
-      const found = await this.judge(run, row, used);
+      const found = await this.judge(run, row, meter);
       this.provider.answered();
       return { ...ended(), found };
     } catch (error) {
       if (row.signal.aborted || error instanceof LostClaims) throw error;
-      if (waiter) waiter.cause = error;
       return this.afterError(ended(), error, waiter);
     } finally {
-      this.provider.used(used.tokens);
+      this.provider.used(meter.tokens);
     }
   }
 
@@ -182,8 +180,9 @@ export class AskedTriage
     if (error instanceof PermitLapsed || isDatabaseUnavailable(error)) {
       return again(AGAIN_SOON_MS, attempt);
     }
+    if (waiter) waiter.cause = error;
     if (isKillSwitchActive(error)) {
-      return waiter ? { ...attempt, error: STOPPED_BY_KILL_SWITCH } : again(0, attempt);
+      return waiter ? { ...attempt, error: failureOf('kill_switch') } : again(0, attempt);
     }
     if (!(error instanceof ModelUnavailableError)) {
       return { ...attempt, error: this.endings.errorOf(error, attempt.run) };
@@ -202,36 +201,25 @@ export class AskedTriage
   private async write(tx: Tx, all: readonly Ended<unknown, Outcome | undefined>[]): Promise<void> {
     const attempts = all.flatMap(({ result }) => result ?? []);
     const runs = await this.endings.write(tx, attempts);
-    for (const attempt of attempts) {
-      const run = runs.get(attempt.run.id);
-      const waiter = this.waiters.get(attempt.run.id);
-      if (run && waiter) await this.tellWaiter(tx, waiter, run, attempt);
-      await this.showProvider(tx, attempt);
+    for (const { run: before, error, found, unavailable } of attempts) {
+      const run = runs.get(before.id);
+      const waiter = this.waiters.get(before.id);
+      // A run that waits without an error is left to another replica or a later attempt.
+      if (run && waiter && (run.status !== 'queued' || error)) await this.tell(tx, waiter, run);
+      if (found ?? unavailable?.isAboutIncident) {
+        await this.work.resumeLane(tx, TRIAGE.name);
+      } else if (unavailable?.remedy === 'operator' || unavailable?.reason === 'token_budget') {
+        const pauseMs = retryPauseMs(0, unavailable, Math.random());
+        await this.work.slowLane(tx, TRIAGE.name, pauseMs, Infinity, unavailable.why);
+      }
     }
   }
 
-  private async tellWaiter(tx: Tx, waiter: Waiter, run: TriageRun, { error }: Outcome) {
-    const isReleased = run.status === 'queued' && !error;
-    if (!isReleased) {
-      const participant = run.status === 'completed' ? waiter.completed : waiter.failed;
-      await participant.begin?.(tx);
-      await participant.finish?.(tx, run);
-    }
-    const isDeleted = run.error?.reason === 'incident_deleted';
-    afterCommit(tx, () => {
-      waiter.run = run;
-      if (isReleased) waiter.cause = undefined;
-      if (isDeleted) waiter.cause = new NotFoundError('Incident');
-    });
-  }
-
-  private async showProvider(tx: Tx, { found, unavailable }: Outcome): Promise<void> {
-    if (found ?? unavailable?.isAboutIncident) {
-      await this.work.resumeLane(tx, TRIAGE.name);
-    } else if (unavailable?.remedy === 'operator' || unavailable?.reason === 'token_budget') {
-      const pauseMs = retryPauseMs(0, unavailable, Math.random());
-      await this.work.slowLane(tx, TRIAGE.name, pauseMs, Infinity, unavailable.why);
-    }
+  private async tell(tx: Tx, waiter: Waiter, run: TriageRun): Promise<void> {
+    const participant = run.status === 'completed' ? waiter.completed : waiter.failed;
+    await participant.begin?.(tx);
+    await participant.finish?.(tx, run);
+    if (run.error?.reason === 'incident_deleted') waiter.cause = new NotFoundError('Incident');
   }
 }
 

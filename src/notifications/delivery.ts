@@ -1,0 +1,158 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { NewWork } from '../platform/work/kind.js';
+
+/** The receiver rejects this message permanently, but may accept other messages. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly why: string;
+  /** True if the other recipients have the message, so that the channel works. */
+  readonly isPartly?: true;
+}
+
+/** The delivery is retried: the receiver did not respond, or an administrator can correct the cause, such as a revoked token. */
+export interface Failed {
+  readonly kind: 'failed';
+  readonly why: string;
+  readonly retryAfterMs?: number;
+  /** True if the receiver requests a lower rate. The channel slows down and does not count as failing. */
+  readonly isBusy?: true;
+}
+
+export type Outcome = { readonly kind: 'delivered' } | Refused | Failed;
+
+type Reached = Exclude<Outcome, Failed | Refused> | (Refused & { readonly isPartly: true });
+
+export const isReached = (outcome: Outcome): outcome is Reached =>
+  outcome.kind === 'delivered' || (outcome.kind === 'refused' && outcome.isPartly === true);
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** One event for one channel, inserted by a trigger. migrations/first-schema/10-notifications.sql explains the columns. */
+@Entity('notification_deliveries')
+export class DeliveryEntity {
+  @PrimaryColumn({ type: 'uuid' })
+  readonly id: string;
+
+  @Column({ type: 'bigint', generated: 'identity', generatedIdentity: 'ALWAYS' })
+  readonly position: string;
+
+  @Column({ type: 'uuid' })
+  readonly channel_id: string;
+
+  @Column({ type: 'uuid' })
+  readonly event_id: string;
+
+  @Column({ type: 'text' })
+  readonly type: string;
+
+  @Column({ type: 'text' })
+  readonly subject_type: string;
+
+  @Column({ type: 'text' })
+  readonly subject_id: string;
+
+  @Column({ type: 'jsonb' })
+  readonly payload: object;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly occurred_at: Date;
+
+  @Column({ type: 'uuid', nullable: true })
+  readonly incident_id: string | null;
+
+  @Column({ type: 'smallint', default: 2 })
+  readonly urgency: number;
+
+  @Column({ type: 'text', nullable: true })
+  readonly group_key: string | null;
+
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly held_until: Date | null;
+
+  @Column({ type: 'uuid', nullable: true })
+  readonly carried_by: string | null;
+
+  @Column({ type: 'text', collation: 'C', default: 'pending' })
+  readonly status: DeliveryStatus;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly attempts: number;
+
+  @Column({ type: 'timestamptz' })
+  readonly expires_at: Date;
+
+  @Column({ type: 'text', nullable: true })
+  readonly last_error: string | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly ended_at: Date | null;
+}
+
+export interface Delivery extends DeliveryEntity {
+  readonly next_attempt_at: Date;
+}
+
+export const MAX_ERROR = 500;
+
+export const NOTIFICATION = { name: 'notification' } as const;
+
+export const laneOf = (channelId: string): string => `${NOTIFICATION.name}.${channelId}`;
+
+/** Deliveries about the same incident or subject form a line, so that "recovered" never arrives before "unhealthy". */
+export function workOf(row: DeliveryEntity): NewWork {
+  const about = (row.incident_id ?? row.subject_id).slice(0, 100);
+  const { id: ref, channel_id, urgency } = row;
+  return { ref, lane: laneOf(channel_id), line: `${channel_id} ${about}`, urgency };
+}
+
+export const ATTEMPT_MS = 15_000;
+export const UNHEALTHY_AFTER_MS = 600_000;
+/** After this number of successive failures, one delivery at a time tests whether the channel works again. */
+export const FAILURES_UNTIL_PROBING = 3;
+/** Period with one delivery at a time after the receiver requested a lower rate. */
+export const ONE_BY_ONE_MS = 60_000;
+
+const FIRST_WAIT_MS = 2_000;
+const WAIT_FACTOR = 3;
+const LONGEST_WAIT_MS = 3_600_000;
+/** Minimum pause, even if the receiver requests a lower rate with a shorter Retry-After. */
+const SHORTEST_BUSY_MS = 1_000;
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 300_000;
+const LONGEST_ASKED_MS = 86_400_000;
+
+export interface Ending {
+  readonly kind: 'delivered' | 'dead' | 'again';
+  readonly waitMs?: number;
+  readonly error?: string;
+}
+
+/** @param random from 0 to 1, so that deliveries that failed together are not retried together */
+export function endingOf(
+  outcome: Outcome,
+  { attempts, left_ms }: { readonly attempts: number; readonly left_ms: number },
+  random: number,
+): Ending {
+  if (outcome.kind === 'delivered') return outcome;
+  const error = outcome.why;
+  if (outcome.kind === 'refused' || left_ms <= 0) return { kind: 'dead', error };
+  const backoffMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * WAIT_FACTOR ** (attempts - 1));
+  // A delivery that exceeded the rate stays first until the receiver accepts more messages.
+  const ownMs = outcome.isBusy ? SHORTEST_BUSY_MS : spread(backoffMs, random);
+  // The last attempt is made at the end of the day, even if the receiver requested a longer wait.
+  const waitMs = Math.min(Math.max(ownMs, outcome.retryAfterMs ?? 0), left_ms);
+  return { kind: 'again', waitMs, error };
+}
+
+/** A message may cause a single failure. The channel causes several successive failures, even if each message is rejected. */
+export function pauseAfter(outcome: Failed | Refused, failures: number, random: number): number {
+  const { isBusy, retryAfterMs = 0 }: Partial<Failed> = outcome.kind === 'failed' ? outcome : {};
+  const asked = Math.min(LONGEST_ASKED_MS, retryAfterMs);
+  if (isBusy) return Math.max(asked, SHORTEST_BUSY_MS);
+  const further = failures - FAILURES_UNTIL_PROBING;
+  if (further < 0) return asked;
+  return Math.max(asked, spread(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** further), random));
+}
+
+const spread = (ms: number, random: number): number => Math.round(ms * (0.75 + random / 2));

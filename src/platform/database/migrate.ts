@@ -1,0 +1,61 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { AdvisoryLock } from './advisory-locks.js';
+import { patientConnectionOptions } from './connection.js';
+import { createDataSource, MIGRATIONS_TABLE, type Schema } from './data-source.js';
+
+/** Migrates the schema. Replicas that start together take turns. */
+export async function migrate(url: string, schema: Schema): Promise<void> {
+  // Migrations are SQL, so the metadata of the entities is not built.
+  const options = patientConnectionOptions(url);
+  const dataSource = await createDataSource({ ...schema, entities: [] }, options).initialize();
+  try {
+    const lock = dataSource.createQueryRunner();
+    try {
+      await lock.query(`select pg_advisory_lock(${AdvisoryLock.Migration})`);
+      await requireUsableDatabase(dataSource, schema);
+      await dataSource.runMigrations({ transaction: 'each' });
+    } finally {
+      // Closing the data source ends the connection and its lock.
+      await lock.release();
+    }
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+const OLDEST_SUPPORTED = 140_000;
+
+async function requireUsableDatabase(dataSource: DataSource, schema: Schema): Promise<void> {
+  const [server] = await dataSource.query<{ number: number; version: string }[]>(
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as version`,
+  );
+  if (server!.number < OLDEST_SUPPORTED) {
+    throw new Error(
+      `PostgreSQL 14 or newer is required; the server has version ${server!.version}.`,
+    );
+  }
+  const applied = await readAppliedMigrations(dataSource);
+  requireKnownMigrations(applied, schema);
+}
+
+export async function readAppliedMigrations(by: DataSource | EntityManager): Promise<string[]> {
+  const [found] = await by.query<{ there: boolean }[]>(
+    `select to_regclass('${MIGRATIONS_TABLE}') is not null as there`,
+  );
+  if (!found?.there) return [];
+  const rows = await by.query<{ name: string }[]>(
+    `select name from ${MIGRATIONS_TABLE} order by id`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** A newer release may have changed tables, so this release could misread or corrupt them. */
+export function requireKnownMigrations(applied: readonly string[], { migrations }: Schema): void {
+  const known = migrations.map((migration) => new migration().name);
+  const unknown = applied.findLast((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new Error(
+    `The database belongs to a newer release: this release does not know the migration ${unknown}. ` +
+      'Start that release or a later one, or restore a backup from before the upgrade.',
+  );
+}

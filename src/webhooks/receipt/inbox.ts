@@ -1,0 +1,281 @@
+// SQL: `on conflict` and locks in one order, so that concurrent transactions neither fail nor deadlock.
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { hash } from 'node:crypto';
+import { Counter } from 'prom-client';
+import type { FindManyOptions, QueryDeepPartialEntity } from 'typeorm';
+import { AuditLog } from '../../audit/audit-log.js';
+import type { Principal } from '../../auth/principal.js';
+import { LoopTurns } from '../../platform/concurrency/semaphore.js';
+import { isDatabaseUnavailable, isLostRace } from '../../platform/database/sqlstate.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../../platform/database/transactions.js';
+import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
+import { isUuid } from '../../platform/ids.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
+import { AgainOutcome, type Kind } from '../../platform/work/kind.js';
+import { Work } from '../../platform/work/work.js';
+import { WebhookEventEntity } from '../events/webhook-event.entity.js';
+import { WebhookEvents } from '../events/webhook-events.js';
+import { readEventJson } from '../reading/event-json.js';
+import { openBody } from '../reading/read-events.js';
+import { WebhookSourceEntity } from '../sources/webhook-source.entity.js';
+import {
+  type Arrival,
+  endOf,
+  type SettledEvent,
+  type SettledEvents,
+  Settlement,
+} from './settlement.js';
+
+/**
+ * Queues a body. A body that failed keeps its row. A body that is already queued is only read, because the worker that settles
+ * the body may hold the row lock for long.
+ */
+const QUEUE: Statement = {
+  name: 'webhook_events_queue',
+  text: `
+    with input as materialized (
+      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::timestamptz[])
+        with ordinality as input (id, source, body, body_hash, received_at, position)),
+    arrived as materialized (
+      select distinct on (source, body_hash) * from input order by source, body_hash),
+    queued as materialized (
+      select event.id, source, body_hash from arrived join webhook_events event using (source, body_hash)
+       where event.status = 'queued'),
+    added as (
+      insert into webhook_events (id, source, status, body, body_hash, received_at)
+      select id, source, 'queued', body, body_hash, received_at from arrived
+       where (source, body_hash) not in (select source, body_hash from queued)
+       order by source, body_hash
+      on conflict (source, body_hash) where status in ('queued', 'failed')
+      do update set status = 'queued', error = null, processed_at = null
+      returning id, source, body_hash)
+    select stored.id
+      from input join (select * from queued union all select * from added) as stored using (source, body_hash)
+     order by position`,
+};
+
+/** A queued body stays queued, because its sender has received 202. */
+const FAIL: Statement = {
+  name: 'webhook_events_fail',
+  text: `
+    insert into webhook_events (id, source, status, body, body_hash, attempts, error, received_at, processed_at)
+    values ($1, $2, 'failed', $3, $4, 1, $6, $5, now())
+    on conflict (source, body_hash) where status in ('queued', 'failed')
+    do update set attempts = webhook_events.attempts + 1,
+                  error = case when webhook_events.status = 'failed' then excluded.error end,
+                  processed_at = case when webhook_events.status = 'failed' then now() end
+    returning id`,
+};
+
+/** A wrong mapping fails every event, so a failure is notified only after 15 minutes without a failure of the source. */
+const RECENT_FAILURE: Statement = {
+  name: 'webhook_events_recent_failure',
+  text: `
+    select from webhook_events
+     where source = $1 and status = 'failed' and processed_at > now() - interval '15 minutes' limit 1`,
+};
+
+type UnsettledEvent = WebhookEventEntity & Arrival;
+
+interface Queue {
+  readonly source: string;
+}
+
+const QUEUED_EVENTS = { name: 'webhook-events' } as Pick<Kind<Queue>, 'name'>;
+const PLACES = 4;
+/** Maximum number of bodies of a source that one transaction settles. */
+const MOST_TOGETHER = 20;
+const TURN_MS = 1_000;
+
+/** Stores receipts, and settles queued events, and failed events that an analyst replays. */
+@Injectable()
+export class Inbox implements OnModuleInit {
+  private readonly log = new Logger('Webhooks');
+  private readonly turns = new LoopTurns();
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly statements: Statements,
+    private readonly domainEvents: DomainEvents,
+    private readonly events: WebhookEvents,
+    private readonly settlement: Settlement,
+    private readonly audit: AuditLog,
+    private readonly work: Work,
+    @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
+  ) {}
+
+  onModuleInit(): void {
+    this.work.define<Queue, void>({
+      ...QUEUED_EVENTS,
+      places: PLACES,
+      one: async ({ data }) =>
+        (await this.processNext(data.source, MOST_TOGETHER))
+          ? new AgainOutcome({ inMs: 0, countsAsAttempt: false })
+          : undefined,
+    });
+  }
+
+  /** Returns the ids of the rows in the order of the arrivals. */
+  async queue(arrivals: readonly Arrival[]): Promise<string[]> {
+    const sources = arrivals.map(({ source }) => source);
+    return await this.transactions.run(async (tx) => {
+      const rows = await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, QUEUE, [
+        arrivals.map(({ id }) => id),
+        sources,
+        arrivals.map(({ body }) => body),
+        arrivals.map(({ body_hash }) => body_hash),
+        arrivals.map(({ received_at }) => received_at.toISOString()),
+      ]);
+      // One work row per source, so that its events are settled in the order of receipt.
+      const work = [...new Set(sources)]
+        .sort()
+        .map((source) => ({ ref: hash('md5', source), data: { source } }));
+      await this.work.add(tx, QUEUED_EVENTS, ...work);
+      return rows.map(({ id }) => id);
+    });
+  }
+
+  /** Returns the id of the row, which may be an earlier row with the same bytes. */
+  async keepFailed(arrival: Arrival, error: string): Promise<string> {
+    const { source, body, body_hash, received_at } = arrival;
+    return await this.transactions.run(async (tx) => {
+      const isFirst = await this.isFirstFailure(tx, source);
+      const values = [arrival.id, source, body, body_hash, received_at.toISOString(), error];
+      const [row] = await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, FAIL, values);
+      if (isFirst) await this.recordFailure(tx, { ...row!, source }, error);
+      return row!.id;
+    });
+  }
+
+  async replay(
+    caller: Principal,
+    id: string,
+    idempotency: Participant<WebhookEventEntity>,
+  ): Promise<WebhookEventEntity> {
+    if (!isUuid(id)) throw new NotFoundError('Webhook event');
+    const replay = async (tx: Tx) => {
+      const [event] = await this.lock(tx, { where: { id } });
+      if (!event) throw new NotFoundError('Webhook event');
+      const { status, source } = event;
+      if (status !== 'failed') {
+        const message = `The event is ${status}: only a failed event can be replayed.`;
+        throw new AppError('invalid_state', message, { details: { status } });
+      }
+      await this.process(tx, event);
+      await this.audit.record(tx, {
+        actor: caller.name,
+        action: 'webhook_event.replayed',
+        subject: { type: 'webhook_event', id },
+        details: { source },
+      });
+      return await this.events.get(id, tx);
+    };
+    return await this.transactions.run<WebhookEventEntity>(replay, caller, idempotency);
+  }
+
+  /**
+   * Settles the bodies of a source in the order of receipt, because their events may be about the same incident. Waits for another
+   * worker that has locked the first body. Returns false if no body is queued.
+   */
+  private async processNext(source: string, most: number): Promise<boolean> {
+    const begun = performance.now();
+    let taken: readonly UnsettledEvent[] = [];
+    try {
+      return await this.transactions.run(async (tx) => {
+        const where = { source, status: 'queued' } as const;
+        taken = await this.lock(tx, { where, order: { id: 'asc' }, take: most });
+        for (const event of taken) {
+          await this.process(tx, event);
+          if (performance.now() - begun > TURN_MS) break;
+        }
+        return taken.length > 0;
+      });
+    } catch (error) {
+      const [first, ...others] = taken;
+      // The work engine retries the work.
+      if (!first || isDatabaseUnavailable(error) || isLostRace(error)) throw error;
+      if (others.length > 0) return await this.processNext(source, 1);
+      const { id } = first;
+      this.log.error({ err: error, event: id }, 'A queued webhook event was not stored');
+      await this.transactions.run(async (tx) => {
+        const [event] = await this.lock(tx, { where: { id, status: 'queued' } });
+        const failure = 'It could not be stored. The log has the cause.';
+        if (event) await this.fail(tx, event, 'internal_error', failure);
+      });
+      return true;
+    }
+  }
+
+  /** Reads and settles all events on the connection of the transaction, because a small pool has no second connection. */
+  private async process(tx: Tx, event: UnsettledEvent): Promise<void> {
+    const source = await tx.getRepository(WebhookSourceEntity).findOneBy({ source: event.source });
+    if (!source) {
+      return await this.fail(tx, event, 'unknown_source', 'Its source is no longer registered.');
+    }
+    const body = await this.turns.run(() => openBody(source, readEventJson(event.body)));
+    const events: SettledEvent[] = [];
+    let repeats: SettledEvents['repeats'];
+    while (!body.isEmpty && (events.length === 0 || events.length < body.count)) {
+      const part = await this.turns.run(() => body.read(events.length));
+      if (typeof part === 'string') return await this.fail(tx, event, 'validation_error', part);
+      const settled = await this.settlement.settle(tx, event, part);
+      repeats ??= settled.repeats;
+      events.push(...settled.events);
+    }
+    await this.end(tx, event.id, endOf({ events, repeats }));
+  }
+
+  /**
+   * Reports the failure of a queued event, because its sender has received 202. An analyst who replays a failed event sees the
+   * outcome in the response.
+   */
+  private async fail(tx: Tx, event: UnsettledEvent, code: ErrorCode, error: string): Promise<void> {
+    const { id, source, status } = event;
+    if (status === 'queued') {
+      if (await this.isFirstFailure(tx, source)) await this.recordFailure(tx, event, error);
+      afterCommit(tx, () => {
+        // The name of an unregistered source would remain as a label of the metrics.
+        this.errors.inc({ source: code === 'unknown_source' ? 'other' : source, code });
+        this.log.warn({ event: id, source, code }, `A queued webhook event failed: ${error}`);
+      });
+    }
+    await this.end(tx, id, { status: 'failed', error });
+  }
+
+  private async isFirstFailure(tx: Tx, source: string): Promise<boolean> {
+    return (await this.statements.rowsIn(tx, RECENT_FAILURE, [source])).length === 0;
+  }
+
+  private async recordFailure(
+    tx: Tx,
+    { id, source }: Pick<WebhookEventEntity, 'id' | 'source'>,
+    error: string,
+  ): Promise<void> {
+    const subject = { type: 'webhook_event', id };
+    const payload = { source, error };
+    await this.domainEvents.record(tx, { type: 'webhook_event.failed', subject, payload });
+  }
+
+  private async lock(tx: Tx, options: FindManyOptions<WebhookEventEntity>) {
+    const lock = { mode: 'pessimistic_write' } as const;
+    const found = await tx.getRepository(WebhookEventEntity).find({ ...options, lock });
+    return found as UnsettledEvent[];
+  }
+
+  private async end(
+    tx: Tx,
+    id: string,
+    end: QueryDeepPartialEntity<WebhookEventEntity>,
+  ): Promise<void> {
+    const [attempts, processed_at] = [() => 'attempts + 1', () => 'now()'];
+    await tx.getRepository(WebhookEventEntity).update({ id }, { ...end, attempts, processed_at });
+  }
+}

@@ -30,7 +30,7 @@ describe('the bounded text of an audit row', () => {
     ],
     ['many empty things', { list: Array.from({ length: 100_000 }, () => ({})) }],
     ['a buffer', { bytes: Buffer.alloc(100_000) }],
-  ])('is bounded, and marked as cut: %s', (_, details) => {
+  ])('is bounded and marked as cut for %s', (_, details) => {
     const text = boundedDetails(details);
     expect(text.length).toBeLessThan(40_000);
     expect(text).toContain('[cut');

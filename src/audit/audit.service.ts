@@ -106,18 +106,16 @@ function conditionsOf(
   { actor, action, subject, from, to }: Omit<AuditQueryDto, 'page' | 'per_page' | 'sort'>,
   add: (value: unknown) => string,
 ): string {
-  const conditions: string[] = [];
-  if (actor !== undefined) conditions.push(`a.actor = ${add(actor)}`);
-  if (action !== undefined) conditions.push(`a.action = ${add(action)}`);
-  if (subject !== undefined) {
-    const [, type, id] = /^([^:]*):(.*)$/s.exec(subject) ?? [];
-    conditions.push(
-      type === undefined
-        ? `(a.subject_type = ${add(subject)} or a.subject_id = ${add(subjectId(subject))})`
-        : `a.subject_type = ${add(type)} and a.subject_id = ${add(subjectId(id!))}`,
-    );
-  }
-  if (from !== undefined) conditions.push(`a.id >= ${add(firstIdAt(Date.parse(from)))}`);
-  if (to !== undefined) conditions.push(`a.id < ${add(firstIdAt(Date.parse(to) + 1))}`);
+  const [, type, id] = /^([^:]*):(.*)$/s.exec(subject ?? '') ?? [];
+  const conditions = [
+    actor && `a.actor = ${add(actor)}`,
+    action && `a.action = ${add(action)}`,
+    type !== undefined && `a.subject_type = ${add(type)} and a.subject_id = ${add(subjectId(id!))}`,
+    type === undefined &&
+      subject &&
+      `(a.subject_type = ${add(subject)} or a.subject_id = ${add(subjectId(subject))})`,
+    from && `a.id >= ${add(firstIdAt(Date.parse(from)))}`,
+    to && `a.id < ${add(firstIdAt(Date.parse(to) + 1))}`,
+  ].filter(Boolean);
   return conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
 }

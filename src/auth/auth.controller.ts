@@ -33,6 +33,11 @@ import { CurrentPrincipal, type Principal } from './principal.js';
 import { SessionsService } from './sessions.service.js';
 import { UsersService } from './users.service.js';
 
+const NAME_TAKEN = ApiErrorMeanings({
+  conflict:
+    'The name is in use or was used before (names are not reused), or a request with the same Idempotency-Key is in progress.',
+});
+
 const presentCreated = present(CreatedApiKeyDto);
 
 @ApiTags('Access')
@@ -47,10 +52,7 @@ export class ApiKeysController {
     'Create an API key',
     'Shows the key only once, because only its hash is stored. The key acts as `key:<name>`. For the four-eyes check it counts as the person who created it.',
   )
-  @ApiErrorMeanings({
-    conflict:
-      'The name is in use or was used before (names are not reused), or a request with the same Idempotency-Key is in progress.',
-  })
+  @NAME_TAKEN
   @ApiAnswer({ status: 201, description: 'The new key.', type: CreatedApiKeyDto })
   async create(
     @Body() body: ApiKeyInputDto,
@@ -109,10 +111,7 @@ export class UsersController {
   )
   @ApiAnswer({ status: 201, description: 'The user.', type: UserDto })
   @ApiErrors('weak_password')
-  @ApiErrorMeanings({
-    conflict:
-      'The user name is in use or was used before (names are not reused), or a request with the same Idempotency-Key is in progress.',
-  })
+  @NAME_TAKEN
   async create(
     @Body() body: UserInputDto,
     @CurrentPrincipal() caller: Principal,

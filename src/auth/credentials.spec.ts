@@ -108,7 +108,7 @@ describe('CredentialCache', () => {
     expect(await cache.get('a')).toBeUndefined();
   });
 
-  it('fails all waiting requests together, and retries for the next one', async () => {
+  it('rejects all waiting requests after a failed read, and reads again for the next request', async () => {
     table.failure = new ConnectionLostError('gone');
     const all = await Promise.allSettled(['a', 'b', 'c'].map((key) => cache.get(key)));
     expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);

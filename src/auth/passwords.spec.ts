@@ -89,7 +89,7 @@ describe('hasPermittedLength', () => {
     ['\u{11099}\u{110ba}'.repeat(257), false],
     [undefined, false],
     [123456789012, false],
-  ])('returns for %j: %s', (password, good) => {
+  ])('decides that the length of %j is permitted: %s', (password, good) => {
     expect(hasPermittedLength(password)).toBe(good);
   });
 });

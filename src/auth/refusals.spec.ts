@@ -68,7 +68,7 @@ describe('Refusals', () => {
     expect(rows).toHaveLength(22);
   });
 
-  it('limits the rows per minute of all strangers, and records how many it omitted and when', async () => {
+  it('limits the rows of all strangers per minute, and records the number and times of omitted rows', async () => {
     await jest.advanceTimersByTimeAsync(1_000);
     for (let index = 0; index < 300; index += 1) await log.write(...stranger(`${index}`));
     await jest.advanceTimersByTimeAsync(1_000);
@@ -92,7 +92,7 @@ describe('Refusals', () => {
     ]);
   });
 
-  it('keeps rows for every other kind and name if one of them causes many refusals', async () => {
+  it('writes rows for other kinds and names while one name of each kind causes many refusals', async () => {
     for (let index = 0; index < 1_000; index += 1) {
       await log.write(...stranger(`${index}`));
       await log.write(...atAccount('guessed'));

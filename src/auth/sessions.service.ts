@@ -53,11 +53,11 @@ const END_SESSION = `
   delete from sessions s using users u
   where u.id = s.user_id and s.token_hash = decode($1, 'hex') returning u.username`;
 
-const PRUNE_SESSIONS = `
-  delete from sessions
-  where expires_at <= now() or last_seen_at <= now() - interval '${IDLE_HOURS} hours'`;
-
-const PRUNE_NETWORKS = `
+const PRUNE = `
+  with ended as (
+    delete from sessions
+    where expires_at <= now() or last_seen_at <= now() - interval '${IDLE_HOURS} hours'
+  )
   delete from known_networks where last_seen_at <= now() - interval '${KEPT_DAYS} days'
     or user_id in (select id from users where deleted_at is not null)`;
 
@@ -90,8 +90,7 @@ export class SessionsService implements OnModuleInit {
   }
 
   async prune(): Promise<void> {
-    await this.dataSource.query(PRUNE_SESSIONS);
-    await this.dataSource.query(PRUNE_NETWORKS);
+    await this.dataSource.query(PRUNE);
   }
 
   /** Responds to unknown users, disabled users and wrong passwords in the same way and time. */

@@ -40,19 +40,21 @@ const COLUMNS = columnsOf(KillSwitchEntity, ['only_row']).join(', ');
 
 const READ: Statement = { name: 'kill_switch_read', text: `select ${COLUMNS} from kill_switch` };
 
-const ACTIVATE: Statement = {
-  name: 'kill_switch_activate',
-  text: `update kill_switch set active = true, reason = $1, activated_by = $2, activated_at = clock_timestamp(),
+/** The keys are the ends of the names of the events. */
+const CHANGES = {
+  activated: {
+    name: 'kill_switch_activate',
+    text: `update kill_switch set active = true, reason = $1, activated_by = $2, activated_at = clock_timestamp(),
       deactivated_by = null, deactivated_at = null, deactivation_reason = null
     where not active returning ${COLUMNS}`,
-};
-
-const DEACTIVATE: Statement = {
-  name: 'kill_switch_deactivate',
-  text: `update kill_switch set active = false, deactivation_reason = $1, deactivated_by = $2,
+  },
+  deactivated: {
+    name: 'kill_switch_deactivate',
+    text: `update kill_switch set active = false, deactivation_reason = $1, deactivated_by = $2,
       deactivated_at = clock_timestamp()
     where active returning ${COLUMNS}`,
-};
+  },
+} satisfies Record<string, Statement>;
 
 /** Advisory lock, because shared locks of the row would starve changes of the switch. */
 const LOCK_SHARED: Statement = {
@@ -139,18 +141,7 @@ export class KillSwitch {
     reason: string,
     idempotency: Participant<Activated>,
   ): Promise<Activated> {
-    const state = await this.connections.run<KillSwitchState>(
-      async (tx) => {
-        await this.lock(tx);
-        const values = [reason, caller.name];
-        const [changed] = await this.statements.rowsIn<KillSwitchState>(tx, ACTIVATE, values);
-        if (!changed) return await this.read(tx);
-        await this.record(tx, caller, 'kill_switch.activated', { reason });
-        return changed;
-      },
-      caller,
-      idempotency,
-    );
+    const state = await this.change('activated', caller, { reason }, idempotency);
     // Earlier permits expire. The end of all claims is no proof, because a hanging replica may not know of the end.
     await sleep(PERMIT_MS + MARGIN_MS);
     return { ...state, in_flight: await this.countInFlight() };
@@ -158,19 +149,33 @@ export class KillSwitch {
 
   async deactivate(
     caller: Caller,
+    request: KillSwitchDeactivationRequestDto,
+    idempotency: Participant<Deactivated>,
+  ): Promise<Deactivated> {
+    return await this.change('deactivated', caller, request, idempotency);
+  }
+
+  private async change(
+    event: keyof typeof CHANGES,
+    caller: Caller,
     { reason, held }: KillSwitchDeactivationRequestDto,
     idempotency: Participant<Deactivated>,
   ): Promise<Deactivated> {
     return await this.connections.run<Deactivated>(
       async (tx) => {
         await this.lock(tx);
-        const values = [reason, caller.name];
-        const [changed] = await this.statements.rowsIn<KillSwitchState>(tx, DEACTIVATE, values);
-        if (!changed) return await this.read(tx);
+        const { name } = caller;
+        const values = [reason, name];
+        const [state] = await this.statements.rowsIn<KillSwitchState>(tx, CHANGES[event], values);
+        if (!state) return await this.read(tx);
         const discarded =
           held === 'discard' ? await this.sumHeld((work) => work.discard(tx, caller)) : undefined;
-        await this.record(tx, caller, 'kill_switch.deactivated', { reason, discarded });
-        return { ...changed, discarded };
+        const type = `kill_switch.${event}` as const;
+        const details = { reason, discarded };
+        await this.audit.record(tx, { actor: name, action: type, subject: SUBJECT, details });
+        const payload = { by: name, ...details };
+        await this.events.record(tx, { type, subject: SUBJECT, payload });
+        return { ...state, discarded };
       },
       caller,
       idempotency,
@@ -219,16 +224,6 @@ export class KillSwitch {
         'A claim still holds the lock of the kill switch. The switch changes without the lock.',
       );
     }
-  }
-
-  private async record(
-    tx: Tx,
-    { name }: Caller,
-    type: 'kill_switch.activated' | 'kill_switch.deactivated',
-    details: Record<string, unknown>,
-  ): Promise<void> {
-    await this.audit.record(tx, { actor: name, action: type, subject: SUBJECT, details });
-    await this.events.record(tx, { type, subject: SUBJECT, payload: { by: name, ...details } });
   }
 
   private async countInFlight(): Promise<number | undefined> {

@@ -1,30 +1,29 @@
-import { Permit, PermitLapsed, type PermitTimes, PermitGate } from './permit.js';
+import { Permit, PermitGate, PermitLapsed } from './permit.js';
 
 describe('Permit', () => {
-  let now: PermitTimes;
-  const since = { monotonic: 5_000, wall: 9_000 };
-  const permit = new Permit(since, () => now);
-
-  beforeEach(() => {
-    now = since;
-  });
+  const permit = new Permit(5_000, 9_000);
+  const setTime = (monotonic: number, wall: number) => {
+    jest.spyOn(performance, 'now').mockReturnValue(monotonic);
+    jest.spyOn(Date, 'now').mockReturnValue(wall);
+  };
+  afterEach(() => jest.restoreAllMocks());
 
   it('is valid for less than one second', () => {
-    now = { monotonic: 5_999, wall: 9_999 };
+    setTime(5_999, 9_999);
     permit.assertFresh();
-    now = { monotonic: 6_000, wall: 9_000 };
+    setTime(6_000, 9_000);
     expect(() => permit.assertFresh()).toThrow(PermitLapsed);
   });
 
   it.each([20_000, 0])('expires if only the wall clock moved to %d', (wall) => {
-    now = { monotonic: 5_001, wall };
+    setTime(5_001, wall);
     expect(() => permit.assertFresh()).toThrow(PermitLapsed);
   });
 });
 
 describe('PermitGate', () => {
-  const lapsed = () => new Permit({ monotonic: 0, wall: 0 });
-  const fresh = () => new Permit({ monotonic: performance.now(), wall: Date.now() });
+  const lapsed = () => new Permit(0, 0);
+  const fresh = () => new Permit();
   const send = (gate: PermitGate) => gate.send(async ({ leave }) => leave());
 
   it('uses the permit of the claim once, and renews it for every further request', async () => {

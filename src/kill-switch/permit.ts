@@ -4,15 +4,6 @@ import type { Departure, Gate } from '../platform/net/outbound-request.js';
 /** Validity of a permit: maximum time between the read of the switch and the send of a gated request. */
 export const PERMIT_MS = 1_000;
 
-export interface PermitTimes {
-  /** Monotonic clock: cannot be set, but stops while the machine sleeps. */
-  readonly monotonic: number;
-  /** Wall clock: continues while the machine sleeps, but can be set. */
-  readonly wall: number;
-}
-
-const presentTimes = (): PermitTimes => ({ monotonic: performance.now(), wall: Date.now() });
-
 /** The permit expired before the request was sent. No request was sent, and the switch must be read again. */
 export class PermitLapsed extends Error {
   constructor() {
@@ -23,17 +14,18 @@ export class PermitLapsed extends Error {
 
 /** Proof that the kill switch was off at a time. Expires PERMIT_MS later. */
 export class Permit {
-  /** @param since time before the read of the switch */
+  /**
+   * The monotonic clock cannot be set, but stops while the machine sleeps. The wall clock continues, but can be set.
+   * Both are read before the switch.
+   */
   constructor(
-    private readonly since: PermitTimes = presentTimes(),
-    private readonly now: () => PermitTimes = presentTimes,
+    private readonly monotonic = performance.now(),
+    private readonly wall = Date.now(),
   ) {}
 
   get fresh(): boolean {
-    const { monotonic, wall } = this.now();
-    return (
-      monotonic - this.since.monotonic < PERMIT_MS && Math.abs(wall - this.since.wall) < PERMIT_MS
-    );
+    const age = Math.max(performance.now() - this.monotonic, Math.abs(Date.now() - this.wall));
+    return age < PERMIT_MS;
   }
 
   /** Must run immediately before the bytes of a gated request are sent. */

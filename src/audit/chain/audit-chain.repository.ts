@@ -1,11 +1,12 @@
 // SQL: snapshots and transaction ids of PostgreSQL, a thousand seals per statement, and details as the text of MACs.
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { columnsOf } from '../../platform/database/columns.js';
+import { RowInsert } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { HEAD_ACCEPTED, type AuditRow } from '../audit-entry.js';
 import {
   GENESIS,
-  HASH_BYTES,
   sameBytes,
   type SealedPoint,
   snapshotEnd,
@@ -29,6 +30,8 @@ interface Backlog {
 const PAGE_SEALS = 500;
 
 const LAST_SEQ = 2n ** 63n - 1n;
+
+const SEALS = new RowInsert(AuditSealEntity, columnsOf(AuditSealEntity, []));
 
 /** The statements run once per second and have no names, so that PostgreSQL plans them for the current table sizes. */
 @Injectable()
@@ -90,24 +93,9 @@ export class AuditChainRepository {
     );
   }
 
-  /** The hashes are sent as one byte string, which costs a third as much as an array. */
-  async insertSeals(
-    tx: Tx,
-    after: bigint,
-    seals: readonly Pick<AuditSealEntity, 'audit_id' | 'hash'>[],
-    keyId: string,
-  ): Promise<void> {
-    await tx.query(
-      `insert into audit_seals (seq, audit_id, hash, key_id)
-       select $1::bigint + n, audit_id, substring($3::bytea from (n::int - 1) * ${HASH_BYTES} + 1 for ${HASH_BYTES}), $4
-       from unnest($2::uuid[]) with ordinality as s (audit_id, n)`,
-      [
-        after,
-        seals.map(({ audit_id }) => audit_id),
-        Buffer.concat(seals.map(({ hash }) => hash)),
-        keyId,
-      ],
-    );
+  async insertSeals(tx: Tx, seals: readonly AuditSealEntity[]): Promise<void> {
+    const rows = seals.map((seal) => ({ ...seal, seq: String(seal.seq) }));
+    await tx.query(SEALS.text(), SEALS.values(rows));
   }
 
   async writeHead(tx: Tx, head: Partial<AuditChainEntity>): Promise<void> {
@@ -129,23 +117,26 @@ export class AuditChainRepository {
     return row;
   }
 
-  /** Returns the seals after `seq`, with their rows. `offset 0` keeps the planner from reading the whole table. */
+  /** Returns the seals after `seq`, with their rows. */
   async sealsAfter(
     manager: EntityManager,
     seq: bigint,
     { last = LAST_SEQ, limit = PAGE_SEALS } = {},
   ): Promise<SealedRow[]> {
-    const rows = await manager.query<FlatSeal[]>(
-      `select s.seq::text as seq, s.audit_id, s.hash as seal_hash, s.key_id as seal_key_id, row.*
-       from (select * from audit_seals where seq > $1 and seq <= $2 order by seq limit $3) s
-       left join lateral (select ${AUDIT_ROW} from audit_log a where a.id = s.audit_id offset 0) as row on true
-       order by s.seq`,
+    const seals = await manager.query<(Omit<AuditSealEntity, 'seq'> & { readonly seq: string })[]>(
+      'select * from audit_seals where seq > $1 and seq <= $2 order by seq limit $3',
       [seq, last, limit],
     );
-    return rows.map(({ seq, audit_id, seal_hash: hash, seal_key_id: key_id, ...row }) => {
-      const present = row.id === null ? undefined : (row as AuditRow);
-      return { seq: BigInt(seq), audit_id, hash, key_id, row: present };
-    });
+    const rows = await manager.query<AuditRow[]>(
+      `select ${AUDIT_ROW} from audit_log a where a.id = any ($1::uuid[])`,
+      [seals.map(({ audit_id }) => audit_id)],
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return seals.map((seal) => ({
+      ...seal,
+      seq: BigInt(seal.seq),
+      row: byId.get(seal.audit_id),
+    }));
   }
 
   /** Returns the first and last seal of a range of ids. Seals between them may belong to rows of other times. */
@@ -192,11 +183,3 @@ export const BEYOND_SNAPSHOT = `($1::pg_snapshot is null
 
 /** A subquery with one index probe per row. The planner may turn EXISTS into a scan of all seals. */
 export const NOT_SEALED = '(select true from audit_seals s where s.audit_id = a.id) is null';
-
-interface FlatSeal extends Omit<AuditRow, 'id'> {
-  readonly seq: string;
-  readonly audit_id: string;
-  readonly seal_hash: Buffer;
-  readonly seal_key_id: string;
-  readonly id: string | null;
-}

@@ -132,16 +132,16 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     const isCurrent = !head || (!restored && head.key_id === first.id);
     if (page.length === 0 && isCurrent) return { point: start, more: false };
     let point = start;
-    const seals = page.map(({ id, mac }) => {
-      point = nextSeal(first.key, point, { id, mac });
-      return { audit_id: id, hash: point.hash };
+    const seals = page.map((row) => {
+      point = nextSeal(first.key, point, row);
+      return { ...point, audit_id: row.id, key_id: first.id };
     });
     const more = page.length === PAGE_ROWS;
     const progress = { cluster: now.cluster, sealed_to: more ? sealedTo : now.snapshot };
     const next = signHead(first, point, progress);
     if (locked) await this.chain.writeHead(tx, next);
     else if (!(await this.chain.beginHead(tx, next))) return undefined;
-    await this.chain.insertSeals(tx, start.seq, seals, first.id);
+    await this.chain.insertSeals(tx, seals);
     return { point, more };
   }
 

@@ -5,15 +5,14 @@ import {
   byTool,
   circumstances,
   type Condition,
-  evaluate,
   isFalse,
   isTrue,
   type Look,
   reads,
   says,
   signs,
+  unless,
 } from './conditions.js';
-import type { Facts } from './facts.js';
 import { wordsOf } from './phrases.js';
 import { SIGNS } from './signs.js';
 
@@ -109,15 +108,11 @@ const manyAccounts = any(
   all(says('guessing'), atLeast(50, 'accounts users')),
   atLeast(
     50,
-    'userstried distinctusers distinctaccounts invalidusers usersaffected targetedusers uniqueusers accountstargeted usercount accountcount distinctusernames failedusers usersfailed userstargeted uniqueaccounts',
+    /^(?:distinct|unique|failed|invalid|targeted)\w*(?:users?|accounts?|usernames?)$|^(?:users?|accounts?)(?:tried|affected|targeted|failed|count)$/,
   ),
 );
-const fewTries = byTool(TRIES, /^[1-5]$/);
-/** Excludes up to three wrong passwords before the right password, because a person may mistype. */
-const guessedIn = {
-  only: (_: unknown, facts: Facts) => evaluate(fewTries, facts).length === 0,
-  from: says('guessed'),
-};
+/** Excludes up to five wrong passwords before the right password, because a person may mistype. */
+const guessedIn = unless(byTool(TRIES, /^[1-5]$/), says('guessed'));
 /** No second factor was requested, because an earlier token has it. Entra writes this text for most sign-ins. */
 const tokenSatisfied = reads(
   /mfa|factor|auth|status|detail/,

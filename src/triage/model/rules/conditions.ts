@@ -110,6 +110,12 @@ export const isTrue = (names: string | RegExp): Condition => reads(names, YES);
 export const isFalse = (names: string | RegExp): Condition => reads(names, /^(?:false|no|0)$/i);
 export const atLeast = (min: number, names: string | RegExp): Condition => reads(names, { min });
 
+/** Holds unless the event satisfies the first condition. */
+export const unless = (bad: Condition, from: Condition): Condition => ({
+  only: (_, facts) => evaluate(bad, facts).length === 0,
+  from,
+});
+
 /** Returns the facts that satisfy the condition, with the words that matched. Returns no fact if the condition does not hold. */
 export function evaluate(condition: Condition, facts: Facts): readonly Fact[] {
   if (typeof condition === 'function') return condition(facts);

@@ -5,7 +5,6 @@ import {
   byTool,
   circumstances,
   type Condition,
-  evaluate,
   isFalse,
   isTrue,
   type Look,
@@ -13,6 +12,7 @@ import {
   says,
   signs,
   tells,
+  unless,
 } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import { RULE_KEYS } from './tool-rules.js';
@@ -119,8 +119,6 @@ const notSigned = any(
 const PROTECTION =
   /\\(?:windows defender|windows security|crowdstrike|sentinelone|cylance|sophos|symantec|trend micro|mcafee|carbon ?black|eset|bitdefender|qualys|tanium|elastic)\\|\\system32\\(?:csrss|wininit|services|lsm|werfault|wbem\\wmiprvse)\.exe$/i;
 const byProtection = byTool('sourceimage sourceprocess', PROTECTION);
-const notByProtection = (_: unknown, facts: Facts): boolean =>
-  evaluate(byProtection, facts).length === 0;
 const programOfWindowsFolder = reads(
   /imagepath|servicefile|binpath/,
   /^"?(?:%systemroot%|%windir%|c:\\windows)\\(?!psexesvc)[\w.-]+\.exe\b/i,
@@ -237,9 +235,9 @@ export const MACHINE_RULES = [...signs([
   ['credential_dump', 55, 'malware', 'drill', 'T1003',
     'Credentials are read from memory or from the directory.',
     any(
-      { only: notByProtection, from: says('credential_dump') },
+      unless(byProtection, says('credential_dump')),
       all(
-        { only: notByProtection, from: reads('targetimage targetprocess', /(?:^|[\\/])lsass\.exe$/i) },
+        unless(byProtection, reads('targetimage targetprocess', /(?:^|[\\/])lsass\.exe$/i)),
         reads('grantedaccess desiredaccess', /^0x[0-9a-f]{0,7}[13579bdf][0-9a-f]$/i)))],
   ['sensitive_file', 25, 'malware', 'work', 'T1552.001 T1003.008',
     'A file with passwords or keys was read.', says('sensitive_file')],

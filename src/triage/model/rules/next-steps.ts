@@ -5,68 +5,52 @@ import type { ExtractedIndicator, IndicatorType } from '../../evidence/indicator
 import { MESSAGES, type Facts } from './facts.js';
 import { linkedHosts } from './hosts.js';
 
-/** Missing facts of an event, in the order in which an analyst would ask for them. */
-type Gap = readonly [what: string, isSaid: (facts: Facts, types: ReadonlySet<string>) => boolean];
+const has = (names: string) => (facts: Facts) =>
+  facts.named(...names.split(' ')).some(({ value }) => value !== '');
+type IsSaid = (facts: Facts, types: ReadonlySet<string>) => boolean;
+const OUTCOME = has('outcome result status success action actiontaken');
+const TEXTS = [...MESSAGES].filter((key) => !key.startsWith('subj'));
 
-const has =
-  (...keys: readonly string[]) =>
-  (facts: Facts) =>
-    facts.named(...keys).some(({ value }) => value !== '');
-
-const OUTCOME = has('outcome', 'result', 'status', 'success', 'action', 'actiontaken');
-const MAIL_GAPS: readonly Gap[] = [
-  ['the results of SPF, DKIM and DMARC', (facts) => facts.authentication.pointers.length > 0],
+/** Facts that an analyst would ask for, in this order, with the kinds of events that need them. */
+const GAPS: readonly (readonly [kinds: string, what: string, isSaid: IsSaid])[] = [
   [
-    'the text of the mail',
-    (facts) => facts.named(...[...MESSAGES].filter((key) => !key.startsWith('subj'))).length > 0,
+    'mail',
+    'the results of SPF, DKIM and DMARC',
+    (facts) => facts.authentication.pointers.length > 0,
   ],
-  ['its links', (facts) => linkedHosts(facts).length > 0],
-];
-const SIGN_IN_GAPS: readonly Gap[] = [
-  ['whether the sign-in succeeded', OUTCOME],
-  ['the address it came from', (_, types) => types.has('ip')],
-  ['the device', has('device', 'devicename', 'deviceid', 'devicestate', 'managed', 'compliant')],
-  ['the second factor', has('mfa', 'factor', 'mfaresult', 'mfamethod', 'authenticationmethod')],
-];
-const COMMAND = has('commandline', 'cmdline', 'cmd', 'command', 'process', 'args');
-const MACHINE: Gap = [
-  'the machine',
-  ({ fields }, types) => types.has('host') || fields.host !== undefined,
-];
-const PROGRAM_GAPS: readonly Gap[] = [
-  MACHINE,
-  ['the digest of a file', (_, types) => types.has('hash')],
-  ['the command line', COMMAND],
-  ['what the tool did about it', OUTCOME],
-];
-const NETWORK_GAPS: readonly Gap[] = [MACHINE, ['what the tool did about it', OUTCOME]];
-const CLOUD_GAPS: readonly Gap[] = [
-  ['who did it', ({ fields }, types) => types.has('user') || fields.user !== undefined],
-  ['the address it came from', (_, types) => types.has('ip')],
-  ['what was done since', OUTCOME],
-];
-const CODE_GAPS: readonly Gap[] = [
+  ['mail', 'the text of the mail', (facts) => facts.named(...TEXTS).length > 0],
+  ['mail', 'its links', (facts) => linkedHosts(facts).length > 0],
+  ['sign-in', 'whether the sign-in succeeded', OUTCOME],
+  ['cloud', 'who did it', ({ fields }, types) => types.has('user') || fields.user !== undefined],
+  ['sign-in cloud', 'the address it came from', (_, types) => types.has('ip')],
+  ['sign-in', 'the device', has('device devicename deviceid devicestate managed compliant')],
+  ['sign-in', 'the second factor', has('mfa factor mfaresult mfamethod authenticationmethod')],
+  ['cloud', 'what was done since', OUTCOME],
   [
-    'whether it was mended',
-    has('state', 'status', 'fixedat', 'resolution', 'dismissedat', 'validity'),
+    'program network',
+    'the machine',
+    ({ fields }, types) => types.has('host') || fields.host !== undefined,
   ],
+  ['program', 'the digest of a file', (_, types) => types.has('hash')],
+  ['program', 'the command line', has('commandline cmdline cmd command process args')],
+  ['program network', 'what the tool did about it', OUTCOME],
+  ['code', 'whether it was mended', has('state status fixedat resolution dismissedat validity')],
 ];
 
-const DATA = /data_exfiltration|policy_violation/;
-const PROGRAMS = /malware|ransomware/;
 const SIGN_IN = /login|account|brute_force|sign_in/;
 
-const gapsOf = (facts: Facts, incidentType: string): readonly Gap[] => {
-  if (facts.isMail) return MAIL_GAPS;
-  if (SIGN_IN.test(incidentType)) return SIGN_IN_GAPS;
-  const { fields } = facts;
-  if ((fields.repository ?? fields.package) !== undefined) return CODE_GAPS;
+function kindOf({ isMail, fields }: Facts, incidentType: string): string {
+  if (isMail) return 'mail';
+  if (SIGN_IN.test(incidentType)) return 'sign-in';
+  if ((fields.repository ?? fields.package) !== undefined) return 'code';
   const program = fields.file ?? fields.process ?? fields.hash;
-  if (PROGRAMS.test(incidentType) || program !== undefined) return PROGRAM_GAPS;
+  if (/malware|ransomware/.test(incidentType) || program !== undefined) return 'program';
   const isOfAccount =
     fields.host === undefined && (fields.resource ?? fields.account) !== undefined;
-  return isOfAccount || DATA.test(incidentType) ? CLOUD_GAPS : NETWORK_GAPS;
-};
+  return isOfAccount || /data_exfiltration|policy_violation/.test(incidentType)
+    ? 'cloud'
+    : 'network';
+}
 
 export function missingIn(
   facts: Facts,
@@ -74,9 +58,10 @@ export function missingIn(
   indicators: readonly ExtractedIndicator[],
 ): readonly string[] {
   const types = new Set(indicators.map(({ type }) => type));
-  return gapsOf(facts, incidentType)
-    .filter(([, isSaid]) => !isSaid(facts, types))
-    .map(([what]) => what);
+  const kind = kindOf(facts, incidentType);
+  return GAPS.flatMap(([kinds, what, isSaid]) =>
+    kinds.split(' ').includes(kind) && !isSaid(facts, types) ? [what] : [],
+  );
 }
 
 /** A question to a connector that would settle an open point of the event. */

@@ -32,25 +32,7 @@ export const SCALE = {
   },
 } as const;
 
-export interface Sums {
-  /** Points against the event, less the points of calming facts. */
-  readonly left: number;
-  /** Like `left`, without the tool's rating, which alone makes no event malicious. */
-  readonly acts: number;
-  /** Like `left`, less only the points of proofs. */
-  readonly unexplained: number;
-  /** Points of the proofs. */
-  readonly proven: number;
-  /** Points of the habits, or 0 for a single habit and for habits that only show who acted. */
-  readonly borneOut: number;
-  /** Points of the tool's rating and its alarming words. All calming facts count against these points. */
-  readonly rating: number;
-  /** Part of the rating that comes from the severity. */
-  readonly severity: number;
-  readonly withoutSigns: boolean;
-  /** True if all signs are circumstances. */
-  readonly onlyCircumstances: boolean;
-}
+export type Sums = ReturnType<typeof sumsOf>;
 
 /**
  * More points against an event never improve the verdict, because each step is a threshold. Habits and claims can lower an event to
@@ -122,7 +104,7 @@ function firstPlaces(facts: readonly Fact[]): readonly Fact[] {
   return [...places.values()];
 }
 
-export function sumsOf(findings: readonly Finding[]): Sums {
+export function sumsOf(findings: readonly Finding[]) {
   const rules = findings.map(({ rule }) => rule);
   const signs = rules.filter(({ points }) => points > 0);
   const calming = rules.filter(({ points }) => points < 0);
@@ -139,10 +121,13 @@ export function sumsOf(findings: readonly Finding[]): Sums {
     (habits.some(({ kind }) => kind !== 'who') || signs.some(({ doubt }) => doubt === 'place'));
   return {
     left: leftOf(signs, calming),
+    /** The tool's rating alone makes no event malicious. */
     acts,
     unexplained: leftOf(signs, proofs),
     proven: proofs.length === 0 ? 0 : -totalOf(proofs),
+    /** 0 for a single habit and for habits that only show who acted. */
     borneOut: areTelling ? -totalOf(habits) : 0,
+    /** All calming facts count against these points. */
     rating: totalOf(signs.filter(({ doubt }) => doubt === 'rating')),
     severity: totalOf(signs.filter(({ name }) => SEVERITIES.has(name))),
     withoutSigns: signs.length === 0,

@@ -9,6 +9,7 @@ import {
   reads,
   says,
   signs,
+  unless,
 } from './conditions.js';
 import { isOwnPlace } from '../../evidence/own-places.js';
 import type { Fact, Facts } from './facts.js';
@@ -115,7 +116,7 @@ export const TOOL_RULES = [...signs([
   ['tool_confirms', 50, '', '', '', 'A person confirmed the attack in the tool.',
     any(
       reads('riskstate riskdetail', /^(?:confirmed|adminconfirmed\w*)compromised$/i),
-      { only: (_, facts) => evaluate(unwantedOnly, facts).length === 0, from: reads('classification analystverdict alertclassification', /^true[ _]?positive$/i) })],
+      unless(unwantedOnly, reads('classification analystverdict alertclassification', /^true[ _]?positive$/i)))],
   // As a category, only the spelling of gateways counts: people who report mails choose "phishing".
   ['called_phish', 45, 'phishing', 'tool', 'T1566',
     'The gateway calls the mail or its link phishing.',

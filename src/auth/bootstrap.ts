@@ -6,7 +6,6 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DataSource, IsNull } from 'typeorm';
 import { AuditLog } from '../audit/audit-log.js';
-import { SettingError } from '../platform/config/load-settings.js';
 import { Settings } from '../platform/config/settings.js';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { type Tx, Transactions } from '../platform/database/transactions.js';
@@ -71,7 +70,7 @@ export class Bootstrap implements OnModuleInit {
     if (await tx.getRepository(UserEntity).existsBy(taken)) return undefined;
     // Checked only if the password is used: a weak password in an unused setting does no harm.
     const weakness = given && (await weaknessOf(given, BOOTSTRAP_USER));
-    if (weakness) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
+    if (weakness) throw new Error(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
     const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
     await insertUserIfNew(tx, {
       username: BOOTSTRAP_USER,

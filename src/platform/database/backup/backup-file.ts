@@ -34,9 +34,6 @@ export interface Manifest {
   readonly sequences: readonly { readonly name: string; readonly last: string }[];
 }
 
-/** The backup file cannot be used. Nothing was changed. */
-export class BackupError extends Error {}
-
 interface BackupOptions {
   readonly url: string;
   readonly schema: Schema;
@@ -53,9 +50,7 @@ export async function writeBackup(
 ): Promise<{ readonly manifest: Manifest; readonly rows: number }> {
   const { url, schema, file, force } = options;
   if (!force && existsSync(file)) {
-    throw new BackupError(
-      `${file} already exists. Choose another file, or use --force to replace it.`,
-    );
+    throw new Error(`${file} already exists. Choose another file, or use --force to replace it.`);
   }
   const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
   const dataSource = await createDataSource(schema, commandConnection(url)).initialize();
@@ -91,7 +86,7 @@ async function manifestOf(
 ): Promise<Manifest> {
   const migrations = await readAppliedMigrations(manager);
   if (migrations.length === 0) {
-    throw new BackupError('The database is empty: there is nothing to back up.');
+    throw new Error('The database is empty: there is nothing to back up.');
   }
   const tables = await listTables(manager);
   return {
@@ -126,7 +121,7 @@ export async function readBackup(
     return manifest;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new BackupError(
+    throw new Error(
       code === 'ENOENT'
         ? `The file ${file} does not exist.`
         : `${file} cannot be restored, and nothing was changed: ${message}.`,

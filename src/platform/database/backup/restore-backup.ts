@@ -9,14 +9,7 @@ import { createDataSource, followDatabaseTime, type Schema } from '../data-sourc
 import { readAppliedMigrations, requireKnownMigrations } from '../migrate.js';
 import { SQLSTATE, sqlStateOf } from '../sqlstate.js';
 import { Transactions, type Tx } from '../transactions.js';
-import {
-  BackupError,
-  copyTarget,
-  listTables,
-  type Manifest,
-  readBackup,
-  SEQUENCES,
-} from './backup-file.js';
+import { copyTarget, listTables, type Manifest, readBackup, SEQUENCES } from './backup-file.js';
 
 interface RestoreOptions {
   readonly url: string;
@@ -66,7 +59,7 @@ async function prepare(tx: Tx, { schema, force }: RestoreOptions): Promise<boole
   const applied = await readAppliedMigrations(tx);
   requireKnownMigrations(applied, schema);
   if (!force && (await isUsed(tx))) {
-    throw new BackupError(
+    throw new Error(
       'The database is not empty. Restore into a new database, or use --force to replace all its contents.',
     );
   }
@@ -94,8 +87,8 @@ async function isServiceConnected(tx: Tx): Promise<boolean> {
   return found.length > 0;
 }
 
-export function inUseError(why: string): BackupError {
-  return new BackupError(
+export function inUseError(why: string): Error {
+  return new Error(
     `The service is connected to this database, and the backup ${why}. Stop all replicas, restore, and start them again.`,
   );
 }
@@ -105,7 +98,7 @@ function requireSameSchema({ migrations, version }: Manifest, { migrations: own 
   const names = own.map((migration) => new migration().name);
   if (migrations.length === names.length && migrations.every((name) => names.includes(name)))
     return;
-  throw new BackupError(
+  throw new Error(
     `The backup has another schema than this release. Restore it with release ${version}, which made it, and then upgrade.`,
   );
 }
@@ -127,7 +120,7 @@ async function load(
     rows += copy.rowCount;
   });
   if (JSON.stringify(loaded) !== JSON.stringify(manifest)) {
-    throw new BackupError(`${file} changed during the restore. The database was not changed.`);
+    throw new Error(`${file} changed during the restore. The database was not changed.`);
   }
   // Prevents a sequence from returning a number again.
   await client.query(
@@ -158,8 +151,9 @@ export async function lockTables(client: ClientBase, tables: readonly string[]):
       if (sqlStateOf(error) !== SQLSTATE.lockNotAvailable) throw error;
       await client.query('rollback to savepoint before_locks');
       if (performance.now() > giveUpAt) {
-        throw new BackupError(
+        throw new Error(
           'Nothing was changed: the tables were in use for a minute. End the longest session of pg_stat_activity, or try again later.',
+          { cause: error },
         );
       }
     }

@@ -169,7 +169,7 @@ export class Inbox implements OnModuleInit {
         const message = `The event is ${status}: only a failed event can be replayed.`;
         throw new AppError('invalid_state', message, { details: { status } });
       }
-      await this.process(tx, event);
+      await this.process(tx, event, await tx.findOneBy(WebhookSourceEntity, { source }));
       await this.audit.record(tx, {
         actor: caller.name,
         action: 'webhook_event.replayed',
@@ -192,8 +192,9 @@ export class Inbox implements OnModuleInit {
       return await this.transactions.run(async (tx) => {
         const where = { source, status: 'queued' } as const;
         taken = await this.lock(tx, { where, order: { id: 'asc' }, take: most });
+        const settings = await tx.findOneBy(WebhookSourceEntity, { source });
         for (const event of taken) {
-          await this.process(tx, event);
+          await this.process(tx, event, settings);
           if (performance.now() - begun > TURN_MS) break;
         }
         return taken.length > 0;
@@ -215,8 +216,11 @@ export class Inbox implements OnModuleInit {
   }
 
   /** Reads and settles all events on the connection of the transaction, because a small pool has no second connection. */
-  private async process(tx: Tx, event: UnsettledEvent): Promise<void> {
-    const source = await tx.getRepository(WebhookSourceEntity).findOneBy({ source: event.source });
+  private async process(
+    tx: Tx,
+    event: UnsettledEvent,
+    source: WebhookSourceEntity | null,
+  ): Promise<void> {
     if (!source) {
       return await this.fail(tx, event, 'unknown_source', 'Its source is no longer registered.');
     }

@@ -14,9 +14,7 @@ export { ChannelEntity } from './notifications/channel.js';
 export { DeliveryEntity } from './notifications/delivery.js';
 export { IdempotencyKeyEntity } from './platform/idempotency/idempotency.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
-export * from './platform/work/work.entity.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
-export { PlaybookRunEntity, PlaybookRunStepEntity } from './playbooks/runs/playbook-run.js';
 export { TriageRunEntity } from './triage/triage-run.js';
 export {
   WebhookEventEntity,

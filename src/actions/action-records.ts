@@ -39,7 +39,6 @@ export const ACTION_EVENTS = {
 export interface ActionChanged {
   readonly change: ActionChange;
   readonly actor: string;
-  /** Action after the change. */
   readonly action: Action;
   /** True if the action ends in the transaction that creates the action. */
   readonly atOnce?: true;
@@ -229,7 +228,6 @@ function inWords(action: Action): string {
   return `${action.action_type} ${JSON.stringify(target)}`;
 }
 
-/** Shortened message of the result. */
 function messageOf(action: Action): string | undefined {
   if (!hasEnded(action)) return undefined;
   const text = action.status === 'rejected' ? action.rejection_reason : action.result?.message;

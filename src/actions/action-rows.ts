@@ -17,7 +17,6 @@ import { targetHash } from './duplicate-actions.js';
 
 const COLUMNS = columnsOf(ActionEntity, ['target_hash']);
 
-/** Columns of an action, its incident and its rollback. */
 export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).join(', ')},
   (select back.id from actions back
     where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by,

@@ -181,11 +181,9 @@ export class ActionEntity {
   @Column({ type: 'json', nullable: true })
   readonly result?: ActionResult;
 
-  /** Connector that executed the action. */
   @Column({ type: 'text', nullable: true })
   readonly connector_id?: string;
 
-  /** See targetHash. */
   @Column({ type: 'bytea', nullable: true })
   readonly target_hash?: Buffer;
 }
@@ -221,7 +219,6 @@ export function isPerson(principal: string): boolean {
   return !/^(playbook:|webhook:|system$)/.test(principal);
 }
 
-/** Returns the approver, or else the requester if it is a person, or else the system. */
 export function executedBy(action: Pick<Action, 'approved_by' | 'requested_by'>): string {
   return action.approved_by ?? (isPerson(action.requested_by) ? action.requested_by : SYSTEM);
 }
@@ -259,7 +256,6 @@ export function shownActionId(id: string): string {
   return `${PREFIX}${id}`;
 }
 
-/** Returns the action with ids in the form of responses. */
 export function withShownIds(action: Action): Action {
   const { id, rollback_of, rolled_back_by } = action;
   return {
@@ -270,7 +266,6 @@ export function withShownIds(action: Action): Action {
   };
 }
 
-/** Throws NotFoundError for a malformed id. */
 export function actionIdOf(shown: string): string {
   const id = shown.startsWith(PREFIX) ? shown.slice(PREFIX.length) : '';
   if (!isUuid(id)) throw new NotFoundError('Action');

@@ -56,7 +56,6 @@ export async function answer<T>(
   return shown(action);
 }
 
-/** Documents the responses with an action that may continue after the response. */
 export const ApiOutcome = (type: Type, ended: string, unfinished: string): MethodDecorator =>
   applyDecorators(
     ApiAnswer({ status: 200, description: ended, type }),

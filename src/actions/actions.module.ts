@@ -6,7 +6,6 @@ import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { RequiredLevels } from './required-levels.js';
 import { ActionRecorder } from './action-records.js';
 import { ActionsRepository } from './actions.repository.js';
-import { ActionPreviews } from './action-previews.js';
 import { ActionRequests } from './action-requests.js';
 import { DuplicateActions } from './duplicate-actions.js';
 import { ActionsController } from './actions.controller.js';
@@ -22,7 +21,6 @@ import { ConnectorCalls } from './execution/connector-calls.js';
   providers: [
     ActionEndings,
     RequiredLevels,
-    ActionPreviews,
     ActionRecorder,
     ActionRequests,
     ActionWork,

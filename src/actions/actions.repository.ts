@@ -1,26 +1,26 @@
 // SQL: reads and locks of hot paths. The other changes use TypeORM.
 import { Injectable } from '@nestjs/common';
-import { Any, type FindOptionsWhere, In } from 'typeorm';
+import { Any, type FindOptionsWhere, type QueryDeepPartialEntity } from 'typeorm';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { LOCKED_COLUMNS, type LockedIncident } from '../incidents/incident.js';
 import { readPage } from '../platform/counting/counted-list.js';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
-import { type Action, ActionEntity, type ActionPreview, withExpiry } from './action.js';
+import {
+  type Action,
+  ACTION_FEED_EVENTS,
+  ActionEntity,
+  actionIdOf,
+  type ActionPreview,
+  shownActionId,
+  withExpiry,
+} from './action.js';
 import { Settings } from '../platform/config/settings.js';
 import { ACTION_COLUMNS, actionList, type ActionListRequest } from './action-rows.js';
 
 const FIND: Statement = {
   name: 'actions_find',
   text: `select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])`,
-};
-
-const LOCK_FREE_INCIDENTS: Statement = {
-  name: 'actions_lock_free_incidents',
-  text: `
-    select ${LOCKED_COLUMNS} from incidents
-     where id = any($1::uuid[]) and deleted_at is null order by id for share skip locked`,
 };
 
 const LIST_AFTER: Statement = {
@@ -77,7 +77,6 @@ const WITHDRAW: Statement = {
 
 type End = Pick<Action, 'id' | 'status' | 'result' | 'executed_by' | 'connector_id'>;
 
-/** Selects the actions whose work is withdrawn: one action, those of an incident, or all. */
 export interface Withdrawal {
   readonly id?: string;
   readonly incident_id?: string;
@@ -96,23 +95,16 @@ const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
   return `${at} <= clock_timestamp() and (reminded_at is null or reminded_at < ${at})`;
 }).join(' or ');
 
-/** Reads actions and changes their status. Each change is conditional on the earlier status. */
+/** Reads actions, changes their status under the condition of the earlier status, and provides their feed of changes. */
 @Injectable()
 export class ActionsRepository {
+  readonly type = 'action';
+  readonly events = ACTION_FEED_EVENTS;
+
   constructor(
     private readonly statements: Statements,
     private readonly settings: Settings,
   ) {}
-
-  /** Locks incidents that no other transaction is changing. Requests for a locked incident wait alone, not with their batch. */
-  async lockFreeIncidents(
-    tx: Tx,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, LockedIncident>> {
-    if (ids.length === 0) return new Map();
-    const rows = await this.statements.rowsIn<LockedIncident>(tx, LOCK_FREE_INCIDENTS, [ids]);
-    return new Map(rows.map((row) => [row.id, row]));
-  }
 
   async findById(id: string): Promise<Action | undefined> {
     return (await this.findAll([id]))[0];
@@ -127,16 +119,18 @@ export class ActionsRepository {
     return { total, items: items.map((row) => this.actionOf(row)) };
   }
 
-  /** Lists actions after the given id, oldest first. */
-  async listAfter(id: string | null, limit: number): Promise<Action[]> {
-    return await this.rows(undefined, LIST_AFTER, [id ?? firstIdAt(0), limit]);
+  async listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, Action>> {
+    return byShownId(await this.rows(undefined, LIST_AFTER, [id ?? firstIdAt(0), limit]));
+  }
+
+  async findBySubject(shownIds: readonly string[]): Promise<ReadonlyMap<string, Action>> {
+    return byShownId(await this.findAll(shownIds.map(actionIdOf)));
   }
 
   async lock(tx: Tx, ids: readonly string[]): Promise<Action[]> {
     return await this.rows(tx, LOCK, [ids]);
   }
 
-  /** Counts the pending actions that have not begun, and those that a replica or vendor executes. */
   async countWork(): Promise<{ readonly held: number; readonly in_flight: number }> {
     const [counted] = await this.statements.rows<{ held: number; in_flight: number }>(COUNT_WORK);
     return counted!;
@@ -188,7 +182,6 @@ export class ActionsRepository {
     return await this.statements.rowsIn(tx, WITHDRAW, [id, incident_id, sent ?? false]);
   }
 
-  /** Stores results of pending actions. Returns the changed actions. */
   async end(tx: Tx, ends: readonly End[], at: Date): Promise<Action[]> {
     if (ends.length === 0) return [];
     return await this.rows(tx, END, [
@@ -201,37 +194,32 @@ export class ActionsRepository {
     ]);
   }
 
-  /** Rejects at most `limit` actions that waited too long. Skips actions that another transaction decides. */
   async rejectExpired(tx: Tx, rejection: Rejection, limit: number): Promise<Action[]> {
-    const ids = await this.lockWaiting(tx, IS_LATE, limit);
-    return ids.length > 0 ? await this.reject(tx, { id: In(ids) }, rejection) : [];
+    return await this.changeWaiting(tx, IS_LATE, limit, { status: 'rejected', ...rejection });
   }
 
-  /** Marks at most `limit` actions with a due reminder, and returns them. */
   async remind(tx: Tx, limit: number): Promise<Action[]> {
     const isDue = `(${IS_REMINDER_DUE}) and not (${IS_LATE})`;
-    const ids = await this.lockWaiting(tx, isDue, limit);
-    const update = updateOf(tx).set({ reminded_at: () => 'clock_timestamp()' });
-    return ids.length > 0 ? await this.changedBy(update.where({ id: In(ids) })) : [];
+    return await this.changeWaiting(tx, isDue, limit, { reminded_at: () => 'clock_timestamp()' });
   }
 
   async keepPreview(tx: Tx, id: string, preview: ActionPreview): Promise<void> {
     await tx.getRepository(ActionEntity).update({ id, ...WAITING }, { preview });
   }
 
-  private async lockWaiting(tx: Tx, where: string, limit: number): Promise<string[]> {
+  /** Skips actions that another transaction decides. */
+  private async changeWaiting(
+    tx: Tx,
+    where: string,
+    limit: number,
+    set: QueryDeepPartialEntity<ActionEntity>,
+  ): Promise<Action[]> {
+    const ids = `array(
+      select id from actions where status = 'pending_approval' and (${where})
+       order by id limit :limit for update skip locked)`;
     const { approvalTtlMinutes } = this.settings;
-    const locked = await tx
-      .createQueryBuilder(ActionEntity, 'actions')
-      .select('actions.id')
-      .where(WAITING)
-      .andWhere(where, { approvalTtlMinutes })
-      .orderBy('actions.id')
-      .limit(limit)
-      .setLock('pessimistic_write')
-      .setOnLocked('skip_locked')
-      .getMany();
-    return locked.map(({ id }) => id);
+    const update = updateOf(tx).set(set).where(`id = any(${ids})`, { approvalTtlMinutes, limit });
+    return await this.changedBy(update);
   }
 
   private async rows(tx: Tx | undefined, statement: Statement, values: unknown[]) {
@@ -255,3 +243,6 @@ export class ActionsRepository {
 function updateOf(tx: Tx) {
   return tx.getRepository(ActionEntity).createQueryBuilder().update();
 }
+
+const byShownId = (actions: readonly Action[]) =>
+  new Map(actions.map((action) => [shownActionId(action.id), action]));

@@ -5,7 +5,7 @@ import type { Page } from '../platform/paging/page.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { Incidents } from '../incidents/incidents.js';
-import { type Action, ACTION_FEED_EVENTS, actionIdOf, shownActionId } from './action.js';
+import { type Action, actionIdOf, shownActionId } from './action.js';
 import { actionTypes } from '../action-catalogue/action-types.js';
 import { RequiredLevels } from './required-levels.js';
 import { ActionsRepository } from './actions.repository.js';
@@ -41,17 +41,7 @@ export class ActionsService {
     caller: Principal,
     left: AbortSignal,
   ): Promise<FeedPage<Action>> {
-    const bySubject = (actions: readonly Action[]) =>
-      new Map(actions.map((action) => [shownActionId(action.id), action]));
-    const source = {
-      type: 'action',
-      events: ACTION_FEED_EVENTS,
-      listAfter: async (id: string | null, limit: number) =>
-        bySubject(await this.repository.listAfter(id, limit)),
-      findBySubject: async (ids: readonly string[]) =>
-        bySubject(await this.repository.findAll(ids.map(actionIdOf))),
-    } as const;
-    return await this.feed.page(source, query, caller, left);
+    return await this.feed.page(this.repository, query, caller, left);
   }
 
   /** Returns those actions that wait for approval, with the text of their preview, by the ids of their events. */
@@ -63,7 +53,6 @@ export class ActionsService {
     return new Map(waiting.map(({ id, preview }) => [shownActionId(id), preview?.message]));
   }
 
-  /** Returns all action types with the settings and connectors of this site. */
   async types() {
     const available = await this.registry.availableTypes();
     return actionTypes().map((type) => {

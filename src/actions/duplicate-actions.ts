@@ -62,7 +62,6 @@ export class DuplicateActionError extends AppError {
 /** The actions of one playbook run may repeat each other. */
 interface PossibleRepeat extends Pick<Action, 'action_type' | 'parameters' | 'playbook_run_id'> {
   readonly incident?: LockedIncident;
-  /** Requests the action even if a twin exists. */
   readonly repeat?: boolean;
 }
 
@@ -157,7 +156,6 @@ function searchFor(wanted: PossibleRepeat, n: number) {
     run_id,
     lock: String(hash.readBigInt64BE()),
     target_hash: byteaOf(hash),
-    /** Hash of the target without a sender. */
     unbound_hash: byteaOf(targetHash(action_type, parameters)),
     /** Absent for a permanent effect. */
     minutes: parameters['duration_minutes'],

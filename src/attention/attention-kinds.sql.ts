@@ -30,8 +30,8 @@ export const ATTENTION_SORTS = sortWords('urgency', 'at', 'created_at', 'name');
 /** Items of each kind at the beginning of the order by urgency, so that each kind is visible. */
 export const FIRST_OF_A_KIND = 3;
 
-export const PARAMETERS = { kinds: '$1::text[]', subject: '$2::text', since: '$3', firstId: '$4' };
-const { since } = PARAMETERS;
+/** Beginning of the listed days, the third parameter of the statements. */
+const SINCE = '$3';
 
 /** Minimum number of receipts for the usual gap of a source. */
 const FEWEST_RECEIPTS = 5;
@@ -108,7 +108,7 @@ const KINDS = {
     where: [
       `x.status = 'failed'`,
       'x.action_id is null',
-      `x.completed_at >= ${since}`,
+      `x.completed_at >= ${SINCE}`,
       `not exists (
         select from playbook_run_steps later
          where later.run_id = x.run_id and later.position > x.position and later.status = 'failed' and later.action_id is null)`,
@@ -242,7 +242,7 @@ const KINDS = {
         select count(*) as n, max(ended_at) as last, (array_agg(last_error order by ended_at desc))[1] as error
           from (
             select ended_at, last_error from notification_deliveries
-             where channel_id = x.id and status = 'dead' and ended_at >= ${since}
+             where channel_id = x.id and status = 'dead' and ended_at >= ${SINCE}
                and (done.at is null or ended_at > done.at)
              order by ended_at desc limit ${MOST_OF_A_KIND}) as delivery) as dead`,
     where: ['x.deleted_at is null', 'dead.n > 0'],

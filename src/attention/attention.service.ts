@@ -23,7 +23,6 @@ import {
   type AttentionKind,
   FIRST_OF_A_KIND,
   MOST_OF_A_KIND,
-  PARAMETERS,
   roleToMark,
 } from './attention-kinds.sql.js';
 
@@ -56,13 +55,13 @@ export const LISTED_DAYS = 30;
 const FOUND = ATTENTION_KINDS.map((kind) => {
   const { subject = 'x.id::text', name = 'x.name', reason, at, link, ...rows } = ATTENTION[kind];
   const { incident = 'null::uuid', byId, from, where } = rows;
-  const conditions = byId ? [`x.id >= ${PARAMETERS.firstId}`, ...where] : ['true', ...where];
+  const conditions = byId ? ['x.id >= $4', ...where] : ['true', ...where];
   return `(
     select '${kind}' as kind, ${subject} as subject, ${name} as name, ${reason} as reason, ${at} as at,
            ${link} as link, ${incident} as incident_id
       from ${from}
-     where '${kind}' = any(${PARAMETERS.kinds})
-       and (${PARAMETERS.subject} is null or ${subject} = ${PARAMETERS.subject})
+     where '${kind}' = any($1::text[])
+       and ($2::text is null or ${subject} = $2::text)
        and ${conditions.join('\n       and ')}
        and not exists (
          select from attention_marks mark

@@ -6,7 +6,6 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DataSource, IsNull } from 'typeorm';
 import { AuditLog } from '../audit/audit-log.js';
-import { SettingError } from '../platform/config/load-settings.js';
 import { Settings } from '../platform/config/settings.js';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { type Tx, Transactions } from '../platform/database/transactions.js';
@@ -14,9 +13,9 @@ import { writeWhole } from '../platform/files.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { ApiKeyEntity, UserEntity } from './auth.entity.js';
 import { WeakPasswordError } from './auth.errors.js';
-import { ApiKeysService } from './keys/api-keys.service.js';
+import { ApiKeysService } from './api-keys.service.js';
 import { hashPassword, weaknessOf } from './passwords.js';
-import { endSessionsOf, insertUserIfNew, updateUser, userEntry } from './users/users.service.js';
+import { endSessionsOf, insertUserIfNew, updateUser, userEntry } from './users.service.js';
 
 const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';
@@ -71,7 +70,7 @@ export class Bootstrap implements OnModuleInit {
     if (await tx.getRepository(UserEntity).existsBy(taken)) return undefined;
     // Checked only if the password is used: a weak password in an unused setting does no harm.
     const weakness = given && (await weaknessOf(given, BOOTSTRAP_USER));
-    if (weakness) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
+    if (weakness) throw new Error(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
     const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
     await insertUserIfNew(tx, {
       username: BOOTSTRAP_USER,

@@ -75,13 +75,13 @@ export class ConnectorRegistry extends TargetRows<ConnectorEntity> {
   private readonly instances = new Map<string, { state: string; connector: Connector }>();
 
   constructor(
-    protected readonly dataSource: DataSource,
-    protected readonly box: SecretBox,
+    dataSource: DataSource,
+    box: SecretBox,
     private readonly statements: Statements,
     private readonly http: OutboundHttp,
     private readonly smtp: OutboundSmtp,
   ) {
-    super();
+    super(dataSource, box);
     const { columns } = dataSource.getMetadata(ConnectorEntity);
     const names = columns.map(({ databaseName }) => databaseName).join(', ');
     const text = `select ${names} from connectors where deleted_at is null order by priority, name`;

@@ -6,11 +6,11 @@ import {
   type FieldOptions,
   Id,
   Instant,
+  NullIsAbsent,
   OpenChoices,
   Text,
   WholeNumber,
 } from '../platform/validation/fields.js';
-import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { present } from '../platform/validation/present.js';
 import {
   type RequestsByType,

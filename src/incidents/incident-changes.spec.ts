@@ -157,7 +157,7 @@ describe('the events and timeline entries of a change', () => {
     timeline: timelineOf(from, to, 'alice').map(({ event }) => event),
   });
 
-  it('records triage and resolution with one event and one entry each', () => {
+  it('include one event and one entry each for a triage and a resolution', () => {
     const verdict = { classification: 'malicious' } as const;
     const triaged = applyChange(before, { verdict }, person);
     expect(recordsOf(before, triaged)).toEqual({
@@ -193,7 +193,7 @@ describe('the events and timeline entries of a change', () => {
     });
   });
 
-  it('tell that a machine finds malicious what it judged less bad before', () => {
+  it('mark an automatic verdict that changes to malicious', () => {
     const judged = (from: Incident, classification: Classification, origin = run) =>
       applyChange(from, { verdict: { classification } }, { ...origin, at: new Date(3000) });
     const becomes = (from: Incident, to: Incident) =>
@@ -209,7 +209,7 @@ describe('the events and timeline entries of a change', () => {
     expect(becomes(calm, judged(calm, 'malicious', person))).toBe(false);
   });
 
-  it('put a reopening with its author before the other events', () => {
+  it('begin with the reopening and its author', () => {
     const resolved = applyChange(before, { status: 'resolved' }, person);
     const open = applyChange(resolved, { status: 'open' }, person);
     const [, reopened, ...more] = eventsOf(resolved, open, 'bob');
@@ -266,7 +266,7 @@ describe('the events and timeline entries of a change', () => {
     expect(applyChange(after, { incident_type: 'bec' }, person).title).toBe('The invoice');
   });
 
-  it('keep the text of a resolution in the timeline, whole in the details', () => {
+  it('cut a long resolution in the summary and keep it whole in the details', () => {
     const resolution = 'Blocked. '.repeat(1_000);
     const resolved = applyChange(before, { status: 'resolved', resolution }, person);
     const [told] = timelineOf(before, resolved, 'alice');
@@ -277,7 +277,7 @@ describe('the events and timeline entries of a change', () => {
   });
 
   it.each(['open', 'triaged'] as const)(
-    'tell the previous resolution if the incident becomes %s',
+    'include the previous resolution if the incident becomes %s',
     (status) => {
       const resolved = applyChange(before, { status: 'resolved', resolution: 'Done.' }, person);
       const entry = timelineOf(resolved, applyChange(resolved, { status }, person), 'alice');
@@ -295,7 +295,7 @@ describe('the events and timeline entries of a change', () => {
     },
   );
 
-  it('adds no timeline entry if nothing differs', () => {
+  it('have no timeline entry if nothing differs', () => {
     const same = { title: before.title, severity: 'medium', recommended_actions: [] } as const;
     expect(recordsOf(before, applyChange(before, same, person)).timeline).toEqual([]);
     const other = { recommended_actions: ['block_sender'] } as const;

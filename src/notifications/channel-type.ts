@@ -15,31 +15,8 @@ import {
   type ConfigSchema,
   fields,
 } from '../targets/target-config.js';
+import type { Outcome } from './delivery.js';
 import type { Message, NotifiedEvent } from './notification.js';
-
-/** The receiver rejects this message permanently, but may accept other messages. */
-export interface Refused {
-  readonly kind: 'refused';
-  readonly why: string;
-  /** True if the other recipients have the message, so that the channel works. */
-  readonly isPartly?: true;
-}
-
-/** The delivery is retried: the receiver did not respond, or an administrator can correct the cause, such as a revoked token. */
-export interface Failed {
-  readonly kind: 'failed';
-  readonly why: string;
-  readonly retryAfterMs?: number;
-  /** True if the receiver requests a lower rate. The channel slows down and does not count as failing. */
-  readonly isBusy?: true;
-}
-
-export type Outcome = { readonly kind: 'delivered' } | Refused | Failed;
-
-type Reached = Exclude<Outcome, Failed | Refused> | (Refused & { readonly isPartly: true });
-
-export const isReached = (outcome: Outcome): outcome is Reached =>
-  outcome.kind === 'delivered' || (outcome.kind === 'refused' && outcome.isPartly === true);
 
 export interface Attempt<SetConfig = Config> {
   readonly config: SetConfig;
@@ -51,10 +28,7 @@ export interface Attempt<SetConfig = Config> {
   readonly smtp: OutboundSmtp;
 }
 
-/**
- * Readers of the messages. People get one message about similar events. A pager has an alert for each incident, and for the
- * approvals of a playbook. Programs get each event.
- */
+/** Readers of the messages. People get one message about similar events. Pagers and programs get each event. */
 export type Audience = 'people' | 'pager' | 'programs';
 
 export interface ChannelType<

@@ -11,15 +11,19 @@ import type {
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-export const OWN_FAILURES = [
-  'kill_switch',
-  'incident_deleted',
-  'interrupted',
-  'discarded',
-  'not_needed',
-  'internal_error',
-] as const;
-export type FailureReason = UnavailableReason | (typeof OWN_FAILURES)[number];
+/** Failures that the service determines, with their messages. */
+const OWN_MESSAGES = {
+  kill_switch: 'The kill switch was turned on during the run.',
+  incident_deleted: 'The incident was deleted.',
+  interrupted: 'The service ended in the middle of the run four times.',
+  not_needed: 'A person gave the verdict, or the incident was resolved, before triage began.',
+  internal_error: 'The run ended in an error of the service. See the log of the service.',
+} as const;
+export const OWN_FAILURES = [...Object.keys(OWN_MESSAGES), 'discarded'];
+type OwnFailure = keyof typeof OWN_MESSAGES;
+export type FailureReason = UnavailableReason | OwnFailure | 'discarded';
+
+export const failureOf = (reason: OwnFailure) => ({ reason, message: OWN_MESSAGES[reason] });
 
 export interface RunError {
   readonly reason: FailureReason;

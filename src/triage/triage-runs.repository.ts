@@ -15,9 +15,7 @@ export type NewRun = Pick<
   'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook' | 'provider' | 'created_at'
 >;
 
-export interface RunListRequest extends PageRequest {
-  readonly sort: 'created_at' | '-created_at';
-}
+export type RunListRequest = PageRequest & { readonly sort: 'created_at' | '-created_at' };
 
 /** An update does not set these columns, or computes them. */
 const CHANGED_COLUMNS = columnsOf(TriageRunEntity, [
@@ -161,10 +159,8 @@ export class TriageRunsRepository {
     return new Map(changed.map((run) => [run.id, run]));
   }
 
-  async list(
-    incidentId: string,
-    { page, per_page, sort }: RunListRequest,
-  ): Promise<Page<TriageRun>> {
+  async list(incidentId: string, request: RunListRequest): Promise<Page<TriageRun>> {
+    const { page, per_page, sort } = request;
     const values = [incidentId, (page - 1) * per_page, per_page];
     const statement = LIST(sort === '-created_at' ? 'desc' : 'asc');
     return await readPage(this.statements, { statement, values });

@@ -138,8 +138,8 @@ export class TriageService implements OnModuleInit {
         const error = judged?.outcomeOf(created).error;
         if (error) throw new Error(error.message);
         await this.endings.requested(tx, [created], !later);
-        if (later || judged)
-          return (await this.start(tx, [created], judged)).get(created.id) ?? created;
+        const started = later || judged ? await this.start(tx, [created], judged) : undefined;
+        if (started) return started.get(created.id) ?? created;
         const hasWaited = created.id !== wanted.id;
         ended = await this.asked.begin(tx, created, { ...waiting, hasWaited }, permit!);
         return { ...created, status: 'running' };
@@ -182,7 +182,8 @@ export class TriageService implements OnModuleInit {
   }
 
   /**
-   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Returns the events to retry, because the attempt in progress does not know the latest report.
+   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Returns the events to retry, because
+   * the attempt in progress does not know the latest report.
    */
   private async triageWanted(tx: Tx, events: readonly DomainEvent[]): Promise<DomainEvent[]> {
     const payloads = Map.groupBy(events, ({ subject }) => subject.id);

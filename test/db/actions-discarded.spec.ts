@@ -143,14 +143,6 @@ describe('the repository of actions', () => {
     expect((await row(young.waiting)).status).toBe('pending_approval');
   });
 
-  it('sends no update if no action has waited too long', async () => {
-    await transactions.run(async (tx) => {
-      const sent = jest.spyOn(tx.queryRunner!, 'query');
-      expect(await actions.rejectExpired(tx, REJECTION, 9)).toEqual([]);
-      expect(sent).toHaveBeenCalledTimes(1);
-    });
-  });
-
   it('counts held actions, and actions that a replica or a vendor works on', async () => {
     await oneOfEach();
     expect(await actions.countWork()).toEqual({ held: 2, in_flight: 4 });

@@ -12,7 +12,7 @@ import {
   restoreBackup,
 } from '../../src/platform/database/backup/restore-backup.js';
 import { createDataSource, type Schema } from '../../src/platform/database/data-source.js';
-import { migrate } from '../../src/platform/database/open-database.js';
+import { migrate } from '../../src/platform/database/migrate.js';
 import { foldDeltas, listEvents } from './webhook-events-harness.js';
 import { query as queryAt } from '../support/embedded/query.js';
 import { eventually } from '../support/jobs/eventually.js';

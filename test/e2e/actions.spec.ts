@@ -1,4 +1,4 @@
-import { ApprovalExpiry } from '../../src/actions/approvals/approval-expiry.js';
+import { WaitingApprovals } from '../../src/actions/approvals/waiting-approvals.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
@@ -269,7 +269,7 @@ describe('the event of a change of an action', () => {
   it('is recorded once at 50 % and once at 90 % of the time for approval', async () => {
     const { body } = await world.execute('isolate_host');
     const id: string = body.data.action_id;
-    const expiry = world.app.nest.get(ApprovalExpiry);
+    const expiry = world.app.nest.get(WaitingApprovals);
     const reminders = async () =>
       (await recorded()).filter(({ type }) => type === 'action.expiring');
     let earlier = 0;

@@ -1,4 +1,4 @@
-import { ApprovalExpiry } from '../../src/actions/approvals/approval-expiry.js';
+import { WaitingApprovals } from '../../src/actions/approvals/waiting-approvals.js';
 import { IncidentsService } from '../../src/incidents/incidents.service.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
@@ -176,7 +176,7 @@ describe('approvals', () => {
     const [late, early] = [await wait(), await wait()];
     await requestedEarlier(world.database.manager, late, '1440 minutes');
     await requestedEarlier(world.database.manager, early, '1439 minutes');
-    await world.app.nest.get(ApprovalExpiry).expire();
+    await world.app.nest.get(WaitingApprovals).expire();
     expect((await world.get(early)).status).toBe('pending_approval');
     expect(await world.get(late)).toMatchObject({
       status: 'rejected',

@@ -1,4 +1,4 @@
-import { ApprovalExpiry } from '../../src/actions/approvals/approval-expiry.js';
+import { WaitingApprovals } from '../../src/actions/approvals/waiting-approvals.js';
 import { newId } from '../../src/platform/ids.js';
 import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
@@ -117,7 +117,7 @@ describe('the list of attention items', () => {
     const incidentId = await world.incident();
     const { action_id } = (await world.actions.execute('isolate_host', { incidentId })).body.data;
     await requestedEarlier(world.actions.database.manager, action_id, '2 days');
-    await world.actions.app.nest.get(ApprovalExpiry).expire();
+    await world.actions.app.nest.get(WaitingApprovals).expire();
     expect(await items('approval_expired')).toMatchObject([
       {
         id: `approval_expired.${action_id}`,

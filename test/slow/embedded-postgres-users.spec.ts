@@ -115,9 +115,9 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
   it('gets the advice to set DATABASE_URL on an unsupported platform', async () => {
     const program = buildLauncher(await newDir('no-package', 0o755), 'none');
 
-    const { event, name, message } = await started(program, join(root, 'no-data'));
+    const { event, message } = await started(program, join(root, 'no-data'));
 
-    expect({ event, name }).toEqual({ event: 'failed', name: 'EmbeddedPostgresError' });
+    expect(event).toBe('failed');
     expect(message).toMatch(
       /^There is no embedded PostgreSQL for [^\n]*\. Set DATABASE_URL[^\n]*$/,
     );

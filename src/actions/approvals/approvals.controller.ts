@@ -25,7 +25,6 @@ import {
 import { ActionWork } from '../execution/action-work.js';
 import { ApprovalsService } from './approvals.service.js';
 
-/** Presents a decided action, which has more fields than an undecided action. */
 const presentDecided = <Dto extends object>(type: new () => Dto) => {
   const fields = present(type);
   return (action: Action): Dto => fields(withShownIds(action) as RowOf<Dto>);

@@ -23,7 +23,8 @@ import { ActionRecorder } from '../action-records.js';
 import { ActionRequests } from '../action-requests.js';
 import { type Action, askersOf, invalidState, type Parameters } from '../action.js';
 import { ActionsRepository, WAITING } from '../actions.repository.js';
-import { expiredReason } from './approval-expiry.js';
+import { ActionsService } from '../actions.service.js';
+import { expiredReason } from './waiting-approvals.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
 import type { ActionApprovalDto } from '../actions.dto.js';
 import { ActionEndings } from '../execution/action-endings.js';
@@ -42,6 +43,7 @@ export class ApprovalsService {
     private readonly transactions: Transactions,
     private readonly killSwitch: KillSwitch,
     private readonly incidents: Incidents,
+    private readonly actionsService: ActionsService,
     private readonly actions: ActionsRepository,
     private readonly calls: ConnectorCalls,
     private readonly requests: ActionRequests,
@@ -62,7 +64,7 @@ export class ApprovalsService {
     { comment, confirm_resolved }: ActionApprovalDto,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const found = await this.find(id);
+    const found = await this.actionsService.get(id);
     const decide: Decide = async (tx, action, requirePermit) => {
       const level = this.guard.requireForApproval(caller, action);
       if (await this.isOwnRequest(tx, caller, action)) throw new OwnRequestError(caller);
@@ -85,13 +87,8 @@ export class ApprovalsService {
       await this.recorder.record(tx, [changed]);
       return this.measured(tx, after);
     };
-    return await this.decideAndRun(
-      caller,
-      found,
-      await this.calls.connectorOf(found),
-      idempotency,
-      decide,
-    );
+    const connector = await this.calls.connectorOf(found);
+    return await this.decideAndRun(caller, found, connector, idempotency, decide);
   }
 
   /** Rejects the action. A requester may reject their own action. */
@@ -101,7 +98,7 @@ export class ApprovalsService {
     reason: string,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const found = await this.find(id);
+    const found = await this.actionsService.get(id);
     return await this.transactions.run<Action>(
       async (tx) => {
         const action = await this.lock(tx, found);
@@ -123,7 +120,7 @@ export class ApprovalsService {
     reason: string,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const original = await this.find(id);
+    const original = await this.actionsService.get(id);
     const { inverse } = actionType(original.action_type);
     const connector = inverse && (await this.calls.connectorOfRollback(original, inverse));
     const decide: Decide = async (tx, action, requirePermit) => {
@@ -168,9 +165,10 @@ export class ApprovalsService {
     idempotency: Participant<Action>,
     decide: Decide,
   ): Promise<Action> {
-    let ended: Promise<Action> | undefined;
+    let ended: (() => Promise<Action>) | undefined;
     const action = await this.transactions.run<Action>(
       async (tx) => {
+        ended = undefined;
         const claimedPermit = await claimPermitLate(this.killSwitch, tx);
         let permit: Permit | undefined;
         const locked = await this.lock(tx, found);
@@ -184,20 +182,13 @@ export class ApprovalsService {
           return (await this.endings.endAll(tx, [{ action: decided, result, connectorId }]))[0]!;
         }
         const started = { action: decided, connector: connector! };
-        ended = (await this.work.begin(tx, [started], permit!)).get(decided.id);
+        ended = await this.work.begin(tx, started, permit!);
         return decided;
       },
       caller,
       idempotency,
     );
-    return await this.work.wait(action, ended);
-  }
-
-  /** Returns the action before the transaction that locks it, because the connector is looked up first. */
-  private async find(id: string): Promise<Action> {
-    const action = await this.actions.findById(id);
-    if (!action) throw new NotFoundError('Action');
-    return action;
+    return ended ? await ended() : action;
   }
 
   /** Locks the incident, then the action. A deletion uses the same order, which prevents deadlocks. */
@@ -208,7 +199,6 @@ export class ApprovalsService {
     return action;
   }
 
-  /** True if four eyes are required and the caller is a requester of the action. */
   private async isOwnRequest(tx: Tx, caller: Principal, action: Action): Promise<boolean> {
     const { approvalFourEyes } = this.settings;
     return approvalFourEyes && (await this.principals.isAmong(tx, caller, askersOf(action)));
@@ -230,7 +220,6 @@ function requireWaiting({ status }: Action): void {
 
 const ROLLED_BACK = 'The action has been rolled back, or its rollback is under way.';
 
-/** Returns the reason why the action cannot be rolled back; `undefined` if it can. */
 export function rollbackObstacle({ rolled_back_by, status, result }: Action): string | undefined {
   if (rolled_back_by !== undefined) return ROLLED_BACK;
   const mayHaveHappened =
@@ -238,7 +227,6 @@ export function rollbackObstacle({ rolled_back_by, status, result }: Action): st
   return mayHaveHappened ? undefined : `The action is ${status}, and not completed.`;
 }
 
-/** Returns the parameters of the inverse action: those of the original, with the reason of the rollback. */
 export function inverseParameters(
   inverse: ActionTypeName,
   original: Parameters,

@@ -71,7 +71,6 @@ export class ActionEndings implements OnModuleInit {
     return [...ended, ...(await this.reject(tx, where, SYSTEM, 'Its incident was deleted.'))];
   }
 
-  /** Rejects actions that wait for approval, or whose work this transaction ends. */
   async reject(
     tx: Tx,
     where: Parameters<ActionsRepository['reject']>[1],

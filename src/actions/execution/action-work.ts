@@ -25,8 +25,7 @@ import {
   resultOfLoss,
 } from './execution-rules.js';
 
-/** A pending action with the connector that executes it. */
-export interface StartedAction extends Pick<NewWork, 'span'> {
+export interface StartedAction {
   readonly action: Action;
   readonly connector: Connector;
 }
@@ -87,7 +86,6 @@ export class ActionWork implements OnModuleInit {
     this.work.define({ ...kind, name: 'ask', gate: undefined });
   }
 
-  /** Maximum time until a request gets a response. */
   get answeredWithinMs(): number {
     return this.settings.actionWaitMs + GRACE_MS;
   }
@@ -97,24 +95,15 @@ export class ActionWork implements OnModuleInit {
     await this.work.add(tx, { name: KIND }, ...started.map(newWork));
   }
 
-  /** Adds work that this replica begins right after the commit. Returns, by id, the action after the first attempt. */
-  async begin(
-    tx: Tx,
-    started: readonly StartedAction[],
-    permit: Permit,
-  ): Promise<ReadonlyMap<string, Promise<Action>>> {
-    if (started.length === 0) return new Map();
-    const attempts = await this.work.addClaimed(tx, { name: KIND }, started.map(newWork), permit);
-    const after = async ({ action }: StartedAction): Promise<Action> => {
+  /** Adds work that this replica begins right after the commit. The returned function waits for the first attempt, at most ACTION_WAIT_MS. */
+  async begin(tx: Tx, started: StartedAction, permit: Permit): Promise<() => Promise<Action>> {
+    const { action } = started;
+    const attempts = await this.work.addClaimed(tx, { name: KIND }, [newWork(started)], permit);
+    const ended = async () => {
       await attempts.get(action.id);
       return (await this.actions.findById(action.id)) ?? action;
     };
-    return new Map(started.map((one) => [one.action.id, after(one)]));
-  }
-
-  /** Waits at most ACTION_WAIT_MS. The action then continues without the request. */
-  async wait(action: Action, ended: Promise<Action> | undefined): Promise<Action> {
-    return ended ? await within(this.settings.actionWaitMs, ended, () => action) : action;
+    return () => within(this.settings.actionWaitMs, ended(), () => action);
   }
 
   private async attempt(row: Claimed): Promise<Outcome | AgainOutcome<Outcome>> {
@@ -200,8 +189,8 @@ export async function claimPermitLate(killSwitch: KillSwitch, tx: Tx): Promise<(
   }
 }
 
-function newWork({ action, connector, span }: StartedAction): NewWork {
-  return { ref: action.id, lane: callLane(connector.identity.id), span };
+function newWork({ action, connector }: StartedAction): NewWork {
+  return { ref: action.id, lane: callLane(connector.identity.id) };
 }
 
 function again(
@@ -212,7 +201,6 @@ function again(
   return new AgainOutcome({ inMs, countsAsAttempt, ...options });
 }
 
-/** Ends the action. The state of the call determines the outcome. */
 function giveUp(action: Action, state: CallState, provider: Connector | undefined): Ending {
   const { sent_to, accepted } = state;
   if (sent_to === undefined && !provider) return { action, result: noConnector(action) };

@@ -55,7 +55,6 @@ export class ConnectorCalls {
     private readonly settings: Settings,
   ) {}
 
-  /** Returns the connector that executes the action. */
   async connectorOf({
     action_type,
     rollback_of,

@@ -41,7 +41,6 @@ export interface Loss {
   readonly isLookUp?: boolean;
 }
 
-/** Returns the result of a call with an unknown outcome. */
 export function resultOfLoss({ kind, message, sent, idempotent, isLookUp }: Loss): ActionResult {
   if (!sent) {
     return kind === 'unreachable'
@@ -92,7 +91,6 @@ export function restMs(acceptedAt: number, now: number, deadlineMs: number): num
   return Math.max(Math.min(rest, deadlineMs - elapsed), 0);
 }
 
-/** State of the work of an action, for later attempts. */
 export interface CallState {
   /** Id of the connector that may have received a request. Stored before the first byte is sent. */
   readonly sent_to?: string;
@@ -112,7 +110,6 @@ const MOST_REPETITIONS = 25;
 export interface Connectors {
   /** Connector that may have received a request, even if the connector is disabled now. */
   readonly called?: Connector;
-  /** Connector that provides the action now. */
   readonly provider?: Connector;
 }
 

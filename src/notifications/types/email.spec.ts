@@ -9,7 +9,7 @@ import { SmtpServer, type Step, type Trick } from '../../../test/support/vendors
 import { LocalResolver, problemsOf, targetsIn } from '../../../test/support/vendors/vendor-site.js';
 import { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
 import type { Config } from '../../targets/target-config.js';
-import type { Outcome } from '../channel-type.js';
+import type { Outcome } from '../delivery.js';
 import type { Message } from '../notification.js';
 import { email } from './email.js';
 
@@ -142,7 +142,7 @@ describe('an email channel', () => {
   });
 
   it.each(['550 5.1.1 no such user', '451 4.7.1 come again'])(
-    'is refused for recipients whom the server answers with %s, and sends the others no second copy',
+    'reports recipients whom the server answers with %s, and sends the other recipients one copy',
     async (reply) => {
       server.rejections.set(BOB, reply);
       server.rejections.set(EVE, '550 5.1.1 no such user');

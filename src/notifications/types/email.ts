@@ -6,13 +6,13 @@ import {
   MAIL_SERVER_PROPERTIES,
   mailAccountProblems,
   mailContent,
-  mailSecrets,
   type Note,
   notOneAddress,
   serverOf,
 } from '../../targets/mail-account.js';
 import { fields } from '../../targets/target-config.js';
-import { defineChannel, failureOf, type Outcome } from '../channel-type.js';
+import { defineChannel, failureOf } from '../channel-type.js';
+import type { Outcome } from '../delivery.js';
 import { incidentIn, LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 /** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail clients recognize a copy. */
@@ -47,7 +47,7 @@ export const email = defineChannel({
     const departure = { signal, leave: async () => undefined };
     try {
       const reply = await smtp.deliver(serverOf(config), { from, to, content }, departure);
-      return mailOutcome(reply, new AnswerRedactor(mailSecrets(config)));
+      return mailOutcome(reply, new AnswerRedactor(config.password ? [config.password] : []));
     } catch (error) {
       return failureOf(error);
     }

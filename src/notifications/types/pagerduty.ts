@@ -2,7 +2,8 @@ import type { Severity } from '../../incidents/incident.js';
 import { shortened } from '../../incidents/raw-data-text.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { baseUrl, fields, text } from '../../targets/target-config.js';
-import { defineChannel, type Outcome, outcomeOf, postJson } from '../channel-type.js';
+import { defineChannel, outcomeOf, postJson } from '../channel-type.js';
+import type { Outcome } from '../delivery.js';
 import {
   alertChangesOf,
   EVENT_TYPES,

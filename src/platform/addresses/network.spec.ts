@@ -34,7 +34,7 @@ describe('isLoopback', () => {
     ['192.0.2.127', false],
     ['::2', false],
     ['127.0.0.1.example', false],
-  ])('tells whether %s is this machine: %j', (address, loopback) => {
+  ])('recognises whether %s is this machine: %j', (address, loopback) => {
     expect(isLoopback(address)).toBe(loopback);
   });
 });

@@ -46,19 +46,17 @@ const LONGEST_TURN_MS = 5;
 
 /** Runs CPU-bound tasks one after another. The event loop gets a turn after every few milliseconds of work. */
 export class LoopTurns {
-  private readonly place = new Semaphore(1);
+  private pause: Promise<void> | undefined;
   private heldMs = 0;
 
   async run<T>(work: () => T): Promise<T> {
-    return await this.place.run(async () => {
-      if (this.heldMs >= LONGEST_TURN_MS) await this.giveBack();
-      const began = performance.now();
-      try {
-        return work();
-      } finally {
-        this.heldMs += performance.now() - began;
-      }
-    });
+    while (this.heldMs >= LONGEST_TURN_MS) await (this.pause ??= this.giveBack());
+    const began = performance.now();
+    try {
+      return work();
+    } finally {
+      this.heldMs += performance.now() - began;
+    }
   }
 
   async runInPieces<T>(pieces: Generator<void, T>): Promise<T> {
@@ -76,6 +74,7 @@ export class LoopTurns {
   private async giveBack(): Promise<void> {
     await setImmediate();
     this.heldMs = 0;
+    this.pause = undefined;
   }
 }
 

@@ -1,12 +1,9 @@
 /** Returns the result of `work`, or of `late` after `ms`. `late` may throw. Late work is not stopped. */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeIsUp = new Promise<typeof TIME_IS_UP>((resolve) => {
-    timer = setTimeout(() => resolve(TIME_IS_UP), ms);
-    timer.unref();
-  });
+  const { promise, resolve } = Promise.withResolvers<typeof TIME_IS_UP>();
+  const timer = setTimeout(resolve, ms, TIME_IS_UP).unref();
   try {
-    const first = await Promise.race([work, timeIsUp]);
+    const first = await Promise.race([work, promise]);
     return first === TIME_IS_UP ? late() : first;
   } finally {
     clearTimeout(timer);

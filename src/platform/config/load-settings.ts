@@ -2,8 +2,6 @@ import { isLoopback } from '../addresses/network.js';
 import { chosenProvider } from './setting-parsers.js';
 import { declaredSettings, Settings } from './settings.js';
 
-export class SettingError extends Error {}
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** An empty variable counts as unset, so that `NAME=` in an env file has no effect. */
@@ -22,15 +20,15 @@ function refuseContradictions(settings: Settings): void {
   const { anthropicApiKey, container, databaseUrl, embeddedDatabase, migrationDatabaseUrl } =
     settings;
   if (migrationDatabaseUrl !== undefined && databaseUrl === undefined) {
-    throw new SettingError(
+    throw new Error(
       'MIGRATION_DATABASE_URL requires DATABASE_URL, which names the role of the service.',
     );
   }
   if (chosenProvider(settings) === 'anthropic' && anthropicApiKey === undefined) {
-    throw new SettingError('TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY.');
+    throw new Error('TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY.');
   }
   if (container && databaseUrl === undefined && !embeddedDatabase) {
-    throw new SettingError(
+    throw new Error(
       'A container requires DATABASE_URL. Alternatively set EMBEDDED_DATABASE=true and mount a volume at DATA_DIR.',
     );
   }
@@ -41,7 +39,7 @@ function read(variable: string, given: string, parse: (text: string) => unknown)
     return parse(given);
   } catch (error) {
     // The message omits the value, which may be a secret.
-    throw new SettingError(`${variable} ${error instanceof Error ? error.message : 'is invalid'}.`);
+    throw new Error(`${variable} ${(error as Error).message}.`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { loadSettings, SettingError } from './load-settings.js';
+import { loadSettings } from './load-settings.js';
 import { chosenProvider } from './setting-parsers.js';
 
 describe('the policy settings', () => {
@@ -59,7 +59,6 @@ describe('the policy settings', () => {
   ] as const)('stops the start for a pattern of %s that can match nothing: %j', (list, pattern) => {
     const load = (): unknown =>
       loadSettings({ PROTECTED_TARGETS: JSON.stringify({ [list]: ['*', pattern] }) });
-    expect(load).toThrow(SettingError);
     expect(load).toThrow(
       new RegExp(
         `^PROTECTED_TARGETS has the pattern "[\\x20-\\x7e\\uff1f]+" in ${list}, which .+\\.$`,
@@ -89,7 +88,6 @@ describe('the policy settings', () => {
     ['ACTION_WAIT_MS', 'soon'],
   ])('reject %s=%s with one line that names the setting', (variable, value) => {
     const load = (): unknown => loadSettings({ [variable]: value });
-    expect(load).toThrow(SettingError);
     expect(load).toThrow(new RegExp(`^${variable} [^\\n]+\\.$`));
   });
 });
@@ -112,7 +110,6 @@ describe('the triage provider', () => {
   it('is rejected with one line if it is anthropic and there is no key', () => {
     const load = (): unknown =>
       loadSettings({ TRIAGE_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: '' });
-    expect(load).toThrow(SettingError);
     expect(load).toThrow(/^TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY\.$/);
   });
 });
@@ -135,7 +132,6 @@ describe('the settings of the model', () => {
     ['AI_TOKENS_PER_HOUR', '-1'],
   ])('reject an invalid %s with one line that names it but not the value', (variable, value) => {
     const load = (): unknown => loadSettings({ [variable]: value });
-    expect(load).toThrow(SettingError);
     expect(load).toThrow(new RegExp(`^${variable} [^\\n]+\\.$`));
     expect(load).not.toThrow(value);
   });

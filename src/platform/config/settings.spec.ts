@@ -1,4 +1,4 @@
-import { loadSettings, SettingError } from './load-settings.js';
+import { loadSettings } from './load-settings.js';
 import { declaredSettings } from './settings.js';
 
 describe('settings', () => {
@@ -29,7 +29,6 @@ describe('settings', () => {
     ['HOST', ' '],
   ])('reject %s=%s with one line that names the setting but not the value', (variable, value) => {
     const load = (): unknown => loadSettings({ [variable]: value });
-    expect(load).toThrow(SettingError);
     expect(load).toThrow(new RegExp(`^${variable} [^\\n]+\\.$`));
   });
 

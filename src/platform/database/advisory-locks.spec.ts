@@ -30,7 +30,7 @@ describe('advisory locks', () => {
     expect(numbers.every(Number.isSafeInteger)).toBe(true);
   });
 
-  it('are taken by name, except the listed calls', () => {
+  it('are locked by the name of their key, except in the listed calls', () => {
     const others = found(ADVISORY_CALL).filter(({ part }) => !BY_NAME.test(part));
     expect(Object.fromEntries(others.map(({ file, part }) => [file, part]))).toEqual(
       WITHOUT_NUMBER,

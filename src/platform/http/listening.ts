@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
-import { SettingError } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
 
 /**
@@ -16,7 +15,7 @@ export async function claimPort({
   const server = createServer((socket) => socket.destroy());
   server.listen(port, host);
   await once(server, 'listening').catch((cause: Error) => {
-    throw new SettingError(`${host}:${port} cannot be used: ${cause.message}.`, { cause });
+    throw new Error(`${host}:${port} cannot be used: ${cause.message}.`, { cause });
   });
   server.unref();
   return async () => {

@@ -1,10 +1,11 @@
+import type { LookupAddress } from 'node:dns';
 import { createServer, type Server, type Socket, type AddressInfo } from 'node:net';
 import { BYTES_ONE_BY_ONE, FakeVendor } from '../../../test/support/fake-vendor.js';
 import type { Settings } from '../config/settings.js';
 import { OutcomeUnknownError, TargetRefusedError, UnreachableError } from './net.errors.js';
 import { OutboundHttp } from './outbound-http.js';
 import type { OutboundRequest } from './outbound-request.js';
-import { type PinnedAddress, type Resolver, Targets } from './targets.js';
+import { type Resolver, Targets } from './targets.js';
 
 /** Answers each look-up with the next given result. */
 class FakeResolver implements Resolver {
@@ -12,7 +13,7 @@ class FakeResolver implements Resolver {
 
   constructor(private readonly answers: readonly (readonly string[])[]) {}
 
-  async resolve(): Promise<PinnedAddress[]> {
+  async resolve(): Promise<LookupAddress[]> {
     const addresses = this.answers[Math.min(this.lookups, this.answers.length - 1)]!;
     this.lookups += 1;
     return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));

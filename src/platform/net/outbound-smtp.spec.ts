@@ -1,10 +1,11 @@
+import type { LookupAddress } from 'node:dns';
 import { RecordedSpans } from '../../../test/support/traces/recorded-spans.js';
 import { SmtpServer, type Step } from '../../../test/support/vendors/smtp-server.js';
 import type { Settings } from '../config/settings.js';
 import type { Departure } from './outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from './net.errors.js';
 import { OutboundSmtp, type MailServer } from './outbound-smtp.js';
-import { type PinnedAddress, type Resolver, Targets } from './targets.js';
+import { type Resolver, Targets } from './targets.js';
 
 const MAIL = {
   from: 'soc@example.com',
@@ -15,7 +16,7 @@ const MAIL = {
 describe('OutboundSmtp', () => {
   let server: SmtpServer;
 
-  const smtp = (resolve: () => Promise<PinnedAddress[]> = async () => []): OutboundSmtp => {
+  const smtp = (resolve: () => Promise<LookupAddress[]> = async () => []): OutboundSmtp => {
     const resolver: Resolver = { resolve };
     const settings = { allowedPrivateTargets: ['127.0.0.0/8'] } as unknown as Settings;
     return new OutboundSmtp(new Targets(resolver, settings));

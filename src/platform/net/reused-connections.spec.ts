@@ -41,7 +41,7 @@ describe('Requests that reuse connections', () => {
     });
   }
 
-  it('share one', async () => {
+  it('share one connection', async () => {
     for (let n = 0; n < 3; n += 1) {
       expect((await send()).status).toBe(200);
       await new Promise(setImmediate);
@@ -49,7 +49,7 @@ describe('Requests that reuse connections', () => {
     expect(sockets).toHaveLength(1);
   });
 
-  it('share one if they drop the body', async () => {
+  it('share one connection if they discard the body', async () => {
     let n = 0;
     while (n === sockets.length) {
       expect((await send({ withoutBody: true })).status).toBe(200);
@@ -59,12 +59,12 @@ describe('Requests that reuse connections', () => {
     expect(sockets.length).toBeLessThan(n);
   });
 
-  it('share none if they must not be repeated', async () => {
+  it('use separate connections if they must not be repeated', async () => {
     for (let n = 0; n < 2; n += 1) await send({ reusesConnection: undefined });
     expect(sockets).toHaveLength(2);
   });
 
-  it('are sent again over a new connection if the server closes the kept one', async () => {
+  it('are repeated over a new connection if the server closes the kept connection', async () => {
     await send();
     await new Promise(setImmediate);
     let n = 0;
@@ -73,7 +73,7 @@ describe('Requests that reuse connections', () => {
     expect([n, sockets.length]).toEqual([2, 2]);
   });
 
-  it('never take a response that came before them', async () => {
+  it('ignore a response that arrives before the request', async () => {
     answer = (response) => {
       const { socket } = response;
       response.end('ok', () => socket!.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray'));

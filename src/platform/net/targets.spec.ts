@@ -1,10 +1,11 @@
+import type { LookupAddress } from 'node:dns';
 import type { Settings } from '../config/settings.js';
-import { type PinnedAddress, Targets } from './targets.js';
+import { Targets } from './targets.js';
 
 describe('Targets', () => {
   it('share a look-up of a name in progress, and look the name up again later', async () => {
     let asked = 0;
-    let answer = Promise.withResolvers<PinnedAddress[]>();
+    let answer = Promise.withResolvers<LookupAddress[]>();
     const resolve = () => {
       asked += 1;
       return answer.promise;

@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns';
 import { lookup as lookUp } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { Injectable } from '@nestjs/common';
@@ -5,17 +6,11 @@ import { literalIn, targetRules, type TargetRules } from '../addresses/target-ru
 import { Settings } from '../config/settings.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
 
-export interface PinnedAddress {
-  readonly address: string;
-  readonly family: 4 | 6;
-}
-
 /** Resolves host names like the operating system. Tests replace it. */
 @Injectable()
 export class Resolver {
-  async resolve(host: string): Promise<PinnedAddress[]> {
-    const found = await lookUp(host, { all: true });
-    return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+  async resolve(host: string): Promise<LookupAddress[]> {
+    return await lookUp(host, { all: true });
   }
 }
 
@@ -27,7 +22,7 @@ export class Resolver {
 export class Targets {
   private readonly rules: TargetRules;
   /** At most one look-up per name: each occupies one of a few threads until it ends, even if its caller left. */
-  private readonly lookups = new Map<string, Promise<PinnedAddress[]>>();
+  private readonly lookups = new Map<string, Promise<LookupAddress[]>>();
 
   constructor(
     private readonly resolver: Resolver,
@@ -57,8 +52,8 @@ export class Targets {
     return literal !== undefined && this.rules(literal) !== undefined;
   }
 
-  private async resolve(host: string, isOperators: boolean): Promise<PinnedAddress[]> {
-    let addresses: PinnedAddress[];
+  private async resolve(host: string, isOperators: boolean): Promise<LookupAddress[]> {
+    let addresses: LookupAddress[];
     try {
       addresses = await this.find(host);
     } catch (cause) {
@@ -69,7 +64,7 @@ export class Targets {
     return addresses;
   }
 
-  private find(host: string): Promise<PinnedAddress[]> {
+  private find(host: string): Promise<LookupAddress[]> {
     const present = this.lookups.get(host);
     if (present) return present;
     const found = this.resolver.resolve(host).finally(() => this.lookups.delete(host));

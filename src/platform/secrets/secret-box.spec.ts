@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
-import { loadSettings, SettingError } from '../config/load-settings.js';
+import { loadSettings } from '../config/load-settings.js';
 import { readSecretKey } from '../config/setting-parsers.js';
-import {
-  SecretBox,
-  SecretKeys,
-  UnknownSecretKeyError,
-  UnreadableSecretError,
-} from './secret-box.js';
+import { SecretBox, SecretKeys, UnreadableSecretError } from './secret-box.js';
 
 const newKey = (): string => randomBytes(32).toString('base64');
 const keysOf = (...keys: string[]): SecretKeys => new SecretKeys(keys.map(readSecretKey));
@@ -50,7 +45,7 @@ describe('SecretBox', () => {
 
   it('names only the missing key if it cannot open a secret', () => {
     const sealed = boxOf(newKey()).seal('hunter2', 'c');
-    expect(() => box.open(sealed, 'c')).toThrow(UnknownSecretKeyError);
+    expect(() => box.open(sealed, 'c')).toThrow('which SECRETS_KEY does not contain');
     expect(() => box.open(sealed, 'c')).toThrow(sealed.split('.')[1]);
   });
 
@@ -58,7 +53,9 @@ describe('SecretBox', () => {
     const [first, rotated] = [boxOf(key), boxOf(newKey(), key)];
     const old = first.seal('hunter2', 'c');
     expect(rotated.open(old, 'c')).toBe('hunter2');
-    expect(() => first.open(rotated.seal('hunter2', 'c'), 'c')).toThrow(UnknownSecretKeyError);
+    expect(() => first.open(rotated.seal('hunter2', 'c'), 'c')).toThrow(
+      'which SECRETS_KEY does not contain',
+    );
     expect(() => rotated.open(old, 'd')).toThrow(UnreadableSecretError);
   });
 });
@@ -101,8 +98,8 @@ describe('SecretKeys', () => {
 
   it('refuses duplicate keys, and an empty list', () => {
     const key = newKey();
-    expect(() => keysOf(key, key)).toThrow(SettingError);
-    expect(() => keysOf()).toThrow(SettingError);
+    expect(() => keysOf(key, key)).toThrow('SECRETS_KEY must');
+    expect(() => keysOf()).toThrow('SECRETS_KEY must');
   });
 
   it.each([

@@ -8,7 +8,6 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { SettingError } from '../config/load-settings.js';
 
 export interface NamedKey {
   readonly id: string;
@@ -44,9 +43,9 @@ export class SecretKeys {
 
   constructor(keys: readonly KeyObject[]) {
     this.#keys = keys.map((key) => ({ id: expand(key, 'id', ID_BYTES).toString('hex'), key }));
-    if (this.#keys.length === 0) throw new SettingError('SECRETS_KEY must hold at least one key.');
+    if (this.#keys.length === 0) throw new Error('SECRETS_KEY must hold at least one key.');
     if (new Set(this.#keys.map(({ id }) => id)).size < keys.length) {
-      throw new SettingError('SECRETS_KEY must not hold the same key twice.');
+      throw new Error('SECRETS_KEY must not hold the same key twice.');
     }
   }
 
@@ -74,14 +73,7 @@ function expand(key: KeyObject, info: string, bytes: number): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', `incident-triage-service/${info}`, bytes));
 }
 
-/** SECRETS_KEY lacks the key that encrypted the value. The id of a key is not secret. */
-export class UnknownSecretKeyError extends Error {
-  constructor(keyId: string) {
-    super(`A stored secret was sealed with the key ${keyId}, which SECRETS_KEY does not contain.`);
-  }
-}
-
-/** One error for all other reasons, so that its text reveals nothing to an attacker who changes stored values. */
+/** One error for all reasons except an unknown key, so that its text reveals nothing to an attacker who changes stored values. */
 export class UnreadableSecretError extends Error {
   constructor() {
     super('A stored secret cannot be decrypted: it was altered, or it belongs to another record.');
@@ -120,7 +112,11 @@ export class SecretBox {
   open(sealed: string, context: string): string {
     const { keyId, content } = parse(sealed);
     const named = this.keys.find(keyId);
-    if (!named) throw new UnknownSecretKeyError(keyId);
+    if (!named) {
+      throw new Error(
+        `A stored secret was sealed with the key ${keyId}, which SECRETS_KEY does not contain.`,
+      );
+    }
     try {
       const decipher = createDecipheriv(CIPHER, named.key, content.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,

@@ -3,7 +3,6 @@ import { type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Column, Entity, type EntityManager, In, PrimaryColumn } from 'typeorm';
-import { SettingError } from '../config/load-settings.js';
 import { readSecretKey } from '../config/setting-parsers.js';
 import type { Settings } from '../config/settings.js';
 import type { Tx } from '../database/transactions.js';
@@ -22,7 +21,7 @@ interface GivenKeys {
 export function givenSecretKeys({ secretsKey, databaseUrl, dataDir }: KeySettings): GivenKeys {
   if (secretsKey.length > 0) return { source: 'SECRETS_KEY', keys: new SecretKeys(secretsKey) };
   if (databaseUrl !== undefined) {
-    throw new SettingError(
+    throw new Error(
       'DATABASE_URL requires SECRETS_KEY: set it to the output of `openssl rand -base64 32`.',
     );
   }
@@ -49,7 +48,7 @@ function readKeyFile(path: string): SecretKeys | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) return undefined;
   if ((stats.mode & OTHERS) !== 0) {
-    throw new SettingError(
+    throw new Error(
       `${path} is readable by other users. Run chmod 600 on it, and replace its keys.`,
     );
   }
@@ -57,13 +56,13 @@ function readKeyFile(path: string): SecretKeys | undefined {
     .split(/[\s,]+/)
     .filter((part) => part !== '');
   if (parts.length === 0) {
-    throw new SettingError(`${path} is empty. Restore the key from a backup.`);
+    throw new Error(`${path} is empty. Restore the key from a backup.`);
   }
   let keys: KeyObject[];
   try {
     keys = parts.map(readSecretKey);
   } catch (error) {
-    throw new SettingError(`${path} ${(error as Error).message}.`);
+    throw new Error(`${path} ${(error as Error).message}.`, { cause: error });
   }
   return new SecretKeys(keys);
 }

@@ -40,7 +40,6 @@ export function rawValues(root: unknown, limits = LIMITS): RawValues {
 export function* rawValuesInPieces(root: unknown, limits = LIMITS): Generator<void, RawValues> {
   const values: RawValue[] = [];
   const cut = new Set<string>();
-  const paths = new Map<string, string>();
   let seen = 0;
   let level = [{ pointer: '', value: root, name: '', owner: '', path: '' }];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -56,8 +55,7 @@ export function* rawValuesInPieces(root: unknown, limits = LIMITS): Generator<vo
         seen += 1;
         const pointer = pointerTo(at.pointer, step);
         if (pointer.length > LONGEST_POINTER) cut.add(at.pointer);
-        else
-          below.push({ pointer, value: memberOf(value, step), ...namesOf(value, step, at, paths) });
+        else below.push({ pointer, value: memberOf(value, step), ...namesOf(value, step, at) });
       }
     }
     level = below;
@@ -81,18 +79,15 @@ function memberOf(value: object, step: string | number): unknown {
   return (value as Record<string | number, unknown>)[step];
 }
 
-/** @param paths cache, because tools repeat keys */
 function namesOf(
   value: object,
   step: string | number,
   { pointer, name, owner, path }: Omit<RawValue, 'value'>,
-  paths: Map<string, string>,
 ) {
   if (typeof step === 'number') return { name, owner, path, list: pointer };
   const beside = NAMED_BESIDE.get(step)?.find((key) => Object.hasOwn(value, key));
   const given = beside === undefined ? step : memberOf(value, beside);
-  if (!paths.has(step)) paths.set(step, plainPath(step));
-  const own = isDecodedJson(step, value) ? 'decoded' : paths.get(step)!;
+  const own = isDecodedJson(step, value) ? 'decoded' : plainPath(step);
   return {
     name: plainName(typeof given === 'string' ? given : step),
     owner: name,

@@ -59,6 +59,8 @@ const MOST_INDICATOR_BYTES = 16 * 1024;
 const LIMITS = { values: 5_000, items: 50, levels: 16 };
 /** Maximum lengths of a text, tried in order until all values fit. Values are omitted only after the last length. */
 const LENGTHS = [LONGEST_SHOWN, 1_024, 256, 64];
+/** Begins the mark of a cut text. Texts cannot imitate it, because their brackets are marks, too. */
+const CUT = '⟦cut: ';
 const MOST_POINTERS = 3;
 const MOST_NAMED_CUTS = 50;
 
@@ -91,20 +93,18 @@ function shownValues(
   const all = values.map(({ pointer, value }) => [pointer, shownValue(value, longest)] as const);
   const fitting = upTo(MOST_BYTES, all);
   if (fitting.length < all.length && shorter.length > 0) return shownValues(values, shorter);
-  const cut = values.filter(({ value }, n) => n >= fitting.length || isCut(value, longest));
-  return { shown: Object.fromEntries(fitting), cut: cut.map(({ pointer }) => pointer) };
-}
-
-function isCut(value: RawValue['value'], longest: number): boolean {
-  return typeof value === 'string' && Math.max(value.length, visibleText(value).length) > longest;
+  const isCut = ([, value]: (typeof all)[number]) => String(value).includes(CUT);
+  const cut = all.filter((one, n) => n >= fitting.length || isCut(one));
+  return { shown: Object.fromEntries(fitting), cut: cut.map(([pointer]) => pointer) };
 }
 
 function shownValue(value: RawValue['value'], longest: number): RawValue['value'] {
   if (typeof value !== 'string') return value;
-  if (!isCut(value, longest)) return visibleText(value);
+  const isLong = value.length > longest;
+  const visible = visibleText(isLong ? shownStart(value, longest) : value);
   // The cut may split a character, and marks for hidden characters make the text longer.
-  const start = visibleText(shownStart(value, longest)).slice(0, longest).toWellFormed();
-  return `${start} ⟦cut: ${value.length} characters in all⟧`;
+  const start = visible.slice(0, longest).toWellFormed();
+  return isLong || start !== visible ? `${start} ${CUT}${value.length} characters in all⟧` : start;
 }
 
 const TEXT = { type: 'string' } as const;

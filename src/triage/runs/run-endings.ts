@@ -16,6 +16,7 @@ import { Work } from '../../platform/work/work.js';
 import { ModelUnavailableError, type TokenUse, TriageModel } from '../model/triage-model.port.js';
 import { type RunChange, TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
 import {
+  failureOf,
   noPersonAsked,
   type NotApplied,
   type RunError,
@@ -25,14 +26,7 @@ import {
   type TriageRunEntity,
 } from '../triage-run.js';
 import { ProviderState } from './provider-state.js';
-import {
-  BROKEN,
-  INCIDENT_DELETED,
-  isVerdictOutdated,
-  KILLED,
-  RunOver,
-  whyNotApplied,
-} from './run-rules.js';
+import { isVerdictOutdated, RunOver, whyNotApplied } from './run-rules.js';
 import type { Found } from './triage-judging.js';
 
 /** Result of an attempt: `found` or an `error`. A run with `isWaiting` gets another attempt. */
@@ -67,7 +61,7 @@ export class RunEndings implements OnModuleInit {
 
   onModuleInit(): void {
     this.changes.registerEnding({
-      end: (tx, incidentId) => this.failWaiting(tx, INCIDENT_DELETED, incidentId),
+      end: (tx, incidentId) => this.failWaiting(tx, failureOf('incident_deleted'), incidentId),
     });
     if (!this.model.asksOutside) return;
     this.killSwitch.register('triage_runs', {
@@ -111,7 +105,8 @@ export class RunEndings implements OnModuleInit {
   }
 
   async gaveUp(tx: Tx, { ref, attempt }: Claimed): Promise<void> {
-    const error = attempt > TRIAGE.mostAttempts ? KILLED : BROKEN;
+    const isKilled = attempt > TRIAGE.mostAttempts;
+    const error = failureOf(isKilled ? 'interrupted' : 'internal_error');
     const runs = await this.runs.change(tx, [{ id: ref, columns: {} }]);
     await this.write(
       tx,
@@ -123,7 +118,7 @@ export class RunEndings implements OnModuleInit {
   errorOf(error: unknown, { id }: Pick<TriageRun, 'id'>): RunError {
     if (error instanceof RunOver || error instanceof ModelUnavailableError) return error.why;
     this.log.error({ err: error, triage: id }, 'A triage run ended in an error.');
-    return BROKEN;
+    return failureOf('internal_error');
   }
 
   private async failWaiting(tx: Tx, error: RunError, incidentId?: string): Promise<number> {
@@ -190,7 +185,7 @@ const detailsOf = ({ verdict, recommended_actions, provider, model, ...run }: Tr
 function changeBy(outcome: Outcome, incident: Incident | undefined): RunChange {
   const { run, found, isWaiting, notes = [], columns, tokens } = outcome;
   const completed = found && incident && { ...found.columns, error: null };
-  const error = found && !incident ? INCIDENT_DELETED : outcome.error;
+  const error = found && !incident ? failureOf('incident_deleted') : outcome.error;
   return {
     id: run.id,
     tokens,

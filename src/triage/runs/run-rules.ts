@@ -62,26 +62,6 @@ export function retryPauseMs(
 export const TAKEN_OVER =
   'The replica of an earlier attempt ended in the middle of the attempt, so there was another attempt.';
 
-const failure = (reason: RunError['reason'], message: string): RunError => ({ reason, message });
-
-export const KILLED = failure(
-  'interrupted',
-  'The service ended in the middle of the run four times.',
-);
-export const INCIDENT_DELETED = failure('incident_deleted', 'The incident was deleted.');
-export const STOPPED_BY_KILL_SWITCH = failure(
-  'kill_switch',
-  'The kill switch was turned on during the run.',
-);
-export const BROKEN = failure(
-  'internal_error',
-  'The run ended in an error of the service. See the log of the service.',
-);
-export const NOT_NEEDED: Readonly<Record<NotApplied, RunError>> = {
-  verdict_by_person: failure('not_needed', 'A person gave the verdict before triage began.'),
-  incident_resolved: failure('not_needed', 'The incident was resolved before triage began.'),
-};
-
 export class RunOver extends Error {
   constructor(readonly why: RunError) {
     super(why.message);

@@ -28,14 +28,14 @@ import {
   TriageModel,
   type TriageTool,
 } from '../model/triage-model.port.js';
-import { noPersonAsked, REPORT, type TriageRun, type TriageRunEntity } from '../triage-run.js';
 import {
-  INCIDENT_DELETED,
-  isVerdictOutdated,
-  NOT_NEEDED,
-  RunOver,
-  whyNotApplied,
-} from './run-rules.js';
+  failureOf,
+  noPersonAsked,
+  REPORT,
+  type TriageRun,
+  type TriageRunEntity,
+} from '../triage-run.js';
+import { isVerdictOutdated, RunOver, whyNotApplied } from './run-rules.js';
 
 export interface Found {
   readonly columns: Partial<TriageRunEntity>;
@@ -92,7 +92,7 @@ export class TriageJudging {
     return await traced(
       () => ({ name: 'triage run', kind: 'internal', attributes }),
       async () => {
-        if (!known) throw new RunOver(INCIDENT_DELETED);
+        if (!known) throw new RunOver(failureOf('incident_deleted'));
         return await this.judgeCase(run, known, asking);
       },
     );
@@ -105,8 +105,7 @@ export class TriageJudging {
   ): Promise<Found> {
     const reportedAt = reports[0]?.at;
     if (noPersonAsked(run) && !isVerdictOutdated(incident, reportedAt)) {
-      const needless = whyNotApplied(incident, run);
-      if (needless) throw new RunOver(NOT_NEEDED[needless]);
+      if (whyNotApplied(incident, run)) throw new RunOver(failureOf('not_needed'));
     }
     const rawData = await this.turns.run(() => withReports(incident, reports));
     const { fields } = incident;
@@ -184,7 +183,6 @@ const LOOKED_UP: readonly IndicatorType[] = ['url', 'domain', 'ip', 'hash'];
 const lookUpOf = (type: IndicatorType) => `lookup_${type}` as ActionTypeName;
 const LONGEST_DATA = 8_000;
 
-/** Returns longer data as the beginning of its JSON. */
 function startOf(data: JsonRecord): unknown {
   const shown = shownData(data);
   const json = JSON.stringify(shown);

@@ -22,9 +22,9 @@ import { AgainOutcome, type Claimed, type Ended, LostClaims } from '../../platfo
 import { Work } from '../../platform/work/work.js';
 import { ModelUnavailableError, TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
-import type { TriageRun } from '../triage-run.js';
+import { failureOf, type TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
-import { isTriedAgain, retryPauseMs, STOPPED_BY_KILL_SWITCH, TAKEN_OVER } from './run-rules.js';
+import { isTriedAgain, retryPauseMs, TAKEN_OVER } from './run-rules.js';
 import { ProviderState } from './provider-state.js';
 import { type Found, TriageJudging } from './triage-judging.js';
 
@@ -37,7 +37,7 @@ export interface Waiting {
 interface Waiter extends Waiting {
   /** True if the run waited before the request. Such a run is retried after a failure of the provider. */
   readonly hasWaited: boolean;
-  readonly ended: Promise<void>;
+  ended?: Promise<void>;
   cause?: unknown;
 }
 
@@ -96,7 +96,7 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    const ended = Promise.all([...this.waiters.values()].map(({ ended }) => ended));
+    const ended = Promise.all([...this.waiters.values()].flatMap(({ ended }) => ended ?? []));
     await within(this.settings.shutdownGraceMs * PART_OF_GRACE, ended, () => undefined);
     this.stop.abort(new ShutdownError('The service stops.'));
   }
@@ -105,14 +105,14 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
   async begin(
     tx: Tx,
     { id, incident_id }: TriageRun,
-    waiting: Omit<Waiter, 'ended'>,
+    waiting: Waiting & Pick<Waiter, 'hasWaited'>,
     permit: Permit,
   ): Promise<() => Promise<TriageRun | undefined>> {
-    const ended = (await this.work.addClaimed(tx, TRIAGE, [{ ref: id }], permit)).get(id)!;
-    const waiter: Waiter = { ...waiting, ended };
+    const waiter: Waiter = { ...waiting };
     afterCommit(tx, () => void this.waiters.set(id, waiter));
+    waiter.ended = (await this.work.addClaimed(tx, TRIAGE, [{ ref: id }], permit)).get(id);
     return async () => {
-      await ended;
+      await waiter.ended;
       this.waiters.delete(id);
       if (waiter.cause) throw waiter.cause as Error;
       return await this.runs.find(incident_id, id);
@@ -182,7 +182,7 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
     }
     if (waiter) waiter.cause = error;
     if (isKillSwitchActive(error)) {
-      return waiter ? { ...attempt, error: STOPPED_BY_KILL_SWITCH } : again(0, attempt);
+      return waiter ? { ...attempt, error: failureOf('kill_switch') } : again(0, attempt);
     }
     if (!(error instanceof ModelUnavailableError)) {
       return { ...attempt, error: this.endings.errorOf(error, attempt.run) };

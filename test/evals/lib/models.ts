@@ -13,7 +13,7 @@ const MODELS: Readonly<Record<string, () => TriageModel>> = {
 
 export const EVALUATED = Object.keys(MODELS);
 
-/** Throws SettingError when the provider cannot be asked with the settings of the environment. */
+/** Throws an error when the provider cannot be asked with the settings of the environment. */
 export function modelOf(provider: string): TriageModel {
   if (!Object.hasOwn(MODELS, provider)) {
     throw new Error(`No provider ${provider}: there are ${EVALUATED.join(', ')}.`);

@@ -7,7 +7,6 @@ interface AppEvent {
   readonly url: string;
   readonly pid: number;
   readonly line: string;
-  readonly name: string;
   readonly message: string;
 }
 

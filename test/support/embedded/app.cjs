@@ -24,7 +24,7 @@ async function main() {
   setInterval(() => undefined, 1_000);
 }
 
-main().catch(({ name, message }) => {
-  say('failed', { name, message });
+main().catch(({ message }) => {
+  say('failed', { message });
   process.exitCode = 1;
 });

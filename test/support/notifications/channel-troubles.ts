@@ -1,4 +1,5 @@
-import type { ChannelType, Outcome } from '../../../src/notifications/channel-type.js';
+import type { ChannelType } from '../../../src/notifications/channel-type.js';
+import type { Outcome } from '../../../src/notifications/delivery.js';
 import type { Message } from '../../../src/notifications/notification.js';
 import type { OutboundSmtp } from '../../../src/platform/net/outbound-smtp.js';
 import { type Config, withDefaults } from '../../../src/targets/target-config.js';

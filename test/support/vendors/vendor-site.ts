@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns';
 import timers from 'node:timers/promises';
 import type { Config } from '../../../src/targets/target-config.js';
 import type { Settings } from '../../../src/platform/config/settings.js';
@@ -12,7 +13,7 @@ import {
 } from '../../../src/connectors/connector-type.js';
 import type { Outbound } from '../../../src/connectors/calls/vendor-calls.js';
 import type { VendorServer } from './vendor-server.js';
-import { type PinnedAddress, Resolver, Targets } from '../../../src/platform/net/targets.js';
+import { Resolver, Targets } from '../../../src/platform/net/targets.js';
 import { allProblems, type TargetType } from '../../../src/targets/target-check.js';
 
 /** Targets that allow these private networks. */
@@ -24,7 +25,7 @@ export function targetsIn(allowedPrivateTargets: string[], resolver = new Resolv
 export class LocalResolver extends Resolver {
   lookups: string[] = [];
 
-  override async resolve(host: string): Promise<PinnedAddress[]> {
+  override async resolve(host: string): Promise<LookupAddress[]> {
     this.lookups.push(host);
     return [{ address: '127.0.0.1', family: 4 }];
   }

@@ -10,10 +10,10 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { EntityManager } from 'typeorm';
 import { presentTime } from '../../clock.js';
 import { version } from '../../config/process.js';
-import { syncFolder } from '../../files.js';
+import { linesOf, syncFolder } from '../../files.js';
 import { commandConnection } from '../connection.js';
 import { createDataSource, MIGRATIONS_TABLE, type Schema } from '../data-source.js';
-import { readAppliedMigrations } from '../schema-checks.js';
+import { readAppliedMigrations } from '../migrate.js';
 import { Transactions } from '../transactions.js';
 
 const FORMAT = 1;
@@ -34,9 +34,6 @@ export interface Manifest {
   readonly sequences: readonly { readonly name: string; readonly last: string }[];
 }
 
-/** The backup file cannot be used. Nothing was changed. */
-export class BackupError extends Error {}
-
 interface BackupOptions {
   readonly url: string;
   readonly schema: Schema;
@@ -53,9 +50,7 @@ export async function writeBackup(
 ): Promise<{ readonly manifest: Manifest; readonly rows: number }> {
   const { url, schema, file, force } = options;
   if (!force && existsSync(file)) {
-    throw new BackupError(
-      `${file} already exists. Choose another file, or use --force to replace it.`,
-    );
+    throw new Error(`${file} already exists. Choose another file, or use --force to replace it.`);
   }
   const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
   const dataSource = await createDataSource(schema, commandConnection(url)).initialize();
@@ -91,7 +86,7 @@ async function manifestOf(
 ): Promise<Manifest> {
   const migrations = await readAppliedMigrations(manager);
   if (migrations.length === 0) {
-    throw new BackupError('The database is empty: there is nothing to back up.');
+    throw new Error('The database is empty: there is nothing to back up.');
   }
   const tables = await listTables(manager);
   return {
@@ -113,7 +108,9 @@ export async function readBackup(
   file: string,
   receive?: (table: Table, rows: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<Manifest> {
-  const lines = linesOf(file);
+  // Each character of a line is a byte. Reading the lines throws the error of the pipeline.
+  const unpacked = connect(createReadStream(file), createGunzip(), () => undefined);
+  const lines = linesOf(unpacked.setEncoding('latin1'));
   try {
     const { value: first = '' } = await lines.next();
     const manifest = JSON.parse(Buffer.from(first, 'latin1').toString()) as Manifest;
@@ -124,7 +121,7 @@ export async function readBackup(
     return manifest;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new BackupError(
+    throw new Error(
       code === 'ENOENT'
         ? `The file ${file} does not exist.`
         : `${file} cannot be restored, and nothing was changed: ${message}.`,
@@ -150,19 +147,6 @@ async function* rowsOf(lines: AsyncIterator<string, undefined>): AsyncGenerator<
     }
     yield Buffer.from(rows, 'latin1');
   }
-}
-
-/** Yields the unpacked lines. Each character is a byte. */
-async function* linesOf(file: string): AsyncGenerator<string, undefined> {
-  // The loop throws the error.
-  const unpacked = connect(createReadStream(file), createGunzip(), () => undefined);
-  let rest = '';
-  for await (const chunk of unpacked.setEncoding('latin1') as AsyncIterable<string>) {
-    const lines = `${rest}${chunk}`.split('\n');
-    rest = lines.pop()!;
-    yield* lines;
-  }
-  if (rest !== '') throw new Error('its end is missing');
 }
 
 /** All relations of the service are in one schema and have the owner of the migrations table. */

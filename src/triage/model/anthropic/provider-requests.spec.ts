@@ -193,9 +193,9 @@ describe('ProviderRequests', () => {
   });
 
   it.each([
-    ['the configured one when none is named', undefined, 'claude-sonnet-5-5'],
-    ['the configured one when the name is none', '<script>', 'claude-sonnet-5-5'],
-    ['what a proxy calls it', 'vendor/claude@2:0', 'vendor/claude@2:0'],
+    ['the configured model if the response names no model', undefined, 'claude-sonnet-5-5'],
+    ['the configured model if the name is not valid', '<script>', 'claude-sonnet-5-5'],
+    ['the name that a proxy gives', 'vendor/claude@2:0', 'vendor/claude@2:0'],
   ])('returns as the model %s', async (_, model, expected) => {
     const content = [{ type: 'text', text: JSON.stringify(VERDICT) }];
     api.script(message({ content, model }));

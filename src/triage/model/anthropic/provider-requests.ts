@@ -94,18 +94,16 @@ function pauseIn(headers: Headers): number | undefined {
 }
 
 /** https://platform.claude.com/docs/en/api/errors */
-const STATUSES: Readonly<Record<number, readonly [UnavailableReason, Remedy]>> = {
+function meaningOf(status: number): readonly [UnavailableReason, Remedy] {
+  if (status === 401 || status === 403) return ['authentication', 'operator'];
+  if (status === 429) return ['rate_limited', 'time'];
+  if (status === 529) return ['overloaded', 'time'];
   // These three statuses do not show if every question is wrong, or only this question, for example about a large incident.
-  400: ['provider_error', 'nothing'],
-  413: ['provider_error', 'nothing'],
-  422: ['provider_error', 'nothing'],
-  401: ['authentication', 'operator'],
-  403: ['authentication', 'operator'],
-  408: ['provider_error', 'time'],
-  409: ['provider_error', 'time'],
-  429: ['rate_limited', 'time'],
-  529: ['overloaded', 'time'],
-};
+  if (status === 400 || status === 413 || status === 422) return ['provider_error', 'nothing'];
+  if (status === 408 || status === 409 || status >= 500) return ['provider_error', 'time'];
+  // Other statuses mean an unknown model, an unpaid bill or a wrong URL, for every question.
+  return ['provider_error', 'operator'];
+}
 
 const LONGEST_RETRY_AFTER_MS = 60 * 60_000;
 
@@ -138,9 +136,7 @@ function failureOfStatus({ status = 0, headers, error: body }: StatusError): Mod
     const message = 'The credit at the provider is used up, or its limit is reached (status 400).';
     return new ModelUnavailableError('provider_error', message, 'operator');
   }
-  // Other statuses mean an unknown model, an unpaid bill or a wrong URL, for every question.
-  const usual = ['provider_error', status >= 500 ? 'time' : 'operator'] as const;
-  const [reason, remedy] = STATUSES[status] ?? usual;
+  const [reason, remedy] = meaningOf(status);
   const pauseMs = remedy === 'time' && headers ? pauseIn(headers) : undefined;
   const message = `The provider answered with status ${status}.`;
   return new ModelUnavailableError(reason, message, remedy, {

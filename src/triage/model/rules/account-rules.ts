@@ -4,21 +4,103 @@ import {
   atLeast,
   byTool,
   circumstances,
+  type Condition,
   evaluate,
   isFalse,
   isTrue,
+  type Look,
   reads,
   says,
   signs,
 } from './conditions.js';
 import type { Facts } from './facts.js';
-import {
-  approvedAfterDenials,
-  callSucceeded,
-  hiddenNetwork,
-  openedToAll,
-  twoCountries,
-} from './looks.js';
+import { wordsOf } from './phrases.js';
+import { SIGNS } from './signs.js';
+
+const PLACE = /(?:country|location|geo|home)[^/]*(?:\/[^/]+)?$/;
+const regions = new Intl.DisplayNames(['en'], { type: 'region' });
+const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+/** Countries by their codes and English names. */
+const COUNTRIES = new Map(
+  LETTERS.flatMap((one) => LETTERS.map((two) => one + two)).flatMap((code) => {
+    const name = regions.of(code)!.toUpperCase();
+    return name === code ? [] : [[code, name] as const, [name, name] as const];
+  }),
+);
+/** Unifies `DE`, `Germany` and `Berlin, DE`. */
+export const twoCountries: Look = (facts) => {
+  const named = facts.all.flatMap((fact) => {
+    const last = String(fact.value).slice(-64).split(',').at(-1)!.trim().toUpperCase();
+    const unknown = /country/.test(fact.key) && /^[\p{L} .-]{2,64}$/u.test(last) ? last : undefined;
+    const country = PLACE.test(fact.path) ? (COUNTRIES.get(last) ?? unknown) : undefined;
+    return country === undefined ? [] : [[country, fact] as const];
+  });
+  const byCountry = new Map(named);
+  return byCountry.size > 1 ? [...byCountry.values()] : [];
+};
+
+/** At least three answers denied or timed out, and one answer approved. */
+const denials: Look = (facts) => {
+  const answers = facts.named('r', 'result', 'response', 'answer', 'status', 'outcome');
+  const refused = answers.filter(({ value }) =>
+    /^(?:denied|timeout|timed out|rejected|no response)$/i.test(String(value)),
+  );
+  const approved = answers.filter(({ value }) =>
+    /^(?:approved|accepted|success)$/i.test(String(value)),
+  );
+  return refused.length >= 3 && approved.length > 0 ? [approved[0]!, ...refused.slice(0, 3)] : [];
+};
+const approvedAfterDenials = any(
+  denials,
+  all(
+    atLeast(
+      3,
+      /(?:push\w*|prompt\w*|mfa\w*|factor\w*|notification\w*)(?:reject|den[iy]|declin|fail|timeout|timedout|ignored|unanswered)\w*|(?:reject|den[iy]|declin|fail|ignored)\w*(?:push|prompt|mfa|request)\w*/,
+    ),
+    reads(
+      /result|outcome|approv|accept|last|final|status/,
+      /^(?:true|[1-9]\d*|approved|accepted|success|granted)\b/i,
+    ),
+  ),
+);
+
+/** A call without an error. */
+const callSucceeded: Look = (facts) =>
+  facts.named('errorcode').some(({ value }) => /[a-z]/i.test(String(value)))
+    ? []
+    : facts
+        .named('eventname', 'operation', 'operationname', 'methodname', 'activitydisplayname')
+        .slice(0, 1);
+const openedToAll = any(
+  all(
+    reads('eventname', /^AuthorizeSecurityGroupIngress$/),
+    reads('cidrip cidripv6', /^(?:0\.0\.0\.0\/0|::\/0)$/),
+    reads('fromport', /^(?!80$|443$)-?\d+$/),
+  ),
+  all(reads('principal aws', /^\*$/), reads('effect', /^Allow$/i)),
+  all(
+    reads('sourceaddressprefix', /^(?:\*|any|internet|0\.0\.0\.0(?:\/0)?)$/i),
+    reads('access', /^Allow$/i),
+  ),
+  all(
+    reads('eventname', /^Modify(?:Snapshot|Image|DBSnapshot|DBClusterSnapshot)Attribute$/),
+    reads(/^(?:group|valuestoadd|userid)$/, /^(?:all|\d{12})$/i),
+  ),
+  reads('member members', /^all(?:Authenticated)?Users$/),
+  all(
+    reads('eventname', /^(?:Put\w*Acl|CreateBucket)$/),
+    reads(/acl|uri|grant/, /public-read|AllUsers|AuthenticatedUsers/),
+  ),
+);
+
+/** Ignores addresses: `support@hosting.example` contains the name of a company, not of a network. */
+const hiddenNetwork: Condition = {
+  only: ({ value }) =>
+    SIGNS.matchesIn(wordsOf(String(value).replace(/\S+@\S+|\w+:\/\/\S+/g, ' '))).has(
+      'hidden_network',
+    ),
+  from: says('hidden_network'),
+};
 
 const TRIES =
   /^(?!\w*(?:reason|code|time|status|id)$)(?:\w*fail\w*|\w*attempts?\w*|count|\w*tries|calls|401)$/;

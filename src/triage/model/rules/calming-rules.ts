@@ -1,13 +1,38 @@
-import { all, any, byTool, calming, reads, says, YES, yes } from './conditions.js';
 import {
-  inInventory,
-  isRecord,
-  onlyTestFiles,
-  requestLikeAttack,
-  scannerKnown,
-  webAttackNamed,
-} from './looks.js';
-import { senderProven } from './mail-looks.js';
+  all,
+  any,
+  byTool,
+  calming,
+  type Condition,
+  type Look,
+  reads,
+  says,
+  yes,
+  YES,
+} from './conditions.js';
+import type { Fact } from './facts.js';
+import { requestLikeAttack, webAttackNamed } from './machine-rules.js';
+import { senderProven } from './mail-rules.js';
+import { isRecord } from './tool-rules.js';
+
+const INVENTORY = /^(?:.*\/)?(?:asset|assets|inventory|cmdb)\//;
+/** Roles and owners in the inventory that are scanners. */
+const scannerKnown: Condition = {
+  only: ({ path }) => INVENTORY.test(path),
+  from: byTool(/./, yes(/\bscanner\b/i)),
+};
+/** Another known machine: a scanner counts only once. */
+const inInventory = ({ path, value }: Fact): boolean =>
+  INVENTORY.test(path) && !/\bscanner\b/i.test(String(value));
+/** SHA-256 of the 68 bytes of the antivirus test file. No other file has this hash. */
+const EICAR = /^275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f$/i;
+/** Holds if every file digest is the digest of the test file. */
+const onlyTestFiles: Look = (facts) => {
+  const digests = facts
+    .ofTools('sha256', 'filesha256', 'sha256string', 'hash', 'filehash')
+    .filter(({ value }) => /^[0-9a-f]{64}$/i.test(String(value)));
+  return digests.every(({ value }) => EICAR.test(String(value))) ? digests.slice(0, 1) : [];
+};
 
 const stoppedByTool = byTool(
   'action actiontaken disposition remediationstatus detectionstatus',
@@ -121,7 +146,7 @@ export const CALMING = calming([
       { min: 50 })],
   ['planned', -20, 'habit', 'work scan rating',
     'The event was planned for this time.',
-    byTool(/^(?!.*(?:task|minutes|seconds|hours))(?:schedule[d]?|\w*schedule|\w*scheduled|scheduled\w*|changewindow|\w*maintenance\w*|in\w*window|(?:change|maintenance|patch|backup|service|release|outage|deploy\w*|test|scan)\w*window|\w*drill\w*|testid|\w*planned\w*|\w*exercise\w*|runid|engagement\w*|scanjob\w*|scanname|scanpolicy|jobname|backupjob)$/,
+    byTool(/^(?!.*(?:task|minutes|seconds|hours))(?:schedule[d]?|\w*schedule|\w*scheduled|scheduled\w*|changewindow|\w*maintenance\w*|in\w*window|(?:change|maintenance|patch|backup|service|release|outage|deploy\w*|test|scan)\w*window|\w*drill\w*|testid|\w*planned\w*|\w*exercise\w*|runid|engagement\w*|scanjob\w*|scanname|scanpolicy|jobname|backupjob|pipeline)$/,
       yes(/^(?:true|yes|y|1)$|[a-z]{3}.*\d|\d{4}-\d\d|^(?:dai|week|month|quarter)ly/i))],
   ['role_of_machine', -20, 'habit', 'work scan rating place',
     'The inventory gives the machine or address a role that explains the event.',

@@ -1,6 +1,5 @@
 import type { AuthenticationResult } from '../../evidence/mail-authentication.js';
-import { type Fact, type Facts, isOfTools, type Method } from './facts.js';
-import { MESSAGES } from './prose.js';
+import { MESSAGES, type Fact, type Facts, isOfTools, type Method } from './facts.js';
 import type { Sign } from './signs.js';
 
 /** A kind of doubt that a sign raises. A calming fact counts only against signs with the doubts that it names. */

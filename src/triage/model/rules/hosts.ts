@@ -1,6 +1,6 @@
 import { nfkc } from '../../../platform/text.js';
 import { isConsoleLink } from '../../evidence/indicators.js';
-import type { Fact, Facts } from './facts.js';
+import { type Fact, type Facts, isOfTools } from './facts.js';
 
 const SENDER_KEYS = (
   'sender from fromaddress mailfrom address p2sender fromdisplay emailfromaddress organizer ' +
@@ -122,7 +122,7 @@ const LONGEST_NAME = 40;
 /** Returns hosts that imitate our domains, known domains or well-known brands: `login-acme.test` for `acme.example`. */
 export const borrowedNames = onceForEach((facts): readonly Host[] => {
   // Domains that a stranger may have written are also compared, but last, and they exempt no host.
-  const toolsKnown = knownDomains(facts.allOfTools);
+  const toolsKnown = knownDomains(facts.all.filter(isOfTools));
   const toolsOwn = ownDomains(facts.ofTools(...OWN_KEYS));
   const known = knownDomains(facts.all);
   const own = ownDomains(facts.named(...OWN_KEYS));

@@ -4,24 +4,101 @@ import {
   atLeast,
   byTool,
   circumstances,
+  type Condition,
   evaluate,
   isFalse,
   isTrue,
+  type Look,
   reads,
   says,
   signs,
   tells,
 } from './conditions.js';
-import type { Facts } from './facts.js';
-import {
-  isTestFile,
-  replicationByUser,
-  requestLetThrough,
-  requestLikeAttack,
-  RULE_KEYS,
-  severalValues,
-  webAttackNamed,
-} from './looks.js';
+import type { Fact, Facts } from './facts.js';
+import { RULE_KEYS } from './tool-rules.js';
+
+const REQUEST_KEYS =
+  'uri url path p query querystring request requesturi requesturl requestline requestbody httpurl httprequest args matcheddata payload postdata body parameter useragent httpuseragent referer'.split(
+    ' ',
+  );
+/** Names that occur only in requests to servers. The other names also occur in mails. */
+const ONLY_OF_REQUESTS = REQUEST_KEYS.filter((key) =>
+  /^(?:uri|querystring|request\w*|http\w+)$/.test(key),
+);
+
+/** Attacks in a request as the server reads it. Each repetition has a limit, which prevents backtracking without end. */
+const ATTACKS: readonly RegExp[] = [
+  /\bunion\s{1,20}(?:all\s{1,20})?select\b/i,
+  /['"]\s{0,9}(?:or|and)\s{1,9}['"(]{0,3}\w{1,20}['"]{0,2}\s{0,9}=/i,
+  /;\s{0,9}drop\s{1,9}table\b|\bwaitfor\s{1,9}delay\b|\b(?:pg_)?sleep\s{0,3}\(\s{0,3}\d|information_schema\.|xp_cmdshell/i,
+  /(?:\.\.[\\/]){2}|\.\.[\\/]{1,3}(?:etc|windows|proc)\b|[\\/]etc[\\/](?:passwd|shadow)\b|[\\/]windows[\\/]win\.ini/i,
+  /(?:[;|`]|&&|\$\()\s{0,9}(?:cat|id|whoami|wget|curl|nc|bash|sh|ping|uname|powershell|cmd(?:\.exe)?)\b(?!\s{0,3}=)/i,
+  /(?<!\/exec)[?&](?:cmd|exec|command)=(?:whoami|id|cat|ls|dir|uname|net|ipconfig|ifconfig|type)\b|\$\{jndi:/i,
+  /class\.module\.classloader|autodiscover\.json\?\S{0,40}@|x-rps-cat|php:\/\/(?:input|filter)|\b(?:eval|passthru|shell_exec|base64_decode)\s{0,3}\(/i,
+  /<script\b|\bonerror\s{0,5}=/i,
+];
+const LONGEST_REQUEST = 8_192;
+
+/** Decodes percent signs twice, because an attacker encodes them twice to pass a filter. */
+const asRead = (request: string): string =>
+  unescaped(unescaped(request.slice(0, LONGEST_REQUEST).replaceAll('+', ' '))).replaceAll(
+    '/**/',
+    ' ',
+  );
+const unescaped = (text: string): string =>
+  text.replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
+
+const requestsOf = (facts: Facts): readonly Fact[] =>
+  facts.isMail
+    ? facts.named(...ONLY_OF_REQUESTS)
+    : [
+        ...facts.named(...REQUEST_KEYS),
+        ...facts.all.filter(({ value }) => /^(?:GET|POST|PUT|DELETE|HEAD) \//.test(String(value))),
+      ];
+
+export const requestLikeAttack: Look = (facts) =>
+  requestsOf(facts).flatMap((fact) => {
+    const text = asRead(String(fact.value));
+    const words = ATTACKS.map((attack) => attack.exec(text)?.[0]).find(Boolean);
+    return words === undefined ? [] : [{ ...fact, words }];
+  });
+/** An attack that the tool names. Excludes code findings, because a weakness has the name of the attack that it allows. */
+export const webAttackNamed: Condition = {
+  only: ({ key }, { fields }) => fields.repository === undefined && !REQUEST_KEYS.includes(key),
+  from: tells('web_attack'),
+};
+
+const requestLetThrough = all(
+  any(requestLikeAttack, webAttackNamed),
+  any(
+    reads('status statuscode responsecode httpstatus responsestatus', /^(?:2\d\d|500)$/),
+    reads(
+      'wafaction action disposition mode',
+      /^(?:detect(?:ed)?|log(?:ged)?(?: only)?|alert(?:ed)?|allow(?:ed)?|pass(?:ed)?|monitor(?:ed)?|count)$/i,
+    ),
+    isFalse('blocked prevented'),
+  ),
+);
+
+/** Only domain controllers and the cloud synchronisation replicate the directory. */
+const replicationByUser = all(
+  reads('properties accesses objectproperties', /1131f6a[ad]-9c07|89e95b76-444d/i),
+  reads(
+    'subjectusername subjectuser accountname user username',
+    /^(?!(?:[\w-]*dc[\w-]*\$$|(?:msol_|aad_|adsyncmsa)\S*$))/i,
+  ),
+);
+/** A list of at least three values. */
+const severalValues =
+  (keys: string): Look =>
+  (facts) => {
+    const found = facts.named(...keys.split(' '));
+    return found.length > 2 ? found : [];
+  };
+/** In reports of tools, the name of the test file contains words such as `virus`. */
+const isTestFile = ({ key, value }: Fact): boolean =>
+  /^(?:threat|threatname|detection|signature)$/.test(key) &&
+  /^[\w:./-]{0,40}\beicar\b/i.test(String(value).slice(0, 100));
 
 const RENAMED = /files?\w*renamed\w*|renamed?\w*(?:files|count)?$/;
 const CHANGED =

@@ -1,7 +1,29 @@
-import { all, any, byTool, calming, type Condition, evaluate, reads, YES } from './conditions.js';
+import {
+  all,
+  any,
+  byTool,
+  calming,
+  type Condition,
+  evaluate,
+  reads,
+  says,
+  YES,
+} from './conditions.js';
 import type { Fact, Facts } from './facts.js';
-import { isKind, isRecord, ordinaryWork, severityIs } from './looks.js';
-import { linksElsewhere } from './mail-looks.js';
+import { linksElsewhere } from './mail-rules.js';
+import { isKind, isRecord, severityIs } from './tool-rules.js';
+
+/** Excludes quotes and equals signs, after which tools put texts of strangers. */
+const PLAIN = /^[\p{L}\p{N}\s.,:;()[\]/%+_*#&|>→–-]{1,200}$/u;
+/** Matches an everyday kind of event, in a text of the tool without an alarming word. */
+const ordinaryWork: Condition = {
+  only: (fact, facts) =>
+    isKind(fact, facts) &&
+    isRecord(fact) &&
+    PLAIN.test(String(fact.value)) &&
+    !facts.saying('grave_word', 'odd_word').some(({ pointer }) => pointer === fact.pointer),
+  from: says('ordinary_work'),
+};
 
 /** Never holds if the tool rates the event as high or critical. */
 const quiet = (...conditions: readonly Condition[]): Condition => ({

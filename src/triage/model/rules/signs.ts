@@ -261,7 +261,7 @@ export const ENDPOINT_SIGNS = {
   malware_family: `
     trojan | trojaned | trojandownloader | worm like/win32/w32/detected/found/infection |
     variant loader | malware loader/downloader/dropper | loader/et/downloader/dropper malware |
-    exploit attempt*/detected/blocked/kit/activity/public | webshell | web shell | hacktool |
+    exploit kit | webshell | web shell | hacktool |
     botnet | keylogger | spyware | wiper | malicious software/driver/document/macro/package |
     shellcode | process injection/hollowing | trojanized | trojanised | dependency confusion |
     injected .. process | code injected | remote thread | fileless execution | memfd create |
@@ -269,7 +269,7 @@ export const ENDPOINT_SIGNS = {
     virus detected/found/alert/infection/win32/w32/dos/linux | infected/called/told .. virus |
     virus .. quarantined/cleaned/blocked | network/email/a worm | worm .. spread*/usb |
     downloader win32 | was/actively/being exploited | successful exploitation |
-    exploitation of/attempt/detected/activity | reflective loading/dll | dropper detected |
+    reflective loading/dll | dropper detected |
     trojandropper | rootkit detected/found/activity/installed | kernel/symbiote rootkit |
     hidden by rootkit | mirai | gafgyt | xorddos | bpfdoor | perfctl | 8220 gang | teamtnt |
     your computer .. virus | shai hulud | s1ngularity`,
@@ -367,7 +367,8 @@ export const WEB_SIGNS = {
     server side request forgery | ssrf | xxe | insecure/unsafe deserialization |
     deserialization exploit/attack | shellshock | rce attempt/exploit/detected | spring4shell |
     proxyshell | proxylogon | struts/moveit .. exploit | webshell upload | citrixbleed |
-    cve 2021 44228 | lfi attempt | web shell`,
+    cve 2021 44228 | lfi attempt | web shell | exploit attempt*/detected/blocked/activity/public |
+    exploitation of/attempt/detected/activity`,
 } as const;
 
 /** Events of accounts. */
@@ -521,7 +522,7 @@ export const ACCOUNT_SIGNS = {
     retention 365 1 day | sso enforcement off | sso .. disabled`,
 } as const;
 
-/** Words of tools about their findings. Their effect depends on the name of the value: see `looks.ts`. */
+/** Words of tools about their findings. Their effect depends on the name of the value: see `tool-rules.ts`. */
 export const TOOL_SIGNS = {
   grave_word: `
     malicious | attack | attacker | compromis* | exploit* | exfil* | injection | backdoor | theft |

@@ -1,7 +1,96 @@
-import { any, atLeast, circumstances, evaluate, isTrue, reads, says, signs } from './conditions.js';
+import {
+  any,
+  atLeast,
+  circumstances,
+  type Condition,
+  evaluate,
+  isTrue,
+  type Look,
+  reads,
+  says,
+  signs,
+} from './conditions.js';
+import { isOwnPlace } from '../../evidence/own-places.js';
+import type { Fact, Facts } from './facts.js';
 import { flooded } from './hosts.js';
-import { told, called, RULE_KEYS, severityIs, stands } from './looks.js';
-import { inMail } from './mail-looks.js';
+import { inMail } from './mail-rules.js';
+import type { Sign } from './signs.js';
+
+const severities = reads(
+  /^(?:(?:alert|event|signal|rule|securitysignal)?severity(?:name|label|normalized|level|text|score)?|urgency|priority(?:name|summary)?|(?:rule)?level)$/,
+  /^[\w .-]{1,32}$/,
+);
+
+/** Monitoring tools call a full disk critical, and code scanners a bad line. These are not attacks. */
+const watchesAttacks = (facts: Facts): boolean =>
+  facts.ofTools('generatorurl').length === 0 && facts.fields.repository === undefined;
+const SEVERITY_WORD = /^(?:critical|high|medium|moderate|low|info\w*)$/i;
+/** The severity of the incident, with the tool's severity word if the event has one. */
+export const severityIs =
+  (severity: 'low' | 'high' | 'critical'): Look =>
+  (facts) => {
+    if (severity !== 'low' && !watchesAttacks(facts)) return [];
+    const told = evaluate(severities, facts);
+    const isLow = told.length > 0 && told.every(({ value }) => LOW.test(String(value)));
+    if (
+      facts.severity !== severity &&
+      !(severity === 'low' && facts.severity === 'medium' && isLow)
+    )
+      return [];
+    const word =
+      told.find(({ value }) => String(value).toLowerCase() === severity) ??
+      told.find(({ value }) => !SEVERITY_WORD.test(String(value)));
+    return [
+      word ?? {
+        ...{ source: 'incident', pointer: '/severity', key: 'severity', path: 'severity' },
+        ...{ value: severity, words: `severity: ${severity}` },
+      },
+    ];
+  };
+const LOW = /^(?:low|info\w*|notice|debug|minor|none|minimal)$/i;
+
+/** A verdict of the tool, unless its confidence level is only `suspicious`. */
+const stands = (condition: Condition): Condition => ({
+  only: ({ key }, facts) =>
+    key === 'confidencelevel' ||
+    !facts.named('confidencelevel').some(({ value }) => /^suspicious$/i.test(String(value))),
+  from: condition,
+});
+const CALLED =
+  'classification verdict threats threattype threattypes threatcategory attacktype attacktypes';
+const called = (pattern: RegExp): Condition => stands(reads(CALLED, pattern));
+
+export const RULE_KEYS =
+  'rule rulename title alert alertname alertdisplayname detectname detection signature name';
+
+/** Names under which tools describe the event. */
+const KIND_KEYS = new Set(
+  (
+    'title alert alertname alertdisplayname displayname rule rulename ruledescription description event eventname ' +
+    'entitytype eventtype eventaction action activity activitytype activitydisplayname operation operationname methodname ' +
+    'name message msg summary detection detectname detectionname signature category type detailtype findingtype alerttype ' +
+    'searchname monitorname alertdetails alerttypefriendlyname status reason logmessage eventdescription subcategory ' +
+    'taskcategory shortdescription eventtypename policyname verb state logcode phase resultdescription'
+  ).split(' '),
+);
+export const isKind = (fact: Fact, { isMail }: Facts): boolean =>
+  !isMail && KIND_KEYS.has(fact.key);
+
+/** True for places of tools and for search results. Search results count only if no sign exists against the event. */
+export const isRecord = ({ path }: Fact): boolean =>
+  isOwnPlace(path) || /^result\/[^/]+$/.test(path);
+
+const isNegated = ({ value, words = '' }: Fact): boolean => {
+  const [first = ''] = words.split(' ');
+  const negated = new RegExp(`\\b(?:no|not|0|without|zero|non)[ -](?:\\w+ ){0,2}${first}`, 'i');
+  return negated.test(String(value).slice(0, 500));
+};
+
+/** Matches alarming words of the tool about the event. */
+const told = (sign: Sign): Condition => ({
+  only: (fact, facts) => isKind(fact, facts) && !isNegated(fact),
+  from: says(sign),
+});
 
 const DETECTIONS =
   'detections positives detectioncount vtdetections vtpositives malicious enginesdetected';

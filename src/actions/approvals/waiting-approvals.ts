@@ -1,18 +1,23 @@
 // SQL: two gauges.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { countOf } from '../../platform/counting/counted-list.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import { Work } from '../../platform/work/work.js';
-import { ActionRecorder } from '../action-records.js';
-import { type Action, SYSTEM } from '../action.js';
+import { ACTION_EVENTS, ActionRecorder } from '../action-records.js';
+import { type Action, actionIdOf, SYSTEM } from '../action.js';
 import { ActionsRepository } from '../actions.repository.js';
+import { ConnectorCalls } from '../execution/connector-calls.js';
 
 const EVERY_SECONDS = 30;
 const BATCH = 100;
+/** Action types with a preview at one connector or more. */
+const PREVIEWED: readonly ActionTypeName[] = ['quarantine_email', 'delete_email'];
 
 const COUNT_WAITING: Statement = {
   name: 'actions_count_waiting',
@@ -30,10 +35,15 @@ export function expiredReason(minutes: number): string {
   return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
 }
 
-/** Jobs that send reminders of undecided actions, and reject them after APPROVAL_TTL_MINUTES; gauges of their number and age. */
+/**
+ * Looks up the effect of actions that wait for approval, sends reminders of them, and rejects them after APPROVAL_TTL_MINUTES.
+ * Gauges show their number and age.
+ */
 @Injectable()
-export class ApprovalExpiry implements OnModuleInit {
+export class WaitingApprovals implements OnModuleInit {
   constructor(
+    private readonly events: DomainEvents,
+    private readonly calls: ConnectorCalls,
     private readonly work: Work,
     private readonly transactions: Transactions,
     private readonly actions: ActionsRepository,
@@ -45,6 +55,9 @@ export class ApprovalExpiry implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
+    const where = PREVIEWED.map((type) => `$.action_type == "${type}"`).join(' || ');
+    const news = { types: [ACTION_EVENTS.pendingApproval], where };
+    this.events.on(news, 'action-previews', ({ subject }) => this.preview(actionIdOf(subject.id)));
     this.work.every('approvals.expire', EVERY_SECONDS, (signal) => this.expire(signal));
     this.work.every('approvals.remind', EVERY_SECONDS, (signal) => this.remind(signal));
     const read = (statement: Statement) => async () =>
@@ -77,6 +90,15 @@ export class ApprovalExpiry implements OnModuleInit {
       await this.recorder.remind(tx, expiring);
       return expiring;
     });
+  }
+
+  /** Asks the connector after the commit, because a transaction must not wait for a vendor. */
+  private async preview(id: string): Promise<void> {
+    const action = await this.actions.findById(id);
+    if (action?.status !== 'pending_approval' || action.preview) return;
+    const connector = await this.calls.connectorOf(action);
+    const preview = connector && (await this.calls.preview(connector, action));
+    if (preview) await this.transactions.run((tx) => this.actions.keepPreview(tx, id, preview));
   }
 
   private async inBatches(

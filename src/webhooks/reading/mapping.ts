@@ -83,7 +83,18 @@ const LONGEST_LIFTED = 2_000;
 /** Limit for the lifted texts of an event together, because many events may share a long text of their body. */
 const ALL_LIFTED = 8_192;
 
-export function alertReader(mapping: Mapping, within?: readonly string[]): (found: Found) => Alert {
+type ReadAlert = (found: Found) => Alert;
+
+/** Pointers are parsed once for all bodies that a mapping reads. */
+const readers = new WeakMap<Mapping, ReadAlert>();
+
+export function alertReader(mapping: Mapping, within?: readonly string[]): ReadAlert {
+  const reader = readers.get(mapping) ?? newReader(mapping, within);
+  readers.set(mapping, reader);
+  return reader;
+}
+
+function newReader(mapping: Mapping, within?: readonly string[]): ReadAlert {
   const { title, severity, event_id, type, lift = {} } = mapping;
   const ways = {
     title: waysOf(title, within),

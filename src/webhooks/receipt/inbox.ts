@@ -24,7 +24,7 @@ import { Work } from '../../platform/work/work.js';
 import { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import { WebhookEvents } from '../events/webhook-events.js';
 import { readEventJson } from '../reading/event-json.js';
-import { openBody } from '../reading/read-events.js';
+import { type OpenBody, openBody } from '../reading/read-events.js';
 import { WebhookSourceEntity } from '../sources/webhook-source.entity.js';
 import {
   type Arrival,
@@ -169,7 +169,7 @@ export class Inbox implements OnModuleInit {
         const message = `The event is ${status}: only a failed event can be replayed.`;
         throw new AppError('invalid_state', message, { details: { status } });
       }
-      await this.process(tx, event);
+      await this.process(tx, event, await tx.findOneBy(WebhookSourceEntity, { source }));
       await this.audit.record(tx, {
         actor: caller.name,
         action: 'webhook_event.replayed',
@@ -192,8 +192,9 @@ export class Inbox implements OnModuleInit {
       return await this.transactions.run(async (tx) => {
         const where = { source, status: 'queued' } as const;
         taken = await this.lock(tx, { where, order: { id: 'asc' }, take: most });
+        const settings = await tx.findOneBy(WebhookSourceEntity, { source });
         for (const event of taken) {
-          await this.process(tx, event);
+          await this.process(tx, event, settings);
           if (performance.now() - begun > TURN_MS) break;
         }
         return taken.length > 0;
@@ -215,29 +216,76 @@ export class Inbox implements OnModuleInit {
   }
 
   /** Reads and settles all events on the connection of the transaction, because a small pool has no second connection. */
-  private async process(tx: Tx, event: UnsettledEvent): Promise<void> {
-    const source = await tx.getRepository(WebhookSourceEntity).findOneBy({ source: event.source });
+  private async process(
+    tx: Tx,
+    event: UnsettledEvent,
+    source: WebhookSourceEntity | null,
+  ): Promise<void> {
     if (!source) {
       return await this.fail(tx, event, 'unknown_source', 'Its source is no longer registered.');
     }
     const body = await this.turns.run(() => openBody(source, readEventJson(event.body)));
+    await tx.query('savepoint body');
+    const settled = await this.settle(tx, event, body, false).catch(async (error: unknown) => {
+      if (isDatabaseUnavailable(error) || isLostRace(error)) throw error;
+      await tx.query('rollback to savepoint body');
+      return await this.settle(tx, event, body, true);
+    });
+    if (typeof settled === 'string') return await this.fail(tx, event, 'validation_error', settled);
+    const { missing } = settled;
+    const end = endOf(settled);
+    if (missing === 0) return await this.end(tx, event.id, end);
+    const error = `${missing} of ${body.count} events could not be stored. The log has the cause.`;
+    await this.fail(tx, event, 'internal_error', error, end.incident_ids);
+  }
+
+  /**
+   * Settles the events of a body in parts, or each alone, so that an event that cannot be stored leaves out only itself. Returns
+   * the reason if the body cannot be read.
+   */
+  private async settle(
+    tx: Tx,
+    event: UnsettledEvent,
+    body: OpenBody,
+    eachAlone: boolean,
+  ): Promise<(SettledEvents & { readonly missing: number }) | string> {
     const events: SettledEvent[] = [];
     let repeats: SettledEvents['repeats'];
-    while (!body.isEmpty && (events.length === 0 || events.length < body.count)) {
-      const part = await this.turns.run(() => body.read(events.length));
-      if (typeof part === 'string') return await this.fail(tx, event, 'validation_error', part);
-      const settled = await this.settlement.settle(tx, event, part);
-      repeats ??= settled.repeats;
-      events.push(...settled.events);
+    let read = 0;
+    let missing = 0;
+    while (!body.isEmpty && (read === 0 || read < body.count)) {
+      const part = await this.turns.run(() => body.read(read));
+      if (typeof part === 'string') return part;
+      read += part.length;
+      for (const some of eachAlone ? part.map((one) => [one]) : [part]) {
+        if (eachAlone) await tx.query('savepoint event');
+        try {
+          const settled = await this.settlement.settle(tx, event, some);
+          repeats ??= settled.repeats;
+          events.push(...settled.events);
+        } catch (error) {
+          if (!eachAlone || isDatabaseUnavailable(error) || isLostRace(error)) throw error;
+          await tx.query('rollback to savepoint event');
+          this.log.error({ err: error, event: event.id }, 'An event of a body was not stored');
+          missing += 1;
+        }
+        if (eachAlone) await tx.query('release savepoint event');
+      }
     }
-    await this.end(tx, event.id, endOf({ events, repeats }));
+    return { events, repeats, missing };
   }
 
   /**
    * Reports the failure of a queued event, because its sender has received 202. An analyst who replays a failed event sees the
    * outcome in the response.
    */
-  private async fail(tx: Tx, event: UnsettledEvent, code: ErrorCode, error: string): Promise<void> {
+  private async fail(
+    tx: Tx,
+    event: UnsettledEvent,
+    code: ErrorCode,
+    error: string,
+    incident_ids: string[] = [],
+  ): Promise<void> {
     const { id, source, status } = event;
     if (status === 'queued') {
       if (await this.isFirstFailure(tx, source)) await this.recordFailure(tx, event, error);
@@ -247,7 +295,7 @@ export class Inbox implements OnModuleInit {
         this.log.warn({ event: id, source, code }, `A queued webhook event failed: ${error}`);
       });
     }
-    await this.end(tx, id, { status: 'failed', error });
+    await this.end(tx, id, { status: 'failed', error, incident_ids });
   }
 
   private async isFirstFailure(tx: Tx, source: string): Promise<boolean> {

@@ -19,7 +19,7 @@ import type {
   WebhookSource,
 } from '../sources/webhook-source.entity.js';
 import {
-  messageName,
+  SCHEMES,
   signatureHeaders,
   type SignatureProblem,
   signatureProblem,
@@ -135,9 +135,10 @@ export class HmacGuard implements CanActivate {
     const problem = signatureProblem(signature, secrets, message, this.clock.now());
     if (problem) return await refuse(problem);
     const bodyHash = hash('sha256', bytes, 'buffer');
+    const signedTime = headers.get(SCHEMES[signature].timestampHeader ?? '');
     // Counts repetitions separately, so that a replay of a captured message cannot use up the limit of its source.
-    const repeated = messageName(signature, headers, bodyHash);
-    const isFirst = !repeated || (await this.counter.isFirst(REPETITIONS, `${name} ${repeated}`));
+    const repeated = `${name} ${signedTime} ${bodyHash.toString('base64url')}`;
+    const isFirst = !signedTime || (await this.counter.isFirst(REPETITIONS, repeated));
     const account = `${isFirst ? 'source' : 'repeated'} ${name}`;
     await this.counter.charge(webhookLimit(this.settings), account, reply);
     // A small compressed body could expand to any size.

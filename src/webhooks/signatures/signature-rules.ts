@@ -26,6 +26,7 @@ export interface SignedMessage {
 
 /** A signature is valid if any sent text equals any text that is expected for a secret. */
 interface Scheme {
+  /** Header of the signed time. Absent if the scheme signs no time. */
   readonly timestampHeader?: string;
   readonly sent: (headers: SignatureHeaders) => readonly (string | undefined)[];
   readonly expected: (secret: string, message: SignedMessage) => readonly string[];
@@ -54,21 +55,10 @@ export function signatureProblem(
   return off <= TOLERANCE_SECONDS ? undefined : 'timestamp_expired';
 }
 
-/** Identifies a captured message that is replayed. `undefined` if the scheme signs no time, because then senders may repeat messages. */
-export function messageName(
-  scheme: SignatureScheme,
-  headers: SignatureHeaders,
-  bodyHash: Buffer,
-): string | undefined {
-  const { timestampHeader } = SCHEMES[scheme];
-  if (timestampHeader === undefined) return undefined;
-  return `${headers.get(timestampHeader)} ${bodyHash.toString('base64url')}`;
-}
-
 const TIMESTAMP = /^\d{1,15}$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-const SCHEMES: Readonly<Record<SignatureScheme, Scheme>> = {
+export const SCHEMES: Readonly<Record<SignatureScheme, Scheme>> = {
   timestamped: {
     timestampHeader: 'x-webhook-timestamp',
     sent: (headers) => [hexSignature(headers)],

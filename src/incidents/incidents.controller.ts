@@ -149,7 +149,7 @@ export class IncidentsController {
   @ApiErrors('precondition_failed', 'insufficient_approval_level', 'already_resolved')
   @ApiErrorMeanings({
     insufficient_approval_level:
-      'The change would lower the severity of a critical incident, which requires level senior, because actions of the incident would need less approval.',
+      'Lowering the severity of a critical incident requires level senior, because its actions would then need a lower approval level.',
     already_resolved:
       'The request sets a status other than `resolved`, but a colleague has resolved the incident. `details` has the author, the time and the resolution.',
   })

@@ -104,7 +104,7 @@ describe.each(['external', 'embedded'])(
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
     });
 
-    it('shows each request the state before or after the restore, and the service continues', async () => {
+    it('gives each request the state before or after the restore, and the service continues', async () => {
       const revoked = await makeKey('revoked later');
       const { headers } = await service.client.request('POST', '/login', {
         body: { username: 'admin', password: site.settings['BOOTSTRAP_ADMIN_PASSWORD'] },
@@ -231,7 +231,7 @@ describe.each(['external', 'embedded'])(
       await admin.delete(`/api/notification-channels/${body.data.id}`);
     });
 
-    it('restores revoked keys, disabled users and the state of the kill switch only with --as-it-was', async () => {
+    it('with --as-it-was → also restores access that was removed since, and the state of the kill switch', async () => {
       const password = 'long enough for all 7';
       const ben = { username: 'ben', password, role: 'analyst' };
       const [key, created] = [await makeKey('revoked since'), await admin.post('/api/users', ben)];

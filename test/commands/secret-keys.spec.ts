@@ -85,7 +85,7 @@ describe('the encryption keys that the database knows', () => {
     expect(body.components.audit).toMatchObject({ status: 'healthy' });
   };
 
-  it('stop the start and every command that has another key, before the first write', async () => {
+  it('reject a start and every command with another key before the first write', async () => {
     const [{ id }] = (await query<{ id: string }>(database.url, 'select id from secret_keys')) as [
       { id: string },
     ];
@@ -218,7 +218,7 @@ describe('the encryption keys that the database knows', () => {
     expect(await refused(old, next)).toMatch(/begins with the retired key [0-9a-f]{8}\./);
   });
 
-  it('are not generated if the embedded database was used with another key', async () => {
+  it('given an embedded database that was used with another key → are not generated', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'its-lost-'));
     const dataDir = join(folder, 'data');
     const embedded = { dataDir: folder, settings: { SECRETS_KEY: '', DATA_DIR: dataDir } };

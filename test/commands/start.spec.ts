@@ -15,7 +15,7 @@ describe('a start', () => {
   const linesOf = (service: ServiceProcess): Line[] =>
     service.lines.map((line) => JSON.parse(line) as Line);
 
-  it('logs three lines: data directory, first login and address; a stop logs no warnings', async () => {
+  it('logs three lines (data directory, first login, address), and the stop logs no warning', async () => {
     const service = await ServiceProcess.start();
     const { dataDir } = service;
     await service.logged(/Listening/);
@@ -60,7 +60,7 @@ describe('a start', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('has extra threads for slow DNS look-ups', async () => {
+  it('reserves extra threads for slow DNS look-ups', async () => {
     const database = await createTestDatabase();
     const service = await ServiceProcess.start({ settings: { DATABASE_URL: database.url } });
     const threads = readdirSync(`/proc/${service.pid}/task`).map((id) =>

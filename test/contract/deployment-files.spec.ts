@@ -100,14 +100,14 @@ describe('the deployment files', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('contain no secret: each secret must come from the environment', () => {
+  it('contain no secret, because each secret comes from the environment', () => {
     const text = readFileSync('docker/compose.yaml', 'utf8');
     const secrets = text.match(/^.*(PASSWORD|SECRETS_KEY|TOKEN|API_KEY):.*$/gm) ?? [];
     expect(secrets.length).toBeGreaterThan(5);
     expect(secrets.filter((line) => !/\$\{\w+:[?-]/.test(line))).toEqual([]);
   });
 
-  it('list in the example every variable that compose requires', () => {
+  it('list every variable that compose requires in the example file', () => {
     const demanded = readFileSync('docker/compose.yaml', 'utf8').matchAll(/\$\{(\w+)/g);
     const example = readFileSync('docker/compose.env.example', 'utf8');
     const missing = [...demanded].filter(([, name]) => !example.includes(`\n${name}=`));

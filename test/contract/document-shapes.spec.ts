@@ -117,7 +117,7 @@ describe('the shapes of the contract', () => {
     expect(several.map(({ operation }) => operation.operationId)).toEqual([]);
   });
 
-  it('uses no inheritance: text beside a reference only describes the reference', () => {
+  it('uses allOf only around a single reference, never for inheritance', () => {
     const merged = schemasIn(document).filter(
       ({ allOf, properties, additionalProperties, required }) =>
         allOf && (allOf.length > 1 || properties || additionalProperties || required),

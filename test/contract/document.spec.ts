@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
     expect(without).toEqual([]);
   });
 
-  it('gives optional headers no example, because Swagger UI would send it with the first try', () => {
+  it('gives optional headers no example, because Swagger UI would send the example', () => {
     const filled = operations.flatMap(({ operation }) =>
       (operation.parameters ?? [])
         .filter(({ name }) => ['Prefer', 'If-Match', 'Idempotency-Key'].includes(name))

@@ -8,7 +8,7 @@ const withToken = { headers: { authorization: `Bearer ${TOKEN}` } };
 describe('METRICS_TOKEN', () => {
   const app = useStarted(() => startTestApp({ settings: { METRICS_TOKEN: TOKEN } }));
 
-  it('allows only metrics and detailed health', async () => {
+  it('grants access only to metrics and detailed health', async () => {
     expect((await app.request('GET', '/metrics', withToken)).status).toBe(200);
     expect((await app.request('GET', '/health/detailed', withToken)).status).toBe(200);
     expect((await app.request('GET', '/api/health/detailed', withToken)).status).toBe(200);
@@ -26,7 +26,7 @@ describe('METRICS_TOKEN', () => {
     },
   );
 
-  it('is not needed for detailed health with a key or session, which do not allow metrics', async () => {
+  it('is not needed for detailed health by a caller with a key or session, but is needed for metrics', async () => {
     const { client } = await makeKey(app, 'viewer');
     expect((await client.get('/health/detailed')).status).toBe(200);
     expect((await client.get('/metrics')).status).toBe(401);
@@ -34,7 +34,7 @@ describe('METRICS_TOKEN', () => {
     expect((await session.get('/health/detailed')).status).toBe(200);
   });
 
-  it('protects detailed health but not metrics if it is not set', async () => {
+  it('if the setting is absent → detailed health stays protected and metrics are open', async () => {
     await using open = await startTestApp({ database: app.database });
     expect((await open.get('/metrics')).status).toBe(200);
     expect((await open.request('GET', '/metrics', withToken)).status).toBe(200);

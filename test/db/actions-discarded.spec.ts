@@ -66,7 +66,7 @@ describe('the repository of actions', () => {
     expect((await row(others.held)).work).not.toBeNull();
   });
 
-  it('withdraws one action if it has not begun', async () => {
+  it('withdraws a single action that has not begun', async () => {
     const ids = await oneOfEach();
     const withdrawn = await changedBy(ids, async (tx) => {
       const all = [];
@@ -143,7 +143,7 @@ describe('the repository of actions', () => {
     expect((await row(young.waiting)).status).toBe('pending_approval');
   });
 
-  it('counts held actions, and actions that a replica or a vendor works on', async () => {
+  it('counts held actions and actions in progress', async () => {
     await oneOfEach();
     expect(await actions.countWork()).toEqual({ held: 2, in_flight: 4 });
   });

@@ -61,7 +61,7 @@ describe('the ends of actions', () => {
     expect(told()).toEqual([['failed', 'alice', open.id]]);
   });
 
-  it('without a result reject the action', async () => {
+  it('without a result mark the action as rejected', async () => {
     const action = await inserted();
     expect(await end({ action })).toMatchObject([{ id: action.id, status: 'rejected' }]);
     expect(told()).toEqual([['rejected', 'system', action.id]]);

@@ -72,7 +72,7 @@ describe('the sealing of the audit trail', () => {
     expect(await pageAfter(snapshotAfter)).toEqual([]);
   });
 
-  it('continues during an open transaction, and seals its row after the commit', async () => {
+  it('continues during an open transaction, and seals the row of that transaction after its commit', async () => {
     await harness.asOwner(async (slow) => {
       await slow.query('begin');
       await slow.query('select pg_current_xact_id()');

@@ -27,7 +27,7 @@ describe('the audit trail', () => {
         ({ actor }) => actor,
       );
 
-    it('writes it in the transaction of the change', async () => {
+    it('writes the record in the transaction of the change', async () => {
       await harness.transactions.run((tx) =>
         replica.log.record(tx, someEntry({ actor: 'committed' })),
       );
@@ -48,7 +48,7 @@ describe('the audit trail', () => {
       expect(await actors()).toEqual(expect.arrayContaining(['many-1', 'many-2']));
     });
 
-    it('can write it in the statement of the change', async () => {
+    it('can write the record in the statement of the change', async () => {
       await harness.rows('create table changed (name text)');
       const many = {
         name: 'many',
@@ -151,7 +151,7 @@ describe('the audit trail', () => {
       return { rows: items.map(({ details }) => details['row']), total, items };
     };
 
-    it('begins with the newest entry, and counts sealed and unsealed entries', async () => {
+    it('lists the newest entry first, and counts sealed and unsealed entries', async () => {
       expect(await list()).toMatchObject({ rows: [8, 7, 6, 5, 4, 3, 2, 1, 0], total: 9 });
       expect(await list({ sort: 'at', per_page: 2 })).toMatchObject({
         rows: [0, 1],

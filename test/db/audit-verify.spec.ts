@@ -153,7 +153,7 @@ describe('the verification of the audit trail', () => {
       ['the head', [], 'its last seals were removed'],
       ['the MAC of a head that was set back', [setBack], 'its head was changed'],
       ['the missing head', ['delete from audit_chain'], ''],
-    ])('finds it by %s, and the sealer does not continue', async (_, more, refusal) => {
+    ])('finds the removal by %s, and the sealer does not continue', async (_, more, refusal) => {
       await harness.tamper(...cut, ...more);
       const found = { valid: false, head_rewound: true, checked: 5 };
       expect(await replica.verify()).toMatchObject({ ...found, unsealed: 0 });
@@ -163,7 +163,7 @@ describe('the verification of the audit trail', () => {
       expect(await replica.verify()).toMatchObject({ valid: false, unsealed: 1 });
     });
 
-    it('finds it if the rows remain', async () => {
+    it('finds the removal if the rows remain', async () => {
       await harness.tamper(cut[1]!);
       const found = { valid: false, checked: 5, unsealed: 1, first_invalid_id: ids[5] };
       expect(await replica.verify()).toMatchObject({ ...found, head_rewound: true });

@@ -41,7 +41,7 @@ describe('the witness of the audit trail outside its database', () => {
 
   const accept = () => acceptHead(harness.database.dataSource, replica.keys, 'a backup');
 
-  describe('a trail set back to a genuine earlier state', () => {
+  describe('a trail rolled back to a genuine earlier state', () => {
     let putBack: () => Promise<void>;
 
     beforeEach(async () => {
@@ -61,7 +61,7 @@ describe('the witness of the audit trail outside its database', () => {
       expect(replica.witness.rewound).toBe(true);
     });
 
-    it('is found by the next start, from the file', async () => {
+    it('is found by the next start, which reads the anchor file', async () => {
       expect(await (await restarted()).verify()).toMatchObject({
         valid: false,
         head_rewound: true,
@@ -69,7 +69,7 @@ describe('the witness of the audit trail outside its database', () => {
       expect(await harness.replica([key]).verify()).toEqual({ ...VALID, checked: 3 });
     });
 
-    it('is found after it has grown beyond the seen head, which the file still contains', async () => {
+    it('is found after new entries have passed the head in the anchor file', async () => {
       const stranger = harness.replica([key]);
       await write(5, stranger);
       await replica.sealAll();
@@ -82,7 +82,7 @@ describe('the witness of the audit trail outside its database', () => {
       expect(await stranger.verify()).toEqual({ ...VALID, checked: 8 });
     });
 
-    it('is found even when it is empty', async () => {
+    it('is found even if the trail is empty', async () => {
       await harness.tamper('truncate audit_log, audit_seals, audit_chain');
       expect(await (await restarted()).verify()).toEqual({
         valid: false,
@@ -121,7 +121,7 @@ describe('the witness of the audit trail outside its database', () => {
     });
   });
 
-  it('finds a trail that was set back to a state after an acceptance', async () => {
+  it('finds a trail that was rolled back to a state after an acceptance', async () => {
     await accept();
     await replica.sealAll();
     const putBack = await harness.keepState();
@@ -195,7 +195,7 @@ describe('the witness of the audit trail outside its database', () => {
       expect(await (await restarted([next])).verify()).toMatchObject({ head_rewound: true });
     });
 
-    it('is signed with the new key by a rotation, and still shows that the trail is set back', async () => {
+    it('is signed with the new key by a rotation, and still reveals a trail that was rolled back', async () => {
       const putBack = await harness.keepState();
       await write(2);
       await replica.witness.save();
@@ -209,7 +209,7 @@ describe('the witness of the audit trail outside its database', () => {
       expect(alone.witness.fault).toBeUndefined();
     });
 
-    it('prevents a rotation of a trail that was set back', async () => {
+    it('prevents a key rotation if the trail was rolled back', async () => {
       const putBack = await harness.keepState();
       await write(2);
       await replica.witness.save();

@@ -48,7 +48,7 @@ describe('the permit of a claim', () => {
     await query('update kill_switch set active = false');
   });
 
-  it('is not granted before its claim has joined, or if the claim is refused', async () => {
+  it('is granted only after its claim has joined, and never for a refused claim', async () => {
     const refusing = killSwitch.renewPermit(() => Promise.reject(new Error('lost')));
     await expect(refusing).rejects.toThrow('lost');
   });

@@ -220,7 +220,7 @@ describe('folds of notifications', () => {
     expect((await claim()).map(({ delivery }) => delivery.id)).toEqual([id]);
   });
 
-  it('take no delivery after their claim was lost', async () => {
+  it('add no delivery after the loss of their claim', async () => {
     await channel();
     await notify(2);
     await release();
@@ -360,14 +360,14 @@ describe('folds of notifications', () => {
     expect(rounds).toEqual([[0, 1], [1]]);
   });
 
-  it('are not made for PagerDuty, which gets each approval', async () => {
+  it('do not apply to PagerDuty, which gets each approval separately', async () => {
     await channel('pagerduty');
     for (let n = 0; n < 2; n += 1) await approval('playbook:malware-containment');
     await release();
     expect((await claim()).map(({ carried }) => carried.length)).toEqual([0, 0]);
   });
 
-  it('leave out playbook.step_failed beside action.failed, except for programs', async () => {
+  it('omit playbook.step_failed if action.failed is sent, except for programs', async () => {
     await channel();
     await channel('webhook');
     for (const action of [undefined, 'act-1']) {

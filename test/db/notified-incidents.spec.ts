@@ -51,7 +51,7 @@ describe('deliveries of an incident', () => {
     expect(await notify('incident.created', `${known} `, 'low')).toBe(0);
   });
 
-  it('have a minimum severity of their own for new incidents and raised severities', async () => {
+  it('use new_incident_min_severity for new incidents and raised severities', async () => {
     await query('delete from notification_channels');
     await channel(NOTIFIED_EVENTS);
     await query(`update notification_channels set new_incident_min_severity = 'high'`);

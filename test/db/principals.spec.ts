@@ -48,7 +48,7 @@ describe('PrincipalsRepository', () => {
     return { userId, id, tokenHash };
   }
 
-  it('finds only the requested keys', async () => {
+  it('returns only the requested keys', async () => {
     await makeKey('findOne1');
     await makeKey('findTwo2');
     await makeKey('notAsked');
@@ -60,7 +60,7 @@ describe('PrincipalsRepository', () => {
     });
   });
 
-  it('finds no key that was revoked or has expired', async () => {
+  it('returns no key that was revoked or has expired', async () => {
     await makeKey('revoked1', { revoked_at: new Date() });
     await makeKey('expired1', { expires_at: new Date(Date.now() - 1_000) });
     expect(await repository.find('key', ['revoked1', 'expired1'])).toEqual(new Map());
@@ -77,7 +77,7 @@ describe('PrincipalsRepository', () => {
     expect(found.get('onelimit')!.endsAt).toEqual(ends);
   });
 
-  it('finds only the requested sessions', async () => {
+  it('returns only the requested sessions', async () => {
     const [asked] = await Promise.all([makeSession('manager'), makeSession()]);
     const found = await repository.find('user', [asked.tokenHash, '00'.repeat(32)]);
     expect([...found]).toEqual([

@@ -95,7 +95,7 @@ describe('the rows of work', () => {
     expect(refsOf(await claim(WORKER, { free: 1 }))).toEqual([low]);
   });
 
-  it('use no places of another lane', async () => {
+  it('do not use free places of another lane', async () => {
     await add({}, {});
     await inTransaction((tx) => work.add(tx, { name: 'full' }, { ref: newId() }));
     const requests = [request({ free: 1 }), request({ lane: 'full', free: 0 })];
@@ -258,7 +258,7 @@ describe('the rows of work', () => {
     expect(await cancel('waiting', waiting, refs[2])).toEqual([waiting]);
   });
 
-  it('end together or not at all', async () => {
+  it('that end together are all removed or all kept', async () => {
     await add({}, {});
     const claimed = await claim();
     await query('update work set fence = fence + 1 where id = $1', [claimed[0]!.id]);
@@ -302,7 +302,7 @@ describe('the rows of work', () => {
     await query('delete from work_lanes');
   });
 
-  it('in a lane without its own places can pause, too', async () => {
+  it('can pause in a lane without its own places', async () => {
     await add({});
     await inTransaction((tx) => work.slowLane(tx, KIND, 60_000, 0));
     expect(await rows.look(WORKER, [request()])).toMatchObject({
@@ -374,7 +374,7 @@ describe('the rows of work', () => {
     await backup.release();
   });
 
-  it('are searched from the last claimed row of each urgency', () => {
+  it('are searched for from the last claimed row of each urgency', () => {
     const lane = new Lane(KIND, {
       ...DEFAULTS,
       name: KIND,
@@ -477,7 +477,7 @@ describe('the worker', () => {
     ).toBe(0);
   });
 
-  it('repeats only the rows that a set returns', async () => {
+  it('repeats only the rows that the handler of a set returns', async () => {
     const replica = await open();
     const seen: string[] = [];
     replica.work.define<{ n: number }, unknown>({
@@ -732,7 +732,7 @@ describe('the worker', () => {
     expect(by.size).toBe(2);
   });
 
-  it('works with two connections', async () => {
+  it('processes work with two database connections', async () => {
     const replica = await open({ DATABASE_POOL_SIZE: '2' });
     const done: number[] = [];
     replica.work.define<{ n: number }, unknown>({

@@ -111,13 +111,13 @@ describe('an action after earlier attempts', () => {
       };
     });
 
-    it('ends immediately if it must not be repeated', async () => {
+    it('ends the action immediately if a repetition is not safe', async () => {
       const { status, result } = await ended(await begin());
       expect([status, result!.code]).toEqual(['failed', 'outcome_unknown']);
       expect(vendor.left).toHaveLength(1);
     });
 
-    it('waits for the kill switch if it may be repeated', async () => {
+    it('keeps the action waiting for the kill switch if a repetition is safe', async () => {
       vendor.repeatable = true;
       const { status, work } = await putBack(await begin());
       expect([status, work!.state]).toEqual(['pending', SENT]);
@@ -174,7 +174,7 @@ describe('an action after earlier attempts', () => {
 describe('a request that waits for an action while the service closes', () => {
   const world = useStarted(() => ActionWorld.start({ ACTION_WAIT_MS: '500' }));
 
-  it('is answered, and its connection is closed', async () => {
+  it('gets a response, and its connection is closed', async () => {
     const isCalled = Promise.withResolvers<void>();
     const vendor = new ScriptedVendor();
     vendor.serve(world.app);

@@ -78,7 +78,7 @@ describe('actions', () => {
     const execute = (client: 'viewer' | 'analyst', path: string, body: unknown) =>
       world.clients[client].post(path, body);
 
-    it('rejects a viewer first, then a malformed request, then a missing incident, then because of the kill switch', async () => {
+    it('rejects a viewer first, then a malformed request, a missing incident, and an active kill switch', async () => {
       const path = `/api/incidents/${newId()}/actions`;
       const body = { action: 'block_sender', parameters: PARAMETERS.block_sender };
       await world.turnOn();

@@ -129,7 +129,7 @@ describe('the list of attention items', () => {
     expect(await items('approval_expired')).toEqual([]);
   });
 
-  it('lists failed triage until a person sets the verdict', async () => {
+  it('lists a failed triage run until a person sets a verdict', async () => {
     const incident = await world.incident();
     await failTriage(incident);
     expect(await items('triage_failed')).toMatchObject([
@@ -232,7 +232,7 @@ describe('the list of attention items', () => {
     ]);
   });
 
-  it('is dismissed once, by the first caller, with the reason in the audit trail', async () => {
+  it('lets only the first caller dismiss an item, and audits the reason', async () => {
     vendor('refuse');
     const { action_id } = (await world.actions.execute('lookup_ip')).body.data;
     const id = `action_failed.${action_id}`;

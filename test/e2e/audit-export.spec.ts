@@ -90,7 +90,7 @@ describe('an export of the audit trail', () => {
     expect(await recorded()).toBe(before + 1);
   });
 
-  it('contains every entry with its seal, is valid, and is recorded itself', async () => {
+  it('contains every entry with its seal, passes verification, and adds an audit entry', async () => {
     const findings = check(lines);
     expect(findings).toMatchObject({ valid: true, faults: [] });
     // The record of the export had no time to be sealed; how the first start and the keys are recorded is not for here.
@@ -104,7 +104,7 @@ describe('an export of the audit trail', () => {
     expect(listed.body.meta.total).toBeGreaterThanOrEqual(1);
   });
 
-  it('contains the entries of a range, is valid and bound to its place in the chain', async () => {
+  it('of a range contains its entries, passes verification and is bound to its place in the chain', async () => {
     const [first, last] = [entriesOf(lines)[4]!, entriesOf(lines)[8]!];
     const range = await exported(`?from=${first.at}&to=${last.at}`);
     expect(check(range)).toMatchObject({ valid: true });
@@ -184,7 +184,7 @@ describe('an export of the audit trail', () => {
 
   const ended = (all: string[]) => JSON.stringify({ ...parsed(all.at(-1)!), sealed: 1 });
 
-  it('shows an entry that was removed from the database', async () => {
+  it('fails verification if an entry was removed from the database', async () => {
     const { id } = entriesOf(lines)[3]!;
     const owner = app.nest.get(DataSource);
     await owner.query(`begin; alter table audit_log disable trigger user;

@@ -182,7 +182,7 @@ describe('Login', () => {
     expect(page.text).toContain('<form method="post" action="/logout">');
   });
 
-  it('logs out, and returns the same response to a repeated logout', async () => {
+  it('ends the session at a logout, and returns the same response to a repeated logout', async () => {
     const cookie = await logIn(app, user);
     const cross = { cookie, 'sec-fetch-site': 'cross-site' };
     expect((await app.post('/logout', undefined, cross)).status).toBe(403);
@@ -268,7 +268,7 @@ describe('Guessing passwords', () => {
     expect(page.text).toContain('Too many wrong passwords from this address');
   });
 
-  it('gets no additional guesses from concurrent requests', async () => {
+  it('allows no additional guesses by concurrent requests', async () => {
     const user = await makeUser(app, 'viewer');
     const guesses = Array.from({ length: 59 }, (_, index) => `wrong ${index}`);
     const answers = await Promise.all(

@@ -98,7 +98,7 @@ describe('the password that the first start generated', () => {
     expect((await logInByForm(app, STRONG)).headers.location).toBe('/docs?a=b');
   });
 
-  it('is reported by every start and by health until the form changes it', async () => {
+  it('is reported by every start and by health until the user changes the password', async () => {
     const first = await start();
     const inUse = { made_up_password: true, message: expect.stringContaining(REMINDER) };
     expect(await access(first)).toMatchObject(inUse);

@@ -176,7 +176,7 @@ describe('the sessions', () => {
     expect((await me(app, cookie)).status).toBe(401);
   });
 
-  it('stay in the cache of credentials at a logout without a session', async () => {
+  it('stay cached after a logout without a valid session', async () => {
     const cookie = await logIn(app, await makeUser(app, 'viewer'));
     const forget = jest.spyOn(app.nest.get(Credentials, { strict: false }), 'forget');
     for (const token of ['nonsense', 'A'.repeat(43)]) {
@@ -212,7 +212,7 @@ describe('the sessions', () => {
     await logIn(app, { ...user, password: 'zwo\u0308lf zeichen fin' });
   });
 
-  it('are required to change a password, so a key is refused', async () => {
+  it('are required to change a password: a key is rejected', async () => {
     const answer = await admin.put('/api/me/password', {
       current_password: 'whatever it is',
       new_password: 'whatever it was',

@@ -82,7 +82,7 @@ describe('headers of every response', () => {
       expect((await withHeader(`X-Request-Id: ${id}`)).headers['x-request-id']).toMatch(OURS);
     });
 
-    it('is replaced if it is sent twice, and differs for each request', async () => {
+    it('is replaced if the request has two such headers, and differs for each request', async () => {
       const [one, two] = await Promise.all([
         withHeader('X-Request-Id: a\r\nX-Request-Id: b'),
         withHeader('X-Request-Id: a\r\nX-Request-Id: b'),

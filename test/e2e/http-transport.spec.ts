@@ -225,7 +225,7 @@ describe('null in a body', () => {
   describe.each(RESOURCES)('$update', (resource) => {
     const { update, change } = resource;
 
-    it('leaves every field that is null unchanged, and changes the other fields', async () => {
+    it('keeps the stored value of the field, and changes the other fields', async () => {
       const address = await created(resource);
       const before = await read(address);
       expect((await put(address, { ...nulls(update), ...change })).status).toBe(200);
@@ -234,7 +234,7 @@ describe('null in a body', () => {
       expect(after).toEqual({ ...before, ...change, updated_at, ...(version && { version }) });
     });
 
-    it('rejects a body of nulls only like an empty body', async () => {
+    it('rejects a body that contains only nulls like an empty body', async () => {
       const [address] = (await read(resource.path)).map(
         (one: Record<string, string>) => `${resource.path}/${one[resource.key ?? 'id']}`,
       );

@@ -143,7 +143,7 @@ describe('closing an incident', () => {
     expect(events).toContain('playbook_cancelled');
   });
 
-  it('is required for withdrawing actions', async () => {
+  it('is required in the same request for a withdrawal of actions', async () => {
     const refused = await put({ pending: 'withdraw', severity: 'low' });
     expect(refused.status).toBe(422);
     expect(refused.body.error.details.errors).toMatchObject([{ field: 'status' }]);

@@ -144,7 +144,7 @@ describe('incidents on several replicas', () => {
     return n;
   };
 
-  it('have 200 numbers after 200 simultaneous creations, and are counted once each', async () => {
+  it('have 200 different numbers after 200 simultaneous creations, and each counts once', async () => {
     const before = await total();
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>

@@ -87,7 +87,7 @@ describe('incidents that are resolved', () => {
     });
   });
 
-  it('have no texts in the audit trail', async () => {
+  it('do not copy their resolution into the audit trail', async () => {
     const secret = 'Jane Doe of ward 7 was the target.';
     const { id } = await create({ title: `About ${secret}`, raw_data: { subject: secret } });
     const verdict = { classification: 'benign', reasoning: secret };

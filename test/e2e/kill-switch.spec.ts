@@ -57,7 +57,7 @@ describe('/api/kill-switch', () => {
     });
   });
 
-  it('answers with its state if it is turned on or off again', async () => {
+  it('returns the current state if it is turned on or off again', async () => {
     expect((await deactivate()).body.data).toMatchObject({ active: false });
     const first = await activate();
     const second = await activate({ reason: 'another' });

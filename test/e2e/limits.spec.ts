@@ -96,7 +96,7 @@ describe('Rate limits of the service', () => {
     expect((await viewer.get('/api/me')).status).toBe(200);
   });
 
-  it('are 600 reads and 300 writes per minute with the class integration, which the key shows', async () => {
+  it('are 600 reads and 300 writes per minute for a key of class integration, which shows these limits', async () => {
     const admin = await newClient('admin');
     const body = { name: 'soar', role: 'analyst', limit_class: 'integration' };
     const made = await admin.post('/api/api-keys', body);

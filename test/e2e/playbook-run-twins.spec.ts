@@ -21,7 +21,7 @@ describe('a playbook step whose action was requested before', () => {
   };
   const paths = () => world.actions.calls.map(({ path }) => path);
 
-  it('takes the result of a completed action', async () => {
+  it('uses the result of the completed action', async () => {
     const host = aHost();
     const incident_id = await world.incident();
     const first = await request(host, incident_id);
@@ -104,7 +104,7 @@ describe('a playbook step whose action was requested before', () => {
     expect(paths()).toEqual(['/isolate_host']);
   });
 
-  it('is shown as undone in the attention of its incident when another incident rolls it back', async () => {
+  it('is listed under attention as undone if another incident rolls the shared action back', async () => {
     const host = aHost();
     const first = await request(host, await world.incident());
     await world.approve(first);

@@ -133,7 +133,7 @@ describe('/api/playbooks', () => {
     expect((await get(id)).version).toBe(1);
   });
 
-  it('checks without saving', async () => {
+  it('checks a playbook without saving the playbook', async () => {
     const body = named(WHOLE);
     const answer = await analyst.client.post('/api/playbooks/validate', body);
     expect([answer.status, answer.body.data]).toEqual([200, { valid: true }]);

@@ -40,7 +40,7 @@ describe('protected targets', () => {
     expect((await world.execute(type, { parameters })).body.data.status).toBe('completed');
   });
 
-  it('follows the levels of the site and shows them', async () => {
+  it('applies the configured levels, and shows them in the list of action types', async () => {
     expect((await world.execute('revoke_sessions')).body.data.approval_level).toBe('manager');
     const { data } = (await world.clients.viewer.get('/api/actions/types')).body;
     const levelOf = (type: string) =>

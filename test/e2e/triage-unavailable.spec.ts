@@ -153,7 +153,7 @@ describe('triage without a verdict', () => {
       expect((await world.triage(id)).status).toBe(200);
     });
 
-    it('lets a background run wait', async () => {
+    it('keeps a background run waiting', async () => {
       script(world.app, async () => judgement({ tokens: { input: 1_000, output: 0 } }));
       await world.triage(await world.incident());
       const id = await world.incident();
@@ -171,7 +171,7 @@ describe('triage without a verdict', () => {
       await world.until(id, 'completed');
     });
 
-    it('shows the shortage in the health', async () => {
+    it('reports the token limit in the health', async () => {
       script(world.app, async () => judgement({ tokens: { input: 1_000, output: 0 } }));
       await world.triage(await world.incident());
       const degraded = await world.llm({ status: 'degraded' });

@@ -208,7 +208,7 @@ describe('the triage of an incident', () => {
     expect((await world.triage('x')).status).toBe(404);
   });
 
-  it('accepts no evidence from a failed question', async () => {
+  it('accepts no evidence from a failed look-up', async () => {
     const output = { error: 'There is no such tool.' };
     const call = { id: 't1', tool: 'look_up', input: {}, output, failed: true, duration_ms: 1 };
     const evidence = [{ source: 't1', pointer: '/error', value: 'There is no such tool.' }];
@@ -225,7 +225,7 @@ describe('the triage of an incident', () => {
     expect(data.tool_calls).toHaveLength(1);
   });
 
-  it('is done by one of two simultaneous requests, and the other request gets 409', async () => {
+  it('runs for one of two simultaneous requests, and the other request gets 409', async () => {
     const held = heldModel();
     const asked = script(world.app, held.judge);
     const id = await world.incident();

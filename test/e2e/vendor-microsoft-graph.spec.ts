@@ -41,7 +41,7 @@ describe('microsoft_graph', () => {
       expect(server.lines.filter((line) => !line.startsWith('GET'))).toEqual([]);
     });
 
-    it('is in the approval message', async () => {
+    it('appears in the approval message', async () => {
       const body = {
         name: 'soc',
         type: 'slack',
@@ -66,7 +66,7 @@ describe('microsoft_graph', () => {
       await world.admin.delete(`/api/notification-channels/${id}`);
     });
 
-    it('says if the number is unknown', async () => {
+    it('reports that the number is unknown', async () => {
       for (let mail = 0; mail < 20; mail += 1) server.mail(MESSAGE);
       expect(await previewOf('delete_email')).toEqual({
         message: '20 or more mails have this message id: none is changed.',

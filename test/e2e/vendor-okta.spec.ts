@@ -16,13 +16,13 @@ describe('okta', () => {
   beforeEach(() => server.forget());
   afterEach(() => expect(server.problems).toEqual([]));
 
-  it('is registered without showing its token, and tested with it', async () => {
+  it('hides the token of the connector in responses, and tests the connector with the token', async () => {
     expect(world.connector.status).toBe(201);
     expect(world.connector.text).not.toContain(server.config.api_token);
     expect(await world.test()).toMatchObject({ success: true });
   });
 
-  it('is tested, checked and listed for answers with any characters and of any length', async () => {
+  it('masks control characters and truncates long answers in the test, the check and the list', async () => {
     const login = `x\0\u202e\x1b${'y'.repeat(9_000)}`;
     const body = { id: '00u9', status: 'ACTIVE', profile: { login } };
     const own = /^GET \/api\/v1\/users\/me$/;
@@ -38,7 +38,7 @@ describe('okta', () => {
     expect(await world.test()).toMatchObject({ success: false });
   });
 
-  it('also protects a protected user that is given by id', async () => {
+  it('protects a protected user that an action names by id', async () => {
     const { id: user } = server.user(CHIEF);
     for (const type of ['revoke_sessions', 'reset_password', 'disable_user'] as const) {
       expect(await world.execute(type, { user })).toMatchObject({

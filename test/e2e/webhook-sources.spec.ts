@@ -101,7 +101,7 @@ describe('/api/webhooks', () => {
       expect(await secretsOf(source)).toEqual([SECRET]);
     });
 
-    it('refuses a signature that the stored secret cannot be used for', async () => {
+    it('rejects a signature scheme that cannot use the stored secret', async () => {
       const source = await created({ secret: 'whsec_and-what-is-no-base64' });
       const refused = await put(source, { signature: 'standard' });
       expect(problemsOf(refused)).toEqual([422, 'signature: matches']);

@@ -57,7 +57,7 @@ describe.each([
     answers = await answersOf(blocks, place);
   });
 
-  it('print the answers that the document shows', () => {
+  it('print the output that the document shows', () => {
     const shown = blocks.flatMap((block, index) =>
       block.shown === undefined ? [] : [[block.shown, answers[index]!] as const],
     );

@@ -54,7 +54,7 @@ describe('the recovery of actions by all replicas', () => {
     ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2),
   );
 
-  it('discards the outcome of a run whose lease expired, and keeps the outcome of its successor', async () => {
+  it('discards the outcome of an attempt whose lease expired, and keeps the outcome of the next attempt', async () => {
     const vendor = new ScriptedVendor();
     for (const app of world.replicas) vendor.serve(app);
     const [sent, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -149,7 +149,7 @@ describe('Costly bodies', () => {
     }
   });
 
-  it('do no harm as vendor responses that arrive byte by byte', async () => {
+  it('do not end the process as vendor responses that arrive byte by byte', async () => {
     const vendor = await FakeVendor.start();
     const actions = { lookup_ip: { path: '/{{ parameters.ip }}' } };
     const body = { name: 'byte', type: 'http', config: { base_url: vendor.url, actions } };

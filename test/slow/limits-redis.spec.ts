@@ -65,7 +65,7 @@ const MINUTE = 60_000;
     expect(state.timeToBlockExpire).toBeLessThanOrEqual(60);
   });
 
-  it('stores little, under its own prefix, and only during the counted window', async () => {
+  it('stores one small entry under its own prefix until the end of the window', async () => {
     const one = await replica();
     await one.increment('little', 1_000, 1_000, 0, 'short');
     const key = 'its:limit:short:little';
@@ -89,7 +89,7 @@ const MINUTE = 60_000;
     expect(told.filter((line) => /counts rate limits again/.test(line)).length).toBeGreaterThan(0);
   });
 
-  it('knows whether Redis counts: not while Redis is down or rejects writes', async () => {
+  it('reports Redis as unavailable while Redis is down or rejects writes', async () => {
     const one = await replica();
     const becomes = (expected: boolean) =>
       eventually(

@@ -78,7 +78,7 @@ describe('deliveries of notifications', () => {
     for (const one of [receiver, other]) one.vendor.forget();
   });
 
-  it('report the life of an incident in order, as defined in the contract', async () => {
+  it('report the changes of an incident in order, as defined in the contract', async () => {
     const { id: channelId, secret } = await channel();
     const id = await incident({ title: 'Beacon <script> https://evil.example' });
     await put(`/api/incidents/${id}`, {
@@ -362,7 +362,7 @@ describe('deliveries of notifications', () => {
     expect(await shown(id)).not.toHaveProperty('paused_until');
   });
 
-  it('report a channel as unhealthy that is paused for long, without an attempt', async () => {
+  it('report a channel that is paused for long as unhealthy, without another attempt', async () => {
     // A channel that failed and has nothing to deliver may work again.
     const quiet = await channel({ events: ['incident.created'] });
     await failSinceLong(`id = '${quiet.id}'`);

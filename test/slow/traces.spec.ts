@@ -177,7 +177,7 @@ describe('traces', () => {
     expect(roots.filter(({ kind }) => kind !== 'consumer' && kind !== 'server')).toEqual([]);
   });
 
-  it('name service and replica', () => {
+  it('contain the name of the service and of the replica', () => {
     expect(traced.collector.resources[0]).toMatchObject({
       'service.name': 'incident-triage-service',
       'service.version': expect.stringMatching(/^\d+\.\d+\.\d+$/),

@@ -91,7 +91,7 @@ describe('a provider that an operator has to repair', () => {
     });
   });
 
-  it('is asked by all waiting runs after it has answered one run, as the metrics show', async () => {
+  it('receives all waiting runs after it has answered one run, as the metrics show', async () => {
     api.script(failure(401, 'authentication_error'));
     const ids = [await world.incident(), await world.incident()];
     for (const id of ids) await world.wantTriage(id);

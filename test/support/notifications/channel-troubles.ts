@@ -33,7 +33,7 @@ export function describeChannelTroubles(subject: () => Subject): void {
   const deliver = (signal?: AbortSignal): Promise<Outcome> =>
     subject().channel.deliver(messageWith(), signal);
 
-  it('delivers in one request', async () => {
+  it('delivers a message in one request', async () => {
     expect(await deliver()).toEqual({ kind: 'delivered' });
     expect([subject().server.calls.length, subject().arrived()]).toEqual([1, 1]);
   });

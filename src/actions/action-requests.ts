@@ -9,10 +9,17 @@ import { Incidents } from '../incidents/incidents.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { type ApprovalLevel, levelReaches } from '../platform/access/roles.js';
 import { Clock } from '../platform/clock.js';
+import { Batcher } from '../platform/concurrency/batcher.js';
 import { Settings } from '../platform/config/settings.js';
-import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import {
+  type Participant,
+  takesPart,
+  Transactions,
+  type Tx,
+} from '../platform/database/transactions.js';
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
-import { newId, timeOfId } from '../platform/ids.js';
+import { isUuid, newId, timeOfId } from '../platform/ids.js';
+import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { type ActionChanged, ActionRecorder } from './action-records.js';
 import { INSERT_ACTIONS, newActionValues } from './action-rows.js';
 import { type Action, executedBy, isPerson, withExpiry } from './action.js';
@@ -44,8 +51,27 @@ export interface ActionToCreate extends Pick<
   readonly repeat?: boolean;
 }
 
+interface ActionRequest {
+  readonly caller: Principal;
+  readonly span: Span | undefined;
+  readonly incident_id?: string;
+  readonly wanted: ActionToCreate;
+}
+
+interface Requested {
+  readonly action: Action;
+  /** Waits for the first attempt, if the action has begun. */
+  readonly ended?: () => Promise<Action>;
+}
+
 @Injectable()
 export class ActionRequests {
+  /** If one request of a batch fails, the requests are repeated one by one. */
+  private readonly batches = new Batcher<ActionRequest, Requested>((requests) => {
+    const callers = new Map(requests.map(({ caller }) => [caller.sessionId ?? caller.id, caller]));
+    return this.transactions.run((tx) => this.requestAll(tx, requests), ...callers.values());
+  });
+
   constructor(
     private readonly transactions: Transactions,
     private readonly incidents: Incidents,
@@ -62,7 +88,7 @@ export class ActionRequests {
 
   /**
    * Creates an action, and runs it unless it needs approval. An action without approval is claimed by the transaction that
-   * creates it, which has read the kill switch already.
+   * creates it, which has read the kill switch already. Concurrent requests without an Idempotency-Key share a transaction.
    */
   async execute(
     caller: Principal,
@@ -73,29 +99,42 @@ export class ActionRequests {
     const errors = parameterErrors(actionType(action_type), parameters);
     if (errors.length > 0) throw new ValidationError(errors);
     const connector = await this.registry.providerOf(action_type);
-    let ended: (() => Promise<Action>) | undefined;
-    const action = await this.transactions.run<Action>(
-      async (tx) => {
-        ended = undefined;
-        const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-        const incident = incident_id && (await this.incidents.lockForShare(tx, incident_id));
-        if (incident_id !== undefined && !incident) throw new NotFoundError('Incident');
-        const permit = claimedPermit();
-        const request = { action_type, parameters, repeat, requested_by: caller.name, connector };
-        const wanted = { ...request, incident: incident || undefined };
-        const [twin] = await this.duplicates.of(tx, [wanted]);
-        if (twin && twin !== EARLIER) throw new DuplicateActionError(twin);
-        const [created] = await this.createAll(tx, [wanted]);
-        if (created!.status === 'pending') {
-          const started = { action: created!, connector: connector! };
-          ended = await this.work.begin(tx, started, permit);
-        }
-        return created!;
-      },
-      caller,
-      idempotency,
-    );
+    const wanted = { action_type, parameters, repeat, requested_by: caller.name, connector };
+    const request = { caller, span: presentSpan(), incident_id, wanted };
+    let requested = takesPart(idempotency) ? undefined : await this.batches.submit(request);
+    if (!requested) {
+      const create = async (tx: Tx): Promise<Action> => {
+        [requested] = await this.requestAll(tx, [request]);
+        return requested!.action;
+      };
+      await this.transactions.run<Action>(create, caller, idempotency);
+    }
+    const { action, ended } = requested!;
     return ended ? await ended() : action;
+  }
+
+  private async requestAll(tx: Tx, requests: readonly ActionRequest[]): Promise<Requested[]> {
+    const claimedPermit = await claimPermitLate(this.killSwitch, tx);
+    const ids = requests.flatMap(({ incident_id }) => incident_id ?? []);
+    const incidents = await this.incidents.lockAllForShare(tx, ids.filter(isUuid));
+    const wanted = requests.map((request) => {
+      const incident = incidents.get(request.incident_id?.toLowerCase() ?? '');
+      if (request.incident_id !== undefined && !incident) throw new NotFoundError('Incident');
+      return { ...request.wanted, incident };
+    });
+    const permit = claimedPermit();
+    for (const twin of await this.duplicates.of(tx, wanted)) {
+      if (twin === EARLIER) throw new Error('A batch has two requests for one action.');
+      if (twin) throw new DuplicateActionError(twin);
+    }
+    const actions = await this.createAll(tx, wanted);
+    const started = actions.flatMap((action, at) => {
+      const { connector } = wanted[at]!;
+      const { span } = requests[at]!;
+      return action.status === 'pending' ? [{ action, connector: connector!, span }] : [];
+    });
+    const ends = await this.work.begin(tx, started, permit);
+    return actions.map((action) => ({ action, ended: ends.get(action.id) }));
   }
 
   /**

@@ -125,7 +125,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/platform/tracing/open-telemetry\\.ts$',
+        pathNot: ['^src/platform/tracing/open-telemetry\\.ts$', '\\.spec\\.ts$'],
       },
       to: {
         path: '^src/platform/tracing/open-telemetry\\.ts$',

@@ -1,33 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
 import { schema } from './app.schema.js';
 import type { Settings } from './platform/config/settings.js';
-import { type OpenDatabase, openDatabase } from './platform/database/open-database.js';
+import { connectionOptions } from './platform/database/connection.js';
+import { createDataSource, followDatabaseTime } from './platform/database/data-source.js';
+import { migrate } from './platform/database/migrate.js';
 import type { Server } from './platform/database/reach-server.js';
+import { isDatabaseUnavailable } from './platform/database/sqlstate.js';
 import { Transactions } from './platform/database/transactions.js';
 import type { SecretKeys } from './platform/secrets/secret-box.js';
 import { acceptKeys, givenSecretKeys } from './platform/secrets/secret-keys.js';
 
-export interface OpenWithKeys {
-  readonly database: OpenDatabase;
+/** Maximum wait of the start for an external database. */
+const EXTERNAL_WAIT_MS = 30_000;
+const RETRY_MS = 500;
+const CLOSE_MS = 2_000;
+
+export interface OpenDatabase {
+  readonly dataSource: DataSource;
   readonly keys: SecretKeys;
+  close(): Promise<void>;
 }
 
-/** Opens the database for the service and every command. Fails if a key is missing that the database still needs. */
-export async function openWithKeys(
+/**
+ * Migrates and opens the database for the service and every command. If this fails, for example because a key is
+ * missing that the database still needs, the server is stopped.
+ */
+export async function openDatabase(
   server: Server,
   settings: Settings,
   log: (line: string) => void,
   giveUp?: AbortSignal,
-): Promise<OpenWithKeys> {
-  let close = () => server.stop();
+): Promise<OpenDatabase> {
+  const dataSource = createDataSource(schema, connectionOptions(server.url, settings));
+  const close = async (): Promise<void> => {
+    // Limits the wait: the pool waits for all connections, and a connection to a hanging server never ends.
+    const closed = dataSource.isInitialized ? dataSource.destroy() : undefined;
+    await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
+    await server.stop();
+  };
   try {
+    giveUp?.throwIfAborted();
     // Rejects invalid keys before the database is migrated.
     givenSecretKeys(settings);
-    const database = await openDatabase(server, settings, schema, log, giveUp);
-    close = () => database.close();
-    const transactions = new Transactions(database.dataSource);
-    return { database, keys: await transactions.run((tx) => acceptKeys(tx, settings)) };
+    await untilAvailable(settings.databaseUrl ? EXTERNAL_WAIT_MS : 0, log, giveUp, () =>
+      migrate(server.ownerUrl, schema),
+    );
+    giveUp?.throwIfAborted();
+    await dataSource.initialize();
+    await followDatabaseTime(dataSource);
+    const keys = await new Transactions(dataSource).run((tx) => acceptKeys(tx, settings));
+    return { dataSource, keys, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+async function untilAvailable(
+  patienceMs: number,
+  log: (line: string) => void,
+  giveUp: AbortSignal | undefined,
+  work: () => Promise<void>,
+): Promise<void> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) || Date.now() >= deadline) throw error;
+      log(`The database does not answer yet (${(error as Error).message}); trying again.`);
+      await sleep(RETRY_MS, undefined, { signal: giveUp });
+    }
   }
 }

@@ -5,7 +5,7 @@ export { ActionEntity } from './actions/action.js';
 export { AttentionMarkEntity } from './attention/attention.service.js';
 export * from './audit/audit.entity.js';
 export { ApiKeyEntity, KnownNetworkEntity, SessionEntity, UserEntity } from './auth/auth.entity.js';
-export { ConnectorEntity } from './connectors/connector.entity.js';
+export { ConnectorEntity } from './connectors/connector-registry.js';
 export { IncidentEntity } from './incidents/incident.js';
 export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
 export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.js';
@@ -14,9 +14,7 @@ export { ChannelEntity } from './notifications/channel.js';
 export { DeliveryEntity } from './notifications/delivery.js';
 export { IdempotencyKeyEntity } from './platform/idempotency/idempotency.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
-export * from './platform/work/work.entity.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
-export { PlaybookRunEntity, PlaybookRunStepEntity } from './playbooks/runs/playbook-run.js';
 export { TriageRunEntity } from './triage/triage-run.js';
 export {
   WebhookEventEntity,

@@ -8,13 +8,13 @@ import { ApprovalsModule } from './actions/approvals/approvals.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { AuthenticationGuard, RoleGuard, SameOriginGuard } from './auth/authentication.js';
+import { AuthenticationGuard, RoleGuard } from './auth/authentication.js';
 import { PlatformModule, SecretsModule, WorkModule } from './platform/platform.module.js';
 import { RefusalFilter } from './auth/refusals.js';
 import { InputGuard, RequestGuard } from './platform/http/request.guard.js';
 import { ErrorFilter } from './platform/http/answer.js';
 import { loggerParams } from './platform/logging/logger.js';
-import { createValidationPipe } from './platform/validation/validation.pipe.js';
+import { StrictValidationPipe } from './platform/validation/validation.pipe.js';
 import type { Settings } from './platform/config/settings.js';
 import { ConnectorsModule } from './connectors/connectors.module.js';
 import { DocsModule } from './platform/docs/docs.controller.js';
@@ -69,13 +69,12 @@ export class AppModule {
         // The order of the guards defines which error a caller gets first.
         { provide: APP_GUARD, useExisting: AuthenticationGuard },
         { provide: APP_GUARD, useClass: HmacGuard },
-        { provide: APP_GUARD, useClass: SameOriginGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: RequestGuard },
         { provide: APP_GUARD, useClass: RoleGuard },
         { provide: APP_GUARD, useClass: InputGuard },
         { provide: APP_GUARD, useClass: IdempotencyGuard },
-        { provide: APP_PIPE, useFactory: createValidationPipe },
+        { provide: APP_PIPE, useClass: StrictValidationPipe },
         // Nest applies the last filter first.
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_FILTER, useClass: RefusalFilter },

@@ -65,7 +65,7 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
     routes,
     draining: app.get(Draining),
   });
-  installRequestLog(instance, ground.logger);
+  installRequestLog(instance, ground.logger, ground.settings.logLevel);
   app.get(HttpMetrics).watch(instance);
   app.get(OpenConnections).watch(instance.server);
   await app.register(fastifyCookie);

@@ -1,8 +1,7 @@
 import { stopAsked } from './process-start.js';
 import { version } from './platform/config/process.js';
-import { createRootLogger, changeLevelOnSignal, terminalLines } from './platform/logging/logger.js';
+import { createRootLogger, jsonLines, terminalLines } from './platform/logging/logger.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
-import { startTracing } from './platform/tracing/tracing.js';
 import type { Logger } from 'pino';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Server } from 'node:http';
@@ -11,7 +10,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { within } from './platform/concurrency/within.js';
 import { Draining, OpenConnections, claimPort } from './platform/http/listening.js';
 import type { Settings } from './platform/config/settings.js';
-import type { OpenDatabase } from './platform/database/open-database.js';
+import type { OpenDatabase } from './app.database.js';
 import { reachServer } from './platform/database/reach-server.js';
 
 async function main(): Promise<void> {
@@ -20,33 +19,34 @@ async function main(): Promise<void> {
   const { isTTY } = process.stdout;
   const logger = createRootLogger(
     settings,
-    isTTY ? await terminalLines(process.stdout) : undefined,
+    isTTY ? await terminalLines(process.stdout) : jsonLines(),
   );
   // In a terminal, only warnings are shown until the start is complete.
   if (isTTY) logger.level = 'warn';
-  changeLevelOnSignal(logger, settings.logLevel);
   const warning = exposureWarning(settings);
   if (warning) logger.warn(warning);
-  const endTracing = await startTracing(settings, logger);
+  const { otelExporterOtlpEndpoint: collector, otelTracesSamplerArg: share } = settings;
+  const tracing = collector && (await import('./platform/tracing/open-telemetry.js'));
+  const endTracing = tracing ? tracing.startTracing(collector, share, logger) : undefined;
   await runUntilStopped(settings, logger, async (giveUp) => {
     const log = (line: string): void => logger.info(line);
     const reached = reachServer(settings, log);
     // The embedded PostgreSQL starts while the modules of the service load.
     await Promise.race([reached, setImmediate()]);
-    const [server, { openWithKeys }, { createApp }, { Bootstrap }] = await Promise.all([
+    const [server, { openDatabase }, { createApp }, { Bootstrap }] = await Promise.all([
       reached,
       import('./app.database.js'),
       import('./app.setup.js'),
       import('./auth/bootstrap.js'),
     ]);
-    const { database } = await openWithKeys(server, settings, log, giveUp);
-    log(`Database: ${database.place}`);
+    const database = await openDatabase(server, settings, log, giveUp);
+    log(`Database: ${server.place}`);
     const app = await createApp({ settings, dataSource: database.dataSource, logger });
     const who = await app.get(Bootstrap).whoCanLogIn();
     await collectGarbage();
     await releasePort();
     await app.listen(settings.port, settings.host);
-    reportStart(logger, database.place, who, await app.getUrl());
+    reportStart(logger, server.place, who, await app.getUrl());
     if (process.stdout.isTTY) logger.level = settings.logLevel;
     return { app, database, endTracing };
   });
@@ -82,7 +82,7 @@ interface Service {
   readonly app: NestFastifyApplication;
   readonly database: OpenDatabase;
   /** Sends the remaining traces within a bounded time. */
-  readonly endTracing: () => Promise<void>;
+  readonly endTracing: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -132,7 +132,7 @@ async function stop(service: Service, settings: Settings, logger: Logger): Promi
   const databaseClosed = database.close().catch((error: unknown) => {
     logger.error({ err: error }, 'The database was not closed cleanly.');
   });
-  await Promise.all([databaseClosed, endTracing()]);
+  await Promise.all([databaseClosed, endTracing?.()]);
 }
 
 main().catch((error: unknown) => {

@@ -5,8 +5,8 @@ import type {
   ReferenceObject,
   SchemaObject,
 } from '@nestjs/swagger';
+import { NULL_IS_ABSENT_EXTENSION } from '../../src/platform/validation/fields.js';
 import { ref } from '../../src/platform/openapi/answers.js';
-import { NULL_IS_ABSENT_EXTENSION } from '../../src/platform/validation/json-shield.js';
 
 const METHODS = ['get', 'post', 'put', 'delete'] as const;
 

@@ -1,11 +1,6 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
-import {
-  type IpAddress,
-  type IpRange,
-  readIpAddress,
-  readIpRange,
-} from '../platform/addresses/ip-address.js';
+import { type IpAddress, readIpAddress, readIpRange } from '../platform/addresses/ip-address.js';
 import { nfkc } from '../platform/text.js';
 import { hasFormat, hasFormatCharacter } from './parameters.js';
 
@@ -41,18 +36,12 @@ function filled(pattern: string): string {
   return pattern.replaceAll('*', 'a.a');
 }
 
-/** True if the pattern can match a sender. Without an @, one of the wildcards stands for the @. */
+/** With a wildcard, the address and its domain may be incomplete. */
 function canBeSender(pattern: string): boolean {
-  const addresses = pattern.includes('@')
-    ? [pattern]
-    : [...pattern.matchAll(/\*/g)].map(
-        ({ index: at }) => `${pattern.slice(0, at)}*@${pattern.slice(at)}`,
-      );
-  return addresses.some((address) => {
-    const at = address.lastIndexOf('@');
-    const domain = domainToASCII(filled(address.slice(at + 1)));
-    return hasFormat('email', `${address.slice(0, at).replaceAll('*', 'a')}@${domain}`);
-  });
+  if (!pattern.includes('@')) return pattern.includes('*');
+  const at = pattern.lastIndexOf('@');
+  const domain = domainToASCII(filled(pattern.slice(at + 1)));
+  return hasFormat('email', `${pattern.slice(0, at).replaceAll('*', 'a')}@${domain}`);
 }
 
 export const PROTECTED_LISTS = ['hosts', 'users', 'senders', 'domains', 'ips'] as const;
@@ -256,59 +245,30 @@ type AddressPattern = (address: IpAddress) => boolean;
 
 /** Prefix length of mapped addresses: `::ffff:10.0.0.0/104` is another spelling of `10.0.0.0/8`. */
 const MAPPED_BITS = 96;
-const LONGEST_IPV4 = '255.255.255.255'.length;
 
-/** Parses an address, a CIDR range, or a pattern such as `10.0.*`; `undefined` if no address can match it. */
+/** Parses an address, a CIDR range, or whole groups before a `*`; `undefined` if no address can match the pattern. */
 function addressPattern(text: string): AddressPattern | undefined {
   const pattern = text.trim().toLowerCase();
   if (isOnlyWildcards(pattern)) return () => true;
-  if (!pattern.includes('*')) return network(pattern);
-  return pattern.includes(':') ? leadingGroups(pattern) : dotted(pattern);
+  const octets = /^((?:\d{1,3}\.){1,3})\*(?:\.\*)*$/.exec(pattern)?.[1]?.slice(0, -1).split('.');
+  if (octets) return network(`${[...octets, 0, 0, 0].slice(0, 4).join('.')}/${8 * octets.length}`);
+  const groups = /^((?:[0-9a-f]{1,4}:){1,7}):?\*(?::\*)*$/.exec(pattern)?.[1];
+  if (groups === undefined) return network(pattern);
+  const count = groups.split(':').length - 1;
+  return network(`${groups}${count === 7 ? '0' : ':'}/${16 * count}`);
 }
 
-function network(pattern: string): AddressPattern | undefined {
-  const range = pattern.includes('%') ? undefined : readIpRange(pattern);
+function network(text: string): AddressPattern | undefined {
+  const range = text.includes('%') ? undefined : readIpRange(text);
   const address = range && readIpAddress(range.text)?.address;
   if (!address) return undefined;
   const isMapped = address.family !== range.family;
-  return subnet({
-    ...address,
-    bits: isMapped ? Math.max(0, range.bits - MAPPED_BITS) : range.bits,
-  });
-}
-
-function subnet({ family, text, bits }: IpRange): AddressPattern {
   const list = new BlockList();
-  list.addSubnet(text, bits, family);
-  return (address) => address.family === family && list.check(address.text, family);
-}
-
-/** Matches the address as text: `10.0.*`, `10.*.0.1` or `10.0.0.1*`. */
-function dotted(pattern: string): AddressPattern | undefined {
-  if (!matchesSomeIpv4(pattern.replace(/\*+/g, '*'))) return undefined;
-  return ({ family, text }) => family === 'ipv4' && matches(pattern, text);
-}
-
-/**
- * Texts for one wildcard. If any text makes a valid address, one of these does: up to three dots with `1` around them. `1` is
- * an octet and the first digit of an octet.
- */
-const FILLS = ['', '.', '.1.', '.1.1.'].flatMap((dots) =>
-  dots === '' ? ['', '1'] : [dots, `1${dots}`, `${dots}1`, `1${dots}1`],
-);
-
-function matchesSomeIpv4(pattern: string): boolean {
-  if (!pattern.includes('*')) return isIPv4(pattern);
-  const isTooLong = pattern.replaceAll('*', '').length > LONGEST_IPV4;
-  if (isTooLong || pattern.split('.').length > 4) return false;
-  return FILLS.some((text) => matchesSomeIpv4(pattern.replace('*', text)));
-}
-
-/** Matches whole groups at the beginning: `2001:db8:*`. */
-function leadingGroups(pattern: string): AddressPattern | undefined {
-  const groups = /^((?:[0-9a-f]{1,4}:){1,7}):?\*(?::\*)*$/.exec(pattern)?.[1];
-  if (groups === undefined) return undefined;
-  const count = groups.split(':').length - 1;
-  const text = count === 7 ? `${groups}0` : `${groups}:`;
-  return subnet({ family: 'ipv6', text, bits: 16 * count });
+  list.addSubnet(
+    address.text,
+    isMapped ? Math.max(0, range.bits - MAPPED_BITS) : range.bits,
+    address.family,
+  );
+  return ({ family, text: candidate }) =>
+    family === address.family && list.check(candidate, family);
 }

@@ -1,67 +1,56 @@
 import type { AuditLogEntity } from './audit.entity.js';
 
-/** Names of all audit records. A filter with another name is rejected as a typing error. */
-export const AUDIT_ACTIONS = [
-  'action.approved',
-  'action.completed',
-  'action.failed',
-  'action.rejected',
-  'action.requested',
-  'api_key.created',
-  'api_key.revoked',
-  'attention.done',
-  'audit.exported',
-  'audit.head_accepted',
-  'auth.cross_origin_refused',
-  'auth.key_refused',
-  'auth.level_refused',
-  'auth.login',
-  'auth.login_failed',
-  'auth.login_limited',
-  'auth.logout',
-  'auth.own_request_refused',
-  'auth.refusals_counted',
-  'auth.role_refused',
-  'auth.session_ended',
-  'connector.created',
-  'connector.deleted',
-  'connector.tested',
-  'connector.updated',
-  'database.restored',
-  'incident.created',
-  'incident.deleted',
-  'incident.severity_lowered',
-  'incident.updated',
-  'job.requeued',
-  'kill_switch.activated',
-  'kill_switch.deactivated',
-  'notification_channel.created',
-  'notification_channel.deleted',
-  'notification_channel.tested',
-  'notification_channel.updated',
-  'notification_delivery.redelivered',
-  'playbook.created',
-  'playbook.deleted',
-  'playbook.run_cancelled',
-  'playbook.run_completed',
-  'playbook.run_failed',
-  'playbook.run_started',
-  'playbook.updated',
-  'secrets.resealed',
-  'triage.completed',
-  'triage.failed',
-  'triage.requested',
-  'user.created',
-  'user.deleted',
-  'user.password_changed',
-  'user.updated',
-  'webhook.refused',
-  'webhook_event.replayed',
-  'webhook_source.created',
-  'webhook_source.deleted',
-  'webhook_source.updated',
-] as const;
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+/** Names of all audit records: subject and event. */
+const EVENTS = {
+  action: ['approved', 'completed', 'failed', 'rejected', 'requested'],
+  api_key: ['created', 'revoked'],
+  attention: ['done'],
+  audit: ['exported', 'head_accepted'],
+  auth: [
+    'cross_origin_refused',
+    'key_refused',
+    'level_refused',
+    'login',
+    'login_failed',
+    'login_limited',
+    'logout',
+    'own_request_refused',
+    'refusals_counted',
+    'role_refused',
+    'session_ended',
+  ],
+  connector: ['created', 'deleted', 'tested', 'updated'],
+  database: ['restored'],
+  incident: ['created', 'deleted', 'severity_lowered', 'updated'],
+  job: ['requeued'],
+  kill_switch: ['activated', 'deactivated'],
+  notification_channel: ['created', 'deleted', 'tested', 'updated'],
+  notification_delivery: ['redelivered'],
+  playbook: [
+    'created',
+    'deleted',
+    'run_cancelled',
+    'run_completed',
+    'run_failed',
+    'run_started',
+    'updated',
+  ],
+  secrets: ['resealed'],
+  triage: ['completed', 'failed', 'requested'],
+  user: ['created', 'deleted', 'password_changed', 'updated'],
+  webhook: ['refused'],
+  webhook_event: ['replayed'],
+  webhook_source: ['created', 'deleted', 'updated'],
+} as const;
+type Events = typeof EVENTS;
+export type AuditAction = {
+  [Subject in keyof Events]: `${Subject}.${Events[Subject][number]}`;
+}[keyof Events];
+
+/** A filter with another name is rejected as a typing error. */
+export const AUDIT_ACTIONS = Object.entries(EVENTS).flatMap(([subject, events]) =>
+  events.map((event) => `${subject}.${event}` as AuditAction),
+);
 
 export const HEAD_ACCEPTED = 'audit.head_accepted' satisfies AuditAction;
 

@@ -8,7 +8,7 @@ import type { FastifyRequest } from '../platform/http/request.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { present } from '../platform/validation/present.js';
-import { AuditExport } from './export/audit-export.js';
+import { AuditExport } from './audit-export.js';
 import {
   AuditExportQueryDto,
   EXPORT_SCHEMA,

@@ -7,7 +7,7 @@ import { AuditKeys } from './chain/audit-chain.js';
 import { AuditTrail } from './chain/audit-trail.js';
 import { AuditWitness } from './chain/audit-witness.js';
 import { ChangeFeed } from './changes/change-feed.js';
-import { AuditExport } from './export/audit-export.js';
+import { AuditExport } from './audit-export.js';
 
 @Global()
 @Module({

@@ -77,7 +77,7 @@ export class AuditService implements OnModuleInit {
     const conditions = conditionsOf(filter, add);
     const total = conditions
       ? `select count(*) as total from audit_log a ${conditions}`
-      : await this.totalOfAll(add);
+      : await this.totalOfAll(values);
     const direction = sort.startsWith('-') ? 'desc' : 'asc';
     const [first, ...others] = await this.dataSource.query<(Listed & { total: string })[]>(
       `select counted.total, page.*, encode(s.hash, 'hex') as hash from (${total}) counted
@@ -94,11 +94,10 @@ export class AuditService implements OnModuleInit {
   }
 
   /** The number of the last seal is the number of sealed rows. One statement reads head and rows, so the sum is exact. */
-  private async totalOfAll(add: (value: unknown) => string): Promise<string> {
+  private async totalOfAll(values: unknown[]): Promise<string> {
     const head = await this.chain.readHead(this.dataSource.manager);
-    if (!head?.sealed_to) return 'select count(*) as total from audit_log';
-    add(head.sealed_to);
-    return `select (select seq from audit_chain) + count(*) as total from audit_log a where ${BEYOND_SNAPSHOT} and ${NOT_SEALED}`;
+    values.push(head?.sealed_to ?? null);
+    return `select coalesce((select seq from audit_chain), 0) + count(*) as total from audit_log a where ${BEYOND_SNAPSHOT} and ${NOT_SEALED}`;
   }
 }
 

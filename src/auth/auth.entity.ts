@@ -1,4 +1,4 @@
-import { Column, Entity, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Role } from '../platform/access/roles.js';
 import { RowTimes } from '../platform/database/columns.js';
 import type { Caller, KeyLimitClass } from '../platform/http/request.js';
@@ -80,17 +80,14 @@ export class ApiKeyEntity {
   @Column({ type: 'uuid', nullable: true })
   readonly owner_id: string | null;
 
-  @ManyToOne(() => UserEntity)
-  @JoinColumn({ name: 'owner_id', foreignKeyConstraintName: 'fk_api_keys_owner_id' })
-  readonly owner?: UserEntity | null;
+  @VirtualColumn({
+    type: 'text',
+    query: (key) => `select username from users where id = ${key}.owner_id`,
+  })
+  readonly owner: string | null;
 }
 
-export type ApiKey = Omit<ApiKeyEntity, 'secret_hash' | 'owner'> & {
-  /** User name of the owner. */
-  readonly owner: string | null;
-};
-
-export type CreatedKey = ApiKey & { readonly key: string };
+export type CreatedKey = Omit<ApiKeyEntity, 'secret_hash'> & { readonly key: string };
 
 export const IDLE_HOURS = 8;
 export const ABSOLUTE_HOURS = 24;

@@ -2,16 +2,14 @@ import { Module } from '@nestjs/common';
 import { AuthenticationGuard } from './authentication.js';
 import { Bootstrap } from './bootstrap.js';
 import { Credentials } from './credentials.js';
-import { ApiKeysController } from './keys/api-keys.controller.js';
-import { ApiKeysService } from './keys/api-keys.service.js';
+import { ApiKeysController, MeController, UsersController } from './auth.controller.js';
+import { ApiKeysService } from './api-keys.service.js';
 import { LoginController } from './login/login.controller.js';
-import { MeController } from './me/me.controller.js';
 import { Passwords } from './passwords.js';
 import { PrincipalsRepository } from './principals.js';
 import { Refusals } from './refusals.js';
-import { SessionsService } from './sessions/sessions.service.js';
-import { UsersController } from './users/users.controller.js';
-import { UsersService } from './users/users.service.js';
+import { SessionsService } from './sessions.service.js';
+import { UsersService } from './users.service.js';
 
 @Module({
   controllers: [ApiKeysController, UsersController, MeController, LoginController],

@@ -1,6 +1,5 @@
 import type { FastifyRequest, FastifyReply } from 'fastify';
-import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { Settings } from '../platform/config/settings.js';
 import { accessOf, requiredRole } from '../platform/access/access.js';
@@ -13,17 +12,11 @@ import {
   TooManyFailuresError,
   UnauthorizedError,
 } from './auth.errors.js';
-import { Credentials, hashOf } from './credentials.js';
+import { type Credential, Credentials, hashOf } from './credentials.js';
 import { PrincipalsRepository, type VerifiedCredential } from './principals.js';
 import { type Principal, requireRole } from './principal.js';
 import '@fastify/cookie';
 import '../platform/http/request.js';
-
-interface Credential {
-  readonly kind: 'bearer' | 'session';
-  /** Empty if the Authorization header is malformed. */
-  readonly token: string;
-}
 
 const BEARER = /^bearer +([\x21-\x7e]{1,256})$/i;
 
@@ -35,12 +28,12 @@ function credentialOf(request: FastifyRequest): Credential | undefined {
   const headers = request.raw.headersDistinct.authorization;
   if (headers === undefined) return sessionCredentialOf(request);
   const token = headers.length === 1 ? BEARER.exec(headers[0]!)?.[1] : undefined;
-  return { kind: 'bearer', token: token ?? '' };
+  return { kind: 'key', token: token ?? '' };
 }
 
 function sessionCredentialOf(request: FastifyRequest): Credential | undefined {
   const token = sessionTokenOf(request);
-  return token ? { kind: 'session', token } : undefined;
+  return token ? { kind: 'user', token } : undefined;
 }
 
 /** First guard: an unknown caller learns nothing and costs little. Handlers without an access rule are closed. */
@@ -65,7 +58,7 @@ export class AuthenticationGuard implements CanActivate {
     if (role || (access === 'operations' && !this.hasMetricsToken(request))) {
       request.caller = await this.requirePrincipal(request, role);
     } else if (access === 'page') {
-      request.caller = await this.findSessionUser(request);
+      request.caller = await this.findVisitor(request);
     } else if (access === 'metrics') await this.requireMetricsToken(request);
     return true;
   }
@@ -73,26 +66,29 @@ export class AuthenticationGuard implements CanActivate {
   private async requirePrincipal(request: FastifyRequest, required: Role | undefined) {
     const credential = credentialOf(request);
     if (!credential) throw new UnauthorizedError();
-    const verified = await this.verify(credential);
+    const verified = await this.credentials.verify(credential);
     if (!verified) {
       // An expired session was not guessed, so it does not count as a failed attempt.
-      if (credential.kind === 'session') throw new UnauthorizedError();
+      if (credential.kind === 'user') throw new UnauthorizedError();
       throw unknownKey(await this.failure('key', request, new UnauthorizedError()));
     }
     // A browser also sends the cookie with requests of pages of other sites.
-    const mayBeForged = credential.kind === 'session' && !SAFE_METHODS.has(request.method);
-    if (mayBeForged && originOf(request) !== 'same') {
+    if (credential.kind === 'user' && isUnsafe(request) && originOf(request) !== 'same') {
       const actor = verified.identity.name;
       throw new RefusedError({ action: 'auth.cross_origin_refused', actor }, new OtherSiteError());
     }
     return this.principalOf(credential, verified, required);
   }
 
-  /** An invalid session counts as no session. */
-  private async findSessionUser(request: FastifyRequest): Promise<Principal | undefined> {
+  /**
+   * An invalid session counts as no session. Rejects forms of other sites before the rate limits, so that another site
+   * cannot use up the limit of a visitor. Programs send no origin.
+   */
+  private async findVisitor(request: FastifyRequest): Promise<Principal | undefined> {
+    if (isUnsafe(request) && originOf(request) === 'other') throw new OtherSiteError();
     const credential = sessionCredentialOf(request);
     if (!credential) return undefined;
-    const verified = await this.verify(credential).catch(() => undefined);
+    const verified = await this.credentials.verify(credential).catch(() => undefined);
     return verified && this.principalOf(credential, verified, undefined);
   }
 
@@ -101,7 +97,7 @@ export class AuthenticationGuard implements CanActivate {
     const credential = credentialOf(request);
     return (
       this.metricsHash !== undefined &&
-      credential?.kind === 'bearer' &&
+      credential?.kind === 'key' &&
       timingSafeEqual(this.metricsHash, hashOf(credential.token))
     );
   }
@@ -111,12 +107,6 @@ export class AuthenticationGuard implements CanActivate {
     const told = new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
     const error = await this.failure('metrics_token', request, told);
     throw credentialOf(request) ? unknownKey(error) : error;
-  }
-
-  private verify({ kind, token }: Credential): Promise<VerifiedCredential | undefined> {
-    return kind === 'bearer'
-      ? this.credentials.verifyKey(token)
-      : this.credentials.verifySession(token);
   }
 
   /** Each writing transaction of the principal reads the credential again. */
@@ -129,7 +119,7 @@ export class AuthenticationGuard implements CanActivate {
       ...identity,
       requiredRole,
       requireStillValid: async () => {
-        if (!(await this.verify(credential))) throw new UnauthorizedError();
+        if (!(await this.credentials.verify(credential))) throw new UnauthorizedError();
       },
       begin: async (tx) => {
         const role = await this.repository.findRole(tx, identity);
@@ -153,13 +143,9 @@ export class AuthenticationGuard implements CanActivate {
 @Injectable()
 export class RoleGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const access = accessOf(context);
-    const required = access && requiredRole(access);
-    if (!required) return true;
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const caller = request.caller as Principal | undefined;
-    if (!caller) throw new UnauthorizedError();
-    requireRole(caller, required);
+    const required = requiredRole(accessOf(context) ?? 'public');
+    const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (required) requireRole(caller!, required);
     return true;
   }
 }
@@ -168,7 +154,7 @@ function unknownKey(told: AppError): RefusedError {
   return new RefusedError({ action: 'auth.key_refused' }, told);
 }
 
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+const isUnsafe = ({ method }: FastifyRequest) => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 
 /** `unknown` if the request has neither header, as requests of programs. */
 type OriginVerdict = 'same' | 'other' | 'unknown';
@@ -190,30 +176,6 @@ function isThisHost(origin: string, protocol: string, host: string): boolean {
   // Behind an untrusted proxy the service sees http while the browser sees https. Only the reverse is rejected.
   const weaker = protocol === 'https' && from.protocol !== 'https:';
   return from.host === host.toLowerCase() && !weaker;
-}
-
-const ORIGIN = Symbol('origin');
-
-/**
- * Rejects requests from another site. Programs send no origin: `known` rejects their requests too if they have a
- * session, for forms outside /api.
- */
-export const SameOrigin = (origin: 'known' | 'may be unknown') => SetMetadata(ORIGIN, origin);
-
-/** Runs before the rate limits, so that a page of another site cannot use up the rate limit of a visitor. */
-@Injectable()
-export class SameOriginGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
-
-  canActivate(context: ExecutionContext): boolean {
-    const demand = this.reflector.get<string | undefined>(ORIGIN, context.getHandler());
-    if (demand === undefined) return true;
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const origin = originOf(request);
-    const mayBeUnknown = demand === 'may be unknown' || request.caller === undefined;
-    if (origin === 'same' || (origin === 'unknown' && mayBeUnknown)) return true;
-    throw new OtherSiteError();
-  }
 }
 
 /**

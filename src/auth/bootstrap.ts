@@ -14,9 +14,9 @@ import { writeWhole } from '../platform/files.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { ApiKeyEntity, UserEntity } from './auth.entity.js';
 import { WeakPasswordError } from './auth.errors.js';
-import { ApiKeysService } from './keys/api-keys.service.js';
+import { ApiKeysService } from './api-keys.service.js';
 import { hashPassword, weaknessOf } from './passwords.js';
-import { endSessionsOf, insertUserIfNew, updateUser, userEntry } from './users/users.service.js';
+import { endSessionsOf, insertUserIfNew, updateUser, userEntry } from './users.service.js';
 
 const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';

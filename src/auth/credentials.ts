@@ -9,7 +9,7 @@ import { PrincipalsRepository, type VerifiedCredential } from './principals.js';
 const PREFIX_LENGTH = 8;
 const SECRET_BYTES = 32;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-const KEY = /^its_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})$/;
+const KEY = /^its_([A-Za-z0-9]{8})_[A-Za-z0-9_-]{43}$/;
 const SESSION_TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 export const createSessionToken = () => randomBytes(SECRET_BYTES).toString('base64url');
@@ -20,19 +20,16 @@ export function createKey() {
 }
 
 /** A plain hash is safe to store, because a secret of 256 bits cannot be guessed. */
+export const hashOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
+
 export function readKey(key: string) {
   const prefix = KEY.exec(key)?.[1];
   return prefix === undefined ? undefined : { key, prefix, hash: hashOf(key) };
 }
 
-export function hashOf(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer');
-}
-
 /** Returns the hexadecimal hash of a token, or `undefined` if the text is not a token. */
-export function sessionHashOf(token: string): string | undefined {
-  return SESSION_TOKEN.test(token) ? hashOf(token).toString('hex') : undefined;
-}
+export const sessionHashOf = (token: string): string | undefined =>
+  SESSION_TOKEN.test(token) ? hashOf(token).toString('hex') : undefined;
 
 /** Maximum age of a read. A revocation must take effect within 1 s; the rest of that second is margin. */
 export const VALID_MS = 800;
@@ -92,6 +89,12 @@ function failLate(): never {
 
 const MINUTE = 60_000;
 
+export interface Credential {
+  readonly kind: VerifiedCredential['identity']['kind'];
+  /** Empty if the Authorization header is malformed. */
+  readonly token: string;
+}
+
 /**
  * Verifies credentials without a database read per request: see docs/adr/0007. Stores the last use of each credential
  * at most once per minute, without delaying requests.
@@ -99,34 +102,34 @@ const MINUTE = 60_000;
 @Injectable()
 export class Credentials {
   private readonly logger = new Logger(Credentials.name);
-  private readonly keys: CredentialCache<VerifiedCredential>;
-  private readonly sessions: CredentialCache<VerifiedCredential>;
-  private readonly uses: Batcher<VerifiedCredential, undefined>;
+  private readonly caches: Readonly<
+    Record<Credential['kind'], CredentialCache<VerifiedCredential>>
+  >;
 
   constructor(
-    repository: PrincipalsRepository,
+    private readonly repository: PrincipalsRepository,
     private readonly clock: Clock,
   ) {
-    this.keys = new CredentialCache((prefixes) => repository.find('keys', prefixes));
-    this.sessions = new CredentialCache((hashes) => repository.find('sessions', hashes));
-    this.uses = new Batcher<VerifiedCredential, undefined>(async (used) => {
-      await repository.noteUsed(used.map(({ identity }) => identity));
-      return used.map(() => undefined);
-    }, BATCH);
+    this.caches = {
+      key: new CredentialCache((prefixes) => repository.find('key', prefixes)),
+      user: new CredentialCache((hashes) => repository.find('user', hashes)),
+    };
   }
 
-  async verifyKey(text: string): Promise<VerifiedCredential | undefined> {
-    const given = readKey(text);
-    if (!given) return undefined;
-    const known = await this.keys.get(given.prefix);
-    const isRight = known?.secretHash && timingSafeEqual(known.secretHash, given.hash);
-    return isRight ? this.inTime(known) : undefined;
-  }
-
-  async verifySession(token: string): Promise<VerifiedCredential | undefined> {
-    const tokenHash = sessionHashOf(token);
-    const known = tokenHash === undefined ? undefined : await this.sessions.get(tokenHash);
-    return known && this.inTime(known);
+  async verify({ kind, token }: Credential): Promise<VerifiedCredential | undefined> {
+    const key = kind === 'key' ? readKey(token) : undefined;
+    const lookup = kind === 'key' ? key?.prefix : sessionHashOf(token);
+    const known = lookup === undefined ? undefined : await this.caches[kind].get(lookup);
+    if (!known || (key && !timingSafeEqual(known.secretHash!, key.hash))) return undefined;
+    const now = this.clock.now();
+    if (known.endsAt && known.endsAt <= now) return undefined;
+    if (!known.usedAt || now.getTime() - known.usedAt.getTime() >= MINUTE) {
+      known.usedAt = now;
+      // The next use is stored again.
+      const warn = (err: unknown) => this.logger.warn({ err }, 'A last use was not stored.');
+      this.repository.noteUsed(known.identity).catch(warn);
+    }
+    return known;
   }
 
   /**
@@ -134,19 +137,7 @@ export class Credentials {
    * and within 1 s on the other replicas.
    */
   forget(): void {
-    this.keys.clear();
-    this.sessions.clear();
-  }
-
-  private inTime(verified: VerifiedCredential): VerifiedCredential | undefined {
-    const now = this.clock.now();
-    if (verified.endsAt && verified.endsAt <= now) return undefined;
-    if (!verified.usedAt || now.getTime() - verified.usedAt.getTime() >= MINUTE) {
-      verified.usedAt = now;
-      // The next use is stored again.
-      const warn = (err: unknown) => this.logger.warn({ err }, 'A last use was not stored.');
-      this.uses.submit(verified).catch(warn);
-    }
-    return verified;
+    this.caches.key.clear();
+    this.caches.user.clear();
   }
 }

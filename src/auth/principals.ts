@@ -30,8 +30,8 @@ const EFFECTIVE_KEY_ROLE = lowerRoleSql(
   '(select o.role from users o where o.id = k.owner_id)',
 );
 
-const CREDENTIALS: Readonly<Record<'keys' | 'sessions', Statement>> = {
-  keys: {
+const CREDENTIALS: Readonly<Record<Principal['kind'], Statement>> = {
+  key: {
     name: 'auth_keys',
     text: `select k.prefix as lookup, k.secret_hash as "secretHash", k.expires_at as "endsAt", k.last_used_at as "usedAt",
         jsonb_strip_nulls(jsonb_build_object('kind', 'key', 'id', k.id, 'name', 'key:' || k.name,
@@ -39,7 +39,7 @@ const CREDENTIALS: Readonly<Record<'keys' | 'sessions', Statement>> = {
           'limit_class', k.limit_class, 'limits', k.limits)) as identity
       from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_IS_VALID}`,
   },
-  sessions: {
+  user: {
     name: 'auth_sessions',
     text: `select encode(s.token_hash, 'hex') as lookup, s.last_seen_at as "usedAt",
         least(s.expires_at, s.last_seen_at + interval '${IDLE_HOURS} hours') as "endsAt",
@@ -62,20 +62,16 @@ const ROLE: Statement = {
 const NOTE_USED: Statement = {
   name: 'auth_note_used',
   text: `with used_keys as (
-      update api_keys set last_used_at = now() where id = any ($1::uuid[])
+      update api_keys set last_used_at = now() where id = $1
         and coalesce(last_used_at <= now() - interval '1 minute', true))
-    update sessions set last_seen_at = now() where id = any ($2::uuid[])
+    update sessions set last_seen_at = now() where id = $2
       and last_seen_at <= now() - interval '1 minute'`,
 };
 
-/** The id of a session, or of a key. */
 type CredentialId = Pick<Principal, 'id' | 'sessionId'>;
 
-function idsOf(credentials: readonly CredentialId[]): [keys: string[], sessions: string[]] {
-  const keys = credentials.flatMap(({ id, sessionId }) => (sessionId === undefined ? id : []));
-  const sessions = credentials.flatMap(({ sessionId }) => sessionId ?? []);
-  return [[...new Set(keys)], [...new Set(sessions)]];
-}
+const idsOf = ({ id, sessionId }: CredentialId): [key: string | null, session: string | null] =>
+  sessionId === undefined ? [id, null] : [null, sessionId];
 
 /*
  * Tests if the first name and any of the other names belong to one person. The line of a name is the name, the
@@ -108,7 +104,7 @@ export class PrincipalsRepository {
 
   /** Finds valid keys by prefix, or valid sessions by the hexadecimal hash of their token. */
   async find(
-    kind: 'keys' | 'sessions',
+    kind: Principal['kind'],
     lookups: readonly string[],
   ): Promise<Map<string, VerifiedCredential>> {
     type Row = VerifiedCredential & { readonly lookup: string };
@@ -117,9 +113,8 @@ export class PrincipalsRepository {
   }
 
   /** Returns `undefined` if the credential is no longer valid. */
-  async findRole(tx: Tx, { id, sessionId }: CredentialId): Promise<Role | undefined> {
-    const ids = sessionId === undefined ? [id, null] : [null, sessionId];
-    const [row] = await this.statements.rowsIn<{ role: Role }>(tx, ROLE, ids);
+  async findRole(tx: Tx, used: CredentialId): Promise<Role | undefined> {
+    const [row] = await this.statements.rowsIn<{ role: Role }>(tx, ROLE, idsOf(used));
     return row?.role;
   }
 
@@ -135,7 +130,7 @@ export class PrincipalsRepository {
     return row!.found;
   }
 
-  async noteUsed(used: readonly CredentialId[]): Promise<void> {
+  async noteUsed(used: CredentialId): Promise<void> {
     await this.statements.rows(NOTE_USED, idsOf(used));
   }
 }
@@ -156,5 +151,7 @@ export function credentialsStillValid(firstParameter = 1): string {
 }
 
 export function credentialsStillValidValues(callers: readonly Principal[]): unknown[] {
-  return [...idsOf(callers), highestRole(callers.map(({ requiredRole }) => requiredRole))];
+  const ids = callers.map(idsOf);
+  const [keys, sessions] = [0, 1].map((at) => [...new Set(ids.flatMap((pair) => pair[at] ?? []))]);
+  return [keys, sessions, highestRole(callers.map(({ requiredRole }) => requiredRole))];
 }

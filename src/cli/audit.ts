@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { acceptHead } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
-import { ExportCheck, type ExportFindings } from '../audit/export/export-file.js';
+import { ExportCheck, type ExportFindings } from '../audit/audit-export.js';
 import { loadSettings } from '../platform/config/load-settings.js';
+import { linesOf } from '../platform/files.js';
 import { givenSecretKeys } from '../platform/secrets/secret-keys.js';
 import { runCommand, say, withDatabase } from './command.js';
 
@@ -19,7 +20,7 @@ async function main(): Promise<void> {
   if (!argument?.trim() || rest.length > 0) throw new Error(USAGE);
   if (command === 'verify') return await verify(argument);
   if (command !== 'accept-head') throw new Error(USAGE);
-  await withDatabase(loadSettings(), ({ database: { dataSource }, keys }) =>
+  await withDatabase(loadSettings(), ({ dataSource, keys }) =>
     acceptHead(dataSource, new AuditKeys(keys), argument),
   );
   say('The audit trail as it is was accepted.');
@@ -27,22 +28,10 @@ async function main(): Promise<void> {
 
 async function verify(file: string): Promise<void> {
   const check = new ExportCheck(loadKeys());
-  for await (const line of linesOf(file)) check.add(line);
+  for await (const line of linesOf(createReadStream(file, 'utf8'))) check.add(line);
   const findings = check.finish();
   say(reportOf(findings).join('\n'));
   process.exitCode = findings.valid ? 0 : 1;
-}
-
-/** Splits only at line feeds, because texts of people may contain other separators. */
-async function* linesOf(file: string): AsyncGenerator<string> {
-  let rest = '';
-  for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
-    const lines = chunk.split('\n');
-    lines[0] = rest + lines[0]!;
-    rest = lines.pop()!;
-    yield* lines;
-  }
-  if (rest !== '') yield rest;
 }
 
 /** Uses the key file even if DATABASE_URL is set, because the command reads no database. Never generates a key. */

@@ -1,4 +1,4 @@
-import { type OpenWithKeys, openWithKeys } from '../app.database.js';
+import { type OpenDatabase, openDatabase } from '../app.database.js';
 import type { Settings } from '../platform/config/settings.js';
 import { reachServer } from '../platform/database/reach-server.js';
 
@@ -16,13 +16,13 @@ export function say(line: string): void {
 /** Joins the running PostgreSQL server of the service if the database is embedded. */
 export async function withDatabase<T>(
   settings: Settings,
-  work: (open: OpenWithKeys) => Promise<T>,
+  work: (database: OpenDatabase) => Promise<T>,
 ): Promise<T> {
   const silent = (): void => undefined;
-  const open = await openWithKeys(await reachServer(settings, silent, true), settings, silent);
+  const database = await openDatabase(await reachServer(settings, silent, true), settings, silent);
   try {
-    return await work(open);
+    return await work(database);
   } finally {
-    await open.database.close();
+    await database.close();
   }
 }

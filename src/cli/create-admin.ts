@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     ? (await text(process.stdin)).replace(/\r?\n$/, '')
     : randomBytes(PASSWORD_BYTES).toString('base64url');
   if (!hasPermittedLength(password)) throw new Error('The password must be 12 to 256 characters.');
-  const outcome = await withDatabase(loadSettings(), ({ database: { dataSource }, keys }) =>
+  const outcome = await withDatabase(loadSettings(), ({ dataSource, keys }) =>
     ensureAdmin(dataSource, logOfCommand(dataSource, new AuditKeys(keys)), username, password),
   );
   if (!outcome) throw new Error(`${username} was deleted, and names are never reused.`);

@@ -1,6 +1,6 @@
 import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
-import { migrate } from '../platform/database/open-database.js';
+import { migrate } from '../platform/database/migrate.js';
 import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run migrate

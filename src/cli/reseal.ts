@@ -18,7 +18,7 @@ repeated.`;
 async function main(): Promise<void> {
   if (process.argv.length > 2) throw new Error(USAGE);
   const settings = { ...loadSettings(), databaseStatementTimeoutMs: 3_600_000 };
-  await withDatabase(settings, async ({ database: { dataSource }, keys }) => {
+  await withDatabase(settings, async ({ dataSource, keys }) => {
     const first = keys.ids[0]!;
     const transactions = new Transactions(dataSource);
     const needed = await transactions.run(neededKeys);

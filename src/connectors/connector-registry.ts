@@ -1,16 +1,45 @@
+// SQL for the read of all connectors, which every action request needs.
 import { Injectable, Logger } from '@nestjs/common';
 import { join } from 'node:path';
+import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
+import { Batcher } from '../platform/concurrency/batcher.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
+import type { ComponentStatus } from '../platform/health-components.js';
 import { UnreachableError } from '../platform/net/net.errors.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
 import { OutboundSmtp } from '../platform/net/outbound-smtp.js';
+import { SecretBox } from '../platform/secrets/secret-box.js';
 import { TypesByName } from '../targets/target-check.js';
-import type { ConnectorEntity } from './connector.entity.js';
+import { TargetRow, TargetRows } from '../targets/target-rows.js';
 import { actionsOf, type Connector, connectorOf, type ConnectorType } from './connector-type.js';
-import { ConnectorsRepository } from './connectors.repository.js';
 
 const UNREADABLE = 'The secrets of the connector cannot be decrypted; see the log.';
+
+export const DEFAULT_PRIORITY = 100;
+
+@Entity('connectors')
+export class ConnectorEntity extends TargetRow {
+  @PrimaryColumn({ type: 'uuid' })
+  readonly id: string;
+
+  @Column({ type: 'integer' })
+  readonly priority: number;
+
+  /** Result of the last check, like the next three columns; null before the first check. */
+  @Column({ type: 'text', nullable: true })
+  readonly health: Exclude<ComponentStatus, 'disabled'> | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly health_message: string | null;
+
+  @Column({ type: 'integer', nullable: true })
+  readonly latency_ms: number | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly last_checked_at: Date | null;
+}
 
 export const CONNECTOR_TYPES = new TypesByName<ConnectorType>(join(__dirname, 'types'));
 
@@ -32,16 +61,36 @@ function provides({ type: name, config }: ConnectorEntity): readonly ActionTypeN
 
 /** Reads the connectors from the database each time, so that every replica sees changes immediately. */
 @Injectable()
-export class ConnectorRegistry {
+export class ConnectorRegistry extends TargetRows<ConnectorEntity> {
+  protected readonly entity = ConnectorEntity;
+  readonly subject = 'connector';
   private readonly logger = new Logger(ConnectorRegistry.name);
+  private readonly readAll: Statement;
+  /** Concurrent reads share one statement, which starts after the last of these reads was requested. */
+  private readonly reads = new Batcher<undefined, readonly ConnectorEntity[]>(async (readers) => {
+    const rows = await this.statements.rows<ConnectorEntity>(this.readAll);
+    return readers.map(() => rows);
+  });
   /** Instances keep their circuit breakers while `state` is unchanged. A restored backup may repeat a version, but not a time. */
   private readonly instances = new Map<string, { state: string; connector: Connector }>();
 
   constructor(
-    private readonly rows: ConnectorsRepository,
+    dataSource: DataSource,
+    box: SecretBox,
+    private readonly statements: Statements,
     private readonly http: OutboundHttp,
     private readonly smtp: OutboundSmtp,
-  ) {}
+  ) {
+    super(dataSource, box);
+    const { columns } = dataSource.getMetadata(ConnectorEntity);
+    const names = columns.map(({ databaseName }) => databaseName).join(', ');
+    const text = `select ${names} from connectors where deleted_at is null order by priority, name`;
+    this.readAll = { name: 'connectors_all', text };
+  }
+
+  async all(tx?: Tx): Promise<readonly ConnectorEntity[]> {
+    return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
+  }
 
   /** Of several connectors, the one with the lowest priority serves, then the first by name. */
   async providerOf(type: ActionTypeName): Promise<Connector | undefined> {
@@ -62,7 +111,7 @@ export class ConnectorRegistry {
   }
 
   async find(id: string): Promise<Connector | undefined> {
-    const row = await this.rows.find(id);
+    const row = await this.row(id);
     return row ? this.connectorOf(row) : undefined;
   }
 
@@ -85,7 +134,7 @@ export class ConnectorRegistry {
   }
 
   private async serving(tx?: Tx): Promise<ConnectorEntity[]> {
-    const rows = await this.rows.all(tx);
+    const rows = await this.all(tx);
     const ids = new Set(rows.map(({ id }) => id));
     for (const id of this.instances.keys()) if (!ids.has(id)) this.instances.delete(id);
     return servingOf(rows);
@@ -96,7 +145,7 @@ export class ConnectorRegistry {
     const type = CONNECTOR_TYPES.named(row.type);
     const outbound = { http: this.http, smtp: this.smtp };
     try {
-      return connectorOf(type, row, this.rows.open(row), outbound);
+      return connectorOf(type, row, this.open(row), outbound);
     } catch (err) {
       this.logger.error({ err, connector: row.name }, 'A connector cannot be used');
       const fail = () => {

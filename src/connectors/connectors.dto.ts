@@ -6,11 +6,11 @@ import {
   type FieldOptions,
   Id,
   Instant,
+  NullIsAbsent,
   OpenChoices,
   Text,
   WholeNumber,
 } from '../platform/validation/fields.js';
-import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { present } from '../platform/validation/present.js';
 import {
   type RequestsByType,
@@ -20,8 +20,12 @@ import {
   TargetTest,
   TargetUpdate,
 } from '../targets/target-contract.js';
-import { CONNECTOR_TYPES, standsBy } from './connector-registry.js';
-import { type ConnectorEntity, DEFAULT_PRIORITY } from './connector.entity.js';
+import {
+  CONNECTOR_TYPES,
+  type ConnectorEntity,
+  DEFAULT_PRIORITY,
+  standsBy,
+} from './connector-registry.js';
 
 const STANDS_BY = 'It stands by: it serves actions only while no connector of another type exists.';
 

@@ -1,12 +1,11 @@
 import { Module } from '@nestjs/common';
 import { ConnectorRegistry } from './connector-registry.js';
 import { ConnectorsController } from './connectors.controller.js';
-import { ConnectorsRepository } from './connectors.repository.js';
 import { ConnectorsService } from './connectors.service.js';
 
 @Module({
   controllers: [ConnectorsController],
-  providers: [ConnectorsRepository, ConnectorsService, ConnectorRegistry],
+  providers: [ConnectorsService, ConnectorRegistry],
   exports: [ConnectorRegistry],
 })
 export class ConnectorsModule {}

@@ -18,11 +18,15 @@ import { TargetsService } from '../targets/targets-service.js';
 import { SECRETS_LOST } from '../targets/target-rows.js';
 import { Targets } from '../platform/net/targets.js';
 import { shownMessage } from './calls/vendor-answers.js';
-import { CONNECTOR_TYPES, ConnectorRegistry, servingOf } from './connector-registry.js';
+import {
+  CONNECTOR_TYPES,
+  ConnectorEntity,
+  ConnectorRegistry,
+  DEFAULT_PRIORITY,
+  servingOf,
+} from './connector-registry.js';
 import type { TargetTest } from '../targets/target-contract.js';
-import { type ConnectorEntity, DEFAULT_PRIORITY } from './connector.entity.js';
 import type { ConnectorInputDto, ConnectorUpdateDto } from './connectors.dto.js';
-import { ConnectorsRepository } from './connectors.repository.js';
 
 const PERIOD_SECONDS = 60;
 const AT_ONCE = 4;
@@ -44,11 +48,10 @@ export class ConnectorsService
   private readonly logger = new Logger(ConnectorsService.name);
 
   constructor(
-    readonly rows: ConnectorsRepository,
+    readonly rows: ConnectorRegistry,
     protected readonly targets: Targets,
     protected readonly transactions: Transactions,
     protected readonly audit: AuditLog,
-    private readonly registry: ConnectorRegistry,
     private readonly settings: Settings,
     private readonly events: DomainEvents,
     private readonly work: Work,
@@ -74,8 +77,9 @@ export class ConnectorsService
   }
 
   async createFirstSandbox(): Promise<void> {
-    if (await this.rows.hasEverBeenOne()) return;
-    await this.create({ name: 'system' }, { name: 'sandbox', type: 'sandbox', config: {} });
+    const hasOne = await this.transactions.run((tx) => tx.getRepository(ConnectorEntity).exists());
+    if (!hasOne)
+      await this.create({ name: 'system' }, { name: 'sandbox', type: 'sandbox', config: {} });
   }
 
   async create(
@@ -102,7 +106,7 @@ export class ConnectorsService
   }
 
   protected async attempt(row: ConnectorEntity) {
-    const result = await this.registry.connectorOf(row).test();
+    const result = await this.rows.connectorOf(row).test();
     return { ...result, message: shownMessage(result.message) };
   }
 
@@ -120,7 +124,7 @@ export class ConnectorsService
     { id, version }: ConnectorEntity,
     result: TargetTest,
   ): Promise<void> {
-    const row = await this.rows.find(id, tx);
+    const row = await this.rows.row(id, tx);
     // The connector was changed or deleted during the check.
     if (row?.version !== version) return;
     const { name, type, enabled, unhealthy_reported_at: since } = row;
@@ -129,10 +133,11 @@ export class ConnectorsService
     const { success, message, latency_ms } = result;
     // Compares with the last report, because a connector with a new configuration has no last check.
     const isTurn = enabled && success === (since !== null);
-    await this.rows.recordCheck(tx, id, {
+    await tx.getRepository(ConnectorEntity).update(id, {
       health: !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy',
       health_message: message,
       latency_ms,
+      last_checked_at: () => 'now()',
       ...(isTurn && { unhealthy_reported_at: success ? null : () => 'now()' }),
     });
     if (!isTurn) return;

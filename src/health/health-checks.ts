@@ -4,8 +4,7 @@ import { DataSource } from 'typeorm';
 import { clockAheadMs } from '../platform/clock.js';
 import { BackgroundLoop } from '../platform/concurrency/background-loop.js';
 import { within } from '../platform/concurrency/within.js';
-import { poolOf } from '../platform/database/data-source.js';
-import { followDatabaseTime } from '../platform/database/open-database.js';
+import { followDatabaseTime, poolOf } from '../platform/database/data-source.js';
 import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import { Statements } from '../platform/database/statements.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
@@ -72,6 +71,10 @@ export class HealthChecks implements OnModuleInit, OnModuleDestroy {
     this.gauges.register('database_up', async () => {
       const { status } = await within(SCRAPE_PATIENCE_MS, this.database(), () => TOO_SLOW);
       return Number(status !== 'unhealthy');
+    });
+    this.gauges.register('db_pool_connections_active', () => {
+      const { totalCount, idleCount } = poolOf(this.dataSource);
+      return totalCount - idleCount;
     });
     this.gauges.register('redis_up', async () => {
       const works = await this.limits.sharedWorks();

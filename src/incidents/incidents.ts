@@ -84,9 +84,8 @@ export class Incidents {
     return requireFound(isUuid(id) ? await this.finds.submit(id.toLowerCase()) : undefined);
   }
 
-  /** Returns incidents by id. Ignores deleted incidents. */
-  async findAll(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, Incident>> {
-    return byId(await this.statements.rowsIn<Incident>(tx, FIND_ALL, [ids]));
+  findAll(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, Incident>> {
+    return this.byId(FIND_ALL, ids, tx);
   }
 
   async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
@@ -96,43 +95,29 @@ export class Incidents {
   /** Lists incidents after the given id, oldest first. */
   async listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, ListedIncident>> {
     const values = [id ?? firstIdAt(0), limit];
-    return byId(await this.statements.rows<ListedIncident>(LIST_AFTER, values));
+    return mapOf(await this.statements.rows<ListedIncident>(LIST_AFTER, values));
   }
 
-  /** Returns incidents by id. Ignores deleted incidents. */
-  async findBySubject(
-    ids: readonly string[],
-    tx?: Tx,
-  ): Promise<ReadonlyMap<string, ListedIncident>> {
-    return byId(await this.statements.rowsIn<ListedIncident>(tx, LISTED_OF, [ids]));
+  findBySubject(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, ListedIncident>> {
+    return this.byId(LISTED_OF, ids, tx);
   }
 
   /** Locks the incident for a later change in the same transaction. */
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
-    if (!isUuid(id)) return undefined;
-    return (await this.lockAllForUpdate(tx, [id])).get(id.toLowerCase());
+    return (await this.lockAllForUpdate(tx, [id].filter(isUuid))).get(id.toLowerCase());
   }
 
-  /**
-   * Locks the incident against changes until the transaction ends. Returns `undefined` if the incident does not exist or is
-   * deleted.
-   */
+  /** Locks the incident against changes until the transaction ends. */
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
-    if (!isUuid(id)) return undefined;
-    return (await this.lockAllForShare(tx, [id])).get(id.toLowerCase());
+    return (await this.lockAllForShare(tx, [id].filter(isUuid))).get(id.toLowerCase());
   }
 
-  async lockAllForUpdate(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Incident>> {
-    if (ids.length === 0) return new Map();
-    return byId(await this.statements.rowsIn<Incident>(tx, LOCK_FOR_UPDATE, [ids]));
+  lockAllForUpdate(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Incident>> {
+    return this.byId(LOCK_FOR_UPDATE, ids, tx);
   }
 
-  async lockAllForShare(
-    tx: Tx,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, LockedIncident>> {
-    if (ids.length === 0) return new Map();
-    return byId(await this.statements.rowsIn<LockedIncident>(tx, LOCK_FOR_SHARE, [ids]));
+  lockAllForShare(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, LockedIncident>> {
+    return this.byId(LOCK_FOR_SHARE, ids, tx);
   }
 
   /** Finds the incident by the sequence, then compares the whole number. */
@@ -142,9 +127,9 @@ export class Incidents {
     return row?.id;
   }
 
-  /** Returns states by id, including deleted incidents. */
-  async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
-    return byId(await this.statements.rowsIn<IncidentState>(tx, STATES, [ids]));
+  /** Includes deleted incidents. */
+  statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
+    return this.byId(STATES, ids, tx);
   }
 
   async hide(tx: Tx, id: string, at: Date): Promise<void> {
@@ -158,6 +143,14 @@ export class Incidents {
     const rows = incidents.map((incident) => ({ ...incident, raw_data: undefined }));
     await this.statements.rowsIn(tx, UPDATE, [JSON.stringify(rows)]);
   }
+
+  private async byId<Row extends { readonly id: string }>(
+    statement: Statement,
+    ids: readonly string[],
+    tx?: Tx,
+  ): Promise<ReadonlyMap<string, Row>> {
+    return mapOf(ids.length > 0 ? await this.statements.rowsIn<Row>(tx, statement, [ids]) : []);
+  }
 }
 
 export function requireFound(incident: Incident | undefined): Incident {
@@ -165,6 +158,6 @@ export function requireFound(incident: Incident | undefined): Incident {
   return incident;
 }
 
-function byId<Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> {
+function mapOf<Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> {
   return new Map(rows.map((row) => [row.id, row]));
 }

@@ -57,7 +57,7 @@ interface ClaimSteps {
  */
 export class PermitGate implements Gate {
   private noted = false;
-  private used = false;
+  opened = false;
 
   constructor(
     private readonly killSwitch: { renewPermit(reclaim?: Reclaim): Promise<Permit> },
@@ -65,10 +65,6 @@ export class PermitGate implements Gate {
     private readonly signal: AbortSignal,
     private readonly claim: ClaimSteps = {},
   ) {}
-
-  get opened(): boolean {
-    return this.used;
-  }
 
   async send<T>(request: (departure: Departure) => Promise<T>): Promise<T> {
     let asked = false;
@@ -79,7 +75,7 @@ export class PermitGate implements Gate {
     const answer = await request({ signal: this.signal, leave });
     if (asked) return answer;
     // The request may have had an effect, even if this call throws.
-    this.used = true;
+    this.opened = true;
     throw new Error(
       'The request was sent without a check of the kill switch: departure.leave() was not called.',
     );
@@ -89,11 +85,11 @@ export class PermitGate implements Gate {
     if (!this.noted) await this.claim.noteSending?.();
     this.noted = true;
     this.signal.throwIfAborted();
-    if (this.used || !this.permit?.fresh) {
+    if (this.opened || !this.permit?.fresh) {
       this.permit = await this.killSwitch.renewPermit(this.claim.reclaim);
     }
     this.signal.throwIfAborted();
     this.permit.assertFresh();
-    this.used = true;
+    this.opened = true;
   }
 }

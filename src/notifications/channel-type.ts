@@ -15,49 +15,20 @@ import {
   type ConfigSchema,
   fields,
 } from '../targets/target-config.js';
-import type { Delivery } from './delivery.js';
+import type { Outcome } from './delivery.js';
 import type { Message, NotifiedEvent } from './notification.js';
-
-/** The receiver rejects this message permanently, but may accept other messages. */
-export interface Refused {
-  readonly kind: 'refused';
-  readonly why: string;
-  /** True if the other recipients have the message, so that the channel works. */
-  readonly isPartly?: true;
-}
-
-/** The delivery is retried: the receiver did not respond, or an administrator can correct the cause, such as a revoked token. */
-export interface Failed extends Pick<Refused, 'why' | 'isPartly'> {
-  readonly kind: 'failed';
-  readonly retryAfterMs?: number;
-  /** True if the receiver requests a lower rate. The channel slows down and does not count as failing. */
-  readonly isBusy?: true;
-  /** Recipients who have the message. The message is retried for the other recipients. */
-  readonly holders?: readonly string[];
-}
-
-export type Outcome = { readonly kind: 'delivered' } | Refused | Failed;
-
-export const isReached = (outcome: Outcome): boolean =>
-  outcome.kind === 'delivered' || outcome.isPartly === true;
-
-export type PartlySent = Pick<Delivery, 'holders' | 'attempts'>;
 
 export interface Attempt<SetConfig = Config> {
   readonly config: SetConfig;
   /** Previous secret of the field that `rotates`, while it is valid. */
   readonly formerSecret?: string;
   readonly message: Message;
-  readonly partlySent?: PartlySent;
   readonly signal: AbortSignal;
   readonly http: OutboundHttp;
   readonly smtp: OutboundSmtp;
 }
 
-/**
- * Readers of the messages. People get one message about similar events. A pager has an alert for each incident, and for the
- * approvals of a playbook. Programs get each event.
- */
+/** Readers of the messages. People get one message about similar events. Pagers and programs get each event. */
 export type Audience = 'people' | 'pager' | 'programs';
 
 export interface ChannelType<

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { join } from 'node:path';
-import { Any, Column, DataSource, Entity, PrimaryColumn, VirtualColumn } from 'typeorm';
+import { Any, Column, Entity, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Severity } from '../incidents/incident.js';
 import { presentTime } from '../platform/clock.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { SecretBox } from '../platform/secrets/secret-box.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 import { TypesByName } from '../targets/target-check.js';
 import { sealedSecretsOf, TargetRow, TargetRows } from '../targets/target-rows.js';
@@ -95,13 +94,6 @@ export class ChannelsRepository extends TargetRows<ChannelEntity> {
   protected readonly entity = ChannelEntity;
   readonly subject = 'notification_channel';
   protected override readonly alsoEmpty = NO_FORMER_SECRET;
-
-  constructor(
-    protected readonly dataSource: DataSource,
-    protected readonly box: SecretBox,
-  ) {
-    super();
-  }
 
   async enabled(): Promise<ChannelEntity[]> {
     return await this.rows().find({ where: { enabled: true }, order: { name: 'asc' } });

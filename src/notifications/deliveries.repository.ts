@@ -5,16 +5,17 @@ import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import { shownStart } from '../platform/text.js';
-import type { ClaimId } from '../platform/work/work.repository.js';
+import type { Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
-import { isReached, type Outcome } from './channel-type.js';
 import * as sql from './deliveries.sql.js';
 import {
   type Delivery,
   type DeliveryStatus,
   type Ending,
+  isReached,
   MAX_ERROR,
   NOTIFICATION,
+  type Outcome,
   workOf,
 } from './delivery.js';
 
@@ -37,7 +38,6 @@ const deliveryList = countedList({
 
 interface LoadedDelivery extends Delivery {
   readonly left_ms: number;
-  readonly held_ms: number | null;
   readonly has_carried: boolean;
 }
 
@@ -45,10 +45,6 @@ interface LoadedDelivery extends Delivery {
 export interface FoldedDelivery {
   readonly delivery: Delivery & Pick<LoadedDelivery, 'left_ms'>;
   readonly carried: readonly Delivery[];
-}
-
-export interface Held {
-  readonly heldMs: number;
 }
 
 export interface EndedAttempt extends FoldedDelivery {
@@ -93,14 +89,11 @@ export class DeliveriesRepository {
 
   async messages(
     tx: Tx,
-    claims: readonly ClaimId[],
-  ): Promise<ReadonlyMap<string, FoldedDelivery | Held>> {
-    const messages = new Map<string, FoldedDelivery | Held>();
-    const waiting = new Map<string, LoadedDelivery>();
-    for (const row of await this.load(tx, claims)) {
-      if (row.held_ms !== null && row.held_ms > 0) messages.set(row.id, { heldMs: row.held_ms });
-      else waiting.set(row.id, row);
-    }
+    claims: readonly Pick<Claimed, 'id' | 'fence'>[],
+  ): Promise<ReadonlyMap<string, FoldedDelivery>> {
+    const messages = new Map<string, FoldedDelivery>();
+    const loaded = await this.load(tx, claims);
+    const waiting = new Map(loaded.map((row) => [row.id, row]));
     for (const row of waiting.values()) {
       waiting.delete(row.id);
       const { id, group_key, has_carried } = row;
@@ -112,7 +105,7 @@ export class DeliveriesRepository {
     return messages;
   }
 
-  async load(tx: Tx, claims: readonly ClaimId[]): Promise<LoadedDelivery[]> {
+  async load(tx: Tx, claims: readonly Pick<Claimed, 'id' | 'fence'>[]): Promise<LoadedDelivery[]> {
     const fences = claims.map(({ fence }) => fence);
     return await this.statements.rowsIn(tx, sql.LOAD, [idsOf(claims), fences]);
   }
@@ -136,21 +129,17 @@ export class DeliveriesRepository {
     if (attempts.some(({ carried }) => carried.length > 0)) {
       await this.statements.rowsIn(tx, sql.LOCK, [idsOf(attempts.flatMap(membersOf))]);
     }
-    const ended: Delivery[] = [];
-    for (const { delivery, carried, ending, outcome } of attempts) {
+    const ended = attempts.flatMap(({ delivery, carried, ending, outcome }): Delivery[] => {
       const last_error = ending.error === undefined ? null : shownStart(ending.error, MAX_ERROR);
-      if (ending.kind === 'again') {
-        const holders = outcome.kind === 'failed' ? outcome.holders : undefined;
-        await this.statements.rowsIn(tx, sql.AGAIN, [delivery.id, last_error, holders ?? null]);
-        continue;
-      }
-      ended.push({ ...delivery, status: ending.kind, last_error });
+      if (ending.kind === 'again') return [{ ...delivery, last_error }];
+      const { kind: status } = ending;
       // The message has arrived, even if it is dead because one of several recipients rejected it.
       const end = isReached(outcome)
         ? ({ status: 'delivered', last_error: null } as const)
-        : { status: ending.kind, last_error };
-      ended.push(...carried.map((row) => ({ ...row, ...end, attempts: 0 })));
-    }
+        : { status, last_error };
+      const others = carried.map((row) => ({ ...row, ...end, attempts: 0 }));
+      return [{ ...delivery, status, last_error }, ...others];
+    });
     const rows = await this.end(tx, ended);
     const carried = rows.filter(({ carried_by }) => carried_by !== null);
     await this.work.cancel(tx, NOTIFICATION, idsOf(carried));

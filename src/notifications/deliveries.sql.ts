@@ -24,29 +24,13 @@ export const MAX_CARRIED = 500;
 const MAX_CANDIDATES = 2_000;
 const COLUMNS = deliveryColumns('delivery');
 
-/** A held delivery that is not critical waits while its group grows, so that a wave becomes one message. */
-const heldUntil = (row: string) => `
-           greatest(${row}.held_until, case when ${row}.group_key is not null and ${row}.payload ->> 'severity' is distinct from 'critical'
-             then least(${row}.occurred_at + wave_limit(${row}.type), (
-               select max(held_until) from (
-                 select later.held_until from notification_deliveries later
-                  where later.channel_id = ${row}.channel_id and later.group_key = ${row}.group_key
-                    and later.occurred_at > now() - interval '2 minutes' and later.status = 'pending'
-                    and later.carried_by is null
-                  order by later.occurred_at desc limit 20) as latest)) end)`;
-
 export const LOAD = statement('load')`
     with claimed as materialized (
-      select id, ref, line from work
+      select id, ref from work
        where id = any($1::bigint[]) and worker is not null and not ready
          and fence = ($2::integer[])[array_position($1::bigint[], id)]
        order by id for no key update)
     select ${COLUMNS}, (extract(epoch from expires_at - now()) * 1000)::float8 as left_ms,
-           case when held_until is not null and attempts = 0 then (
-             select extract(epoch from min(case when wanted.held_until is null then now() else ${heldUntil('wanted')} end) - now()) * 1000
-               from work later join notification_deliveries wanted on wanted.id = later.ref
-              where later.kind = '${NOTIFICATION.name}' and later.line between claimed.line and claimed.line
-                and later.id >= claimed.id and later.died_at is null)::float8 end as held_ms,
            exists (select from notification_deliveries other where other.carried_by = delivery.id) as has_carried
       from claimed
      cross join lateral (
@@ -59,8 +43,9 @@ const isFree = (work: string): string =>
 
 /**
  * Adds waiting deliveries to the message of a carrier: new incidents of the source (if critical, of the group), or other
- * deliveries of the group. A pager gets each event. Only the first attempt adds, so that each attempt sends the same message. A delivery behind an
+ * deliveries of the group. Only the first attempt adds, so that each attempt sends the same message. A delivery behind an
  * earlier one about its incident is added only with it. Carried deliveries keep their work, so that later events wait.
+ * Pagers and programs get each event.
  */
 export const FOLD = statement('fold')`
     with candidate as materialized (
@@ -115,17 +100,13 @@ export const LOCK = statement('lock')`
 /** Excludes a delivery that was redelivered since, because the message of its carrier no longer contains it. */
 export const END = statement('end')`
     update notification_deliveries delivery
-       set status = ended.status, ended_at = now(), last_error = ended.error, attempts = ended.attempts, holders = '{}'
+       set status = ended.status, ended_at = case when ended.status <> 'pending' then now() end,
+           last_error = ended.error, attempts = ended.attempts
       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::integer[])
            as ended (id, carrier, status, error, attempts)
      where delivery.id = any($1::uuid[]) and delivery.id = ended.id and delivery.status = 'pending'
        and delivery.carried_by is not distinct from ended.carrier
     returning delivery.id, delivery.carried_by`;
-
-export const AGAIN = statement('again')`
-    update notification_deliveries
-       set last_error = $2, holders = coalesce($3::text[], holders)
-     where id = $1 and status = 'pending'`;
 
 /** Maximum deliveries per redelivery. Limits the time for which a transaction holds its locks. */
 export const MAX_REDELIVERED = 10_000;
@@ -134,7 +115,7 @@ export const WAITING = statement('waiting')`
     select greatest(0, ${countOf('notification_delivery', [`status = 'pending'`, `channel_id in (select id from notification_channels where enabled)`])})::integer as n`;
 
 const ANEW = `status = 'pending', ended_at = null, attempts = 0, expires_at = now() + interval '1 day',
-           group_key = null, held_until = null, holders = '{}'`;
+           group_key = null, held_until = null`;
 
 /** Also reopens the carried deliveries, so that the message stays the same. Without group key, no further delivery is added. */
 const reopen = (name: string, which: string) => statement(name)`
@@ -160,7 +141,7 @@ const LATE = 'It expired after 24 hours, while the channel was paused, disabled 
 export const EXPIRE = statement('expire')`
     with late as (
       update notification_deliveries delivery
-         set status = 'dead', ended_at = now(), last_error = '${LATE}', holders = '{}',
+         set status = 'dead', ended_at = now(), last_error = '${LATE}',
              attempts = coalesce((select attempts from work where kind = '${NOTIFICATION.name}' and ref = delivery.id), attempts)
        where id = any(array(
          select waiting.id

@@ -1,6 +1,29 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { NewWork } from '../platform/work/kind.js';
-import type { Failed, Outcome, Refused } from './channel-type.js';
+
+/** The receiver rejects this message permanently, but may accept other messages. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly why: string;
+  /** True if the other recipients have the message, so that the channel works. */
+  readonly isPartly?: true;
+}
+
+/** The delivery is retried: the receiver did not respond, or an administrator can correct the cause, such as a revoked token. */
+export interface Failed {
+  readonly kind: 'failed';
+  readonly why: string;
+  readonly retryAfterMs?: number;
+  /** True if the receiver requests a lower rate. The channel slows down and does not count as failing. */
+  readonly isBusy?: true;
+}
+
+export type Outcome = { readonly kind: 'delivered' } | Refused | Failed;
+
+type Reached = Exclude<Outcome, Failed | Refused> | (Refused & { readonly isPartly: true });
+
+export const isReached = (outcome: Outcome): outcome is Reached =>
+  outcome.kind === 'delivered' || (outcome.kind === 'refused' && outcome.isPartly === true);
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -49,9 +72,6 @@ export class DeliveryEntity {
 
   @Column({ type: 'uuid', nullable: true })
   readonly carried_by: string | null;
-
-  @Column({ type: 'text', array: true, default: [] })
-  readonly holders: readonly string[];
 
   @Column({ type: 'text', collation: 'C', default: 'pending' })
   readonly status: DeliveryStatus;

@@ -21,29 +21,25 @@ import { Work } from '../platform/work/work.js';
 import { withDefaults } from '../targets/target-config.js';
 import { CHANNEL_TYPES, ChannelEntity, ChannelsRepository, WORKING } from './channel.js';
 import {
-  type Failed,
-  isReached,
-  type Outcome,
-  type PartlySent,
-  type Refused,
-} from './channel-type.js';
-import {
   DeliveriesRepository,
   type EndedAttempt,
   type FoldedDelivery,
-  type Held,
   membersOf,
 } from './deliveries.repository.js';
 import {
   ATTEMPT_MS,
   type Delivery,
   endingOf,
+  type Failed,
   FAILURES_UNTIL_PROBING,
+  isReached,
   laneOf,
   MAX_ERROR,
   NOTIFICATION,
   ONE_BY_ONE_MS,
+  type Outcome,
   pauseAfter,
+  type Refused,
   UNHEALTHY_AFTER_MS,
 } from './delivery.js';
 import { foldedMessage, type PresentState } from './messages/folded-message.js';
@@ -69,7 +65,7 @@ export class DeliveryWork implements OnModuleInit {
   private readonly log = new Logger('Notifications');
   private readonly publicUrl: string | undefined;
   /** Returns `undefined` for a delivery that has ended or is carried by another message. */
-  private readonly prepared = new Batcher<Claimed, Ready | Held | undefined>(
+  private readonly prepared = new Batcher<Claimed, Ready | undefined>(
     (claims) => this.transactions.run((tx) => this.prepare(tx, claims)),
     100,
     1,
@@ -131,9 +127,6 @@ export class DeliveryWork implements OnModuleInit {
   private async deliver(claim: Claimed) {
     const ready = await this.prepared.submit(claim);
     if (!ready) return undefined;
-    if ('heldMs' in ready) {
-      return new AgainOutcome<Attempt>({ inMs: ready.heldMs, countsAsAttempt: false });
-    }
     const outcome = await this.sendDelivery(ready, claim.signal);
     const ending = endingOf(outcome, ready.delivery, Math.random());
     const attempt = { ...ready, outcome, ending };
@@ -142,9 +135,9 @@ export class DeliveryWork implements OnModuleInit {
   }
 
   /** Loads current states, because a message may have waited. Ends requests for approvals that were all decided since. */
-  private async prepare(tx: Tx, claims: readonly Claimed[]): Promise<(Ready | Held | undefined)[]> {
+  private async prepare(tx: Tx, claims: readonly Claimed[]): Promise<(Ready | undefined)[]> {
     const messages = await this.deliveries.messages(tx, claims);
-    const folded = [...messages.values()].filter((one) => 'delivery' in one);
+    const folded = [...messages.values()];
     const channelIds = folded.map(({ delivery }) => delivery.channel_id);
     const channels = await this.channels.byIds(tx, channelIds);
     const all = folded.flatMap(membersOf);
@@ -162,8 +155,7 @@ export class DeliveryWork implements OnModuleInit {
     await this.deliveries.drop(tx, folded.filter(isPointless), DECIDED);
     return claims.map(({ ref }) => {
       const one = messages.get(ref);
-      if (!one || 'heldMs' in one) return one;
-      const channel = channels.get(one.delivery.channel_id);
+      const channel = one && channels.get(one.delivery.channel_id);
       if (!channel || isPointless(one)) return undefined;
       return { ...one, channel, present: { incidents, waiting } };
     });
@@ -187,7 +179,7 @@ export class DeliveryWork implements OnModuleInit {
     return await traced(
       () => ({ name: `notification ${channel.type}`, kind: 'internal', attributes }),
       async (span) => {
-        const outcome = await this.send(channel, message, signal, delivery);
+        const outcome = await this.send(channel, message, signal);
         span?.note({ 'delivery.outcome': outcome.kind });
         return outcome;
       },
@@ -198,7 +190,6 @@ export class DeliveryWork implements OnModuleInit {
     channel: ChannelEntity,
     message: () => Message,
     signal = new AbortController().signal,
-    partlySent?: PartlySent,
   ): Promise<Outcome> {
     return await withDeadline(ATTEMPT_MS, signal, async (over) => {
       try {
@@ -207,7 +198,6 @@ export class DeliveryWork implements OnModuleInit {
           config: withDefaults(type.config, this.channels.open(channel)),
           formerSecret: this.channels.openFormer(channel),
           message: message(),
-          partlySent,
           signal: over,
           http: this.http,
           smtp: this.smtp,
@@ -253,7 +243,7 @@ export class DeliveryWork implements OnModuleInit {
       );
       if (recovers) await this.storeSuccess(tx, id);
       for (const { channel, outcome } of ofChannel) {
-        if (outcome.kind === 'delivered' || outcome.isPartly) continue;
+        if (isReached(outcome)) continue;
         await this.storeFailure(tx, id, outcome, recovers ? 0 : channel.failures);
       }
     }
@@ -294,7 +284,7 @@ export class DeliveryWork implements OnModuleInit {
   }
 
   private async storeSuccess(tx: Tx, id: string): Promise<void> {
-    const before = await this.channels.find(id, tx);
+    const before = await this.channels.row(id, tx);
     if (!before || !(before.failing_since ?? before.unhealthy_reported_at)) return;
     const { enabled, failures, narrow_until, unhealthy_reported_at: unhealthy_since } = before;
     // The recovery of a disabled channel is reported only after it is enabled.

@@ -112,14 +112,6 @@ function withoutLinks(text: string): string {
     .replace(/\\\\(?=[^\s\\])/g, String.raw`\[\]`);
 }
 
-abstract class Event {
-  @Id('NotificationEventId')
-  readonly id: string;
-
-  @Instant({ description: 'Time of the event.' })
-  readonly timestamp: string;
-}
-
 const OTHER_ID = '0193f2b7-0a5d-7e31-8c40-5d1f6e2b9a70';
 const OCCURRED_AT = new Date('2026-01-31T09:42:00.006Z');
 const TITLE = 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com';
@@ -148,7 +140,13 @@ export const EVENT_SCHEMAS: readonly (new () => object)[] = Object.entries(EVENT
 );
 
 function schemaOf(name: EventName, { description, data, example }: EventDefinition<unknown>) {
-  class Schema extends Event {
+  class Schema {
+    @Id('NotificationEventId')
+    readonly id: string;
+
+    @Instant({ description: 'Time of the event.' })
+    readonly timestamp: string;
+
     @Field({}, { type: 'string', enum: [name] })
     readonly type: string;
 

@@ -90,9 +90,9 @@ export class NotificationsController extends TargetController({
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<RedeliveredDeliveriesDto> {
-    const result = (dead: readonly Delivery[]) => ({ redelivered: dead.length });
-    const asIs = idempotency.remember((shown: RedeliveredDeliveriesDto) => shown);
-    return await this.targets.redeliver(caller, channelId, new Date(since), result, asIs);
+    const shown = (dead: readonly Delivery[]) => ({ redelivered: dead.length });
+    const remember = idempotency.remember(shown);
+    return shown(await this.targets.redeliver(caller, channelId, new Date(since), remember));
   }
 
   @Post(':id/deliveries/:delivery_id/redeliver')
@@ -111,8 +111,8 @@ export class NotificationsController extends TargetController({
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<NotificationDeliveryDto> {
-    const result = ([one]: readonly Delivery[]) => shownDelivery(one!);
-    const asIs = idempotency.remember((shown: NotificationDeliveryDto) => shown);
-    return await this.targets.redeliver(caller, channelId, deliveryId, result, asIs);
+    const shown = ([one]: readonly Delivery[]) => shownDelivery(one!);
+    const remember = idempotency.remember(shown);
+    return shown(await this.targets.redeliver(caller, channelId, deliveryId, remember));
   }
 }

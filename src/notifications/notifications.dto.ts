@@ -10,10 +10,10 @@ import {
   Id,
   Instant,
   Nested,
+  NullIsAbsent,
   Text,
   WholeNumber,
 } from '../platform/validation/fields.js';
-import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { present } from '../platform/validation/present.js';
 import { Words } from '../platform/validation/query-fields.js';
 import {

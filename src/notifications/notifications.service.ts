@@ -9,7 +9,6 @@ import { isUuid, newId } from '../platform/ids.js';
 import { Targets } from '../platform/net/targets.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import type { Page } from '../platform/paging/page.js';
-import { Work } from '../platform/work/work.js';
 import type { Config } from '../targets/target-config.js';
 import type { TargetTest } from '../targets/target-contract.js';
 import { type Changed, TargetsService } from '../targets/targets-service.js';
@@ -23,7 +22,7 @@ import {
 } from './channel.js';
 import type { ChannelType } from './channel-type.js';
 import { DeliveriesRepository, type DeliveryListRequest } from './deliveries.repository.js';
-import { type Delivery, laneOf } from './delivery.js';
+import type { Delivery } from './delivery.js';
 import { DeliveryWork } from './delivery.work.js';
 import {
   EVENTS_FOR_PEOPLE,
@@ -51,7 +50,6 @@ export class NotificationsService
     protected readonly audit: AuditLog,
     private readonly deliveries: DeliveriesRepository,
     private readonly sender: DeliveryWork,
-    private readonly work: Work,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
   ) {
@@ -97,19 +95,18 @@ export class NotificationsService
   }
 
   /** Retries deliveries for another day, in the order of their events. Ends the pause of their channel. */
-  async redeliver<T>(
+  async redeliver(
     caller: Caller,
     channelId: string,
     which: string | Date,
-    result: (reopened: readonly Delivery[]) => T,
-    idempotency: Participant<T>,
-  ): Promise<T> {
+    idempotency: Participant<readonly Delivery[]>,
+  ): Promise<readonly Delivery[]> {
     const { id: channel_id, name: channel } = await this.rows.get(channelId);
     if (typeof which === 'string' && !isUuid(which)) throw new NotFoundError('Delivery');
     const reopen = async (tx: Tx) => {
       const { enabled } = await this.rows.get(channel_id, tx);
       if (!enabled) throw new AppError('invalid_state', 'The channel is disabled.');
-      await this.work.resumeLane(tx, laneOf(channel_id));
+      await this.sender.hurry(tx, channel_id);
       const reopened = await this.deliveries.reopen(tx, channel_id, which);
       const [one] = reopened;
       if (typeof which === 'string' && !one) throw new NotFoundError('Delivery');
@@ -129,9 +126,9 @@ export class NotificationsService
         subject,
         details: { channel, ...details },
       });
-      return result(reopened);
+      return reopened;
     };
-    return await this.transactions.run<T>(reopen, caller, idempotency);
+    return await this.transactions.run<readonly Delivery[]>(reopen, caller, idempotency);
   }
 
   /** Failures of the earlier configuration do not count, so waiting deliveries are sent immediately. */

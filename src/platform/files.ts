@@ -24,3 +24,15 @@ export function syncFolder(path: string): void {
     closeSync(folder);
   }
 }
+
+/** Splits only at line feeds, because texts of people may contain other separators. */
+export async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string, undefined> {
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = chunk.split('\n');
+    lines[0] = rest + lines[0]!;
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}

@@ -28,7 +28,7 @@ import { LimitCounter, FailureLimits } from './limits/limits.js';
 import { PrometheusModule } from '@willsoto/nestjs-prometheus';
 import { ApiMetricsController, MetricsController } from './metrics/metrics.controller.js';
 import { METRICS, HttpMetrics } from './metrics/metrics.js';
-import { PoolGauge, ScrapedGauges } from './metrics/scraped-gauges.js';
+import { ScrapedGauges } from './metrics/scraped-gauges.js';
 
 /** Receives requests under /api without another handler, so that the guards check them and strangers learn nothing. */
 @ApiExcludeController()
@@ -74,7 +74,7 @@ export class PlatformModule {
       module: PlatformModule,
       imports: [throttler, prometheus],
       controllers: [ApiMetricsController, UnknownAddressController],
-      providers: [...shared, BodyMemory, PoolGauge, Resolver],
+      providers: [...shared, BodyMemory, Resolver],
       exports: [...shared, throttler],
     };
   }

@@ -17,14 +17,25 @@ import {
   JsonObject,
   Nested,
   NestedList,
+  NullIsAbsent,
   OpenChoice,
   Text,
   Texts,
   WholeNumber,
 } from '../platform/validation/fields.js';
-import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { QueryFlag } from '../platform/validation/query-fields.js';
-import { LONGEST_EXPRESSION, MOST_STEPS, NAME, ON_ERROR, PLAYBOOK_NAME } from './limits.js';
+
+/** A UUID is not a valid name, so that an id is never ambiguous. */
+export const PLAYBOOK_NAME =
+  /^(?![0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{0,62}$/;
+/** Name of a step or of a variable. */
+export const NAME = /^[a-z][a-z0-9_]{0,62}$/;
+
+// docs/adr/0030-the-language-of-playbooks.md has the measured costs.
+const MOST_STEPS = 50;
+export const LONGEST_EXPRESSION = 2_000;
+
+const ON_ERROR = ['stop', 'continue'] as const;
 
 export const ByNameOrId = (meanings: ErrorMeanings = {}) =>
   applyDecorators(
@@ -97,7 +108,7 @@ class PlaybookStepDto {
   readonly name: string;
 
   @OpenChoice('ActionTypeName', ACTION_TYPES)
-  readonly action: string;
+  readonly action: ActionTypeName;
 
   @JsonObject(STEP_PARAMETERS)
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -143,11 +154,7 @@ export class PlaybookContentDto {
   @WholeNumber({ min: 1, description: 'Incremented with each change.' })
   readonly version: number;
 
-  @Text({
-    optional: true,
-    max: 2_000,
-    description: 'Purpose, for people. In an update, an empty text removes it.',
-  })
+  @Text({ optional: true, max: 2_000, description: 'Purpose. An empty text removes it.' })
   readonly description?: string;
 
   @Flag({ description: 'If false, it starts no runs and guides no model. Default: true.' })

@@ -7,7 +7,7 @@ import {
   onlyStops,
   type PlaybookDefinition,
 } from './playbook.js';
-import { PLAYBOOK_NAME } from './limits.js';
+import { PLAYBOOK_NAME } from './playbook.dto.js';
 
 const content = (change: Partial<PlaybookDefinition>, name = 'one') => ({
   name,

@@ -1,16 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { Incident } from '../incidents/incident.js';
 import { RowTimes } from '../platform/database/columns.js';
 import type { PlaybookContentDto, PlaybookUpdateDto } from './playbook.dto.js';
 
-export type WrittenStep = PlaybookContentDto['steps'][number];
-export type PlaybookStep = WrittenStep & { readonly action: ActionTypeName };
-
-export type PlaybookDefinition = Omit<PlaybookContentDto, 'id' | 'name' | 'version' | 'steps'> & {
-  readonly steps: readonly PlaybookStep[];
-};
+export type PlaybookStep = PlaybookContentDto['steps'][number];
+export type PlaybookDefinition = Omit<PlaybookContentDto, 'id' | 'name' | 'version'>;
 
 @Entity('playbooks')
 export class PlaybookEntity extends RowTimes {
@@ -112,14 +107,8 @@ export function changedFields(before: Content, after: Content): string[] {
 
 /** True if the change only describes the playbook, disables it or removes its trust. */
 export function onlyStops(before: Content, after: Content): boolean {
-  const { enabled, auto_run, trust_verdict } = after.definition;
-  const isHarmless: Readonly<Record<string, boolean>> = {
-    description: true,
-    enabled: !enabled,
-    auto_run: !auto_run,
-    trust_verdict: !trust_verdict,
-  };
-  return changedFields(before, after).every((field) => isHarmless[field]);
+  const values: Readonly<Record<string, unknown>> = { ...after.definition, description: false };
+  return changedFields(before, after).every((field) => values[field] === false);
 }
 
 /** With `trust_verdict`, steps run on the verdict of a model, for which a manager is responsible. */

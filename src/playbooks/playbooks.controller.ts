@@ -44,6 +44,11 @@ import { PlaybooksService } from './playbooks.service.js';
 const presentPlaybook = (row: PlaybookEntity): PlaybookDto =>
   present(PlaybookDto)({ ...row, ...row.definition });
 
+function show(reply: FastifyReply, playbook: PlaybookEntity): PlaybookDto {
+  setEtag(reply, revisionOf(playbook));
+  return presentPlaybook(playbook);
+}
+
 const presentVersion = (row: PlaybookVersionEntity): PlaybookVersionDto =>
   present(PlaybookVersionDto)({ ...row, ...row.definition });
 
@@ -111,9 +116,7 @@ export class PlaybooksController {
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PlaybookDto> {
-    const playbook = await this.playbooks.get(id);
-    setEtag(reply, revisionOf(playbook));
-    return presentPlaybook(playbook);
+    return show(reply, await this.playbooks.get(id));
   }
 
   @Get(':id/versions')
@@ -123,12 +126,7 @@ export class PlaybooksController {
     'List the versions of a playbook',
     'The versions of a deleted playbook can be read by its id.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The versions of the playbook, newest first.',
-    type: PlaybookVersionDto,
-    list: true,
-  })
+  @ApiAnswer({ status: 200, description: 'Newest first.', type: PlaybookVersionDto, list: true })
   async versions(
     @Param('id') id: string,
     @Query() query: PlaybookVersionsQueryDto,
@@ -145,12 +143,7 @@ export class PlaybooksController {
     'Fields that are left out stay unchanged; `triggers`, `variables` and `steps` are replaced as a whole. A change creates a new version; runs that have begun keep their version. Only a manager can change a playbook with `trust_verdict`. A senior can still disable it, describe it, or switch off `auto_run` or `trust_verdict`.',
   )
   @ApiIfMatch()
-  @ApiAnswer({
-    status: 200,
-    description: 'The changed playbook.',
-    type: PlaybookDto,
-    headers: ETAG_HEADER,
-  })
+  @ApiAnswer({ status: 200, description: 'The playbook.', type: PlaybookDto, headers: ETAG_HEADER })
   @ApiErrors('precondition_failed')
   async update(
     @Param('id') id: string,
@@ -159,9 +152,7 @@ export class PlaybooksController {
     @CurrentPrincipal() caller: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PlaybookDto> {
-    const playbook = await this.playbooks.update(caller, id, body, condition);
-    setEtag(reply, revisionOf(playbook));
-    return presentPlaybook(playbook);
+    return show(reply, await this.playbooks.update(caller, id, body, condition));
   }
 
   @Delete(':id')
@@ -173,11 +164,7 @@ export class PlaybooksController {
     'Frees the name. Runs that have begun continue unless they are cancelled, and can be read by the id of the playbook.',
   )
   @ApiIfMatch()
-  @ApiAnswer({
-    status: 200,
-    description: 'The playbook is deleted and starts no more runs.',
-    type: DeletedResourceDto,
-  })
+  @ApiAnswer({ status: 200, description: 'It starts no more runs.', type: DeletedResourceDto })
   @ApiErrors('precondition_failed')
   async delete(
     @Param('id') id: string,

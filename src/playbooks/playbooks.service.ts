@@ -26,12 +26,12 @@ import {
   PlaybookVersionEntity,
   revisionOf,
 } from './playbook.js';
-import { PLAYBOOK_NAME } from './limits.js';
-import type {
-  PlaybookInputDto,
-  PlaybookQueryDto,
-  PlaybookUpdateDto,
-  PlaybookVersionsQueryDto,
+import {
+  PLAYBOOK_NAME,
+  type PlaybookInputDto,
+  type PlaybookQueryDto,
+  type PlaybookUpdateDto,
+  type PlaybookVersionsQueryDto,
 } from './playbook.dto.js';
 import malwareContainment from './shipped/malware-containment.json';
 import phishingResponse from './shipped/phishing-response.json';

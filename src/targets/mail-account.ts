@@ -59,11 +59,6 @@ export function isMailbox(text: string): boolean {
   return MAILBOX.test(text) && hasFormat('email', text);
 }
 
-/** Returns the secrets to mask. Servers may repeat a login in base64 (RFC 4616), which is masked completely. */
-export function mailSecrets({ username, password }: MailAccount): string[] {
-  return password ? [password, `\0${username}\0${password}`] : [];
-}
-
 export function mailAccountProblems(config: MailAccount, targets: Targets): FieldError[] {
   const host = hostOf(config.host);
   const hasLogin = config.username !== undefined;

@@ -62,6 +62,10 @@ export function address<const More extends Partial<ValueSchema>>(description: st
   return text(description, { format: 'uri', maxLength: 2_000, ...more });
 }
 
+/** Address of a vendor, which most sites leave at its default. */
+export const baseUrl = (description: string, url: string) =>
+  address(description, { minLength: 8, default: url });
+
 export function secret<const More extends Partial<ValueSchema>>(description: string, more: More) {
   const length = { minLength: SHORTEST_SECRET, maxLength: 1_000 };
   return text(description, { writeOnly: true, ...length, ...more });

@@ -6,11 +6,12 @@ import {
   GivenName,
   Instant,
   JsonObject,
+  NULL_IS_ABSENT_EXTENSION,
+  readsNullAsAbsent,
   Text,
   Texts,
   WholeNumber,
 } from '../platform/validation/fields.js';
-import { NULL_IS_ABSENT_EXTENSION, readsNullAsAbsent } from '../platform/validation/json-shield.js';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 import type { TargetType } from './target-check.js';
 import {

@@ -1,6 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import {
   Column,
-  type DataSource,
+  DataSource,
   type FindOptionsOrder,
   type FindOptionsWhere,
   IsNull,
@@ -20,7 +21,7 @@ import {
   sortWords,
 } from '../platform/paging/page.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
-import type { SecretBox } from '../platform/secrets/secret-box.js';
+import { SecretBox } from '../platform/secrets/secret-box.js';
 import type { Config } from './target-config.js';
 
 export abstract class TargetRow extends RowTimes {
@@ -59,13 +60,17 @@ export type TargetSort = (typeof TARGET_SORTS)[number];
 
 const EMPTY = { enabled: false, config: {}, secrets: null, secret_names: [] };
 
+@Injectable()
 export abstract class TargetRows<Row extends TargetRow> {
-  protected abstract readonly dataSource: DataSource;
-  protected abstract readonly box: SecretBox;
   protected abstract readonly entity: new () => Row;
   abstract readonly subject: 'connector' | 'notification_channel';
   protected readonly alsoEmpty: QueryDeepPartialEntity<Row> = {};
   protected readonly notDeleted = { deleted_at: IsNull() } as FindOptionsWhere<Row>;
+
+  constructor(
+    protected readonly dataSource: DataSource,
+    protected readonly box: SecretBox,
+  ) {}
 
   async list(range: PageRequest, sort: readonly TargetSort[]): Promise<Page<Row>> {
     const columns = { created_at: 'created_at', name: 'name' } as const;
@@ -74,14 +79,14 @@ export abstract class TargetRows<Row extends TargetRow> {
     return await findPage(this.rows(), range, found);
   }
 
-  async find(id: string, tx?: Tx): Promise<Row | null> {
+  async row(id: string, tx?: Tx): Promise<Row | null> {
     if (!isUuid(id)) return null;
     const lock = tx && ({ mode: 'pessimistic_write' } as const);
     return await this.rows(tx).findOne({ where: { id, ...this.notDeleted }, lock });
   }
 
   async get(id: string, tx?: Tx): Promise<Row> {
-    const row = await this.find(id, tx);
+    const row = await this.row(id, tx);
     if (row) return row;
     throw new NotFoundError(
       this.subject.replace('_', ' ').replace(/^./, (first) => first.toUpperCase()),

@@ -24,7 +24,16 @@ import { Limited } from '../platform/limits/limits.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { present } from '../platform/validation/present.js';
+import {
+  shownEvent,
+  shownSummary,
+  WebhookEventDto,
+  WebhookEventQueryDto,
+  WebhookEventSummaryDto,
+} from './events/webhook-events.dto.js';
+import { RECEIPT_REFUSALS, WebhookEvents } from './events/webhook-events.js';
 import { PRESETS } from './reading/formats.js';
+import { Inbox } from './receipt/inbox.js';
 import {
   AcceptedReceiptDto,
   ApiAnyBody,
@@ -33,7 +42,6 @@ import {
   QueuedReceiptDto,
   WebhookVerificationDto,
 } from './receipt/receipt.dto.js';
-import { RECEIPT_REFUSALS } from './receipt/receipt.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
 import { OKTA_CHALLENGE, WithOktaChallenge } from './signatures/hmac.guard.js';
 import {
@@ -203,5 +211,53 @@ export class WebhooksController {
     if (events) return AcceptedReceiptDto.fromAll(events);
     void reply.status(202);
     return QueuedReceiptDto.of(id);
+  }
+}
+
+@ApiTags('Webhooks')
+@Controller('api/webhook-events')
+@Requires('viewer')
+export class WebhookEventsController {
+  constructor(
+    private readonly events: WebhookEvents,
+    private readonly inbox: Inbox,
+  ) {}
+
+  @Get()
+  @Operation('listWebhookEvents', 'List webhook events', 'Deliveries with a valid signature.')
+  @ApiAnswer({ status: 200, description: 'The events.', type: WebhookEventSummaryDto, list: true })
+  async list(@Query() query: WebhookEventQueryDto): Promise<ListAnswer<WebhookEventSummaryDto>> {
+    return ListAnswer.of(await this.events.list(query), query, shownSummary);
+  }
+
+  @Get(':id')
+  @Operation('getWebhookEvent', 'Read a webhook event', 'With the exact body.')
+  @ApiAnswer({ status: 200, description: 'The event with its body.', type: WebhookEventDto })
+  async get(@Param('id') id: string): Promise<WebhookEventDto> {
+    return shownEvent(await this.events.get(id));
+  }
+
+  @Post(':id/replay')
+  @HttpCode(200)
+  @Requires('analyst')
+  @Operation(
+    'replayWebhookEvent',
+    'Replay a failed webhook event',
+    'Uses the current settings of the source.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'The event after the replay. `failed`: it still cannot be read.',
+    type: WebhookEventDto,
+  })
+  @ApiErrors('invalid_state')
+  @ApiErrorMeanings({ invalid_state: 'The event is not failed, as `details.status` shows.' })
+  async replay(
+    @Param('id') id: string,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<WebhookEventDto> {
+    const remember = idempotency.remember(shownEvent);
+    return shownEvent(await this.inbox.replay(caller, id, remember));
   }
 }

@@ -1,13 +1,12 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
-import { WebhookEvents, WebhookEventSignals } from './events/webhook-events.js';
-import { WebhookEventsController } from './events/webhook-events.controller.js';
+import { WebhookEvents } from './events/webhook-events.js';
 import { Inbox } from './receipt/inbox.js';
 import { Settlement } from './receipt/settlement.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
 import { WebhookSourcesService } from './sources/webhook-sources.service.js';
 import { SourceDirectory } from './sources/source-directory.js';
-import { WebhooksController } from './webhooks.controller.js';
+import { WebhookEventsController, WebhooksController } from './webhooks.controller.js';
 
 @Module({
   imports: [IncidentsModule],
@@ -17,7 +16,6 @@ import { WebhooksController } from './webhooks.controller.js';
     Settlement,
     SourceDirectory,
     WebhookEvents,
-    WebhookEventSignals,
     WebhookReceipts,
     WebhookSourcesService,
   ],

@@ -6,7 +6,7 @@ import { createKey } from '../../src/auth/credentials.js';
 import { CHECK_CACHE_MS } from '../../src/health/health.service.js';
 import { Public } from '../../src/platform/access/access.js';
 import { poolOf } from '../../src/platform/database/data-source.js';
-import { migrate } from '../../src/platform/database/open-database.js';
+import { migrate } from '../../src/platform/database/migrate.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { Answer } from '../support/api-client.js';

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-chain.repository.js';
+import {
+  AuditChainRepository,
+  BEYOND_SNAPSHOT,
+  PAGE_ROWS,
+} from '../../src/audit/chain/audit-chain.repository.js';
 import { insertAuditRows } from '../../src/audit/audit-log.js';
 import { signHead } from '../../src/audit/chain/audit-chain.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
@@ -181,6 +185,19 @@ describe('the sealing of the audit trail', () => {
     await restarted.sealAll();
     await harness.expectEverythingSealedOnce(33);
     expect(await restarted.verify()).toMatchObject({ valid: true, checked: 33 });
+  });
+
+  it('does not read the rows of a backup again whose transaction ids are in the future', async () => {
+    await backlog(3);
+    await replica.sealAll();
+    await restoredWith('another', 1_000_000_000n);
+    await replica.sealAll();
+    const { manager } = harness.database.dataSource;
+    const { head } = await replica.chain.readEnd(manager);
+    const read = `select id from audit_log a where ${BEYOND_SNAPSHOT}`;
+    expect(await manager.query(read, [head!.sealed_to])).toEqual([]);
+    const id = await harness.record(replica);
+    expect(await manager.query(read, [head!.sealed_to])).toEqual([{ id }]);
   });
 
   /** Changes the tables as if a dump had been restored into another cluster, with the old ids and snapshots. */

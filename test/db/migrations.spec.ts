@@ -1,6 +1,6 @@
 import { schema } from '../../src/app.schema.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
-import { migrate } from '../../src/platform/database/open-database.js';
+import { migrate } from '../../src/platform/database/migrate.js';
 import { query } from '../support/embedded/query.js';
 import { createTestDatabase } from '../support/test-database.js';
 

@@ -99,10 +99,8 @@ export class Deliverer {
     const folded: FoldedDelivery[] = [];
     for (const { ref } of claimed) {
       const one = loaded.get(ref);
-      if (!one) await this.endWork(ref).catch(unlessLost);
-      else if ('heldMs' in one) {
-        await this.endWork(ref, { again: { inMs: one.heldMs, countsAsAttempt: false } });
-      } else folded.push(one);
+      if (one) folded.push(one);
+      else await this.endWork(ref).catch(unlessLost);
     }
     return folded;
   }

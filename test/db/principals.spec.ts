@@ -52,7 +52,7 @@ describe('PrincipalsRepository', () => {
     await makeKey('findOne1');
     await makeKey('findTwo2');
     await makeKey('notAsked');
-    const found = await repository.find('keys', ['findOne1', 'findTwo2', 'nobodys0']);
+    const found = await repository.find('key', ['findOne1', 'findTwo2', 'nobodys0']);
     expect([...found.keys()].sort()).toEqual(['findOne1', 'findTwo2']);
     expect(found.get('findOne1')!.identity).toMatchObject({
       name: 'key:findOne1',
@@ -63,14 +63,14 @@ describe('PrincipalsRepository', () => {
   it('finds no key that was revoked or has expired', async () => {
     await makeKey('revoked1', { revoked_at: new Date() });
     await makeKey('expired1', { expires_at: new Date(Date.now() - 1_000) });
-    expect(await repository.find('keys', ['revoked1', 'expired1'])).toEqual(new Map());
+    expect(await repository.find('key', ['revoked1', 'expired1'])).toEqual(new Map());
   });
 
   it('returns limits only for a key that has its own limits', async () => {
     const ends = new Date(Date.now() + 60_000);
     await makeKey('nolimits');
     await makeKey('onelimit', { limits: { write: 0 }, expires_at: ends });
-    const found = await repository.find('keys', ['nolimits', 'onelimit']);
+    const found = await repository.find('key', ['nolimits', 'onelimit']);
     expect(found.get('nolimits')!.identity.limits).toBeUndefined();
     expect(found.get('nolimits')!.endsAt).toBeNull();
     expect(found.get('onelimit')!.identity.limits).toEqual({ write: 0 });
@@ -79,7 +79,7 @@ describe('PrincipalsRepository', () => {
 
   it('finds only the requested sessions', async () => {
     const [asked] = await Promise.all([makeSession('manager'), makeSession()]);
-    const found = await repository.find('sessions', [asked.tokenHash, '00'.repeat(32)]);
+    const found = await repository.find('user', [asked.tokenHash, '00'.repeat(32)]);
     expect([...found]).toEqual([
       [
         asked.tokenHash,
@@ -115,7 +115,9 @@ describe('PrincipalsRepository', () => {
       )[0].s as number | null;
 
     const keys = [used!, again!].map((id) => ({ id }));
-    await repository.noteUsed([...keys, { id: session.userId, sessionId: session.id }]);
+    for (const one of [...keys, { id: session.userId, sessionId: session.id }]) {
+      await repository.noteUsed(one);
+    }
     expect(await secondsAgo('api_keys', 'last_used_at', used)).not.toBeNull();
     expect(await secondsAgo('api_keys', 'last_used_at', again)).toBeGreaterThanOrEqual(30);
     expect(await secondsAgo('api_keys', 'last_used_at', unused)).toBeNull();

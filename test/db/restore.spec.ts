@@ -12,8 +12,8 @@ import {
   restoreBackup,
 } from '../../src/platform/database/backup/restore-backup.js';
 import { createDataSource, type Schema } from '../../src/platform/database/data-source.js';
-import { migrate } from '../../src/platform/database/open-database.js';
-import { eventsOf, foldDeltas } from './webhook-events-harness.js';
+import { migrate } from '../../src/platform/database/migrate.js';
+import { foldDeltas, listEvents } from './webhook-events-harness.js';
 import { query as queryAt } from '../support/embedded/query.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -100,7 +100,7 @@ describe('rows that are replaced while others use them', () => {
     try {
       const totalOf = async (source?: string[]) => {
         const request = { source, sort: '-created_at', page: 1, per_page: 1 } as const;
-        return (await eventsOf(dataSource).list(request)).total;
+        return (await listEvents(dataSource, request)).total;
       };
       await insert('edr', 5);
       await foldDeltas(dataSource);

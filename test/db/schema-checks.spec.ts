@@ -1,7 +1,8 @@
 import { Client } from 'pg';
+import { openDatabase } from '../../src/app.database.js';
 import { schema } from '../../src/app.schema.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { migrate, openDatabase } from '../../src/platform/database/open-database.js';
+import { migrate } from '../../src/platform/database/migrate.js';
 import { reachServer } from '../../src/platform/database/reach-server.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
@@ -63,7 +64,7 @@ describe('a start on an unsuitable database', () => {
     const settings = loadSettings({ ...TEST_SETTINGS, DATABASE_URL });
     const silent = () => undefined;
     await expect(
-      openDatabase(await reachServer(settings, silent), settings, schema, silent),
+      openDatabase(await reachServer(settings, silent), settings, silent),
     ).rejects.toThrow('permission denied for table schema_migrations');
     const others =
       'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';

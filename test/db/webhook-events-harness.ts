@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { Statements } from '../../src/platform/database/statements.js';
-import { foldCounts } from '../../src/platform/counting/counted-list.js';
+import { foldCounts, readPage } from '../../src/platform/counting/counted-list.js';
 import { newId } from '../../src/platform/ids.js';
 import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.entity.js';
-import { WebhookEvents } from '../../src/webhooks/events/webhook-events.js';
+import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-events.dto.js';
+import { eventList } from '../../src/webhooks/events/webhook-events.js';
 
 export interface Inserted {
   readonly id: string;
@@ -12,9 +13,8 @@ export interface Inserted {
   readonly status: WebhookEventStatus;
 }
 
-export function eventsOf(dataSource: DataSource): WebhookEvents {
-  return new WebhookEvents(dataSource, new Statements(dataSource));
-}
+export const listEvents = (dataSource: DataSource, request: WebhookEventQueryDto) =>
+  readPage<Inserted>(new Statements(dataSource), eventList(request));
 
 export const foldDeltas = (dataSource: DataSource) => foldCounts(new Statements(dataSource));
 

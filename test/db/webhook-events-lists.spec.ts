@@ -4,9 +4,9 @@ import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-eve
 import { eventList } from '../../src/webhooks/events/webhook-events.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
-  eventsOf,
   foldDeltas,
   insertEvents,
+  listEvents,
   pick,
   type PlanNode,
   rowsRead,
@@ -39,7 +39,7 @@ describe('the list of webhook events', () => {
   }
 
   async function listed(request: WebhookEventQueryDto) {
-    const { total, items } = await eventsOf(dataSource).list(request);
+    const { total, items } = await listEvents(dataSource, request);
     return { total, ids: items.map(({ id }) => id) };
   }
 

@@ -162,7 +162,6 @@ describe('the rows of work', () => {
     const [taken] = await claim(OTHER);
     expect(taken).toMatchObject({ id: lost!.id, fence: 2, attempt: 2, lapsed: true });
     await expect(end([lost!])).rejects.toThrow(LostClaims);
-    expect(await rows.note(WORKER, [{ row: lost!, state: {} }])).toEqual(new Set());
     expect(await rows.renew(WORKER, [{ row: lost!, kind: { leaseMs: 1_000 } }])).toEqual(new Set());
     await end([taken!], {}, OTHER);
     expect(await query('select from work')).toEqual([]);
@@ -238,7 +237,8 @@ describe('the rows of work', () => {
   it('keep a noted state until they are done', async () => {
     await add({});
     const [row] = await claim();
-    await rows.note(WORKER, [{ row: row!, state: { sent: true } }]);
+    const note = { row: row!, kind: { leaseMs: 60_000 }, state: { sent: true } };
+    await rows.renew(WORKER, [note]);
     await end([row!], { again: { inMs: 0, countsAsAttempt: false } });
     expect(await claim()).toMatchObject([{ state: { sent: true }, attempt: 1 }]);
   });

@@ -6,7 +6,7 @@ import {
   ExportCheck,
   type ExportFindings,
   type ExportLine,
-} from '../../src/audit/export/export-file.js';
+} from '../../src/audit/audit-export.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';

@@ -3,7 +3,7 @@ import { Credentials } from '../../src/auth/credentials.js';
 import { PrincipalsRepository } from '../../src/auth/principals.js';
 import { type LoginUser, Passwords } from '../../src/auth/passwords.js';
 import type { Principal } from '../../src/auth/principal.js';
-import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
+import { SessionsService } from '../../src/auth/sessions.service.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { ApiClient, Answer } from '../support/api-client.js';
 import { whileHeld } from '../support/actions/held-change.js';
@@ -100,7 +100,7 @@ describe('the owner of an API key', () => {
     return { id, name: `key:${name}`, key, client: own };
   }
   const personOf = async (key: string) =>
-    (await app.nest.get(Credentials).verifyKey(key))?.identity.person;
+    (await app.nest.get(Credentials).verify({ kind: 'key', token: key }))?.identity.person;
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
     app.nest
       .get(Transactions)

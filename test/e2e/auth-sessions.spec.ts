@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
-import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
+import { Credentials } from '../../src/auth/credentials.js';
+import { SessionsService } from '../../src/auth/sessions.service.js';
 import { whileHeld } from '../support/actions/held-change.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -173,6 +174,18 @@ describe('the sessions', () => {
     ['separators alone', '=;;;its_session==;'],
   ])('are not found for a cookie with %s, and the answer is 401', async (_, cookie) => {
     expect((await me(app, cookie)).status).toBe(401);
+  });
+
+  it('stay in the cache of credentials at a logout without a session', async () => {
+    const cookie = await logIn(app, await makeUser(app, 'viewer'));
+    const forget = jest.spyOn(app.nest.get(Credentials, { strict: false }), 'forget');
+    for (const token of ['nonsense', 'A'.repeat(43)]) {
+      await app.post('/logout', undefined, { cookie: `its_session=${token}` });
+    }
+    expect(forget).not.toHaveBeenCalled();
+    await app.post('/logout', undefined, { cookie });
+    expect(forget).toHaveBeenCalledTimes(1);
+    forget.mockRestore();
   });
 
   it('end, except the current session, when the user changes the own password', async () => {

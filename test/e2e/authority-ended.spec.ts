@@ -1,4 +1,4 @@
-import { Credentials } from '../../src/auth/credentials.js';
+import { type Credential, Credentials } from '../../src/auth/credentials.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
@@ -57,7 +57,7 @@ describe('Authority that ended between the guard and the transaction', () => {
       return made;
     }
     const cookie = await logIn(app, user);
-    await asTheGuardSaw(app, 'session', cookie.slice(cookie.indexOf('=') + 1));
+    await asTheGuardSaw(app, 'user', cookie.slice(cookie.indexOf('=') + 1));
     await database.query(sql, [user.id]);
     const client = app.client.with({ cookie, 'sec-fetch-site': 'same-origin' });
     return { client, name: user.name };
@@ -151,12 +151,11 @@ describe('Authority that ended between the guard and the transaction', () => {
  * From now on the guards of the replica see the credential as it is at this moment: what becomes of it afterwards happens
  * between the guard and the transaction of each request. Mocks are restored by the test.
  */
-async function asTheGuardSaw(app: TestApp, kind: 'key' | 'session', token: string) {
-  const verification = app.nest.get(Credentials);
-  const method = kind === 'key' ? 'verifyKey' : 'verifySession';
-  const ask = verification[method].bind(verification) as Credentials['verifyKey'];
-  const seen = await ask(token);
+async function asTheGuardSaw(app: TestApp, kind: Credential['kind'], token: string) {
+  const credentials = app.nest.get(Credentials);
+  const verify = credentials.verify.bind(credentials);
+  const seen = await verify({ kind, token });
   if (!seen) throw new Error('The credential does not hold.');
-  const mock = jest.spyOn(verification, method) as jest.SpyInstance;
-  mock.mockImplementation(async (other: string) => (other === token ? seen : await ask(other)));
+  const mock = jest.spyOn(credentials, 'verify');
+  mock.mockImplementation(async (other) => (other.token === token ? seen : await verify(other)));
 }

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { followDatabaseTime } from '../../src/platform/database/open-database.js';
+import { followDatabaseTime } from '../../src/platform/database/data-source.js';
 import { timeOfId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';

@@ -101,7 +101,7 @@ describe('health', () => {
   });
 
   it('does not ask the database for the session of a browser', async () => {
-    const lookUps = jest.spyOn(app.nest.get(Credentials), 'verifySession');
+    const lookUps = jest.spyOn(app.nest.get(Credentials), 'verify');
     const cookie = `its_session=${'x'.repeat(43)}`;
     for (const path of ['/live', '/ready', '/health']) await app.get(path, { cookie });
     expect(lookUps).not.toHaveBeenCalled();

@@ -60,55 +60,48 @@ describe('bodies with many events', () => {
     });
   });
 
-  it('skip and count an event that cannot be stored, and store the event when it is replayed', async () => {
+  it('fail as a whole if an event cannot be stored, and are settled by a replay', async () => {
     const sender = await senderOf('partly');
     const settlement = app.nest.get(Settlement);
-    const settle = settlement.settle.bind(settlement);
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    const settle = settlement.settle.bind(settlement);
     const faulty = jest
       .spyOn(settlement, 'settle')
       .mockImplementation(async (tx, arrival, events) => {
-        if (events.some(({ eventId }) => eventId === 'a-3')) throw new Error('a fault');
-        return await settle(tx, arrival, events);
+        const settled = await settle(tx, arrival, events);
+        if (events.some(({ eventId }) => eventId === 'a-1003')) throw new Error('a fault');
+        return settled;
       });
-    const answer = await sender.send({ alerts: alerts(0, 6) });
-    expect(answer.status).toBe(202);
+    const answer = await sender.send({ alerts: alerts(0, 1_006) });
     const done = await settled(answer.body.queue_id);
     expect(done).toMatchObject({
       status: 'failed',
-      error: expect.stringMatching(/^1 of 6 events/),
+      error: 'It could not be stored. The log has the cause.',
     });
-    expect(done.incident_ids).toHaveLength(5);
-    expect(await titlesOf('partly')).toEqual([0, 1, 2, 4, 5].map((n) => `alert ${n}`));
-
-    const refused = await analyst.post(`/api/webhook-events/${done.id}/replay`);
-    expect([refused.status, refused.body.data.status]).toEqual([200, 'queued']);
-    expect(await settled(done.id)).toMatchObject({ status: 'failed', error: done.error });
+    expect(await titlesOf('partly')).toEqual([]);
+    const replay = () => analyst.post(`/api/webhook-events/${done.id}/replay`);
+    expect((await replay()).status).toBe(500);
+    expect((await settled(done.id)).status).toBe('failed');
 
     faulty.mockRestore();
-    const replayed = await analyst.post(`/api/webhook-events/${done.id}/replay`);
-    expect(replayed.body.data).toMatchObject({ status: 'processed' });
-    expect(replayed.body.data.incident_ids).toHaveLength(6);
+    const replayed = await replay();
+    expect(replayed.body.data).toMatchObject({ status: 'processed', incident_count: 1_006 });
+    expect(await titlesOf('partly')).toEqual(numbersTo(1_006));
   });
 
   it('keep their bytes if they are replayed after all events have incidents', async () => {
     const sender = await senderOf('late');
-    const settlement = app.nest.get(Settlement);
-    const settle = settlement.settle.bind(settlement);
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     jest.spyOn(Logger.prototype, 'error').mockImplementation();
     const faulty = jest
-      .spyOn(settlement, 'settle')
-      .mockImplementation(async (tx, arrival, events) => {
-        if (events.some(({ eventId }) => eventId === 'a-1')) throw new Error('a fault');
-        return await settle(tx, arrival, events);
-      });
+      .spyOn(app.nest.get(Settlement), 'settle')
+      .mockRejectedValue(new Error('a fault'));
     const body = { alerts: alerts(0, 2) };
     const failed = await settled((await sender.send(body)).body.queue_id);
     expect(failed.status).toBe('failed');
     faulty.mockRestore();
-    expect((await sender.send({ alerts: alerts(1, 1) })).status).toBe(200);
+    for (const n of [0, 1]) expect((await sender.send({ alerts: alerts(n, 1) })).status).toBe(200);
     const { data } = (await analyst.post(`/api/webhook-events/${failed.id}/replay`)).body;
     expect(data).toMatchObject({ status: 'duplicate', body: JSON.stringify(body) });
     expect(data.duplicate_of).not.toBe(failed.id);

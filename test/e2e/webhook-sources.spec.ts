@@ -187,11 +187,11 @@ describe('/api/webhooks', () => {
       { action: 'webhook_source.created', details: { enabled: true, signature: 'timestamped' } },
       {
         action: 'webhook_source.updated',
-        details: { fields: ['auto_triage', 'secret', 'previous_secret'] },
+        details: { fields: ['secret', 'auto_triage'] },
       },
       {
         action: 'webhook_source.updated',
-        details: { fields: ['signature', 'previous_secret'], revoke_old_secret: true },
+        details: { fields: ['revoke_old_secret', 'signature'] },
       },
       { action: 'webhook_source.deleted', details: { signature: 'token' } },
     ]);

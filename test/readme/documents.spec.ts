@@ -8,7 +8,7 @@ import { CLASSIFICATIONS } from '../../src/incidents/incident.js';
 import { INCIDENT_FIELDS } from '../../src/incidents/incident-fields.js';
 import { ROOTS } from '../../src/playbooks/language/expression.js';
 import type { PlaybookStep } from '../../src/playbooks/playbook.js';
-import { PLAYBOOK_RUN_STATUSES } from '../../src/playbooks/runs/playbook-run.js';
+import { PLAYBOOK_RUN_STATUSES } from '../../src/playbooks/runs/runs.dto.js';
 import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
 import { PROVIDERS, UNAVAILABLE_REASONS } from '../../src/triage/model/triage-model.port.js';
 import { OWN_FAILURES } from '../../src/triage/triage-run.js';

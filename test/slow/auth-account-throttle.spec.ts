@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { createKey } from '../../src/auth/credentials.js';
-import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
+import { SessionsService } from '../../src/auth/sessions.service.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { inSession, makeUser, type TestUser } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -108,28 +108,6 @@ describe('Guessing one password from many addresses', () => {
     expect(refused.body.error.message).toMatch(/^Too many wrong passwords for this user/);
     expect(await statusOf('127.0.0.1', owner.name, owner.password)).toBe(200);
     expect(await change('127.0.0.1', owner.password)).toBe(200);
-  });
-
-  it('remembers a limited number of addresses of a user', async () => {
-    const database = app.nest.get(DataSource);
-    await database.query(
-      `insert into known_networks (user_id, network, last_seen_at)
-        select $1, '192.0.2.' || host, now() - host * interval '1 day' from generate_series(1, 60) host`,
-      [owner.id],
-    );
-    expect(await statusOf('192.0.2.45', owner.name, owner.password)).toBe(200);
-    expect(await statusOf('203.0.113.1', owner.name, owner.password)).toBe(200);
-    const rows = await database.query<{ network: string }[]>(
-      `select network from known_networks where user_id = $1 order by last_seen_at desc`,
-      [owner.id],
-    );
-    const latest = Array.from({ length: 48 }, (_, index) => `192.0.2.${index + 1}`);
-    expect(rows.map(({ network }) => network)).toEqual([
-      '203.0.113.1',
-      '192.0.2.45',
-      ...latest.filter((network) => network !== '192.0.2.45'),
-      '192.0.2.49',
-    ]);
   });
 
   it('deletes addresses that are half a year old, and addresses of deleted users', async () => {

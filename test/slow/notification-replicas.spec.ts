@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { sealedColumns } from '../../src/app.schema.js';
-import { Work } from '../../src/platform/work/work.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { loadSecretKeys } from '../../src/platform/secrets/secret-keys.js';
 import { resealAll } from '../../src/platform/secrets/sealed-values.js';
@@ -82,39 +81,7 @@ describe('notifications of several replicas', () => {
     await eventually(leased, (n) => n <= 128);
   });
 
-  it('are mailed only to the missing recipients when another replica makes the next attempt', async () => {
-    const [ada, bob, eve] = ['ada@example.com', 'bob@example.com', 'eve@example.com'] as const;
-    const mailServer = await SmtpServer.start({ mostRecipients: 3 });
-    mailServer.rejections.set(bob, '451 4.7.1 come again');
-    try {
-      const config = { host: '127.0.0.1', port: mailServer.port, from: ada, to: [ada, bob, eve] };
-      const body = { name: 'mail', type: 'email', events: ['incident.created'], config };
-      const { id } = (await admin.post(PATH, body)).body.data;
-      await incidents(1);
-      const progress = () =>
-        app.sql<object[]>('select holders from notification_deliveries where channel_id = $1', [
-          id,
-        ]);
-      await eventually(async () => JSON.stringify(await progress()).includes(ada));
-      expect(await progress()).toEqual([{ holders: [ada, eve] }]);
-      const work = app.nest.get(Work);
-      await work.beforeApplicationShutdown();
-      mailServer.rejections.clear();
-      const second = await replica(OLD_KEY, { database: app.database });
-      try {
-        await eventually(async () => (await ofStatus(id, 'delivered')) === 1);
-      } finally {
-        await second.close();
-        await work.onApplicationBootstrap();
-      }
-      expect(mailServer.mails.map(({ to }) => to)).toEqual([[ada, eve], [bob]]);
-      expect(await progress()).toEqual([{ holders: [] }]);
-    } finally {
-      await mailServer.stop();
-    }
-  });
-
-  describe('by mail that one recipient refuses permanently', () => {
+  describe('by mail that one recipient refuses', () => {
     const [ada, bob] = ['ada@example.com', 'bob@example.com'] as const;
     const made = { incident_type: 'malware', source: 'edr' };
     let mailServer: SmtpServer;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
-import { migrate } from '../../src/platform/database/open-database.js';
+import { migrate } from '../../src/platform/database/migrate.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
 import {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
-import { migrate } from '../../src/platform/database/open-database.js';
+import { migrate } from '../../src/platform/database/migrate.js';
 import { startOnLoopback } from './embedded/on-loopback.js';
 import { databaseUrl, SERVICE_ROLE, TEMPLATE } from './test-database.js';
 

@@ -8,16 +8,12 @@ import {
   HASH_BYTES,
   sameBytes,
   type SealedPoint,
+  snapshotEnd,
   type ChainEnd,
   type ChainHead,
   type SealedRow,
 } from './audit-chain.js';
-import {
-  AuditChainEntity,
-  AuditLogEntity,
-  AuditRetiredKeyEntity,
-  AuditSealEntity,
-} from '../audit.entity.js';
+import { AuditChainEntity, AuditRetiredKeyEntity, AuditSealEntity } from '../audit.entity.js';
 
 /** Rows per transaction of the sealer: about 20 ms of work, so that little is repeated after a crash. */
 export const PAGE_ROWS = 1_000;
@@ -69,16 +65,18 @@ export class AuditChainRepository {
     return row;
   }
 
+  /** Reads the seal before the head, because another replica may commit both in between. */
   async readEnd(manager: EntityManager): Promise<ChainEnd> {
-    const [row] = await manager.query<EndRow[]>(END);
-    if (!row) throw new Error('Reading the end of the audit chain returned no row.');
-    const { now_snapshot, now_cluster, restored, last_seq, last_hash, seq, ...head } = row;
-    return {
-      head: seq === null ? undefined : { ...head, seq: BigInt(seq) },
-      lastSeal: last_seq === null ? GENESIS : { seq: BigInt(last_seq), hash: last_hash! },
-      now: { snapshot: now_snapshot, cluster: now_cluster },
-      restored,
-    };
+    const seals = manager.getRepository(AuditSealEntity);
+    const [lastSeal = GENESIS] = await seals.find({ order: { seq: 'DESC' }, take: 1 });
+    const head = (await this.readHead(manager)) ?? undefined;
+    const [now] = await manager.query<[ChainEnd['now']]>(
+      `select pg_current_snapshot()::text as snapshot, system_identifier::text as cluster from pg_control_system()`,
+    );
+    const sealed_to = head?.sealed_to ?? null;
+    const isBehind = sealed_to !== null && snapshotEnd(now.snapshot) < snapshotEnd(sealed_to);
+    const restored = head !== undefined && (head.cluster !== now.cluster || isBehind);
+    return { head, lastSeal, now, restored, sealedTo: restored ? null : sealed_to };
   }
 
   /** Returns unsealed rows that this statement sees. `sealedTo`: all rows that this snapshot sees are sealed. */
@@ -86,10 +84,9 @@ export class AuditChainRepository {
     // After a restore into another cluster, this statement reads the whole trail once.
     if (sealedTo === null) await tx.query(`set local statement_timeout = ${WHOLE_TRAIL_MS}`);
     return await tx.query(
-      `select a.id, a.mac from audit_log a
-       where ${sealedTo === null ? 'true' : BEYOND_SNAPSHOT} and ${NOT_SEALED}
+      `select a.id, a.mac from audit_log a where ${BEYOND_SNAPSHOT} and ${NOT_SEALED}
        order by a.xid, a.id limit ${PAGE_ROWS}`,
-      sealedTo === null ? [] : [sealedTo],
+      [sealedTo],
     );
   }
 
@@ -122,12 +119,12 @@ export class AuditChainRepository {
   }
 
   async backlog(manager: EntityManager): Promise<Backlog> {
-    const sealedTo = (await this.readHead(manager))?.sealed_to;
+    const sealedTo = (await this.readHead(manager))?.sealed_to ?? null;
     const [row] = await manager.query<[Backlog]>(
       `select count(*)::integer as unsealed,
          coalesce(greatest(0, floor(extract(epoch from now() - min(at)))), 0)::integer as oldest_unsealed_seconds
-       from audit_log a where ${sealedTo ? BEYOND_SNAPSHOT : 'true'} and ${NOT_SEALED}`,
-      sealedTo ? [sealedTo] : [],
+       from audit_log a where ${BEYOND_SNAPSHOT} and ${NOT_SEALED}`,
+      [sealedTo],
     );
     return row;
   }
@@ -166,32 +163,18 @@ export class AuditChainRepository {
     return await manager.getRepository(AuditRetiredKeyEntity).find({ order: { key_id: 'ASC' } });
   }
 
-  async writeRetiredKeys(tx: Tx, keys: AuditRetiredKeyEntity[]): Promise<void> {
-    await tx.getRepository(AuditRetiredKeyEntity).upsert(keys, ['key_id']);
-  }
-
-  /**
-   * Reads a page of the whole trail, and returns its unsealed rows and its last row. `overdue`: the row should have a
-   * seal, because all rows that `sealedTo` sees are sealed.
-   */
+  /** Returns unsealed rows of the whole trail. `overdue`: the row should have a seal, because `sealedTo` sees it. */
   async unsealedAfter(
     manager: EntityManager,
     id: string,
     sealedTo: string | null,
-  ): Promise<(AuditRow & { readonly sealed: boolean; readonly overdue: boolean })[]> {
+  ): Promise<(AuditRow & { readonly overdue: boolean })[]> {
+    await manager.query(`set local statement_timeout = ${WHOLE_TRAIL_MS}`);
     return await manager.query(
-      `select ${AUDIT_ROW}, sealed, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
-       from (select id, sealed, lead(id) over (order by id) is null as last
-         from (select id, ${SEAL_OF_ROW} is not null as sealed from audit_log a
-           where id > $1 order by id limit ${PAGE_ROWS}) page) page
-       join audit_log a using (id) where not sealed or last order by id`,
+      `select ${AUDIT_ROW}, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
+       from audit_log a where a.id > $1 and ${NOT_SEALED} order by a.id limit ${PAGE_ROWS}`,
       [id, sealedTo],
     );
-  }
-
-  async hasUnsealedOfOthers(manager: EntityManager, presentId: string): Promise<boolean> {
-    const rows = manager.createQueryBuilder(AuditLogEntity, 'a').where(NOT_SEALED);
-    return await rows.andWhere('a.key_id <> :presentId', { presentId }).getExists();
   }
 }
 
@@ -201,34 +184,14 @@ export const AUDIT_ROW = `a.id, a.at, a.actor, a.action, a.subject_type, a.subje
 
 /**
  * Rows that the snapshot `$1` does not see: rows of later transactions, and of transactions that were running. Rows of a
- * backup may have the ids of future transactions.
+ * backup may have the ids of future transactions. Without a snapshot: all rows.
  */
-export const BEYOND_SNAPSHOT = `(a.xid >= pg_snapshot_xmax($1::pg_snapshot) and a.xid < pg_snapshot_xmax(pg_current_snapshot())
+export const BEYOND_SNAPSHOT = `($1::pg_snapshot is null
+  or a.xid >= pg_snapshot_xmax($1::pg_snapshot) and a.xid < pg_snapshot_xmax(pg_current_snapshot())
   or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))`;
 
 /** A subquery with one index probe per row. The planner may turn EXISTS into a scan of all seals. */
-const SEAL_OF_ROW = '(select true from audit_seals s where s.audit_id = a.id)';
-export const NOT_SEALED = `${SEAL_OF_ROW} is null`;
-
-const END = `
-  select now.snapshot::text as now_snapshot, now.cluster as now_cluster,
-    c.seq::text as seq, c.hash, c.cluster, c.sealed_to::text as sealed_to, c.key_id, c.mac,
-    coalesce(c.cluster <> now.cluster, false)
-      or coalesce(pg_snapshot_xmax(now.snapshot) < pg_snapshot_xmax(c.sealed_to), false) as restored,
-    last.seq::text as last_seq, last.hash as last_hash
-  from (select pg_current_snapshot() as snapshot,
-               (select system_identifier::text from pg_control_system()) as cluster) now
-  left join audit_chain c on true
-  left join (select seq, hash from audit_seals order by seq desc limit 1) last on true`;
-
-interface EndRow extends Omit<ChainHead, 'seq'> {
-  readonly now_snapshot: string;
-  readonly now_cluster: string;
-  readonly restored: boolean;
-  readonly last_seq: string | null;
-  readonly last_hash: Buffer | null;
-  readonly seq: string | null;
-}
+export const NOT_SEALED = '(select true from audit_seals s where s.audit_id = a.id) is null';
 
 interface FlatSeal extends Omit<AuditRow, 'id'> {
   readonly seq: string;

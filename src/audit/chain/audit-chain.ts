@@ -119,14 +119,18 @@ export function hex(bytes: Buffer): string {
 
 export type ChainHead = Omit<AuditChainEntity, 'only_row' | 'found_invalid_at'>;
 
-/** End of the chain, read in one statement. */
 export interface ChainEnd {
   readonly head: ChainHead | undefined;
   readonly lastSeal: SealedPoint;
   readonly now: { readonly snapshot: string; readonly cluster: string };
   /** True if the database was restored into another cluster, where the snapshots of the head are meaningless. */
   readonly restored: boolean;
+  /** All rows that this snapshot sees are sealed; null: unknown. */
+  readonly sealedTo: string | null;
 }
+
+/** A snapshot is `xmin:xmax:xip,…`. It sees all transactions below xmax except the listed transactions. */
+export const snapshotEnd = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
 export function signHead(
   { id: key_id, key }: NamedKey,

@@ -13,6 +13,7 @@ import type { Settings } from '../../platform/config/settings.js';
 import { type Tx, Transactions } from '../../platform/database/transactions.js';
 import { firstIdAt } from '../../platform/ids.js';
 import type { AuditVerificationDto } from '../audit.dto.js';
+import { AuditLogEntity, AuditRetiredKeyEntity } from '../audit.entity.js';
 import {
   AuditKeys,
   faultOfEnd,
@@ -23,18 +24,11 @@ import {
   type SealedPoint,
   signHead,
 } from './audit-chain.js';
-import { AuditChainRepository, PAGE_ROWS } from './audit-chain.repository.js';
+import { AuditChainRepository, NOT_SEALED, PAGE_ROWS } from './audit-chain.repository.js';
 import { acceptHead, AuditWitness } from './audit-witness.js';
 
 /** The chain was altered. The service stops sealing, because it would sign the alteration. */
-class BrokenChainError extends Error {
-  constructor(fault: string) {
-    super(
-      `The audit chain is broken, and sealing has stopped: ${fault}. See GET /api/audit/verify.`,
-    );
-    this.name = new.target.name;
-  }
-}
+class BrokenChainError extends Error {}
 
 /** `elsewhere`: another replica holds the head. */
 type SealingResult = 'more' | 'done' | 'elsewhere';
@@ -121,14 +115,17 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
   private async sealIn(tx: Tx): Promise<{ point: SealedPoint; more: boolean } | undefined> {
     const locked = await this.chain.lockHead(tx);
     const end = await this.chain.readEnd(tx);
-    const { head, now, restored } = end;
+    const { head, now, restored, sealedTo } = end;
     if (!locked && head) return undefined;
     const fault = faultOfEnd(end, this.keys.chain);
-    if (fault !== undefined) throw new BrokenChainError(fault);
+    if (fault !== undefined) {
+      throw new BrokenChainError(
+        `The audit chain is broken, and sealing has stopped: ${fault}. See GET /api/audit/verify.`,
+      );
+    }
     await this.witness.compareChain(tx, end);
 
     const start: SealedPoint = head ?? GENESIS;
-    const sealedTo = restored ? null : (head?.sealed_to ?? null);
     const page = await this.chain.unsealedPage(tx, sealedTo);
     const { first } = this.keys.chain;
     // Writes the head of another cluster or of an older key even without new rows.
@@ -163,12 +160,7 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     const { head } = this.witness;
     const found = await this.transactions.snapshot((manager) => this.verifyIn(manager, head));
     const found_invalid_at = found.valid ? null : this.clock.now();
-    try {
-      await this.transactions.run((tx) => this.chain.writeHead(tx, { found_invalid_at }));
-    } catch (err) {
-      // A read-only database can be verified too.
-      this.logger.warn({ err }, 'The result of a verification of the audit trail was not stored.');
-    }
+    await this.transactions.run((tx) => this.chain.writeHead(tx, { found_invalid_at }));
     return found;
   }
 
@@ -181,8 +173,7 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     const fault = faultOfEnd(end, this.keys.chain);
     const acceptedAt = await this.witness.lastAcceptedAt(manager);
     const seals = await this.walkSeals(manager);
-    const sealedTo = end.restored ? null : (end.head?.sealed_to ?? null);
-    const rest = await this.walkUnsealed(manager, sealedTo);
+    const rest = await this.walkUnsealed(manager, end.sealedTo);
     const first_invalid_id = seals.invalidId ?? rest.invalidId;
     const rewound =
       head.at.getTime() > acceptedAt && !(await this.chain.containsSeal(manager, head));
@@ -215,14 +206,10 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     let invalidId: string | undefined;
     for (let afterId = firstIdAt(0); ;) {
       const page = await this.chain.unsealedAfter(manager, afterId, sealedTo);
-      const last = page.at(-1);
-      if (!last) return { count, invalidId };
-      afterId = last.id;
-      for (const row of page) {
-        if (row.sealed) continue;
-        count += 1;
-        if (row.overdue || !isGenuine(row, this.keys.rows)) invalidId ??= row.id;
-      }
+      if (page.length === 0) return { count, invalidId };
+      afterId = page.at(-1)!.id;
+      count += page.length;
+      invalidId ??= page.find((row) => row.overdue || !isGenuine(row, this.keys.rows))?.id;
     }
   }
 }
@@ -259,7 +246,8 @@ export async function resealTrail(
     );
   }
   const firstId = keys.rows.first.id;
-  if (await chain.hasUnsealedOfOthers(manager, firstId)) {
+  const waiting = manager.createQueryBuilder(AuditLogEntity, 'a').where(NOT_SEALED);
+  if (await waiting.andWhere('a.key_id <> :firstId', { firstId }).getExists()) {
     throw new Error('Entries of an older key still wait to be sealed. Run this command again.');
   }
   const accepted = await chain.lastAcceptance(manager);
@@ -268,7 +256,10 @@ export async function resealTrail(
     await acceptHead(dataSource, keys, 'accepted before, under an older key');
   }
   const { lastSeal } = await chain.readEnd(manager);
-  await transactions.run((tx) => chain.writeRetiredKeys(tx, keys.retireOlder(lastSeal.seq)));
+  const retired = keys.retireOlder(lastSeal.seq);
+  await transactions.run((tx) =>
+    tx.getRepository(AuditRetiredKeyEntity).upsert(retired, ['key_id']),
+  );
   if (hasFile) await witness.save();
   return checked;
 }

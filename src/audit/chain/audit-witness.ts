@@ -1,4 +1,5 @@
 import { mkdir, readFile, stat } from 'node:fs/promises';
+import type { KeyObject } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import type { DataSource, EntityManager } from 'typeorm';
@@ -53,8 +54,6 @@ const FILE_NAME = 'audit-anchor.json';
 const ABOUT =
   'The end of the audit trail, stored outside its database. Do not delete this file: it reveals if the trail is set back.';
 
-type AnchorContent = Readonly<Record<'about' | 'seq' | 'hash' | 'at' | 'key_id' | 'mac', string>>;
-
 /**
  * Remembers the end of the chain outside the database: in memory, and in a file for the next start. If the chain no
  * longer contains that end, the chain was rolled back or rebuilt. The restore of a backup looks the same, so an operator
@@ -72,7 +71,7 @@ export class AuditWitness {
   /** Reason why the file is not up to date. */
   fault: string | undefined;
   private comparedAt = NOTHING.at;
-  private written = '';
+  private written: SeenHead | undefined;
 
   constructor(
     { auditAnchorFile, dataDir }: Settings,
@@ -119,18 +118,16 @@ export class AuditWitness {
   }
 
   async save(): Promise<void> {
-    if (this.fault === undefined && this.written === fieldsOf(this.head).join()) return;
+    if (this.fault === undefined && this.written === this.head) return;
     const refusal = await this.load();
     if (refusal !== undefined) return this.report(refusal);
-    const { id, key } = this.keys.chain.first;
-    const fields = fieldsOf(this.head);
-    const [seq, hash, at] = fields as [string, string, string];
-    const mac = hex(macOf(key, ['anchor', ...fields]));
-    const content: AnchorContent = { about: ABOUT, seq, hash, at, key_id: id, mac };
+    const { head } = this;
+    const { id: key_id, key } = this.keys.chain.first;
+    const content = { about: ABOUT, ...anchorOf(head), key_id, mac: hex(anchorMac(key, head)) };
     try {
       await mkdir(dirname(this.path), { recursive: true });
       await writeWhole(this.path, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
-      this.written = fields.join();
+      this.written = head;
       if (this.fault !== undefined) this.logger.log(`${this.path} is written again.`);
       this.fault = undefined;
     } catch (error) {
@@ -151,18 +148,18 @@ export class AuditWitness {
       if (codeOf(error) !== 'ENOENT') {
         return `${path} cannot be read (${codeOf(error)}) and is not overwritten.`;
       }
-      if (this.written !== '') this.report(`${path} was removed and is written again.`);
+      if (this.written) this.report(`${path} was removed and is written again.`);
       return undefined;
     }
   }
 
   private parse(text: string): SeenHead | undefined {
     try {
-      const { seq, hash, at, key_id, mac } = JSON.parse(text) as AnchorContent;
+      const { seq, hash, at, key_id, mac } = JSON.parse(text) as Anchor;
       const head = { seq: BigInt(seq), hash: Buffer.from(hash, 'hex'), at: new Date(at) };
       const named = this.keys.chain.find(key_id);
-      const expected = named && macOf(named.key, ['anchor', ...fieldsOf(head)]);
-      return expected && sameBytes(Buffer.from(mac, 'hex'), expected) ? head : undefined;
+      const isSigned = named && sameBytes(Buffer.from(mac, 'hex'), anchorMac(named.key, head));
+      return isSigned ? head : undefined;
     } catch {
       return undefined;
     }
@@ -174,10 +171,14 @@ export class AuditWitness {
   }
 }
 
-/** Fields of the file that its signature covers. */
-function fieldsOf({ seq, hash, at }: SeenHead): string[] {
-  return [String(seq), hex(hash), at.toISOString()];
-}
+const anchorOf = ({ seq, hash, at }: SeenHead) => {
+  return { seq: String(seq), hash: hex(hash), at: at.toISOString() };
+};
+
+type Anchor = ReturnType<typeof anchorOf> & Readonly<Record<'key_id' | 'mac', string>>;
+
+const anchorMac = (key: KeyObject, head: SeenHead): Buffer =>
+  macOf(key, ['anchor', ...Object.values(anchorOf(head))]);
 
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? String(error);

@@ -8,13 +8,11 @@ import { AppError, ValidationError } from '../../platform/errors/app-error.js';
 import { Draining } from '../../platform/http/listening.js';
 import { firstIdAt, timeOfId } from '../../platform/ids.js';
 import { type AuditAction, HEAD_ACCEPTED } from '../audit-entry.js';
+import { snapshotEnd } from '../chain/audit-chain.js';
 import type { ChangesQueryDto } from './feed-api.js';
 
 /** Interval between two reads of a waiting request, which holds no connection between the reads. */
 const LOOK_MS = 500;
-/** Maximum reads without a change, which bounds the work for an old cursor. */
-const MOST_EMPTY_READS = 50;
-const MOST_SCANNED = 2_000;
 /** Tolerated clock difference between replicas, so that no change is lost after a restore. */
 const CLOCK_TOLERANCE_MS = 3_600_000;
 const CURSOR_DAYS = 30;
@@ -41,9 +39,8 @@ interface Present {
   readonly snapshot: string;
 }
 
-/** A snapshot is `xmin:xmax:xip,…`. It sees all transactions below xmax except the listed transactions. */
 const SNAPSHOT = String.raw`\d{1,19}:\d{1,19}:[\d,]*`;
-const ID = '[0-9a-f-]{36}';
+const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 /** Text of a cursor. The first number increases if the meaning of the fields changes. */
 const CURSOR = new RegExp(
   String.raw`^1 (?<feed>\w+) (?<issuedAt>\d{1,15}) (?<cluster>\d+) (?<restore>${ID})? (?<seen>${SNAPSHOT})` +
@@ -51,6 +48,7 @@ const CURSOR = new RegExp(
 );
 
 interface RecordedChange {
+  readonly xid: string;
   readonly change_id: string;
   readonly at: Date;
   readonly by: string;
@@ -73,9 +71,10 @@ const PRESENT = {
  * a few points in the index, so a transaction that stays open for hours costs nothing.
  */
 const scan = (condition: string) => `
-  select id, xid, action from audit_log
+  select id, xid from audit_log
   where ${condition} and pg_visible_in_snapshot(xid, (select until from goal)) and (xid, id) > ($3::xid8, $4::uuid)
-  order by xid, id limit ${MOST_SCANNED}`;
+    and action = any($5::text[]) and id >= $6::uuid
+  order by xid, id limit $7::integer`;
 const LATER =
   'xid >= pg_snapshot_xmax($1::pg_snapshot) and xid < pg_snapshot_xmax((select until from goal))';
 const RUNNING = 'xid = any (array(select pg_snapshot_xip($1::pg_snapshot)))';
@@ -85,26 +84,14 @@ const READ = {
   name: '',
   text: `
     with goal as materialized (select coalesce($2::pg_snapshot, pg_current_snapshot()) as until),
-    scanned as materialized (
-      (${scan(LATER)}) union all (${scan(RUNNING)}) order by 2, 1 limit ${MOST_SCANNED}),
-    tail as (select xid, id from scanned order by xid, id offset ${MOST_SCANNED - 1} limit 1),
-    page as (
-      select id, xid from scanned where action = any($5::text[]) and id >= $6::uuid
-       order by xid, id limit $7::integer)
-    select goal.until::text, tail.xid::text as tail_xid, tail.id as tail_id, page.xid::text as xid,
-           log.id as change_id, log.at, log.actor as by, log.action as event, log.subject_id,
-           log.details->'changed' as changed
-      from goal left join tail on true left join page on true left join audit_log log on log.id = page.id
+    page as materialized ((${scan(LATER)}) union all (${scan(RUNNING)}) order by 2, 1 limit $7::integer)
+    select goal.until::text, page.xid::text as xid, log.id as change_id, log.at, log.actor as by,
+           log.action as event, log.subject_id, log.details->'changed' as changed
+      from goal left join page on true left join audit_log log on log.id = page.id
      order by page.xid, page.id`,
 };
 
-type FoundRow = RecordedChange & Pick<Cursor, 'xid'>;
-
-type ReadRow = {
-  readonly until: string;
-  readonly tail_xid: string;
-  readonly tail_id: string | null;
-} & (FoundRow | { readonly change_id: null });
+type ReadRow = { readonly until: string } & (RecordedChange | { readonly change_id: null });
 
 interface FeedSource<T extends Item> {
   readonly type: 'action' | 'incident';
@@ -160,17 +147,16 @@ export class ChangeFeed {
     const now = this.clock.now().getTime();
     let position = begin(source.type, query, present, now);
     const end = performance.now() + query.wait * 1_000;
-    for (let emptyReads = 1; ; emptyReads += 1) {
+    for (;;) {
       const { next, ...found } = await this.read(source, present, position, query.limit);
       position = next;
       const leftMs = end - performance.now();
-      const isDone = found.has_more ? emptyReads >= MOST_EMPTY_READS : leftMs <= 0;
-      if (found.changes.length > 0 || isDone || left.aborted || this.draining.begun) {
+      const isOver = (!found.has_more && leftMs <= 0) || left.aborted || this.draining.begun;
+      if (found.changes.length > 0 || isOver) {
         const issuedAt = this.clock.now().getTime();
         return { ...found, cursor: cursorText(source.type, issuedAt, present, position) };
       }
       if (found.has_more) continue;
-      emptyReads = 0;
       await sleep(Math.min(LOOK_MS, leftMs));
       await caller.requireStillValid();
     }
@@ -178,35 +164,24 @@ export class ChangeFeed {
 
   async read<T extends Item>(
     source: FeedSource<T>,
-    present: Present,
+    { restore }: Present,
     position: Position,
     limit: number,
   ): Promise<Step<T>> {
-    try {
-      return position.listedTo === undefined
-        ? await this.changesAfter(source, present, position, limit)
-        : await list(source, position, limit);
-    } catch (error) {
-      throw sqlStateOf(error) === SQLSTATE.invalidText ? invalidCursor() : error;
-    }
-  }
-
-  private async changesAfter<T extends Item>(
-    source: FeedSource<T>,
-    { restore }: Present,
-    { seen, page }: Position,
-    limit: number,
-  ): Promise<Step<T>> {
+    if (position.listedTo !== undefined) return await list(source, position, limit);
+    const { seen, page } = position;
     const { xid, id } = page?.after ?? { xid: '0', id: firstIdAt(0) };
     // Rows of a backup contain transaction ids of their first cluster, and the current cluster may use the same ids.
     const firstId = firstIdAt(restore === null ? 0 : timeOfId(restore) - CLOCK_TOLERANCE_MS);
-    const rows = await this.statements.rows<ReadRow>(READ, [
-      ...[seen, page?.until, xid, id],
-      ...[source.events, firstId, limit],
-    ]);
+    const values = [seen, page?.until, xid, id, source.events, firstId, limit];
+    const rows = await this.statements.rows<ReadRow>(READ, values).catch((error: unknown) => {
+      throw sqlStateOf(error) === SQLSTATE.invalidText ? invalidCursor() : error;
+    });
     const changes = rows.filter((row) => row.change_id !== null);
     const { until } = rows[0]!;
-    const after = lastRead(rows, changes, limit);
+    // A full page ends at its last change, other pages at the goal.
+    const last = changes.length === limit ? changes.at(-1) : undefined;
+    const after = last && { xid: last.xid, id: last.change_id };
     const ids = new Set(changes.map(({ subject_id }) => subject_id));
     const items = ids.size > 0 ? await source.findBySubject([...ids]) : new Map<string, T>();
     return {
@@ -231,17 +206,6 @@ async function list<T extends Item>(
     next: { seen, listedTo: last?.id },
     has_more: true,
   };
-}
-
-/** Returns `undefined` if all rows up to the goal were read. */
-function lastRead(
-  [first]: readonly ReadRow[],
-  found: readonly FoundRow[],
-  limit: number,
-): Cursor | undefined {
-  const last = found.at(-1);
-  if (last && found.length === limit) return { xid: last.xid, id: last.change_id };
-  return first?.tail_id ? { xid: first.tail_xid, id: first.tail_id } : undefined;
 }
 
 function cursorText(
@@ -273,16 +237,12 @@ function begin(
     throw expired('too_old', `The cursor is older than ${CURSOR_DAYS} days.`);
   }
   // After a recovery to an earlier time, the cursor is ahead of the database.
-  const isAhead = endOf(until ?? seen!) > endOf(present.snapshot);
+  const isAhead = snapshotEnd(until ?? seen!) > snapshotEnd(present.snapshot);
   if (cluster !== present.cluster || restore !== present.restore || isAhead) {
     throw expired('database_restored', 'The database was restored after the cursor was issued.');
   }
   if (list !== undefined) return { seen: seen!, listedTo };
   return { seen: seen!, page: until ? { until, after: { xid: xid!, id: id! } } : undefined };
-}
-
-function endOf(snapshot: string): bigint {
-  return BigInt(snapshot.split(':')[1]!);
 }
 
 function invalidCursor(): AppError {

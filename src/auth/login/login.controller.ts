@@ -1,4 +1,5 @@
 import {
+  applyDecorators,
   Body,
   Controller,
   Get,
@@ -7,12 +8,25 @@ import {
   Post,
   Req,
   Res,
+  type Type,
   UseFilters,
 } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiQuery,
+  ApiResponse,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Page } from '../../platform/access/access.js';
 import { AnyQuery, Consumes } from '../../platform/http/handler-options.js';
+import {
+  FAILURES_PER_MINUTE,
+  Limited,
+  STRANGERS_PER_MINUTE,
+} from '../../platform/limits/limits.js';
 import {
   ApiAnswer,
   ApiErrorPages,
@@ -20,18 +34,18 @@ import {
   ApiErrors,
   Operation,
 } from '../../platform/openapi/answers.js';
-import { Limited } from '../../platform/limits/limits.js';
+import { AlwaysTrue, Instant, Nested, Text } from '../../platform/validation/fields.js';
 import {
   clearSessionCookie,
-  SameOrigin,
+  originOf,
   sessionTokenOf,
   setSessionCookie,
 } from '../authentication.js';
-import { UnauthorizedError } from '../auth.errors.js';
-import { presentPrincipal, PrincipalDto } from '../me/me.dto.js';
+import { OtherSiteError, UnauthorizedError } from '../auth.errors.js';
+import { LONGEST_GUESS, PasswordChangeDto, presentPrincipal, PrincipalDto } from '../auth.dto.js';
 import type { Principal } from '../principal.js';
-import { SessionsService } from '../sessions/sessions.service.js';
-import { UsersService } from '../users/users.service.js';
+import { SessionsService } from '../sessions.service.js';
+import { UsersService } from '../users.service.js';
 import {
   FormPageFilter,
   isForm,
@@ -41,19 +55,86 @@ import {
   passwordErrorPage,
   passwordPage,
 } from './login-pages.js';
-import {
-  StartedSessionDto,
-  CredentialsDto,
-  EndedSessionDto,
-  ApiJsonOrForm,
-  ApiNextQuery,
-  ApiSeeOther,
-  BEGUN_SESSION,
-  ENDED_SESSION,
-  LOGIN_LIMIT,
-  STRANGERS_LIMIT,
-  PasswordFormDto,
-} from './login.dto.js';
+
+const Next = () =>
+  Text({
+    optional: true,
+    description:
+      'Redirect target of a form: a path on this host. Any other value redirects to /docs.',
+  });
+
+class CredentialsDto {
+  @Text({ min: 1, max: LONGEST_GUESS })
+  readonly username: string;
+
+  @Text({ min: 1, max: LONGEST_GUESS, format: 'password' })
+  readonly password: string;
+
+  @Next()
+  readonly next?: string;
+}
+
+class PasswordFormDto extends PasswordChangeDto {
+  @Next()
+  readonly next?: string;
+}
+
+class StartedSessionDto {
+  @Nested(() => PrincipalDto)
+  readonly principal: PrincipalDto;
+
+  @Instant({
+    description: 'Latest end of the session. Eight hours without a request end it earlier.',
+  })
+  readonly expires_at: Date;
+}
+
+class EndedSessionDto {
+  @AlwaysTrue()
+  readonly logged_out: true;
+}
+
+const STRANGERS_LIMIT = `More than ${STRANGERS_PER_MINUTE} requests per minute from one address: see Retry-After.`;
+const LOGIN_LIMIT = `More than ${STRANGERS_PER_MINUTE} requests or more than ${FAILURES_PER_MINUTE.login} failed requests per minute from one address, or too many failed requests for one user name from addresses without an earlier login: see Retry-After.`;
+
+const ApiNextQuery = () =>
+  ApiQuery({
+    name: 'next',
+    required: false,
+    description: 'Path on this host to open after the login.',
+    schema: { type: 'string' },
+  });
+
+/** The contract shows only JSON, because some generators do not support a body of two types. */
+const ApiJsonOrForm = (type: Type) =>
+  applyDecorators(
+    ApiExtraModels(type),
+    ApiBody({
+      required: true,
+      description: 'JSON, or a browser form: `application/x-www-form-urlencoded`.',
+      schema: { $ref: getSchemaPath(type) },
+    }),
+  );
+
+const setCookie = (description: string, example: string) => ({
+  'Set-Cookie': { description, schema: { type: 'string' as const, example } },
+});
+
+const BEGUN_SESSION = setCookie(
+  'The new session, as its_session, or __Host-its_session over https.',
+  'its_session=…; HttpOnly; SameSite=Lax',
+);
+const ENDED_SESSION = setCookie('Removes the session.', 'its_session=; Max-Age=0');
+
+const ApiSeeOther = (description: string, session?: ReturnType<typeof setCookie>) =>
+  ApiResponse({
+    status: 303,
+    description,
+    headers: {
+      Location: { description: 'A path on this host.', required: true, schema: { type: 'string' } },
+      ...session,
+    },
+  });
 
 const OTHER_SITE = 'The request comes from another site, or does not name its origin.';
 const HTML = 'text/html; charset=utf-8';
@@ -89,7 +170,6 @@ export class LoginController {
   @Post('login')
   @HttpCode(200)
   @Consumes('json-or-form')
-  @SameOrigin('may be unknown')
   @Limited('login')
   @UseFilters(new FormPageFilter(loginErrorPage))
   @Operation(
@@ -135,7 +215,6 @@ export class LoginController {
   @Post('logout')
   @HttpCode(200)
   @Consumes('json-or-form')
-  @SameOrigin('may be unknown')
   @Limited('logout')
   @Operation('logOut', 'End the session', 'The response is the same without a session.')
   @ApiAnswer({
@@ -182,7 +261,6 @@ export class LoginController {
   @HttpCode(200)
   @Consumes('json-or-form')
   @Limited('write')
-  @SameOrigin('known')
   @UseFilters(new FormPageFilter(passwordErrorPage))
   @Operation('changePasswordByForm', 'Change your password by form', 'Ends your other sessions.')
   @ApiNextQuery()
@@ -199,6 +277,7 @@ export class LoginController {
   ): Promise<PrincipalDto | undefined> {
     const caller = request.caller as Principal | undefined;
     if (!caller) throw new UnauthorizedError('The session has ended: log in again.');
+    if (originOf(request) !== 'same') throw new OtherSiteError();
     await this.sessions.changePassword(caller, body, request.ip);
     return isForm(request) ? seeOther(reply, nextOf(request)) : presentPrincipal(caller);
   }

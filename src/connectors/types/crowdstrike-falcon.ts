@@ -1,4 +1,4 @@
-import { address, fields, secret, text } from '../../targets/target-config.js';
+import { baseUrl, fields, secret, text } from '../../targets/target-config.js';
 import { hostIn, isHostName, isNamed, judgeTarget, stateAction } from '../calls/target-state.js';
 import { listAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
 import { accessTokens, type VendorApi, vendorApi, vendorUrl } from '../calls/vendor-api.js';
@@ -19,9 +19,9 @@ export const crowdstrikeFalcon = defineConnector({
     'CrowdStrike Falcon: contains hosts, lifts their containment, and starts on-demand scans.',
   config: fields(
     {
-      base_url: address(
+      base_url: baseUrl(
         'Address of the cloud of the hosts, such as https://api.eu-1.crowdstrike.com.',
-        { minLength: 8, default: 'https://api.crowdstrike.com' },
+        'https://api.crowdstrike.com',
       ),
       client_id: text(
         'API client with the scopes Hosts (read, write) and On-demand scans (read, write).',
@@ -31,11 +31,11 @@ export const crowdstrikeFalcon = defineConnector({
     },
     ['client_id', 'client_secret'],
   ),
-  connect: ({ base_url: baseUrl, ...form }, outbound) =>
+  connect: ({ base_url, ...form }, outbound) =>
     vendorApi(outbound, {
       vendor: 'Falcon',
-      baseUrl,
-      tokens: accessTokens(outbound, vendorUrl(baseUrl, ['oauth2', 'token']), form),
+      baseUrl: base_url,
+      tokens: accessTokens(outbound, vendorUrl(base_url, ['oauth2', 'token']), form),
       complaintIn,
     }),
   actions: {

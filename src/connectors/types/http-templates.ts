@@ -6,37 +6,22 @@ import { escapedForUrl, isDotSegment } from '../calls/vendor-api.js';
 type Root = 'parameters' | 'secrets' | 'action';
 type Scope = Readonly<Record<Root, Readonly<Record<string, unknown>>>>;
 
-interface Reference {
-  readonly root: Root;
-  readonly name: string;
-}
-
-const REFERENCE = /(?<!\{)\{\{\s*(parameters|secrets|action)\.([A-Za-z_]\w*)\s*\}\}/;
-
-/** Values are never parsed as templates. */
-function parseTemplate(text: string): (string | Reference)[] {
-  const parts = text.split(REFERENCE);
-  return parts.flatMap((part, at): (string | Reference)[] => {
-    if (at % 3 === 1) return [{ root: part as Root, name: parts[at + 1]! }];
-    return at % 3 === 0 && part !== '' ? [part] : [];
-  });
-}
-
-const isReference = (part: string | Reference): part is Reference => typeof part !== 'string';
+const REFERENCE = String.raw`(?<!\{)\{\{\s*(parameters|secrets|action)\.([A-Za-z_]\w*)\s*\}\}`;
+const REFERENCES = new RegExp(REFERENCE, 'g');
+const ONLY_REFERENCE = new RegExp(`^${REFERENCE}$`);
 
 /** Returns the end of a sentence about an invalid template. */
 export function templateFault(
   text: string,
   known: Readonly<Record<Root, readonly string[]>>,
 ): string | undefined {
-  for (const part of parseTemplate(text)) {
-    if (!isReference(part)) {
-      const at = part.indexOf('{{');
-      if (at < 0) continue;
-      const expected = 'parameters.<name>, secrets.<name> or action.id';
-      return `has ${shownName(part.slice(at))} instead of ${expected}`;
-    }
-    const { root, name } = part;
+  const rest = text.replace(REFERENCES, ' ');
+  const at = rest.indexOf('{{');
+  if (at >= 0) {
+    const expected = 'parameters.<name>, secrets.<name> or action.id';
+    return `has ${shownName(rest.slice(at))} instead of ${expected}`;
+  }
+  for (const [, root, name] of text.matchAll(REFERENCES) as Iterable<[string, Root, string]>) {
     if (known[root].includes(name)) continue;
     const names = known[root].join(', ') || 'none';
     return `names ${root}.${name}, but the known names in ${root} are: ${names}`;
@@ -45,24 +30,22 @@ export function templateFault(
 }
 
 /** Escapes a value for its position. Throws RefusedError if the value does not fit. */
-type Escape = (value: string, reference: Reference) => string;
+type Escape = (value: string, name: string) => string;
 
-function filled(text: string, scope: Scope, escape: Escape): string {
-  const parts = parseTemplate(text).map((part) => {
-    if (!isReference(part)) return part;
-    const value = ownOf(scope[part.root], part.name) ?? '';
-    return escape(typeof value === 'string' ? value : JSON.stringify(value), part);
+/** Values are never parsed as templates. */
+const filled = (text: string, scope: Scope, escape: Escape): string =>
+  text.replace(REFERENCES, (_, root: Root, name: string) => {
+    const value = ownOf(scope[root], name) ?? '';
+    return escape(typeof value === 'string' ? value : JSON.stringify(value), `${root}.${name}`);
   });
-  return parts.join('');
-}
 
 /** A value becomes a path segment or part of a segment. It can neither start another segment nor be `..`. */
 export function filledPath(text: string, scope: Scope): string {
   const [path = ''] = text.split('?', 1);
   const segments = path.split('/').map((segment) => {
-    const made = filled(segment, scope, (value, reference) => {
-      if (value === '') throw unfit(reference, 'is required in the path.');
-      return encoded(value, reference);
+    const made = filled(segment, scope, (value, name) => {
+      if (value === '') throw new RefusedError(`${name} is required in the path.`);
+      return encoded(value, name);
     });
     if (isDotSegment(made)) throw new RefusedError(`${segment} is not a valid path segment.`);
     return made;
@@ -72,12 +55,14 @@ export function filledPath(text: string, scope: Scope): string {
 
 /** Next to other text, a value must not contain separators of header values, because no common escape exists. */
 export function filledHeader(text: string, scope: Scope): string {
-  const isWhole = parseTemplate(text).length === 1;
-  return filled(text, scope, (value, reference) => {
-    if (!isHeaderText(value)) throw unfit(reference, 'has characters that a header cannot carry.');
-    if (!isWhole && reference.root === 'parameters' && /[;,"\\]/.test(value)) {
-      throw unfit(reference, 'contains ; , " or \\, which have a meaning in a header.');
-    }
+  const isWhole = ONLY_REFERENCE.test(text);
+  return filled(text, scope, (value, name) => {
+    const problem = !isHeaderText(value)
+      ? 'has characters that a header cannot carry.'
+      : !isWhole && name.startsWith('parameters.') && /[;,"\\]/.test(value)
+        ? 'contains ; , " or \\, which have a meaning in a header.'
+        : undefined;
+    if (problem) throw new RefusedError(`${name} ${problem}`);
     return value;
   });
 }
@@ -87,10 +72,10 @@ export const filledForm = (text: string, scope: Scope): string => filled(text, s
 /** A string that consists of one reference becomes the value itself. Without a value, it is omitted with its key. */
 export function filledJson(value: unknown, scope: Scope): unknown {
   if (typeof value === 'string') {
-    const [only, ...more] = parseTemplate(value);
-    return only !== undefined && isReference(only) && more.length === 0
-      ? ownOf(scope[only.root], only.name)
-      : filled(value, scope, (text) => text);
+    const [, root, name] = ONLY_REFERENCE.exec(value) ?? [];
+    return root === undefined
+      ? filled(value, scope, (text) => text)
+      : ownOf(scope[root as Root], name!);
   }
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
@@ -100,12 +85,9 @@ export function filledJson(value: unknown, scope: Scope): unknown {
   return Object.fromEntries(members.map(([key, item]) => [key, filledJson(item, scope)]));
 }
 
-const unfit = ({ root, name }: Reference, problem: string) =>
-  new RefusedError(`${root}.${name} ${problem}`);
-
-const encoded: Escape = (value, reference) => {
+const encoded: Escape = (value, name) => {
   const text = escapedForUrl(value);
-  if (text === undefined) throw unfit(reference, 'is not valid text.');
+  if (text === undefined) throw new RefusedError(`${name} is not valid text.`);
   return text;
 };
 

@@ -1,6 +1,6 @@
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { storable } from '../../platform/text.js';
-import { address, fields, secret } from '../../targets/target-config.js';
+import { baseUrl, fields, secret } from '../../targets/target-config.js';
 import { RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import { vendorApi } from '../calls/vendor-api.js';
 import { defineConnector, done } from '../connector-type.js';
@@ -17,10 +17,7 @@ export const slack = defineConnector({
   description: 'Slack: posts plain text into channels of which the bot is a member.',
   config: fields(
     {
-      base_url: address('Address of the Slack API.', {
-        minLength: 8,
-        default: 'https://slack.com/api',
-      }),
+      base_url: baseUrl('Address of the Slack API.', 'https://slack.com/api'),
       bot_token: secret('Bot token (xoxb-…) of an app with the scope chat:write.', {
         pattern: '^[\\x21-\\x7e]+$',
         maxLength: 500,
@@ -28,9 +25,9 @@ export const slack = defineConnector({
     },
     ['bot_token'],
   ),
-  connect: ({ base_url: baseUrl, bot_token }, outbound) => {
+  connect: ({ base_url, bot_token }, outbound) => {
     const headers = { authorization: `Bearer ${bot_token}` };
-    return vendorApi(outbound, { vendor: 'Slack', baseUrl, headers, complaintIn });
+    return vendorApi(outbound, { vendor: 'Slack', baseUrl: base_url, headers, complaintIn });
   },
   actions: {
     // Not idempotent, because Slack posts a repeated message twice.

@@ -6,7 +6,6 @@ import {
   MAIL_SERVER_PROPERTIES,
   mailAccountProblems,
   mailContent,
-  mailSecrets,
   serverOf,
 } from '../../targets/mail-account.js';
 import { type ConfigOf, fields } from '../../targets/target-config.js';
@@ -33,8 +32,8 @@ const CONFIG = fields(
 
 type MailServer = ReturnType<ReturnType<typeof connect>>;
 
-function connect(config: ConfigOf<typeof CONFIG>, { smtp, ...outbound }: Outbound) {
-  const text = new AnswerRedactor(mailSecrets(config));
+function connect(config: ConfigOf<typeof CONFIG>, { smtp, secrets, ...outbound }: Outbound) {
+  const text = new AnswerRedactor(secrets);
   const calls = new VendorCalls(outbound);
   return (gate?: Gate) => ({ config, smtp, calls, text, gate });
 }

@@ -1,4 +1,4 @@
-import { address, fields, secret } from '../../targets/target-config.js';
+import { baseUrl, fields, secret } from '../../targets/target-config.js';
 import { numberAt, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
 import {
@@ -16,19 +16,16 @@ export const virusTotal = defineConnector({
   description: 'VirusTotal: reputation of a URL, domain, address or file.',
   config: fields(
     {
-      base_url: address('Address of the VirusTotal API.', {
-        minLength: 8,
-        default: 'https://www.virustotal.com/api/v3',
-      }),
+      base_url: baseUrl('Address of the VirusTotal API.', 'https://www.virustotal.com/api/v3'),
       api_key: secret('API key of the account.', { pattern: '^[A-Za-z0-9_-]+$', maxLength: 200 }),
     },
     ['api_key'],
   ),
   // A free key allows 500 requests per day: https://docs.virustotal.com/reference/public-vs-premium-api
   checkedEveryMs: 3_600_000,
-  connect: ({ base_url: baseUrl, api_key }, outbound) => {
+  connect: ({ base_url, api_key }, outbound) => {
     const headers = { 'x-apikey': api_key };
-    const api = vendorApi(outbound, { vendor: 'VirusTotal', baseUrl, headers });
+    const api = vendorApi(outbound, { vendor: 'VirusTotal', baseUrl: base_url, headers });
     return (gate) => ({ api: api(gate), api_key });
   },
   actions: {

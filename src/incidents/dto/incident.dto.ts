@@ -12,12 +12,12 @@ import {
   JsonObject,
   Nested,
   NotBlank,
+  NullIsAbsent,
   OpenChoices,
   Text,
   TextMap,
   WholeNumber,
 } from '../../platform/validation/fields.js';
-import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import { present } from '../../platform/validation/present.js';
 import {
   type Classification,

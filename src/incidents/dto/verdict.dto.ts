@@ -1,11 +1,11 @@
 import { PickType } from '@nestjs/swagger';
-import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import {
   Choice,
   Decimal,
   Id,
   Nested,
   NestedList,
+  NullIsAbsent,
   Scalar,
   Text,
   Texts,

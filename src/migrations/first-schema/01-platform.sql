@@ -2,6 +2,10 @@
 
 -- A row exists while something waits or is worked on. It is written and removed in the transaction of the change that
 -- it belongs to. Rows live for moments: dead versions have to go before the next look has to step over them.
+-- ready: the row can be claimed: by its lane or, if worker is set, as a lapsed claim. due_at: of a ready row, the time
+-- when it became ready; of a claimed row, the end of the lease; else the earliest start, or infinity behind an earlier
+-- row of the line. worker: has the claim. woken: added again while it was claimed, so it is repeated. died_at, dead_id:
+-- dead work stays for operators; a later death has another id.
 create table work (
   id bigint generated always as identity,
   kind text collate "C" not null,

@@ -39,7 +39,6 @@ create table webhook_events (
   attempts integer not null default 0,
   received_at timestamptz(3) not null,
   processed_at timestamptz(3),
-  progress jsonb,
   constraint ck_webhook_events_status check (
     status in ('queued', 'processed', 'duplicate', 'updated', 'failed'))
 );

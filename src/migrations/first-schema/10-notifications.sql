@@ -58,11 +58,10 @@ create trigger channels_have_lanes after insert or update of enabled, deleted_at
 -- A pending delivery has a row of work, except one whose message was redelivered inside another message.
 -- No foreign keys: each of them would lock a row of the channel in every transaction that writes an event.
 -- position: order of insertion. expires_at: an attempt that fails later is the last one.
--- attempts: until the end, 1 if the members of the message are fixed; the work counts the attempts.
+-- attempts: until the end, above 0 if the members of the message are fixed; the work counts the attempts.
 -- urgency: 0 is the most urgent; then by severity, from 1 (critical) to 4 (low).
 -- group_key: deliveries with the same key can become one message. held_until: waits for similar deliveries.
 -- carried_by: the delivery whose message contains this one.
--- holders: the recipients of a mail who have it while others do not.
 create table notification_deliveries (
   id uuid constraint pk_notification_deliveries primary key,
   position bigint generated always as identity,
@@ -83,7 +82,6 @@ create table notification_deliveries (
   group_key text,
   held_until timestamptz,
   carried_by uuid,
-  holders text[] not null default '{}',
   constraint uq_notification_deliveries_event unique (channel_id, event_id),
   constraint ck_notification_deliveries_status check (status in ('pending', 'delivered', 'dead')),
   constraint ck_notification_deliveries_ended check ((ended_at is null) = (status = 'pending'))
@@ -103,7 +101,7 @@ create function notification_urgency(type text, severity text) returns smallint 
     when type in ('kill_switch.activated', 'kill_switch.deactivated', 'action.pending_approval', 'action.expiring') then 0
     else coalesce(array_position(array['critical', 'high', 'medium', 'low'], severity), 2) end::smallint $$;
 
--- How long a wave may grow until it becomes a message. Each held delivery may make the first one wait longer.
+-- How long the later deliveries of a wave wait for the message of the first one.
 create function wave_limit(type text) returns interval language sql immutable as $$
   select case type when 'incident.created' then interval '30 seconds' else interval '2 minutes' end $$;
 
@@ -236,7 +234,7 @@ begin
            where kind = 'notification' and line between added.line and added.line and died_at is null
            order by line desc, id desc limit 1) as last))
      order by id for key share),
-  -- Of a wave, the first delivery checks whether the wave still grows. The others wait to be taken into its message.
+  -- The later deliveries of a wave wait to be taken into the message of the first one.
   added as (
     insert into work (kind, ref, lane, line, urgency, ready, due_at)
     select 'notification', placed.id, 'notification.' || channel_id, placed.line, turn,
@@ -265,23 +263,22 @@ begin
   update work
      set urgency = least(work.urgency, earlier.turn),
          due_at = case when work.ready and work.urgency > earlier.turn then now()
-                       else least(work.due_at, earlier.start) end,
-         woken = woken or earlier.is_checked
+                       else least(work.due_at, earlier.start) end
     from (
-      select one.id, min(turn) as turn, min(one.start) as start, bool_or(is_checked) as is_checked
+      select one.id, min(turn) as turn, min(one.start) as start
         from unnest(lines, turns, starts, urgencies) as behind (line, turn, start, urgency)
        cross join lateral (
-         (select id, case when worker is null then behind.start end as start, worker is not null as is_checked
+         (select id, behind.start
             from (
               select * from work
                where kind = 'notification' and line between behind.line and behind.line and died_at is null
                order by line, id limit 1) as head
-           where not ready and due_at < 'infinity' and (worker is not null or attempts = 0 and due_at > behind.start)
+           where not ready and due_at < 'infinity' and worker is null and attempts = 0 and due_at > behind.start
              and exists (
                select from notification_deliveries held
                 where held.id = head.ref and held.held_until is not null and held.attempts = 0))
          union all
-         (select id, null, false from work
+         (select id, null from work
            where behind.urgency > behind.turn and urgency > behind.turn
              and kind = 'notification' and line between behind.line and behind.line and died_at is null)) as one
        group by one.id order by one.id) as earlier

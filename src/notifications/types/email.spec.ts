@@ -9,7 +9,7 @@ import { SmtpServer, type Step, type Trick } from '../../../test/support/vendors
 import { LocalResolver, problemsOf, targetsIn } from '../../../test/support/vendors/vendor-site.js';
 import { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
 import type { Config } from '../../targets/target-config.js';
-import type { Outcome, PartlySent } from '../channel-type.js';
+import type { Outcome } from '../delivery.js';
 import type { Message } from '../notification.js';
 import { email } from './email.js';
 
@@ -17,7 +17,6 @@ const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 const EVE = 'eve@example.net';
 const LOGIN = { user: 'soc', pass: 'mail-password-9' };
-const NOT_SENT: PartlySent = { holders: [], attempts: 1 };
 const EVENT_ID = messageWith().event.id;
 const MEAN =
   '<a href="https://evil.example">x</a> \u202egpj.exe\r\nBcc: mallory@evil.example\r\n\r\n=?utf-8?Q?Hi?= &lt; \0\ud800';
@@ -34,19 +33,10 @@ describe('an email channel', () => {
     const smtp = new OutboundSmtp(targetsIn(allowed, resolver));
     return channelOf(email, { to: [ADA, BOB, EVE], ...config }, smtp);
   };
-  /** Progress of the mail, as the delivery stores it between attempts. */
-  let partlySent: PartlySent;
   const deliver = async (
     message: Message = messageWith(),
     { to = channel, signal }: { to?: Channel; signal?: AbortSignal } = {},
-  ): Promise<Outcome> => {
-    const outcome = await to.deliver(message, signal, partlySent);
-    if (outcome.kind !== 'failed') partlySent = NOT_SENT;
-    else if (outcome.holders) {
-      partlySent = { holders: outcome.holders, attempts: partlySent.attempts + 1 };
-    }
-    return outcome;
-  };
+  ): Promise<Outcome> => await to.deliver(message, signal);
   const mails = (): ShownMail[] => server.mails.map(({ content }) => readMail(content));
   const delivered = async (message: Message): Promise<ShownMail> => {
     expect(await deliver(message)).toEqual({ kind: 'delivered' });
@@ -59,7 +49,6 @@ describe('an email channel', () => {
   beforeEach(() => {
     resolver = new LocalResolver();
     server.forget();
-    partlySent = NOT_SENT;
     channel = channelWith();
   });
   afterEach(() => expect(server.violations).toEqual([]));
@@ -152,66 +141,20 @@ describe('an email channel', () => {
     expect([server.connections, server.mails.length]).toEqual([1, 0]);
   });
 
-  it('retries only for recipients who were temporarily refused', async () => {
-    server.rejections.set(BOB, '451 4.7.1 come again');
-    server.rejections.set(EVE, '550 5.1.1 no such user');
-    const why = `The mail server refused ${BOB}, ${EVE}: 451 4.7.1 come again. The others have the message.`;
-    expect(await deliver()).toEqual({ kind: 'failed', why, isPartly: true, holders: [ADA] });
-    expect(await deliver()).toEqual({ kind: 'failed', why, isPartly: true, holders: [ADA] });
-    server.rejections.clear();
-    expect(await deliver()).toEqual({ kind: 'delivered' });
-    expect(server.mails.map(({ to }) => to)).toEqual([[ADA], [BOB, EVE]]);
-    // A redelivery after that goes to all recipients.
-    expect(await deliver()).toEqual({ kind: 'delivered' });
-    expect(server.mails.at(-1)!.to).toEqual([ADA, BOB, EVE]);
-    expect(new Set(mails().map(({ headers }) => headers['message-id'])).size).toBe(1);
-    expect(new Set(mails().map(({ headers }) => headers.to)).size).toBe(1);
-  });
+  it.each(['550 5.1.1 no such user', '451 4.7.1 come again'])(
+    'reports recipients whom the server answers with %s, and sends the other recipients one copy',
+    async (reply) => {
+      server.rejections.set(BOB, reply);
+      server.rejections.set(EVE, '550 5.1.1 no such user');
+      const why = `The mail server refused ${BOB}, ${EVE}: ${reply}. The others have the message.`;
+      expect(await deliver()).toEqual({ kind: 'refused', why, isPartly: true });
+      expect(server.mails.map(({ to }) => to)).toEqual([[ADA]]);
+    },
+  );
 
-  it('sends no second copy if another replica makes the next attempt', async () => {
-    server.rejections.set(BOB, '451 4.7.1 come again');
-    expect(await deliver()).toMatchObject({ kind: 'failed', isPartly: true, holders: [ADA, EVE] });
-    server.rejections.clear();
-    const ofOtherReplica = channelWith();
-    expect(await deliver(messageWith(), { to: ofOtherReplica })).toEqual({ kind: 'delivered' });
-    expect(server.mails.map(({ to }) => to)).toEqual([[ADA, EVE], [BOB]]);
-  });
-
-  it('reports recipients who are permanently refused, and sends the others no second copy', async () => {
-    server.rejections.set(EVE, '550 5.1.1 no such user');
-    const why = `The mail server refused ${EVE}: 550 5.1.1 no such user. The others have the message.`;
-    expect(await deliver()).toEqual({ kind: 'refused', why, isPartly: true });
-    server.nextTricks.set('RCPT', [{ say: '451 4.7.1 come again' }]);
+  it('is retried if the server refuses all recipients', async () => {
+    for (const one of [ADA, BOB, EVE]) server.rejections.set(one, '451 4.7.1 come again');
     expect(await deliver()).toMatchObject({ kind: 'failed' });
-    expect(await deliver()).toMatchObject({ kind: 'refused' });
-    expect(server.mails.map(({ to }) => to)).toEqual([[ADA, BOB], [BOB], [ADA]]);
-  });
-
-  it('stops retrying a temporarily refused recipient after six attempts, so that later messages can be sent', async () => {
-    server.rejections.set(EVE, '452 4.2.2 the mailbox is full');
-    const kinds: string[] = [];
-    for (let n = 0; n < 6; n += 1) kinds.push((await deliver()).kind);
-    expect(kinds).toEqual(['failed', 'failed', 'failed', 'failed', 'failed', 'refused']);
-    expect(server.mails).toHaveLength(1);
-  });
-
-  it('remembers recipients who have the mail while the server is down', async () => {
-    server.rejections.set(EVE, '451 4.7.1 come again');
-    await deliver();
-    server.nextTricks.set('GREETING', ['drop', { say: '421 4.3.2 closing' }]);
-    await deliver();
-    await deliver();
-    server.rejections.clear();
-    expect(await deliver()).toEqual({ kind: 'delivered' });
-    expect(server.mails.map(({ to }) => to)).toEqual([[ADA, BOB], [EVE]]);
-  });
-
-  it('is delivered if the refused recipients were removed', async () => {
-    server.rejections.set(EVE, '451 4.7.1 come again');
-    await deliver(messageWith(), { to: channelWith() });
-    const without = channelWith({ to: [ADA, BOB] });
-    expect(await deliver(messageWith(), { to: without })).toEqual({ kind: 'delivered' });
-    expect(server.connections).toBe(1);
   });
 
   it.each<[Step, Trick]>([

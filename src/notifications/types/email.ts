@@ -6,13 +6,13 @@ import {
   MAIL_SERVER_PROPERTIES,
   mailAccountProblems,
   mailContent,
-  mailSecrets,
   type Note,
   notOneAddress,
   serverOf,
 } from '../../targets/mail-account.js';
 import { fields } from '../../targets/target-config.js';
-import { defineChannel, failureOf, type Outcome, type PartlySent } from '../channel-type.js';
+import { defineChannel, failureOf } from '../channel-type.js';
+import type { Outcome } from '../delivery.js';
 import { incidentIn, LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 /** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail clients recognize a copy. */
@@ -41,28 +41,18 @@ export const email = defineChannel({
       isMailbox(address) ? [] : [notOneAddress(`config.to.${at}`)],
     ),
   ],
-  async send({ config, message, signal, smtp, partlySent: { holders, attempts } = NOT_SENT }) {
+  async send({ config, message, signal, smtp }) {
     const { from, to } = config;
-    const missing = to.filter((address) => !holders.includes(address));
-    // All recipients without the mail were removed from the configuration.
-    if (missing.length === 0) return { kind: 'delivered' };
-    // The header contains all recipients, even if the mail goes only to some of them.
     const content = await mailContent({ ...emailNote(message), from, to });
     const departure = { signal, leave: async () => undefined };
     try {
-      const reply = await smtp.deliver(serverOf(config), { from, to: missing, content }, departure);
-      const { code, rejected = [] } = reply;
-      const hasMail = (one: string) => rejected.every(({ recipient }) => recipient !== one);
-      const reached = [...holders, ...missing.filter((address) => code < 400 && hasMail(address))];
-      const redactor = new AnswerRedactor(mailSecrets(config));
-      return mailOutcome(reply, { holders: reached, attempts }, redactor);
+      const reply = await smtp.deliver(serverOf(config), { from, to, content }, departure);
+      return mailOutcome(reply, new AnswerRedactor(config.password ? [config.password] : []));
     } catch (error) {
       return failureOf(error);
     }
   },
 });
-
-const NOT_SENT: PartlySent = { holders: [], attempts: 1 };
 
 const MAX_SUBJECT = 250;
 
@@ -88,24 +78,17 @@ function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
 /** Errors of the login, the sender or all recipients are retried, because an administrator may correct the configuration. */
 function mailOutcome(
   { code, text, rejected = [], isOfMessage = false }: MailReply,
-  { holders, attempts }: PartlySent,
   redactor: AnswerRedactor,
 ): Outcome {
-  const [first] = rejected;
-  if (first && holders.length > 0) {
+  if (code < 400) {
+    const [first] = rejected;
+    if (!first) return { kind: 'delivered' };
     const names = rejected.map(({ recipient }) => recipient).join(', ');
     const why = `The mail server refused ${names}: ${redactor.line(first.text)}. The others have the message.`;
-    const isPermanent = attempts >= PARTIAL_ATTEMPTS || rejected.every(({ code }) => code >= 500);
-    return isPermanent
-      ? { kind: 'refused', why, isPartly: true }
-      : { kind: 'failed', why, isPartly: true, holders };
+    return { kind: 'refused', why, isPartly: true };
   }
-  if (code < 400) return { kind: 'delivered' };
   const why = `The mail server refused: ${redactor.line(text)}`;
   // Some servers report a login error only after the message: https://www.rfc-editor.org/rfc/rfc4954#section-6.
   const isOfLogin = code >= 530 && code < 540;
   return { kind: isOfMessage && code >= 500 && !isOfLogin ? 'refused' : 'failed', why };
 }
-
-/** About ten minutes, as greylisting servers require. Later messages about the incident wait during that time. */
-const PARTIAL_ATTEMPTS = 6;

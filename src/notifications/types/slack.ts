@@ -1,6 +1,7 @@
 import { slackText } from '../../connectors/types/slack.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
-import { defineHook, type Outcome, outcomeOf } from '../channel-type.js';
+import { defineHook, outcomeOf } from '../channel-type.js';
+import type { Outcome } from '../delivery.js';
 import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 /** Limits of Slack: characters of a header, fields of a section. */

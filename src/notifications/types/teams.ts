@@ -1,5 +1,6 @@
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
-import { defineHook, type Outcome, outcomeOf } from '../channel-type.js';
+import { defineHook, outcomeOf } from '../channel-type.js';
+import type { Outcome } from '../delivery.js';
 import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 const MAX_FACTS = 12;

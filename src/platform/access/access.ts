@@ -27,10 +27,8 @@ export const Page = () => Allow('page');
 
 /** Returns the access that the handler or its controller declares. Without a declaration, everybody is rejected. */
 export function accessOf(context: ExecutionContext): Access | undefined {
-  const [own, common] = [context.getHandler(), context.getClass()].map(
-    (target) => Reflect.getMetadata(ACCESS, target) as Access | undefined,
-  );
-  return own ?? common;
+  const own: unknown = Reflect.getMetadata(ACCESS, context.getHandler());
+  return (own ?? Reflect.getMetadata(ACCESS, context.getClass())) as Access | undefined;
 }
 
 export function requiredRole(access: Access): Role | undefined {

@@ -8,7 +8,7 @@ export interface IpAddress {
   readonly text: string;
 }
 
-export interface IpRange extends IpAddress {
+interface IpRange extends IpAddress {
   readonly bits: number;
 }
 

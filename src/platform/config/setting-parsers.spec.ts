@@ -13,7 +13,6 @@ describe('the policy settings', () => {
 
   it.each([
     { ips: ['10.0.0.0/8', '2001:db8::/32', '10.0.*', '2001:db8:*', '::ffff:10.0.0.1', '*'] },
-    { ips: ['*.5', '*10*', '10.*.0.1', '10.0.0.25*'] },
     {
       domains: ['example.com', '*.example.com', '.example.com', 'bücher.example', 'bü*.de', 'a.*'],
     },
@@ -36,7 +35,8 @@ describe('the policy settings', () => {
     ['ips', '999.*'],
     ['ips', '10.0.0.0.*'],
     ['ips', '*.*.*.*.*'],
-    ['ips', '10.0.0.25*9'],
+    ['ips', '10.0.0.25*'],
+    ['ips', '10.*.0.1'],
     ['ips', 'fe80::1%eth0'],
     ['ips', 'example.com'],
     ['domains', 'example'],

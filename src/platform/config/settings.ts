@@ -25,7 +25,7 @@ const SETTINGS = {
     text('.data'),
   ],
   logLevel: [
-    'Minimum level of log lines. SIGUSR2 switches debug lines on and off without a restart.',
+    'Minimum level of log lines.',
     oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
   ],
   shutdownGraceMs: [

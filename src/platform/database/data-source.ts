@@ -1,5 +1,6 @@
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
 import type { Pool, PoolConfig } from 'pg';
+import { learnTime } from '../clock.js';
 import { PG_SNAPSHOT, XID8 } from './columns.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 
@@ -29,4 +30,20 @@ export function createDataSource(schema: Schema, connection: PoolConfig): DataSo
 
 export function poolOf(dataSource: DataSource): Pool {
   return (dataSource.driver as PostgresDriver).master as Pool;
+}
+
+const TIME = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as told`;
+
+/** Measures the clock difference between this machine and the database, so that the process uses the database time. */
+export async function followDatabaseTime(dataSource: DataSource): Promise<void> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    // The measured time must not include the wait for a connection.
+    await runner.connect();
+    const [asked, begin] = [Date.now(), performance.now()];
+    const [row] = await runner.manager.query<{ told: number }[]>(TIME);
+    learnTime({ asked, told: row!.told, answered: asked + performance.now() - begin });
+  } finally {
+    await runner.release();
+  }
 }

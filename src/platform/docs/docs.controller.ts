@@ -1,5 +1,5 @@
 import { Controller, Get, Headers, Module, Param, Req, Res } from '@nestjs/common';
-import { ApiExcludeController, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiExcludeEndpoint, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
@@ -140,20 +140,6 @@ function send(name: string, next: string, { caller }: FastifyRequest, reply: Fas
   sendFile(reply, file, 'private, no-cache');
 }
 
-/** Serves the icon of the host, which browsers request on every page. */
-@ApiExcludeController()
-@Controller('favicon.ico')
-export class FaviconController {
-  private readonly icon = staticFile('image/svg+xml', SIGN);
-
-  @Get()
-  @Public()
-  @AnyQuery()
-  show(@Res() reply: FastifyReply): void {
-    sendFile(reply, this.icon, 'public, max-age=86400');
-  }
-}
-
 const CONTRACT = join(__dirname, '../../../openapi');
 
 const ApiDocument = (contentType: string): MethodDecorator =>
@@ -165,16 +151,48 @@ const ApiDocument = (contentType: string): MethodDecorator =>
     headers: ETAG_HEADER,
   });
 
-/** Serves the committed documents with the URL of this service, which generated clients call. */
+export class ServiceIndexDto {
+  @Text({ description: 'Name of the service.' })
+  readonly name = 'Incident Triage Service';
+
+  @Text({ description: 'Version that is running, as in `/health`.' })
+  readonly version = version;
+
+  @Text({ description: 'Path of the API.' })
+  readonly api = '/api';
+
+  @Text({ description: 'Page with every operation, for people who have logged in.' })
+  readonly docs = '/docs';
+
+  @Text({ description: 'OpenAPI document, from which clients are generated.' })
+  readonly openapi = '/openapi.json';
+
+  @Text({ description: 'Health of the service.' })
+  readonly health = '/health';
+}
+
+const VARY = {
+  Vary: { description: 'Always `Accept`.', schema: { type: 'string' as const, example: 'Accept' } },
+};
+
+/** Serves the root of the host: its addresses, its icon, and the committed documents with the URL of this service. */
 @ApiTags('System')
 @Controller()
-@AnyQuery()
 @Public()
-export class ContractController {
+@AnyQuery()
+export class RootController {
+  private readonly icon = staticFile('image/svg+xml', SIGN);
   private json?: StaticFile;
   private yaml?: StaticFile;
 
   constructor(private readonly settings: Settings) {}
+
+  /** Browsers request the icon on every page. */
+  @Get('favicon.ico')
+  @ApiExcludeEndpoint()
+  showIcon(@Res() reply: FastifyReply): void {
+    sendFile(reply, this.icon, 'public, max-age=86400');
+  }
 
   @Get('openapi.json')
   @Operation(
@@ -201,44 +219,6 @@ export class ContractController {
     sendFile(reply, this.yaml, 'no-cache');
   }
 
-  private read(name: string): string {
-    const { publicUrl, port } = this.settings;
-    const url = publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`;
-    const committed = readFileSync(join(CONTRACT, name), 'utf8');
-    return committed.replace(/(?<=url"?: "?)http:\/\/127\.0\.0\.1:3000/, () => url);
-  }
-}
-
-export class ServiceIndexDto {
-  @Text({ description: 'Name of the service.' })
-  readonly name = 'Incident Triage Service';
-
-  @Text({ description: 'Version that is running, as in `/health`.' })
-  readonly version = version;
-
-  @Text({ description: 'Path of the API.' })
-  readonly api = '/api';
-
-  @Text({ description: 'Page with every operation, for people who have logged in.' })
-  readonly docs = '/docs';
-
-  @Text({ description: 'OpenAPI document, from which clients are generated.' })
-  readonly openapi = '/openapi.json';
-
-  @Text({ description: 'Health of the service.' })
-  readonly health = '/health';
-}
-
-const VARY = {
-  Vary: { description: 'Always `Accept`.', schema: { type: 'string' as const, example: 'Accept' } },
-};
-
-/** Serves the root of the host. */
-@ApiTags('System')
-@Controller()
-@Public()
-@AnyQuery()
-export class ServiceIndexController {
   @Get()
   @Operation(
     'getServiceIndex',
@@ -268,6 +248,14 @@ export class ServiceIndexController {
     void reply.redirect('/docs', 303);
     return undefined;
   }
+
+  /** Generated clients call the URL in the document. */
+  private read(name: string): string {
+    const { publicUrl, port } = this.settings;
+    const url = publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`;
+    const committed = readFileSync(join(CONTRACT, name), 'utf8');
+    return committed.replace(/(?<=url"?: "?)http:\/\/127\.0\.0\.1:3000/, () => url);
+  }
 }
 
 /** True if a browser opens a page: the request accepts HTML but not JSON. */
@@ -275,7 +263,5 @@ export function prefersHtml(accept = ''): boolean {
   return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept);
 }
 
-@Module({
-  controllers: [ContractController, DocsController, FaviconController, ServiceIndexController],
-})
+@Module({ controllers: [DocsController, RootController] })
 export class DocsModule {}

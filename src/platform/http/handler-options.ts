@@ -1,27 +1,75 @@
-import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, RequestMethod } from '@nestjs/common';
+import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { accessOf, requiredRole } from '../access/access.js';
 
-export type BodyKind = 'json' | 'json-or-form' | 'raw';
+interface Options {
+  readonly kind: 'json' | 'json-or-form' | 'raw';
+  /** Maximum size of the body. `limit` is BODY_LIMIT_BYTES. */
+  readonly mostBytes: number | 'limit';
+  readonly anyKeysIn?: string;
+  readonly ignoresQuery?: true;
+}
 
-export const BODY_KIND = Symbol('body kind');
-export const BODY_UP_TO = Symbol('body up to');
-export const ANY_QUERY = Symbol('any query');
-export const ANY_KEYS = Symbol('any keys');
+const OPTIONS = Symbol('options of a handler');
+
+const declare =
+  (options: Partial<Options>) =>
+  (target: object, _name?: string | symbol, method?: PropertyDescriptor): void => {
+    const on = (method?.value ?? target) as object;
+    Reflect.defineMetadata(OPTIONS, { ...Reflect.getMetadata(OPTIONS, on), ...options }, on);
+  };
 
 /** Type of the body. Default: JSON. `raw` passes the bytes to the guard of the handler. */
-export const Consumes = (kind: BodyKind) => SetMetadata(BODY_KIND, kind);
+export const Consumes = (kind: Options['kind']) => declare({ kind });
 
 /** Names a body field whose objects may have any keys, and more keys: a reported attack must not be rejected. */
-export const AnyKeysIn = (field: string) => SetMetadata(ANY_KEYS, field);
+export const AnyKeysIn = (anyKeysIn: string) => declare({ anyKeysIn });
 
-export const AnyQuery = () => SetMetadata(ANY_QUERY, true);
+export const AnyQuery = () => declare({ ignoresQuery: true });
+
+/** Maximum size of the body, if it differs from the default of its access. */
+export const BodyUpTo = (mostBytes: number | 'limit') => declare({ mostBytes });
 
 /** Maximum size of a body if no role is required. More than enough for a user name and a password. */
-export const STRANGERS_BODY_BYTES = 16 * 1024;
+const STRANGERS_BODY_BYTES = 16 * 1024;
 
-/** Maximum size of the body, if it differs from the default of its access. `limit` is BODY_LIMIT_BYTES. */
-export const BodyUpTo = (bytes: number | 'limit') => SetMetadata(BODY_UP_TO, bytes);
+export interface DeclaredInput extends Options {
+  readonly takesBody: boolean;
+  /** Class of the query, or `undefined` if the handler takes no query. */
+  readonly query: (new () => object) | undefined;
+}
+
+const declaredInputs = new WeakMap<object, DeclaredInput>();
+
+/** Reads the decorators of a handler, once. */
+export function inputOf(context: ExecutionContext): DeclaredInput {
+  const [handler, controller] = [context.getHandler(), context.getClass<object>()];
+  let input = declaredInputs.get(handler);
+  if (!input) {
+    // Nest stores a parameter as `<type>:<index>`. For custom decorators, the type is a random name.
+    const parameters = Object.keys(
+      (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handler.name) ?? {}) as object,
+    ).map((key) => key.split(':').map(Number));
+    const indexOf = (type: RouteParamtypes) => parameters.find(([known]) => known === type)?.[1];
+    const prototype = controller.prototype as object;
+    const classes = Reflect.getMetadata('design:paramtypes', prototype, handler.name) as
+      (new () => object)[] | undefined;
+    const isRead = Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.GET;
+    input = {
+      kind: 'json',
+      mostBytes: requiredRole(accessOf(context) ?? 'public') ? 'limit' : STRANGERS_BODY_BYTES,
+      ...(Reflect.getMetadata(OPTIONS, controller) as Partial<Options> | undefined),
+      ...(Reflect.getMetadata(OPTIONS, handler) as Partial<Options> | undefined),
+      takesBody: isRead || indexOf(RouteParamtypes.BODY) !== undefined,
+      query: classes?.[indexOf(RouteParamtypes.QUERY) ?? -1],
+    };
+    declaredInputs.set(handler, input);
+  }
+  return input;
+}
 
 /** Injects an AbortSignal, which aborts when the client has closed its connection. */
 export const ClientLeft = createParamDecorator((_: unknown, context: ExecutionContext) => {

@@ -13,29 +13,28 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
   return typeof given === 'string' && SANE.test(given) ? given : newId();
 }
 
-const ESCAPES = /(?:%[0-9a-f]{2})+|%/gi;
 /** U+FFFD, which no id, name or address contains. */
 const UNREADABLE = '%EF%BF%BD';
+const SUSPECT = /%|\/(?:\/|\?|$)/;
 
 /**
- * Replaces percent-encoded NUL, invalid percent-encoding, and an API path with an empty segment. The router would
- * reject invalid encoding before authentication, and accept an empty segment as an id. The replacement is an id or a
+ * Replaces an API path with an empty segment, and all escapes of a path with NUL or invalid percent-encoding. The router
+ * would reject invalid encoding before authentication, and accept an empty segment as an id. The replacement is an id or a
  * path that does not exist. A malformed query is reported later.
  */
 export function withReadablePath(url: string): string {
+  if (!SUSPECT.test(url)) return url;
   const path = url.split('?', 1)[0]!;
   const query = url.slice(path.length);
   if (path.startsWith('/api/') && /\/(\/|$)/.test(path)) return `/api/${UNREADABLE}${query}`;
-  return path.includes('%') ? path.replace(ESCAPES, readable) + query : url;
+  return isReadable(path) ? url : path.replace(/%[0-9a-f]{0,2}/gi, UNREADABLE) + query;
 }
 
-function readable(escapes: string): string {
-  if (escapes.includes('%00')) return UNREADABLE;
+function isReadable(path: string): boolean {
   try {
-    decodeURIComponent(escapes);
-    return escapes;
+    return !decodeURIComponent(path).includes('\0');
   } catch {
-    return UNREADABLE;
+    return false;
   }
 }
 
@@ -79,21 +78,19 @@ export class KnownRoutes {
   }
 
   private wrongMethod(request: FastifyRequest): AppError | undefined {
-    const allow = this.allowedInstead(request).join(', ');
-    if (allow === '') return undefined;
-    const message = `${request.method} is not allowed here. Allowed: ${allow}.`;
+    const { method, url } = request;
+    const route = routeOf(request);
+    if (route !== undefined && !route.includes(':')) return undefined;
+    const path = url.replace(/[?;#].*$/s, '');
+    // For example /api/actions/execute, which the router matches to /api/actions/:id.
+    const allowed = this.methods.get(path) ?? (route === undefined ? this.methodsLike(path) : []);
+    if (allowed.length === 0 || allowed.includes(method)) return undefined;
+    const allow = allowed.join(', ');
+    const message = `${method} is not allowed here. Allowed: ${allow}.`;
     return new AppError('method_not_allowed', message, { headers: { allow } });
   }
 
-  /** Returns the methods of the path. Empty if the method is allowed, or if the path does not exist. */
-  private allowedInstead(request: FastifyRequest): readonly string[] {
-    const route = routeOf(request);
-    if (route !== undefined && !route.includes(':')) return [];
-    const path = request.url.replace(/[?;#].*$/s, '');
-    // For example /api/actions/execute, which the router matches to /api/actions/:id.
-    const literal = this.methods.get(path);
-    if (literal) return literal.includes(request.method) ? [] : literal;
-    if (route !== undefined) return [];
+  private methodsLike(path: string): readonly string[] {
     const found = [...this.methods].filter(([url]) => patternOf(url).test(path));
     return [...new Set(found.flatMap(([, methods]) => methods))].sort();
   }

@@ -1,9 +1,6 @@
 import './request.js';
 import type { FastifyRequest } from 'fastify';
-import { type CanActivate, type ExecutionContext, Injectable, RequestMethod } from '@nestjs/common';
-import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { accessOf, requiredRole } from '../access/access.js';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import {
   AppError,
@@ -15,65 +12,13 @@ import {
 import { shownName } from '../text.js';
 import { takesManyValues } from '../validation/query-fields.js';
 import { parseIfMatch } from './etag.js';
-import {
-  ANY_KEYS,
-  ANY_QUERY,
-  BODY_KIND,
-  BODY_UP_TO,
-  type BodyKind,
-  STRANGERS_BODY_BYTES,
-} from './handler-options.js';
+import { type DeclaredInput, inputOf } from './handler-options.js';
 import { KnownRoutes } from './known-routes.js';
 import { jsonDefects, type ReadBody, readStrictJson, textOf } from './strict-json.js';
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? *)?$/i;
 const NO_BYTES = Buffer.alloc(0);
-
-interface DeclaredInput {
-  readonly kind: BodyKind;
-  /** Maximum size of the body. `limit` is BODY_LIMIT_BYTES. */
-  readonly mostBytes: number | 'limit';
-  readonly anyKeysIn: string | undefined;
-  readonly takesBody: boolean;
-  readonly ignoresQuery: boolean;
-  /** Class of the query, or `undefined` if the handler takes no query. */
-  readonly query: (new () => object) | undefined;
-}
-
-const declaredInputs = new WeakMap<object, DeclaredInput>();
-
-/** Reads the decorators of a handler, once. */
-function inputOf(context: ExecutionContext): DeclaredInput {
-  const handler = context.getHandler();
-  const known = declaredInputs.get(handler);
-  if (known) return known;
-  const controller = context.getClass<object>();
-  const option = <T>(name: symbol) =>
-    (Reflect.getMetadata(name, handler) ?? Reflect.getMetadata(name, controller)) as T | undefined;
-  // Nest stores a parameter as `<type>:<index>`. For custom decorators, the type is a random name.
-  const keys = Object.keys(
-    (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handler.name) ?? {}) as object,
-  );
-  const indexOf = (type: RouteParamtypes) =>
-    keys.find((key) => key.startsWith(`${type}:`))?.slice(`${type}:`.length);
-  const { name } = handler;
-  const prototype = controller.prototype as object;
-  const classes = (Reflect.getMetadata('design:paramtypes', prototype, name) ??
-    []) as (new () => object)[];
-  const role = requiredRole(accessOf(context) ?? 'public');
-  const isRead = Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.GET;
-  const input = {
-    kind: option<BodyKind>(BODY_KIND) ?? 'json',
-    mostBytes: option<number | 'limit'>(BODY_UP_TO) ?? (role ? 'limit' : STRANGERS_BODY_BYTES),
-    anyKeysIn: option<string>(ANY_KEYS),
-    takesBody: isRead || indexOf(RouteParamtypes.BODY) !== undefined,
-    ignoresQuery: option<true>(ANY_QUERY) ?? false,
-    query: classes[Number(indexOf(RouteParamtypes.QUERY) ?? -1)],
-  };
-  declaredInputs.set(handler, input);
-  return input;
-}
 
 /**
  * Rejects unknown addresses and malformed requests, and reads the body. Runs after authentication and rate limits, so that
@@ -98,22 +43,24 @@ export class RequestGuard implements CanActivate {
     if (!arriving || received || method === 'GET' || method === 'HEAD') {
       return requireHeaders(request);
     }
-    return this.readBody(request, arriving, input).then(() => requireHeaders(request));
+    return this.readBody(request, arriving, input);
   }
 
   private async readBody(
     request: FastifyRequest,
     arriving: NonNullable<FastifyRequest['arriving']>,
     { kind, mostBytes, anyKeysIn }: DeclaredInput,
-  ): Promise<void> {
+  ): Promise<true> {
     const wrongType = kind === 'raw' ? undefined : problemOfType(request, kind);
-    // An empty body may have any type.
-    if (wrongType && !(await arriving.read(0).catch(() => undefined))) throw wrongType;
-    if (wrongType) return;
+    if (wrongType) {
+      // An empty body may have any type.
+      if (await arriving.read(0).catch(() => undefined)) return requireHeaders(request);
+      throw wrongType;
+    }
     const limit = mostBytes === 'limit' ? this.settings.bodyLimitBytes : mostBytes;
     const bytes = await arriving.read(limit);
     request.received = bytes;
-    if (kind === 'raw' || bytes.length === 0) return;
+    if (kind === 'raw' || bytes.length === 0) return requireHeaders(request);
     const { value, problem } = isForm(request) ? readForm(bytes) : readStrictJson(bytes, anyKeysIn);
     // Generated clients send null for an omitted body.
     if (value === null) request.received = NO_BYTES;
@@ -122,6 +69,7 @@ export class RequestGuard implements CanActivate {
       request.body = value;
       request.contentProblem = problem;
     }
+    return requireHeaders(request);
   }
 }
 
@@ -160,7 +108,7 @@ function isForm({ headers }: FastifyRequest): boolean {
   return FORM_TYPE.test(headers['content-type'] ?? '');
 }
 
-function problemOfType(request: FastifyRequest, kind: BodyKind): AppError | undefined {
+function problemOfType(request: FastifyRequest, kind: DeclaredInput['kind']): AppError | undefined {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (encoding.toLowerCase() !== 'identity') {
     return unsupported(`Content-Encoding ${encoding} is not supported.`);

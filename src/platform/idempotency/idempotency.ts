@@ -22,18 +22,7 @@ import { SecretBox } from '../secrets/secret-box.js';
  * Idempotency-Key. The service calls `this.transactions.run(work, caller, idempotency.remember(present(Dto)))`. If the
  * header is missing, the participants do nothing.
  */
-export interface Idempotency {
-  /**
-   * A participant for the transaction of the effect. It rejects a repetition of a running request, answers a repetition
-   * of a finished request with the stored response, and stores `render(result)` as the response. Rejections and stored
-   * responses are thrown, so code between here and the handler must not catch unknown errors. If the work takes several
-   * transactions, each may have a participant: the first handles repetitions, later ones replace the response.
-   */
-  remember<T>(render: (result: T) => unknown, options?: RememberOptions<T>): Participant<T>;
-
-  /** A participant for the transaction that records that earlier work had no effect. It releases the key. */
-  release(): Participant;
-}
+export type Idempotency = Pick<IdempotentRequest, 'remember' | 'release'>;
 
 interface RememberOptions<T> {
   /** HTTP status of the stored response. Default: the status of the handler. */
@@ -96,6 +85,7 @@ export const REMEMBERED_SECRETS: SealedColumn = {
   context: contextOf,
 };
 
+/** Locks a key until the end of the transaction. */
 const LOCK: Statement = {
   name: 'idempotency_lock',
   text: `select pg_try_advisory_xact_lock($1::bigint) as locked`,
@@ -147,15 +137,14 @@ export async function pruneKeys(dataSource: DataSource, signal?: AbortSignal): P
 const IDEMPOTENT = Symbol('idempotent');
 const NO_KEY: Idempotency = { remember: () => ({}), release: () => ({}) };
 
-const IdempotencyOfRequest = createParamDecorator(
+const ofRequest = createParamDecorator(
   (_: unknown, context: ExecutionContext): Idempotency =>
     context.switchToHttp().getRequest<FastifyRequest>().idempotency ?? NO_KEY,
 );
 
 export function Idempotent(): ParameterDecorator {
-  const inject = IdempotencyOfRequest();
   return (target, method, index) => {
-    inject(target, method, index);
+    ofRequest()(target, method, index);
     if (method !== undefined) Reflect.defineMetadata(IDEMPOTENT, true, target, method);
   };
 }
@@ -242,13 +231,22 @@ export class IdempotentRequest implements Idempotency {
     throw new AnsweredBefore({ status, body: text });
   }
 
+  /**
+   * A participant for the transaction of the effect. It rejects a repetition of a running request, answers a repetition
+   * of a finished request with the stored response, and stores `render(result)` as the response. Rejections and stored
+   * responses are thrown, so code between here and the handler must not catch unknown errors. If the work takes several
+   * transactions, each may have a participant: the first handles repetitions, later ones replace the response.
+   */
   remember<T>(render: (result: T) => unknown, options: RememberOptions<T> = {}): Participant<T> {
     const { secret = false, provisionalForMs = null } = options;
     return {
       begin: async (tx) => {
         if (this.stored) return;
-        if (!(await this.lock(tx))) throw isRunning();
-        // The lock comes first, so that this reads what its previous holder committed.
+        const { principal, key } = this.identity;
+        const bits = hash('sha256', `idempotency\n${principal}\n${key}`, 'buffer').readBigInt64BE();
+        // The lock comes first, so that `begin` reads what its previous holder committed.
+        const [row] = await this.statements.rowsIn<{ locked: boolean }>(tx, LOCK, [String(bits)]);
+        if (!row!.locked) throw isRunning();
         await this.begin(tx);
       },
       finish: async (tx, result) => {
@@ -264,6 +262,7 @@ export class IdempotentRequest implements Idempotency {
     };
   }
 
+  /** A participant for the transaction that records that earlier work had no effect. It releases the key. */
   release(): Participant {
     return {
       finish: async (tx) => {
@@ -283,14 +282,6 @@ export class IdempotentRequest implements Idempotency {
     // If this write fails, the effect remains. Repetitions get "still running" until the provisional time ends.
     await this.store({ ...this.stored, answer, provisionalForMs: null }).catch(() => false);
     return answer;
-  }
-
-  /** Locks the key until the end of the transaction. Returns false if another transaction holds the lock. */
-  private async lock(tx: Tx): Promise<boolean> {
-    const { principal, key } = this.identity;
-    const bits = hash('sha256', `idempotency\n${principal}\n${key}`, 'buffer').readBigInt64BE();
-    const [row] = await this.statements.rowsIn<{ locked: boolean }>(tx, LOCK, [String(bits)]);
-    return row!.locked;
   }
 
   /** Stores a response, or replaces an earlier response of this request. Returns false if the row belongs to another request. */

@@ -30,7 +30,10 @@ const redactPaths = SECRET_FIELDS.flatMap((field) => {
   return [field, `*${below}`, `req.headers${below}`, `headers${below}`];
 });
 
-/** @param destination by default stdout, in JSON */
+/** Lines in JSON on stdout, written in blocks and at the latest after 100 ms. pino flushes them when the process exits. */
+export const jsonLines = () =>
+  pino.destination({ sync: false, minLength: 4_096, periodicFlush: 100 });
+
 export function createRootLogger(settings: Settings, destination?: DestinationStream): pino.Logger {
   const options: pino.LoggerOptions = {
     level: settings.logLevel,
@@ -52,15 +55,6 @@ export function createRootLogger(settings: Settings, destination?: DestinationSt
  */
 export function loggerParams(logger: pino.Logger): Params {
   return { pinoHttp: { logger }, forRoutes: [] };
-}
-
-/** SIGUSR2 switches debug lines on and off without a restart. */
-export function changeLevelOnSignal(logger: pino.Logger, configured: string): void {
-  process.on('SIGUSR2', () => {
-    const level = logger.level === 'debug' ? configured : 'debug';
-    logger.level = level;
-    logger.warn({ log_level: level }, `SIGUSR2: the log level is now ${level}.`);
-  });
 }
 
 /** Lines for people on a terminal: the message, requests in a few words, and errors with their stack. */

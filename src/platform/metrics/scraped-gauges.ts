@@ -1,8 +1,6 @@
-import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { type Counter, type Gauge, register } from 'prom-client';
-import { DataSource } from 'typeorm';
 import { within } from '../concurrency/within.js';
-import { poolOf } from '../database/data-source.js';
 
 /** Maximum time of a scrape, even if the database hangs. */
 const PATIENCE_MS = 1_000;
@@ -80,19 +78,4 @@ function clear(gauge: Gauge & { readonly labelNames?: readonly string[] }): void
 
 function tooLate(): never {
   throw new Error('The read took too long.');
-}
-
-@Injectable()
-export class PoolGauge implements OnModuleInit {
-  constructor(
-    private readonly gauges: ScrapedGauges,
-    private readonly dataSource: DataSource,
-  ) {}
-
-  onModuleInit(): void {
-    this.gauges.register('db_pool_connections_active', () => {
-      const { totalCount, idleCount } = poolOf(this.dataSource);
-      return totalCount - idleCount;
-    });
-  }
 }

@@ -25,7 +25,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { version } from '../config/process.js';
 import { newId } from '../ids.js';
-import type { Span, Tracer, TracingLog, Work, Attributes } from './tracing.js';
+import {
+  type Attributes,
+  type Span,
+  type Tracer,
+  type TracingLog,
+  traceWith,
+  type Work,
+} from './tracing.js';
 import { parseTraceParent, type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { visibleStart } from '../text.js';
 
@@ -35,8 +42,22 @@ const LAST_EXPORT_MS = 2_000;
 /** Maximum length of an attribute. Statements are the longest ones. */
 const LONGEST_TEXT = 4_096;
 
+/** Returns a function that sends the remaining spans and ends tracing. */
+export function startTracing(
+  endpoint: string,
+  sampledShare: number,
+  log: TracingLog,
+): () => Promise<void> {
+  const openTelemetry = new OpenTelemetry(endpoint, sampledShare, log);
+  traceWith(openTelemetry);
+  return async () => {
+    traceWith(undefined);
+    await openTelemetry.stop();
+  };
+}
+
 /** Creates spans with the OpenTelemetry SDK. Changes no global state of the SDK. */
-export class OpenTelemetry implements Tracer {
+class OpenTelemetry implements Tracer {
   private readonly spans = new AsyncLocalStorage<Span | undefined>();
   private readonly provider: TracerProvider;
   private readonly tracer: OtelTracer;

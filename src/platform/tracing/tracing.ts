@@ -1,5 +1,3 @@
-import type { Settings } from '../config/settings.js';
-
 /** Tracing interface of the service. If there is no tracer, each call costs one comparison. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
@@ -44,21 +42,6 @@ let tracer: Tracer | undefined;
 
 export function traceWith(one: Tracer | undefined): void {
   tracer = one;
-}
-
-/** Returns a function that sends the remaining spans and ends tracing. Loads OpenTelemetry only for a collector. */
-export async function startTracing(
-  { otelExporterOtlpEndpoint: endpoint, otelTracesSamplerArg }: Settings,
-  log: TracingLog,
-): Promise<() => Promise<void>> {
-  if (endpoint === undefined) return async () => undefined;
-  const { OpenTelemetry } = await import('./open-telemetry.js');
-  const openTelemetry = new OpenTelemetry(endpoint, otelTracesSamplerArg, log);
-  traceWith(openTelemetry);
-  return async () => {
-    traceWith(undefined);
-    await openTelemetry.stop();
-  };
 }
 
 export function isTracing(): boolean {

@@ -1,6 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Transform, Type } from 'class-transformer';
+import { ApiExtension, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   IsArray,
@@ -21,7 +20,6 @@ import {
   type ValidationOptions,
 } from 'class-validator';
 import { SAYS_SOMETHING } from '../text.js';
-import { LONGEST_LIST, unshielded } from './json-shield.js';
 
 /*
  * One decorator per kind of field. It validates the field of a request and describes it in the contract, so that the
@@ -84,14 +82,8 @@ interface TextOptions extends FieldOptions {
   readonly format?: string;
 }
 
-export function Text({
-  min,
-  max,
-  pattern,
-  message,
-  format,
-  ...options
-}: TextOptions = {}): PropertyDecorator {
+export function Text(given: TextOptions = {}): PropertyDecorator {
+  const { min, max, pattern, message, format, ...options } = given;
   return Field(
     options,
     { type: 'string', minLength: min, maxLength: max, pattern: pattern?.source, format },
@@ -133,13 +125,8 @@ interface TextsOptions extends ListOptions {
   readonly message?: string;
 }
 
-export function Texts({
-  maxItems,
-  maxLength,
-  pattern,
-  message,
-  ...options
-}: TextsOptions = {}): PropertyDecorator {
+export function Texts(given: TextsOptions = {}): PropertyDecorator {
+  const { maxItems, maxLength, pattern, message, ...options } = given;
   return Field(
     options,
     { type: 'array', items: { type: 'string', maxLength, pattern: pattern?.source }, maxItems },
@@ -259,12 +246,7 @@ export const Id = (name: string, options: FieldOptions = {}) =>
 
 /** A JSON object of any content, not null and not an array. It stays unchanged. */
 export const JsonObject = (options: FieldOptions = {}) =>
-  Field(
-    options,
-    { type: 'object', additionalProperties: true },
-    Transform(({ value }: { value: unknown }) => unshielded(value)),
-    IsPlainObject(),
-  );
+  Field(options, { type: 'object', additionalProperties: true }, IsPlainObject());
 
 /** Fields of responses: an object with string values. */
 export const TextMap = (options: FieldOptions = {}) =>
@@ -272,11 +254,28 @@ export const TextMap = (options: FieldOptions = {}) =>
 
 type Class = new () => object;
 
+/** Marks a class that reads null as absent, also in its schema. */
+export const NULL_IS_ABSENT_EXTENSION = 'x-null-is-absent';
+
+/**
+ * Reads null in a field of the class as an absent field. Java clients of OpenAPI Generator send an empty list for an
+ * unset list, unless the contract allows null.
+ */
+export const NullIsAbsent = (): ClassDecorator => ApiExtension(NULL_IS_ABSENT_EXTENSION, true);
+
+export function readsNullAsAbsent(target: Class): boolean {
+  const extensions = Reflect.getMetadata('swagger/apiExtension', target) as object | undefined;
+  return extensions !== undefined && NULL_IS_ABSENT_EXTENSION in extensions;
+}
+
+/** Maximum length of a list with a known shape. A longer list is rejected for its length only. */
+export const LONGEST_LIST = 1_000;
+
 /** Swagger treats a function with the name `type` as a lazy reference to a class, not as a class. */
 const lazily = (shape: () => Class) => ({ type: () => shape() });
 
 export const Nested = (type: () => Class, options: FieldOptions = {}) =>
-  Field(options, lazily(type), IsPlainObject(), ValidateNested(), Type(type));
+  Field(options, lazily(type), IsPlainObject(), ValidateNested());
 
 export function NestedList(
   type: () => Class,
@@ -291,7 +290,6 @@ export function NestedList(
     ...listRules(maxItems).reverse(),
     IsPlainObject({ each: true }),
     ValidateNested({ each: true }),
-    Type(type),
   );
 }
 

@@ -38,7 +38,7 @@ const MAKE_READY = `
 const LEVELS = `unnest(array[0, 1, 2, 3, 4]::smallint[]) as level (urgency)`;
 
 /** Rows to claim. Statements find rows by arrays of ids: a join may read the whole table if the statistics are old. */
-const NEXT = (since: string) => `
+const NEXT = `
     select head.id, request.lease_ms, false as lapsed, head.due_at as ready_at, head.urgency
       from free as request
      cross join lateral (
@@ -47,7 +47,7 @@ const NEXT = (since: string) => `
         cross join lateral (
           select id, due_at from work
            where lane = request.lane and ready and urgency = level.urgency
-             and due_at >= ${since}[request.n][level.urgency + 1] and worker is null
+             and due_at >= ($10::timestamptz[])[request.n][level.urgency + 1] and worker is null
              and (line is null or id = (
                select first.id from work first
                 where first.kind = work.kind and first.line between work.line and work.line
@@ -71,32 +71,26 @@ const CLAIMED = `
      where work.id = any(array(select id from next)) and work.id = next.id
     returning ${ROW}, next.lapsed, next.ready_at, next.urgency`;
 
-const REQUESTS = (first: number) => {
-  const types = ['text', 'int', 'int', 'bool', 'int', 'int'];
-  const arrays = types.map((type, at) => `$${first + at}::${type}[]`).join(', ');
-  return `unnest(${arrays}) with ordinality as request (lane, free, lease_ms, takes_lapsed, places, busy, n)`;
-};
-
 /** Free places of each lane, reduced if the row of the lane sets fewer places, a pause or a single place. */
-const FREE = (first: number) => `
+const FREE = `
     free as materialized (
       select request.lane, request.lease_ms, request.takes_lapsed, request.places, request.n,
              case when own.paused_until > now() then 0
                   else greatest(0, least(request.free, own.places - request.busy,
                                          case when own.narrow_until > now() then 1 end - request.busy)) end as free
-        from ${REQUESTS(first)} left join work_lanes own on own.lane = request.lane)`;
-
-const FREE_PLACES = `array(select free from free order by n) as free`;
+        from unnest($4::text[], $5::int[], $6::int[], $7::bool[], $8::int[], $9::int[])
+             with ordinality as request (lane, free, lease_ms, takes_lapsed, places, busy, n)
+        left join work_lanes own on own.lane = request.lane)`;
 
 /** Makes due rows ready and claims rows that were ready before. The next look claims the rows that became ready. */
 export const LOOK: Statement = {
   name: 'work_look',
   text: `
-    with made_ready as materialized (${MAKE_READY}), ${FREE(4)},
-         next as materialized (${NEXT('($10::timestamptz[])')}),
+    with made_ready as materialized (${MAKE_READY}), ${FREE},
+         next as materialized (${NEXT}),
          claimed as materialized (${CLAIMED})
     select claimed.*, look.*
-      from (select count(*) > 0 as made_ready, now() as at, ${FREE_PLACES},
+      from (select count(*) > 0 as made_ready, now() as at, array(select free from free order by n) as free,
                    (select coalesce(jsonb_agg(jsonb_build_object(
                              'lane', own.lane, 'kind', own.kind, 'places', own.places)), '[]')
                       from work_lanes own left join free on free.lane = own.lane
@@ -113,13 +107,6 @@ export const LOOK: Statement = {
                               select from work_lanes own where own.lane = gated.lane and own.paused_until > now())) as ready
               from made_ready) as look
       left join claimed on true`,
-};
-
-export const CLAIM: Statement = {
-  name: 'work_claim',
-  text: `
-    with ${FREE(2)}, next as materialized (${NEXT('($8::timestamptz[])')}), claimed as (${CLAIMED})
-    select claimed.*, look.* from (select now() as at, ${FREE_PLACES}) as look left join claimed on true`,
 };
 
 export const END: Statement = {
@@ -171,27 +158,12 @@ export const NEXT_IN_LINE: Statement = {
         where next.ready or next.due_at = 'infinity'))`,
 };
 
-export const LIMIT_LOCK_WAITS: Statement = {
-  name: 'work_limit_lock_waits',
-  text: `select set_config('lock_timeout', $1, true)`,
-};
-
 export const RENEW: Statement = {
   name: 'work_renew',
   text: `
-    update work set due_at = now() + claim.lease_ms * interval '1 ms'
-      from (select * from unnest($2::bigint[], $3::int[], $4::int[]) as claim (id, fence, lease_ms)) as claim
+    update work set due_at = now() + claim.lease_ms * interval '1 ms', state = coalesce(claim.state, work.state)
+      from unnest($2::bigint[], $3::int[], $4::int[], $5::jsonb[]) as claim (id, fence, lease_ms, state)
      where work.id = any($2::bigint[]) and work.id = claim.id and work.fence = claim.fence
-       and work.worker = $1 and not work.ready
-    returning work.id`,
-};
-
-export const NOTE: Statement = {
-  name: 'work_note',
-  text: `
-    update work set state = note.state
-      from unnest($2::bigint[], $3::int[], $4::jsonb[]) as note (id, fence, state)
-     where work.id = any($2::bigint[]) and work.id = note.id and work.fence = note.fence
        and work.worker = $1 and not work.ready
     returning work.id`,
 };

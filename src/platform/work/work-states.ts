@@ -69,8 +69,6 @@ const PRUNE: Statement = {
   text: `delete from work where died_at < now() - interval '${KEPT_DAYS} days'`,
 };
 
-const PRUNE_SECONDS = 3_600;
-
 /** Counts of work, and dead work, for operators. Needs no running worker. */
 @Injectable()
 export class WorkStates {
@@ -78,7 +76,7 @@ export class WorkStates {
     private readonly statements: Statements,
     private readonly work: Work,
   ) {
-    work.every('prune-dead-work', PRUNE_SECONDS, () => this.prune());
+    work.every('prune-dead-work', 3_600, () => this.prune());
   }
 
   async states(): Promise<QueueState[]> {

@@ -12,10 +12,10 @@ import { Claim, Lane, LookBack } from './claim.js';
 import { type Again, AgainOutcome, type DefinedKind, LostClaims, type NewWork } from './kind.js';
 import type {
   ClaimedRow,
-  ClaimLook,
   Ending,
   LaneRequest,
   LimitedLane,
+  Look,
   WorkRepository,
 } from './work.repository.js';
 
@@ -29,8 +29,7 @@ const LOCK_WAIT_MS = 1_000;
 const MAX_ERROR = 2_000;
 const ABORT_MS = 300;
 
-interface Note {
-  readonly row: ClaimedRow;
+interface Note extends Pick<Claim, 'row' | 'kind'> {
   readonly state: object;
 }
 
@@ -74,7 +73,7 @@ export class WorkWorker {
     };
     this.renewing = new BackgroundLoop(renew, () => this.renew());
     this.notes = new Batcher(async (notes) => {
-      const noted = await this.repository.note(this.id, notes);
+      const noted = await this.repository.renew(this.id, notes);
       return notes.map(({ row }) => noted.has(row.id));
     });
     this.ends = new Batcher(async (finished) => {
@@ -197,7 +196,7 @@ export class WorkWorker {
 
   private startClaimed(
     requests: readonly LaneRequest[],
-    { claimed, free, at }: ClaimLook,
+    { claimed, free, at }: Look,
     permit: unknown,
   ): boolean {
     const byLane = Map.groupBy(claimed, ({ lane }) => lane);
@@ -218,9 +217,10 @@ export class WorkWorker {
 
   private claimOf(row: ClaimedRow, kind: DefinedKind, permit: unknown): Claim {
     return new Claim(row, kind, permit, async (state, tx) => {
+      const note = { row, kind, state };
       const isMine = tx
-        ? (await this.repository.note(this.id, [{ row, state }], tx)).has(row.id)
-        : await this.notes.submit({ row, state });
+        ? (await this.repository.renew(this.id, [note], tx)).has(row.id)
+        : await this.notes.submit(note);
       if (!isMine) throw new LostClaims(new Set([row.id]));
     });
   }
@@ -249,7 +249,7 @@ export class WorkWorker {
     try {
       await this.inTraces(open, () =>
         this.transactions.run(async (tx) => {
-          await this.repository.limitLockWaits(tx, LOCK_WAIT_MS);
+          await tx.query(`set local lock_timeout = ${LOCK_WAIT_MS}`);
           const rows = open.map(({ work }) => work);
           const again = await kind.inSet!(tx, rows);
           const endings = rows.map((row) => ({ row, again: again?.get(row) }));

@@ -1,18 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
-import {
-  ADD_CLAIMED,
-  CLAIM,
-  END,
-  LIMIT_LOCK_WAITS,
-  LOOK,
-  NEXT_IN_LINE,
-  NOTE,
-  RENEW,
-} from './claim.sql.js';
+import { ADD_CLAIMED, END, LOOK, NEXT_IN_LINE, RENEW } from './claim.sql.js';
 import { type Again, type Claimed, LostClaims, type NewWork } from './kind.js';
-import type { WorkEntity } from './work.entity.js';
 
 export interface LaneRequest {
   readonly lane: string;
@@ -33,12 +23,6 @@ export interface ClaimedRow extends Omit<Claimed, 'permit' | 'signal' | 'note'> 
   readonly urgency: number | null;
 }
 
-export interface ClaimLook {
-  readonly claimed: readonly ClaimedRow[];
-  readonly free: readonly number[];
-  readonly at: Date;
-}
-
 /** A row of `work_lanes` that the requests do not know yet, that is paused, or that is limited to one place. */
 export interface LimitedLane {
   readonly lane: string;
@@ -46,7 +30,10 @@ export interface LimitedLane {
   readonly places: number | null;
 }
 
-export interface Look extends ClaimLook {
+export interface Look {
+  readonly claimed: readonly ClaimedRow[];
+  readonly free: readonly number[];
+  readonly at: Date;
   /** True if due rows became ready. The next look can claim these rows. */
   readonly made_ready: boolean;
   readonly lanes: readonly LimitedLane[];
@@ -62,7 +49,18 @@ export interface Ending {
   readonly diedOf?: string;
 }
 
-type InLine = Pick<WorkEntity, 'id' | 'kind' | 'line'>;
+interface Renewal {
+  readonly row: ClaimId;
+  readonly kind: { readonly leaseMs: number };
+  readonly state?: object;
+}
+
+export interface Removed {
+  readonly id: string;
+  readonly kind: string;
+  readonly ref: string;
+  readonly line: string | null;
+}
 
 const SINCE_EVER = '-infinity';
 export const LEVEL_COUNT = 5;
@@ -93,43 +91,42 @@ export class WorkRepository {
     requests: readonly LaneRequest[],
     {
       lapsedLanes = {},
-      dueSince,
+      dueSince = SINCE_EVER,
       gated = [],
     }: {
       readonly lapsedLanes?: Readonly<Record<string, string>>;
-      readonly dueSince?: Date | undefined;
+      readonly dueSince?: Date | string | undefined;
       readonly gated?: readonly Pick<LaneRequest, 'lane' | 'since'>[];
     } = {},
+    tx?: Tx,
   ): Promise<Look> {
-    const rows = await this.statements.rows<ClaimedRow & Omit<Look, 'claimed'>>(LOOK, [
+    const rows = await this.statements.rowsIn<ClaimedRow & Omit<Look, 'claimed'>>(tx, LOOK, [
       worker,
       JSON.stringify(lapsedLanes),
-      dueSince ?? SINCE_EVER,
-      ...valuesOf(requests),
+      dueSince,
+      requests.map(({ lane }) => lane),
+      requests.map(({ free }) => free),
+      requests.map(({ leaseMs }) => leaseMs),
+      requests.map(({ takesLapsed }) => takesLapsed),
+      requests.map(({ places }) => places),
+      requests.map(({ busy }) => busy),
+      requests.map(sinceOf),
       gated.map(({ lane }) => lane),
       gated.map(sinceOf),
     ]);
-    return { ...rows[0]!, claimed: claimedOf(rows) };
+    // A look that claims nothing returns a row of nulls.
+    const claimed = rows.filter(({ id }) => id !== null);
+    return { ...rows[0]!, claimed: claimed.sort((a, b) => Number(a.id) - Number(b.id)) };
   }
 
-  /** Claims in a transaction that has passed the gate of the lanes. */
-  async claimIn(tx: Tx, worker: string, requests: readonly LaneRequest[]): Promise<ClaimLook> {
-    const values = [worker, ...valuesOf(requests)];
-    const rows = await this.statements.rowsIn<ClaimedRow & Omit<ClaimLook, 'claimed'>>(
-      tx,
-      CLAIM,
-      values,
-    );
-    return { ...rows[0]!, claimed: claimedOf(rows) };
-  }
-
-  async limitLockWaits(tx: Tx, ms: number): Promise<void> {
-    await this.statements.rowsIn(tx, LIMIT_LOCK_WAITS, [String(ms)]);
+  /** Claims in a transaction that has passed the gate of the lanes. Makes no due rows ready. */
+  async claimIn(tx: Tx, worker: string, requests: readonly LaneRequest[]): Promise<Look> {
+    return await this.look(worker, requests, { dueSince: 'infinity' }, tx);
   }
 
   /** Ends claims, last in the transaction that does the work. Throws LostClaims if the worker has lost a claim. */
   async end(tx: Tx, worker: string, endings: readonly Ending[]): Promise<void> {
-    const ended = await this.statements.rowsIn<InLine>(tx, END, [
+    const ended = await this.statements.rowsIn<Removed>(tx, END, [
       worker,
       endings.map(({ row }) => row.id),
       endings.map(({ row }) => row.fence),
@@ -147,60 +144,25 @@ export class WorkRepository {
     await this.advanceLines(tx, ended);
   }
 
-  async advanceLines(tx: Tx, ended: readonly InLine[]): Promise<void> {
+  async advanceLines(tx: Tx, ended: readonly Removed[]): Promise<void> {
     const inLine = ended.filter(({ line }) => line !== null);
     if (inLine.length === 0) return;
     const lines = inLine.map(({ line }) => line);
     await this.statements.rowsIn(tx, NEXT_IN_LINE, [inLine.map(({ kind }) => kind), lines]);
   }
 
-  /** Renews leases. Returns the ids of the claims that the worker still has. */
-  async renew(
-    worker: string,
-    claims: readonly { readonly row: ClaimId; readonly kind: { readonly leaseMs: number } }[],
-  ): Promise<ReadonlySet<string>> {
-    const rows = await this.statements.rows<ClaimId>(RENEW, [
+  /** Renews leases and stores the states that are given. Returns the ids of the claims that the worker still has. */
+  async renew(worker: string, claims: readonly Renewal[], tx?: Tx): Promise<ReadonlySet<string>> {
+    const rows = await this.statements.rowsIn<ClaimId>(tx, RENEW, [
       worker,
       claims.map(({ row }) => row.id),
       claims.map(({ row }) => row.fence),
       claims.map(({ kind }) => kind.leaseMs),
+      claims.map(({ state }) => state),
     ]);
     return new Set(rows.map(({ id }) => id));
   }
-
-  async note(
-    worker: string,
-    notes: readonly { readonly row: ClaimId; readonly state: object }[],
-    tx?: Tx,
-  ): Promise<ReadonlySet<string>> {
-    const rows = await this.statements.rowsIn<ClaimId>(tx, NOTE, [
-      worker,
-      notes.map(({ row }) => row.id),
-      notes.map(({ row }) => row.fence),
-      notes.map(({ state }) => state),
-    ]);
-    return new Set(rows.map(({ id }) => id));
-  }
-}
-
-function valuesOf(requests: readonly LaneRequest[]): unknown[] {
-  return [
-    requests.map(({ lane }) => lane),
-    requests.map(({ free }) => free),
-    requests.map(({ leaseMs }) => leaseMs),
-    requests.map(({ takesLapsed }) => takesLapsed),
-    requests.map(({ places }) => places),
-    requests.map(({ busy }) => busy),
-    requests.map(sinceOf),
-  ];
 }
 
 const sinceOf = ({ since }: Pick<LaneRequest, 'since'>) =>
   Array.from({ length: LEVEL_COUNT }, (_, urgency) => since[urgency] ?? SINCE_EVER);
-
-/** Removes the row of nulls that a look returns if it claims nothing. */
-function claimedOf(rows: readonly ClaimedRow[]): ClaimedRow[] {
-  return rows
-    .filter(({ id }) => id !== null)
-    .sort((one, other) => Number(one.id) - Number(other.id));
-}

@@ -13,8 +13,7 @@ import { presentSpan } from '../tracing/tracing.js';
 import { IS_CLAIMED } from './claim.sql.js';
 import { AgainOutcome, DEFAULTS, type DefinedKind, type Kind, type NewWork } from './kind.js';
 import { WorkWorker } from './work-worker.js';
-import type { WorkEntity } from './work.entity.js';
-import { NORMAL, WorkRepository } from './work.repository.js';
+import { NORMAL, type Removed, WorkRepository } from './work.repository.js';
 
 const GRACE_MARGIN_MS = 500;
 /** Interval of the registration, because a restore may remove the rows of timers and lanes. */
@@ -203,7 +202,7 @@ export class Work
   ): Promise<readonly string[]> {
     if (refs.length === 0) return [];
     const values = [kind.name, refs, which === 'waiting'];
-    const removed = await this.statements.rowsIn<WorkEntity>(tx, CANCEL, values);
+    const removed = await this.statements.rowsIn<Removed>(tx, CANCEL, values);
     await this.repository.advanceLines(tx, removed);
     return removed.map(({ ref }) => ref);
   }

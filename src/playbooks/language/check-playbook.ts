@@ -1,10 +1,10 @@
-import { TypeError as CelTypeError } from '@marcbachmann/cel-js';
-import { actionType, isActionType } from '../../action-catalogue/action-types.js';
+import type { TypeError as CelTypeError } from '@marcbachmann/cel-js';
+import { actionType } from '../../action-catalogue/action-types.js';
 import { type ActionParameter, parameterErrors } from '../../action-catalogue/parameters.js';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
-import { type PlaybookDefinition, type WrittenStep } from '../playbook.js';
-import { isName, LONGEST_DEFINITION, NAME_IN_WORDS } from '../limits.js';
+import { NAME } from '../playbook.dto.js';
+import type { PlaybookDefinition, PlaybookStep } from '../playbook.js';
 import { INCIDENT_TEXTS } from './decide-step.js';
 import {
   asSentence,
@@ -26,17 +26,22 @@ import {
   withExpression,
 } from './expression.js';
 
-type Variables = PlaybookDefinition['variables'];
+/** Maximum characters of variables and steps together, as JSON. Other fields have their own limits. */
+const LONGEST_DEFINITION = 65_536;
+const RESERVED = ['true', 'false', 'null', 'in'];
+const NAME_IN_WORDS =
+  'must have 1 to 63 small letters, digits and underscores, and begin with a letter; true, false, null and in are reserved';
+const isName = (name: string) => NAME.test(name) && !RESERVED.includes(name);
+
+type Playbook = Pick<PlaybookDefinition, 'variables' | 'steps'>;
 type Fields = Readonly<Record<string, string>>;
 
-const INCIDENT_WITHOUT_VERDICT: Fields = {
+const INCIDENT: Fields = {
   ...Object.fromEntries(INCIDENT_TEXTS.map((name) => [name, 'string'])),
   fields: 'map<string, dyn>',
   raw_data: 'map<string, dyn>',
+  classification: 'string',
 };
-
-/** Only texts for people can read the classification: elsewhere, the model that decided the verdict could choose a target. */
-const INCIDENT: Fields = { ...INCIDENT_WITHOUT_VERDICT, classification: 'string' };
 
 const VERDICT: Fields = {
   classification: 'string',
@@ -77,7 +82,7 @@ function typeOfJson(value: unknown): string {
 
 type TypeOf = (tree: Node, position: number, isForPeople: boolean) => string;
 
-function typesOf(variables: Variables, steps: readonly string[]): TypeOf {
+function typesOf(variables: Playbook['variables'], steps: readonly string[]): TypeOf {
   const fields: Fields = Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [name, typeOfJson(value)]),
   );
@@ -85,18 +90,15 @@ function typesOf(variables: Variables, steps: readonly string[]): TypeOf {
     .registerType('Variables', { fields })
     .registerVariable('variables', 'Variables');
   const readable = { verdict: Object.keys(VERDICT), variables: Object.keys(fields) };
+  // Only texts for people can read the classification: elsewhere, the model that decided the verdict could choose a target.
+  const withoutVerdict = Object.keys(INCIDENT).filter((name) => name !== 'classification');
   return (tree, position, isForPeople) => {
-    const incident = isForPeople ? INCIDENT : INCIDENT_WITHOUT_VERDICT;
-    const earlier = steps.slice(0, position);
-    checkFields(tree, { ...readable, incident: Object.keys(incident), steps: earlier });
+    const incident = isForPeople ? Object.keys(INCIDENT) : withoutVerdict;
+    checkFields(tree, { ...readable, incident, steps: steps.slice(0, position) });
     const { type, error } = types.check(tree.input);
     if (type !== undefined) return type;
-    if (!(error instanceof CelTypeError)) {
-      throw new Error(
-        'Internal error: the CEL library rejected an expression that it parsed before.',
-      );
-    }
-    return fail(asSentence(error.summary), positionOf(error.node ?? tree));
+    const { summary, node = tree } = error as CelTypeError;
+    return fail(asSentence(summary), positionOf(node));
   };
 }
 
@@ -115,43 +117,33 @@ function checkFields(node: Node, readable: Readonly<Record<Root, readonly string
   for (const child of childrenOf(node)) checkFields(child, readable);
 }
 
-export function checkPlaybook({
-  variables,
-  steps,
-}: {
-  readonly variables: Variables;
-  readonly steps: readonly WrittenStep[];
-}): FieldError[] {
+export function checkPlaybook({ variables, steps }: Playbook): FieldError[] {
   if (JSON.stringify({ variables, steps }).length > LONGEST_DEFINITION) {
-    const message = `variables and steps have at most ${LONGEST_DEFINITION} characters together, as JSON.`;
-    return [wrong('', message)];
+    const problem = `have at most ${LONGEST_DEFINITION} characters together, as JSON`;
+    return [{ ...wrong('variables and steps', problem), field: '' }];
   }
   const wrongNames = Object.keys(variables).filter((name) => !isName(name));
-  if (wrongNames.length > 0) {
-    const fields = wrongNames.slice(0, MOST_ERRORS).map((name) => `variables.${shownName(name)}`);
-    return fields.map((field) => wrong(field, `${field} ${NAME_IN_WORDS}.`));
+  const errors = wrongNames.map((name) => wrong(`variables.${shownName(name)}`, NAME_IN_WORDS));
+  if (errors.length === 0) {
+    const names = steps.map(({ name }) => name);
+    const typeOf = typesOf(variables, names);
+    errors.push(...steps.flatMap((step, position) => stepErrors(step, position, names, typeOf)));
   }
-  const names = steps.map(({ name }) => name);
-  const typeOf = typesOf(variables, names);
-  return steps
-    .flatMap((step, position) => stepErrors(step, position, names, typeOf))
-    .slice(0, MOST_ERRORS);
+  return errors.slice(0, MOST_ERRORS);
 }
 
-function wrong(field: string, message: string): FieldError {
-  return { field, code: 'playbook', message };
+function wrong(field: string, problem: string): FieldError {
+  return { field, code: 'playbook', message: `${field} ${problem}.` };
 }
 
 function stepErrors(
-  { name, action, condition, parameters }: WrittenStep,
+  { name, action, condition, parameters }: PlaybookStep,
   position: number,
   names: readonly string[],
   typeOf: TypeOf,
 ): FieldError[] {
   const errors: FieldError[] = [];
   const path = (field: string) => `steps.${position}.${field}`;
-  const add = (field: string, problem: string) =>
-    errors.push(wrong(path(field), `${path(field)} ${problem}.`));
   const attempt = (field: string, check: () => void) => {
     try {
       check();
@@ -171,15 +163,13 @@ function stepErrors(
       if (type !== 'dyn' && !types.includes(type)) fail(`${words}, not ${type}.`);
     });
 
-  if (!isName(name)) add('name', NAME_IN_WORDS);
-  if (names.indexOf(name) < position) add('name', 'is the name of an earlier step');
+  if (!isName(name)) errors.push(wrong(path('name'), NAME_IN_WORDS));
+  if (names.indexOf(name) < position) {
+    errors.push(wrong(path('name'), 'is the name of an earlier step'));
+  }
   if (condition !== undefined) {
     const written = { expression: condition, offset: 0 };
     attempt('condition', () => check(written, ROOTS, WANTED.condition));
-  }
-  if (!isActionType(action)) {
-    add('action', `must be an action type; ${shownName(action)} is not known`);
-    return errors;
   }
   const type = actionType(action);
   const templated = new Set<string>();
@@ -200,7 +190,8 @@ function stepErrors(
   }
   for (const { field, message } of parameterErrors(type, parameters)) {
     // The sentence begins with the field.
-    if (!templated.has(field)) errors.push(wrong(path(field), path(message)));
+    const error = { field: path(field), code: 'playbook', message: path(message) };
+    if (!templated.has(field)) errors.push(error);
   }
   return errors;
 }

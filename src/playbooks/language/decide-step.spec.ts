@@ -1,5 +1,5 @@
 import { incidentEnvelope } from '../../incidents/dto/incident.dto.js';
-import type { WrittenStep } from '../playbook.js';
+import type { PlaybookStep } from '../playbook.js';
 import { type Context, decided } from '../../../test/support/playbooks/decisions-of.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import { checkPlaybook } from './check-playbook.js';
@@ -25,12 +25,12 @@ const CONTEXT: Context = {
   },
 };
 
-function decide(step: Partial<WrittenStep>, context: Partial<Context> = {}) {
-  const whole = {
+function decide(step: Partial<PlaybookStep>, context: Partial<Context> = {}) {
+  const whole: PlaybookStep = {
     name: 's',
     action: 'quarantine_email',
     parameters: {},
-    on_error: 'stop' as const,
+    on_error: 'stop',
   };
   return decided({ ...whole, ...step }, { ...CONTEXT, ...context });
 }
@@ -40,7 +40,7 @@ const ofCondition = (condition: string, context?: Partial<Context>) =>
 
 function reasonOf(reason: string, context?: Partial<Context>): unknown {
   const decision = decide({ parameters: { message_id: 'm', reason } }, context);
-  return decision.kind === 'run' ? decision.parameters.reason : decision;
+  return decision.kind === 'run' ? decision.parameters!.reason : decision;
 }
 
 const withRaw = (rawData: string) => ({ incident: incidentWith({ raw_data: rawData }) });
@@ -58,7 +58,7 @@ describe('decideStep', () => {
     ['{{ incident.classification }}', 'malicious'],
     ['{{ raw("evil.") }}{{ "example" }}', 'evil.example'],
   ])('changes the template %j in a text for people to %j', (text, shown) => {
-    const of = (action: string, parameters: Record<string, string>) =>
+    const of = (action: PlaybookStep['action'], parameters: Record<string, string>) =>
       expect(decide({ action, parameters }));
     const [channel, recipient] = ['#soc', 'ann@example.com'];
     of('notify_channel', { channel, message: text }).toMatchObject({
@@ -198,11 +198,26 @@ describe('decideStep', () => {
     );
   });
 
-  it('fails if the target is invalid or the action type is unknown', () => {
+  it('fails if the target is invalid', () => {
     const block = (ip: string) => decide({ action: 'block_ip', parameters: { ip } });
     expect(block('{{ "192.0.2.1\\u200b" }}').kind).toBe('error');
     expect(block('{{ incident.raw_data.sender }}').kind).toBe('error');
-    expect(decide({ action: 'format_disk' }).kind).toBe('error');
+  });
+
+  it.each([
+    ['steps.later.result.success', 'undecided', true],
+    ['1 / 0 == 1 || steps.later.result.success', 'undecided', true],
+    ['has(steps.later.result) || true', 'run', true],
+    ['steps.later.result.success && false', 'skip', false],
+    ['steps.later.result.success ? 1 / 0 == 1 : true', 'undecided', true],
+  ])('decides %s with an unknown result as %s', (condition, kind, hasParameters) => {
+    const decision = ofCondition(condition, { steps: { later: undefined } });
+    expect([decision.kind, 'parameters' in decision]).toEqual([kind, hasParameters]);
+  });
+
+  it('is undecided without parameters if a template reads an unknown result', () => {
+    const steps = { later: undefined };
+    expect(reasonOf('{{ steps.later.result.message }}', { steps })).toEqual({ kind: 'undecided' });
   });
 
   it('fails if a template reads the verdict', () => {
@@ -275,7 +290,7 @@ const { verdict, recommended_actions, ...incident } = answer.data;
 
 function problemsOf(condition: string) {
   const parameters = { channel: 'c', message: 'm' };
-  const step = { name: 's', action: 'notify_channel', parameters, on_error: 'stop' as const };
+  const step = { name: 's', action: 'notify_channel', parameters, on_error: 'stop' } as const;
   return checkPlaybook({ variables: {}, steps: [{ ...step, condition }] });
 }
 

@@ -1,11 +1,11 @@
-import { actionType, isActionType } from '../../action-catalogue/action-types.js';
+import { actionType } from '../../action-catalogue/action-types.js';
 import { parameterErrors } from '../../action-catalogue/parameters.js';
 import type { ActionResult, Parameters } from '../../actions/action.js';
 import { defangForPeople } from '../../incidents/defang.js';
 import type { Incident } from '../../incidents/incident.js';
 import { isKept } from '../../platform/http/strict-json.js';
 import { storable } from '../../platform/text.js';
-import type { WrittenStep } from '../playbook.js';
+import type { PlaybookStep } from '../playbook.js';
 import {
   asTruth,
   ExpressionError,
@@ -21,17 +21,19 @@ import {
   soleOf,
   TEMPLATE_ROOTS,
   textOf,
+  UnknownResultError,
   type Value,
   withExpression,
 } from './expression.js';
-import { Interpreter } from './interpreter.js';
+import { Interpreter, UNKNOWN_STEP } from './interpreter.js';
 
 export interface RunInput {
-  readonly incident?: Incident;
+  readonly incident?: Incident | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export type Outcomes = Readonly<Record<string, { readonly result?: ActionResult }>>;
+/** Outcomes of the earlier steps. Undefined: the step is not taken, because the run is dry. */
+export type Outcomes = Readonly<Record<string, { readonly result?: ActionResult } | undefined>>;
 
 export type Values = ReadonlyMap<Root, Value>;
 
@@ -60,7 +62,10 @@ export function valuesOf({ incident, variables }: RunInput): Values {
 }
 
 export function withOutcomes(values: Values, steps: Outcomes): Values {
-  return new Map(values).set('steps', asJson(steps));
+  const entries = Object.entries(steps).map(
+    ([name, outcome]) => [name, outcome ? asJson(outcome) : UNKNOWN_STEP] as const,
+  );
+  return new Map(values).set('steps', Object.fromEntries(entries));
 }
 
 function ofIncident(incident: Incident): Members {
@@ -88,30 +93,31 @@ function exactly(json: string): Value {
   });
 }
 
-export type Decision =
-  | { readonly kind: 'run'; readonly parameters: Parameters }
-  | { readonly kind: 'skip' }
-  | { readonly kind: 'error'; readonly message: string };
+/** `undecided`: the step reads an outcome that a dry run does not know, with `parameters` if only its condition reads it. */
+export interface Decision {
+  readonly kind: 'run' | 'skip' | 'error' | 'undecided';
+  readonly parameters?: Parameters;
+  /** Reason of an error. */
+  readonly message?: string;
+}
 
 /** The same steps and values always give the same decision. */
 export function decideStep(
-  steps: readonly WrittenStep[],
+  steps: readonly PlaybookStep[],
   position: number,
   values: Values,
-  ignoresCondition = false,
 ): Decision {
   const { condition, action, parameters } = steps[position]!;
   const path = `steps.${position}`;
-  const failed = (message: string): Decision => ({ kind: 'error', message: `${path}.${message}` });
   const interpreter = new Interpreter(steps.length);
+  let isUndecided = false;
   let field = `${path}.condition`;
   try {
-    if (!ignoresCondition && condition !== undefined) {
-      const written = { expression: condition, offset: 0 };
-      const holds = (tree: Node) => asTruth(interpreter.value(tree, values));
-      if (!withExpression(written, ROOTS, holds)) return { kind: 'skip' };
+    if (condition !== undefined) {
+      const holds = truthOf(condition, (tree) => interpreter.value(tree, values));
+      if (holds === false) return { kind: 'skip' };
+      isUndecided = holds === undefined;
     }
-    if (!isActionType(action)) return failed('action is not a known action type.');
     const type = actionType(action);
     const filled = Object.entries(parameters).map(([name, written]) => {
       field = `${path}.parameters.${name}`;
@@ -124,10 +130,23 @@ export function decideStep(
     });
     const given = Object.fromEntries(filled.filter(([, value]) => value !== null));
     const [error] = parameterErrors(type, given);
-    return error ? failed(error.message) : { kind: 'run', parameters: given };
+    if (!error) return { kind: isUndecided ? 'undecided' : 'run', parameters: given };
+    if (!isUndecided) return { kind: 'error', message: `${path}.${error.message}` };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return { kind: 'error', message: error.inField(field).message };
+    if (!isUndecided && !(error instanceof UnknownResultError)) {
+      return { kind: 'error', message: error.inField(field).message };
+    }
+  }
+  return { kind: 'undecided' };
+}
+
+function truthOf(expression: string, valueOf: (tree: Node) => Value): boolean | undefined {
+  try {
+    return withExpression({ expression, offset: 0 }, ROOTS, (tree) => asTruth(valueOf(tree)));
+  } catch (error) {
+    if (error instanceof UnknownResultError) return undefined;
+    throw error;
   }
 }
 

@@ -5,7 +5,7 @@ import { ExpressionError, readTemplate, soleOf } from './expression.js';
 function said(condition: string): string[] {
   const variables = { minutes: 60, tags: ['a'], at: {} };
   const parameters = { channel: 'c', message: 'm' };
-  const step = { name: 's', action: 'notify_channel', parameters, on_error: 'stop' as const };
+  const step = { name: 's', action: 'notify_channel', parameters, on_error: 'stop' } as const;
   const steps = [
     { ...step, name: 'a' },
     { ...step, condition },

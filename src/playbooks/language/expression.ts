@@ -3,13 +3,12 @@ import { hasFormat } from '../../action-catalogue/parameters.js';
 import { titleLine } from '../../incidents/raw-data-text.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
 import { shownStart } from '../../platform/text.js';
-import { LONGEST_EXPRESSION } from '../limits.js';
-import { type WrittenStep } from '../playbook.js';
+import { LONGEST_EXPRESSION } from '../playbook.dto.js';
+import type { PlaybookStep } from '../playbook.js';
 
 const LONGEST_TEMPLATE = 8_192;
 const MOST_EXPRESSIONS = 50;
 const LIMITS = { maxAstNodes: 500, maxDepth: 60, maxCallArguments: 8 };
-const MOST_NESTED_LOOPS = 2;
 /**
  * Maximum levels of nested lists and objects. The CEL library caches every type and never removes one, and 4 levels
  * allow only a few hundred types.
@@ -33,8 +32,8 @@ const LONGEST_MESSAGE = 300;
 export class ExpressionError extends Error {
   constructor(
     message: string,
-    /** Offset in UTF-16 units. The evaluation of the node adds the offset. */
-    readonly offset?: number,
+    /** Offset in UTF-16 units. The evaluation of the node and its field add to the offset. */
+    public offset?: number,
   ) {
     super(shownStart(message, LONGEST_MESSAGE));
     this.name = new.target.name;
@@ -45,6 +44,9 @@ export class ExpressionError extends Error {
     return { field, code: 'expression', message };
   }
 }
+
+/** Error of a dry run: the expression reads the result of a step that only a real run takes. */
+export class UnknownResultError extends ExpressionError {}
 
 export function fail(message: string, offset?: number): never {
   throw new ExpressionError(message, offset);
@@ -114,16 +116,14 @@ for (const [sign, calculate] of Object.entries(MIXED)) {
   LANGUAGE.registerOperator(`double ${sign} int: double`, mixed);
 }
 
-/** Functions of one operand. The interpreter implements `has`. */
-const FUNCTIONS: ReadonlySet<string> = new Set(
-  `size dyn string int double bool timestamp duration ${RAW} isIP oneLine`.split(' '),
-);
 export const SEARCHES = ['contains', 'indexOf', 'lastIndexOf', 'split'];
 export const TIME_PARTS =
   `getFullYear getMonth getDate getDayOfMonth getDayOfWeek getHours getMinutes
   getSeconds getMilliseconds`.split(/\s+/);
-const METHODS: ReadonlySet<string> = new Set([
-  ...'size startsWith endsWith lowerAscii upperAscii trim substring join'.split(' '),
+/** The type check rejects a function that is called as a method, and the reverse. */
+const FUNCTIONS: ReadonlySet<string> = new Set([
+  ...`has size dyn string int double bool timestamp duration ${RAW} isIP oneLine`.split(' '),
+  ...'startsWith endsWith lowerAscii upperAscii trim substring join'.split(' '),
   ...SEARCHES,
   ...TIME_PARTS,
 ]);
@@ -201,9 +201,6 @@ export function readExpression(text: string, roots: readonly Root[]): Node {
   if (levelsBuilt(tree) > MOST_LEVELS_BUILT) {
     fail(`An expression nests at most ${MOST_LEVELS_BUILT} lists or objects.`, tree.start);
   }
-  if (loopsNested(tree) > MOST_NESTED_LOOPS) {
-    fail(`At most ${MOST_NESTED_LOOPS} of ${LOOPS.join(', ')} may be nested.`, tree.start);
-  }
   return tree;
 }
 
@@ -230,22 +227,13 @@ function problemOf(node: Node, roots: readonly Root[]): string | undefined {
   if (node.op !== 'call' && node.op !== 'rcall') return undefined;
   const [name] = node.args;
   if (node.op === 'call' || !isLoop(name)) {
-    const isKnown = node.op === 'rcall' ? METHODS.has(name) : name === 'has' || FUNCTIONS.has(name);
-    return isKnown ? undefined : `There is no function ${name}().`;
+    return FUNCTIONS.has(name) ? undefined : `There is no function ${name}().`;
   }
   const [variable, ...body] = node.args[2];
   if (variable?.op !== 'id' || body.length === 0) {
     return `There has to be a name and an expression in ${name}().`;
   }
   return isRoot(variable.args) ? `The name ${variable.args} has a meaning already.` : undefined;
-}
-
-function loopsNested(node: Node): number {
-  if (node.op !== 'rcall' || !isLoop(node.args[0])) {
-    return Math.max(0, ...childrenOf(node).map(loopsNested));
-  }
-  const [, list, body] = node.args;
-  return Math.max(loopsNested(list), 1 + Math.max(...body.map(loopsNested)));
 }
 
 /** Returns the maximum depth of the type. The value that a loop builds can contain the value that the loop visits. */
@@ -308,19 +296,13 @@ export function withExpression<T>(
     start = tree.start;
     return use(tree);
   } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    return fail(error.message, offset + (error.offset ?? start));
+    if (error instanceof ExpressionError) error.offset = offset + (error.offset ?? start);
+    throw error;
   }
 }
 
-type Expressions = Pick<WrittenStep, 'condition' | 'parameters'>;
-
-export function stepsReadBy(step: Expressions): ReadonlySet<string> {
-  const fields = (nodesOfStep(step) ?? []).map(fieldRead);
-  return new Set(fields.flatMap((field) => (field?.root === 'steps' ? [field.name] : [])));
-}
-
-function nodesOfStep({ condition, parameters }: Expressions): Node[] | undefined {
+/** Returns undefined if an expression cannot be parsed. */
+function nodesOfStep({ condition, parameters }: PlaybookStep): Node[] | undefined {
   try {
     const templates = Object.values(parameters).filter((value) => typeof value === 'string');
     const placed = templates.flatMap((text) => placeholdersOf(readTemplate(text)));
@@ -336,7 +318,7 @@ function nodesOfStep({ condition, parameters }: Expressions): Node[] | undefined
  * Returns the names of the steps that depend on the verdict: the condition reads it, an expression reads the outcome of such a
  * step, or such a step before it can end the run. The outcome of a text with the classification may repeat the word.
  */
-export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<string> {
+export function stepsUnderVerdict(steps: readonly PlaybookStep[]): ReadonlySet<string> {
   const under = new Set<string>();
   const telling = new Set<string>();
   let mayHaveEnded = false;

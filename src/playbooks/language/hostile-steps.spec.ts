@@ -2,7 +2,7 @@ import { type Context, decided } from '../../../test/support/playbooks/decisions
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import { Random } from '../../../test/support/playbooks/random.js';
 import { checkPlaybook } from './check-playbook.js';
-import type { WrittenStep } from '../playbook.js';
+import type { PlaybookStep } from '../playbook.js';
 import { decideStep, valuesOf } from './decide-step.js';
 
 const LIST = Array.from({ length: 1_000 }, (_, n) => ({ v: `x${n}`, n }));
@@ -10,7 +10,7 @@ const LONG = 'a'.repeat(250_000);
 const KEYS = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
 const NESTED = JSON.parse('[1,'.repeat(30) + '1' + ']'.repeat(30)) as unknown;
 
-function step(condition: string, message = 'm'): WrittenStep {
+function step(condition: string, message = 'm'): PlaybookStep {
   const parameters = { channel: 'c', message };
   return { name: 's', action: 'notify_channel', parameters, condition, on_error: 'stop' };
 }
@@ -166,7 +166,7 @@ describe('a hostile step', () => {
     const values = valuesOf(contextWith({ l: LIST.slice(0, 100), m: LIST.slice(0, 100) }));
     const kindsOf = (count: number) =>
       Array.from({ length: count }, (_, position) => {
-        return decideStep(Array<WrittenStep>(count).fill(costly), position, values).kind;
+        return decideStep(Array<PlaybookStep>(count).fill(costly), position, values).kind;
       });
     expect(new Set(kindsOf(20))).toEqual(new Set(['run']));
     expect(new Set(kindsOf(50))).toEqual(new Set(['error']));

@@ -19,6 +19,7 @@ import {
   positionOf,
   SEARCHES,
   TIME_PARTS,
+  UnknownResultError,
   type Value,
 } from './expression.js';
 
@@ -75,8 +76,8 @@ export class Interpreter {
       this.spend(1);
       return this.found(node, scope);
     } catch (error) {
-      if (!(error instanceof ExpressionError) || error.offset !== undefined) throw error;
-      return fail(error.message, positionOf(node));
+      if (error instanceof ExpressionError) error.offset ??= positionOf(node);
+      throw error;
     }
   }
 
@@ -181,7 +182,8 @@ export class Interpreter {
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error;
         this.spend(COST.ofError);
-        failure ??= error;
+        // An unknown result may decide, so it comes before other errors.
+        if (!failure || error instanceof UnknownResultError) failure = error;
       }
     }
     if (failure) throw failure;
@@ -324,7 +326,13 @@ function member(value: Value, name: string): Value {
   return known(isMembers(value) ? memberOf(value, name) : undefined, name, kindOf(value));
 }
 
+/** Stands for a step that a dry run does not take. */
+export const UNKNOWN_STEP: Members = {};
+
 function known(value: Value | undefined, name: string, where = 'an expression'): Value {
+  if (value === UNKNOWN_STEP) {
+    throw new UnknownResultError(`Only a real run takes the step ${name}.`);
+  }
   return value === undefined ? fail(`There is no ${name} in ${where}.`) : value;
 }
 

@@ -1,44 +1,15 @@
-import { stepsReadBy, stepsUnderVerdict } from './expression.js';
-import type { WrittenStep } from '../playbook.js';
-
-const read = (condition: string, parameters: Record<string, unknown> = {}) =>
-  [...stepsReadBy({ condition, parameters })].sort();
-
-describe('stepsReadBy', () => {
-  it.each([
-    ['variables.a == 1', []],
-    ['steps.scan.result.success', ['scan']],
-    ['has(steps.scan.result) && steps.scan.result.success', ['scan']],
-    ['has(steps.scan)', ['scan']],
-    ['steps["scan"].result.success || steps.find.result.success', ['find', 'scan']],
-    ['[1, 2].exists(n, steps.scan.result.data.n == n)', ['scan']],
-    ['incident.title == "steps.scan"', []],
-    ['incident.raw_data.steps.scan == 1', []],
-  ])('returns the steps in %s', (condition, names) => {
-    expect(read(condition)).toEqual(names);
-  });
-
-  it('returns the steps in templates', () => {
-    const parameters = { ip: '{{ steps.find.result.data.ip }}', duration_minutes: 5 };
-    expect(read('true', parameters)).toEqual(['find']);
-    expect(read('true', { reason: 'steps.find' })).toEqual([]);
-  });
-
-  it('returns no steps if an expression cannot be parsed', () => {
-    expect(read('steps.scan ==')).toEqual([]);
-    expect(read('true', { reason: '{{ steps.scan.result' })).toEqual([]);
-  });
-});
+import { stepsUnderVerdict } from './expression.js';
+import type { PlaybookStep } from '../playbook.js';
 
 const ASKS = 'verdict.classification == "malicious"';
 
-function step(name: string, condition?: string, message = 'm'): WrittenStep {
+function step(name: string, condition?: string, message = 'm'): PlaybookStep {
   const parameters = { channel: 'c', message };
   return { name, action: 'notify_channel', parameters, condition, on_error: 'continue' };
 }
 
-const stopping = (one: WrittenStep): WrittenStep => ({ ...one, on_error: 'stop' });
-const under = (...steps: WrittenStep[]) => [...stepsUnderVerdict(steps)];
+const stopping = (one: PlaybookStep): PlaybookStep => ({ ...one, on_error: 'stop' });
+const under = (...steps: PlaybookStep[]) => [...stepsUnderVerdict(steps)];
 
 describe('stepsUnderVerdict', () => {
   it.each([

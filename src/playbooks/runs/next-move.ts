@@ -26,7 +26,7 @@ import {
   type WantedRun,
 } from './playbook-run.js';
 
-export const STEP_STATUS = {
+const STEP_STATUS = {
   pending: 'running',
   pending_approval: 'waiting_approval',
   completed: 'completed',
@@ -36,7 +36,7 @@ export const STEP_STATUS = {
 
 export interface StepDecider {
   readonly askedLevels: readonly ApprovalLevel[];
-  decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
+  decide(position: number, outcomes: Outcomes): Promise<Decision>;
 }
 
 /** Change of a step. With `act`, it requests an action: `status` is `running`, or the end of an action that is only simulated. */
@@ -53,8 +53,6 @@ export interface Foreseen {
 }
 
 const LONGEST_ERROR = 1_000;
-/** Maximum number of simulated actions, which bounds the transaction that creates the actions. */
-const MOST_FORESEEN = 10;
 
 /** Returns the next changes of a run: as many as are certain if no action is borrowed and no action needs an approval. */
 export async function foresee(
@@ -63,13 +61,11 @@ export async function foresee(
   decider: StepDecider,
   connectorOf: (type: ActionTypeName) => Connector | undefined,
 ): Promise<Foreseen> {
-  const standing = reached.filter((one) => !(isOpen(one) && isRefusedElsewhere(one)));
-  const takenAt = new Map(standing.map((one) => [one.position, one]));
   const outcomes: Record<string, Outcomes[string]> = {};
   const changes: ForeseenStep[] = [];
   for (const [position, step] of steps.entries()) {
     const { name, action: action_type } = step;
-    const taken = takenAt.get(position);
+    const taken = isRefusedElsewhere(reached[position]) ? undefined : reached[position];
     let action: ActionState | null | undefined = taken?.action;
     let change: ForeseenStep | undefined;
     if (taken) {
@@ -77,16 +73,15 @@ export async function foresee(
     } else {
       const decision = await decider.decide(position, { ...outcomes });
       if (decision.kind === 'run') {
-        const isLast = changes.filter(({ act }) => act).length === MOST_FORESEEN;
         const connector = connectorOf(action_type);
-        const result = isLast ? undefined : simulatedResult(connector, action_type);
+        const result = simulatedResult(connector, action_type);
         action = { status: result ? endOf(result) : 'pending', result };
-        const { parameters } = decision;
+        const parameters = decision.parameters!;
         const approval_level = decider.askedLevels[position];
         const act = { action_type, parameters, approval_level, connector };
         change = { position, name, act, ...stateOf(action) };
       } else if (decision.kind === 'skip') change = { position, name, status: 'skipped' };
-      else change = { position, name, ...failedBy(decision.message) };
+      else change = { position, name, ...failedBy(decision.message!) };
     }
     if (change) changes.push(change);
     const { status, error } = (change ?? taken)!;
@@ -104,9 +99,10 @@ export async function foresee(
 }
 
 /** An expired approval applies to this incident too, because otherwise one approval after the other would expire. */
-function isRefusedElsewhere({ action }: ReachedStep): boolean {
-  if (action?.status !== 'rejected' || !action.borrowed) return false;
-  return action.elsewhere && action.rejection_code !== 'expired';
+function isRefusedElsewhere(step: ReachedStep | undefined): boolean {
+  if (!step?.action || !isOpen(step)) return false;
+  const { status, borrowed, elsewhere, rejection_code } = step.action;
+  return status === 'rejected' && borrowed && elsewhere && rejection_code !== 'expired';
 }
 
 type ActionState = Pick<StepAction, 'status'> & Partial<StepAction>;
@@ -137,10 +133,10 @@ export async function deciderOf(
   let values: Values | undefined;
   return {
     askedLevels: await levelsOf(playbook.definition, automatic),
-    decide: (position, outcomes, ignoresCondition) =>
+    decide: (position, outcomes) =>
       turns.run(() => {
         values ??= valuesOf(input);
-        return decideStep(steps, position, withOutcomes(values, outcomes), ignoresCondition);
+        return decideStep(steps, position, withOutcomes(values, outcomes));
       }),
   };
 }

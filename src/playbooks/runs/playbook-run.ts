@@ -1,130 +1,38 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Action } from '../../actions/action.js';
 import type { Incident } from '../../incidents/incident.js';
-import { columnsOf } from '../../platform/database/columns.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { shownName } from '../../platform/text.js';
+import type { RowOf } from '../../platform/validation/present.js';
 import type { PlaybookVersion } from '../playbook.js';
+import {
+  LONGEST_VARIABLES,
+  type PlaybookRunSummaryDto,
+  type RunOutcome,
+  type StepStatus,
+} from './runs.dto.js';
 
 /** Kind of work of runs. A run that waits for an action has no work. */
 export const RUN_WORK = { name: 'playbook-run' } as const;
 
 export const AUTO_RUNS = 'playbook-auto-runs';
 
-const OPEN = ['running', 'waiting_approval'] as const;
-export const PLAYBOOK_RUN_STATUSES = [...OPEN, 'completed', 'failed', 'cancelled'] as const;
-export type PlaybookRunStatus = (typeof PLAYBOOK_RUN_STATUSES)[number];
-
-export const STEP_STATUSES = [
-  'pending',
-  ...OPEN,
-  'completed',
-  'failed',
-  'skipped',
-  'cancelled',
-] as const;
-export type StepStatus = (typeof STEP_STATUSES)[number];
-type ReachedStatus = Exclude<StepStatus, 'pending'>;
-
 /** Incident at the start of a run. Raw data never changes, so it is not stored again. */
-export type IncidentAtStart = Omit<Incident, 'raw_data'>;
+type IncidentAtStart = Omit<Incident, 'raw_data'> & { readonly raw_data?: undefined };
 
-@Entity('playbook_runs')
-export class PlaybookRunEntity {
-  @PrimaryColumn({ type: 'uuid' })
+/** Row of a run: the fields that callers see, and the fields that only the service needs. */
+export interface PlaybookRun extends Required<
+  RowOf<Omit<PlaybookRunSummaryDto, 'run_id' | 'playbook' | 'outcome'>>
+> {
   readonly id: string;
-
-  @Column({ type: 'uuid' })
-  readonly playbook_id: string;
-
-  @Column({ type: 'integer' })
-  readonly playbook_version: number;
-
-  @Column({ type: 'text', collation: 'C' })
   readonly playbook_name: string;
-
-  @Column({ type: 'uuid', nullable: true })
-  readonly incident_id: string | null;
-
-  @Column({ type: 'text', collation: 'C' })
-  readonly status: PlaybookRunStatus;
-
-  @Column({ type: 'text' })
-  readonly requested_by: string;
-
-  @Column({ type: 'text', nullable: true })
   readonly on_behalf_of: string | null;
-
-  @Column({ type: 'boolean', default: false })
-  readonly automatic: boolean;
-
-  @Column({ type: 'text', collation: 'C', default: '' })
   readonly classification: string;
-
   /** Cancelled with its incident or by the kill switch before its first action began. A later automatic run may replace it. */
-  @Column({ type: 'boolean', default: false })
   readonly void: boolean;
-
-  @Column({ type: 'json' })
   readonly variables: Readonly<Record<string, unknown>>;
-
-  @Column({ type: 'json', nullable: true })
   readonly incident: IncidentAtStart | null;
-
-  @Column({ type: 'integer', default: 0 })
-  readonly steps_completed: number;
-
-  @Column({ type: 'integer', default: 0 })
-  readonly steps_failed: number;
-
-  @Column({ type: 'integer' })
-  readonly steps_total: number;
-
-  @Column({ type: 'text', nullable: true })
-  readonly error: string | null;
-
-  /** Earliest start of an automatic run under a rate limit. */
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly starts_at: Date | null;
-
-  @Column({ type: 'timestamptz', precision: 3 })
-  readonly started_at: Date;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly completed_at: Date | null;
 }
-
-@Entity('playbook_run_steps')
-export class PlaybookRunStepEntity {
-  @PrimaryColumn({ type: 'uuid' })
-  readonly run_id: string;
-
-  @PrimaryColumn({ type: 'integer' })
-  readonly position: number;
-
-  @Column({ type: 'text', collation: 'C' })
-  readonly name: string;
-
-  @Column({ type: 'text', collation: 'C' })
-  readonly status: ReachedStatus;
-
-  /** Steps of several runs may wait for one action. */
-  @Column({ type: 'uuid', nullable: true })
-  readonly action_id: string | null;
-
-  @Column({ type: 'text', nullable: true })
-  readonly error: string | null;
-
-  @Column({ type: 'timestamptz', precision: 3 })
-  readonly started_at: Date;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly completed_at: Date | null;
-}
-
-export type PlaybookRun = PlaybookRunEntity;
-export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, []);
 
 type Nullable<T, Key extends keyof T> = { readonly [K in Key]?: T[K] | null };
 
@@ -140,8 +48,17 @@ export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'paramet
     readonly incident_number?: string | null;
   };
 
-export type ReachedStep = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> &
-  Nullable<PlaybookRunStepEntity, 'error' | 'started_at' | 'completed_at'> & {
+/** Change of a step that the run has reached. */
+export interface StepChange {
+  readonly position: number;
+  readonly name: string;
+  readonly status: Exclude<StepStatus, 'pending'>;
+  readonly action_id?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+export type ReachedStep = Pick<StepChange, 'position' | 'name' | 'status'> &
+  Nullable<PlaybookRun, 'error' | 'started_at' | 'completed_at'> & {
     readonly action?: StepAction | null;
   };
 
@@ -150,16 +67,7 @@ export interface PlaybookRunWithSteps extends PlaybookRun {
   readonly steps: readonly ReachedStep[];
 }
 
-export type StepChange = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> & {
-  readonly action_id?: string;
-  readonly error?: string;
-};
-
 export type RunState = Pick<PlaybookRun, 'status'> & Partial<Pick<PlaybookRun, 'error' | 'void'>>;
-
-/** Outcomes of a run. `partial`: the run reached its end, but steps with `on_error: continue` failed. */
-export const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'cancelled'] as const;
-export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
 export function outcomeOf({ status, steps_failed }: PlaybookRun): RunOutcome | undefined {
   if (status === 'completed') return steps_failed > 0 ? 'partial' : 'succeeded';
@@ -177,11 +85,9 @@ export function isOpen({ status }: { readonly status: StepStatus }): boolean {
 
 export interface WantedRun {
   readonly playbook: PlaybookVersion;
-  readonly incident?: Incident;
+  readonly incident?: Incident | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
 }
-
-const withoutRawData = ({ raw_data: _, ...incident }: Incident): IncidentAtStart => incident;
 
 export function newRun(
   { playbook, incident, variables }: WantedRun,
@@ -201,7 +107,7 @@ export function newRun(
     classification: '',
     void: false,
     variables,
-    incident: incident ? withoutRawData(incident) : null,
+    incident: incident ? { ...incident, raw_data: undefined } : null,
     steps_completed: 0,
     steps_failed: 0,
     steps_total: playbook.definition.steps.length,
@@ -212,17 +118,7 @@ export function newRun(
   };
 }
 
-type Variables = Readonly<Record<string, unknown>>;
-
-export const LONGEST_VARIABLES = 32_768;
-
-const KINDS = {
-  string: ['is_string', 'a string'],
-  number: ['is_number', 'a number'],
-  boolean: ['is_boolean', 'true or false'],
-  array: ['is_array', 'a list'],
-  object: ['is_json_object', 'an object'],
-} as const;
+type Variables = WantedRun['variables'];
 
 export function variableErrors(defaults: Variables, given: Variables): FieldError[] {
   if (JSON.stringify(given).length > LONGEST_VARIABLES) {
@@ -236,14 +132,15 @@ export function variableErrors(defaults: Variables, given: Variables): FieldErro
       return [{ field, code: 'unknown_field', message }];
     }
     const kind = kindOf(defaults[name]);
-    // The type of a variable without a value is unknown.
-    if (!kind || kindOf(value) === kind) return [];
-    const [code, inWords] = KINDS[kind];
-    return [{ field, code, message: `${field} must be ${inWords}, as it is in the playbook.` }];
+    // A variable without a value can have any type.
+    if (kind === 'null' || kindOf(value) === kind) return [];
+    const code = kind === 'object' ? 'is_json_object' : `is_${kind}`;
+    const message = `${field} must be of the type ${kind}, as it is in the playbook.`;
+    return [{ field, code, message }];
   });
 }
 
-function kindOf(value: unknown): keyof typeof KINDS | undefined {
-  if (value === null) return undefined;
-  return Array.isArray(value) ? 'array' : (typeof value as keyof typeof KINDS);
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
 }

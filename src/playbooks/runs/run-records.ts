@@ -12,14 +12,8 @@ import { HealthComponents } from '../../platform/health-components.js';
 import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { DomainEvents, kindOfHandler } from '../../platform/work/domain-events.js';
-import {
-  AUTO_RUNS,
-  outcomeOf,
-  type PlaybookRun,
-  RUN_OUTCOMES,
-  type StepChange,
-  turnOf,
-} from './playbook-run.js';
+import { AUTO_RUNS, outcomeOf, type PlaybookRun, type StepChange, turnOf } from './playbook-run.js';
+import { RUN_OUTCOMES } from './runs.dto.js';
 import { OPEN_STATUSES, RunsRepository } from './runs.repository.js';
 
 const FAILURE_CAUSES = ['expression', 'action'] as const;
@@ -74,9 +68,9 @@ export class RunRecorder implements OnModuleInit {
       this.total.inc({ automatic: String(run.automatic), outcome });
       // Logs only automatic runs, because the response reports a failure of other runs.
       if (!run.automatic || (outcome !== 'failed' && outcome !== 'partial')) return;
-      const { id, playbook_name: playbook, incident_id: incident } = run;
-      const how = outcome === 'partial' ? `completed, but ${failures(run)}` : 'failed';
-      this.log.warn({ playbook_run: id, playbook, incident }, `An automatic playbook run ${how}.`);
+      const { id: playbook_run, playbook_name: playbook, incident_id: incident } = run;
+      const text = 'Steps of an automatic playbook run failed.';
+      this.log.warn({ playbook_run, playbook, incident, outcome }, text);
     });
   }
 
@@ -86,25 +80,22 @@ export class RunRecorder implements OnModuleInit {
     steps: readonly StepChange[],
     incident?: Pick<LockedIncident, 'title' | 'severity'>,
   ): Promise<void> {
-    for (const { name, error: message = 'It failed.', action_id, status } of steps) {
+    const { playbook_name: playbook, playbook_version, automatic, incident_id } = run;
+    for (const { name: step, error: message = 'It failed.', action_id, status } of steps) {
       if (status !== 'failed') continue;
-      const subject = { type: 'playbook_run', id: run.id };
       const payload = {
-        playbook: run.playbook_name,
-        playbook_version: run.playbook_version,
-        step: name,
-        message,
-        automatic: run.automatic,
+        ...{ playbook, playbook_version, step, message, automatic },
         action_id: action_id && shownActionId(action_id),
-        incident_id: run.incident_id ?? undefined,
+        incident_id: incident_id ?? undefined,
         incident_title: incident?.title,
         severity: incident?.severity,
       };
+      const subject = { type: 'playbook_run', id: run.id };
       await this.events.record(tx, { type: 'playbook.step_failed', subject, payload });
-      const summary = `Step ${name} of ${named(run)} failed: ${message}`;
+      const summary = `Step ${step} of ${named(run)} failed: ${message}`;
       await tell(tx, this, run, 'playbook_step_failed', SYSTEM, summary);
       const cause: (typeof FAILURE_CAUSES)[number] = action_id ? 'action' : 'expression';
-      afterCommit(tx, () => this.failedSteps.inc({ automatic: String(run.automatic), cause }));
+      afterCommit(tx, () => this.failedSteps.inc({ automatic: String(automatic), cause }));
     }
   }
 
@@ -130,10 +121,10 @@ const ENDED = { completed: 'Completed', failed: 'Could not complete', cancelled:
 async function recordEnd(tx: Tx, records: Records, run: PlaybookRun, by: string): Promise<void> {
   const { steps_completed, steps_failed, steps_total } = run;
   const status = run.status as keyof typeof ENDED;
-  const error = run.error ?? undefined;
-  const reason = error ?? (outcomeOf(run) === 'partial' ? `${failures(run)}.` : undefined);
+  const failures = steps_failed > 0 ? `${steps_failed} of ${steps_total} steps failed.` : undefined;
+  const reason = run.error ?? (status === 'completed' ? failures : undefined);
   const summary = `${ENDED[status]} ${named(run)}${reason === undefined ? '.' : `: ${reason}`}`;
-  const details = { error, steps_completed, steps_failed, steps_total };
+  const details = { error: run.error ?? undefined, steps_completed, steps_failed, steps_total };
   await record(tx, records, run, status, by, summary, details);
 }
 
@@ -147,11 +138,9 @@ async function record(
   more: object,
 ): Promise<void> {
   const { id, playbook_id, playbook_name: playbook, playbook_version: version } = run;
-  const incident_id = run.incident_id ?? undefined;
-  const action = `playbook.run_${change}` as const;
-  const details = { playbook_id, playbook, version, incident_id, ...more };
-  const subject = { type: 'playbook_run', id };
-  await records.audit?.record(tx, { actor, action, subject, details });
+  const details = { playbook_id, playbook, version, incident_id: run.incident_id ?? undefined };
+  const [action, subject] = [`playbook.run_${change}` as const, { type: 'playbook_run', id }];
+  await records.audit?.record(tx, { actor, action, subject, details: { ...details, ...more } });
   await tell(tx, records, run, `playbook_${change}`, actor, summary);
 }
 
@@ -169,10 +158,6 @@ async function tell(
 
 function named({ playbook_name, playbook_version }: PlaybookRun): string {
   return `the playbook ${playbook_name} (version ${playbook_version})`;
-}
-
-function failures({ steps_failed, steps_total }: PlaybookRun): string {
-  return `${steps_failed} of ${steps_total} steps failed`;
 }
 
 const RESTORED =

@@ -29,8 +29,6 @@ import { RunRecorder } from './run-records.js';
 import { type OpenRun, type RunMove, RunsRepository } from './runs.repository.js';
 
 const SET_SIZE = 32;
-/** Bounds the time of a transaction. The other runs of the set are decided in the next set. */
-const LONGEST_DECISIONS_MS = 250;
 const HELD_MS = 2_000;
 
 const TOO_LATE: Foreseen = {
@@ -139,7 +137,6 @@ export class RunWork implements OnModuleInit {
       due.forEach((run) => repeat(run));
       return again;
     }
-    due.slice(plans.length).forEach((run) => repeat(run));
     for (const { run, action } of await this.carryOut(tx, plans)) {
       if (action && hasEnded(action)) repeat(run);
     }
@@ -152,9 +149,7 @@ export class RunWork implements OnModuleInit {
     const begun = runs.filter(({ has_steps }) => has_steps).map(({ id }) => id);
     const stepsOf = begun.length > 0 ? await this.runs.stepsOf(begun, tx) : () => [];
     const connectors = await this.registry.providersIn(tx);
-    const deadline = performance.now() + LONGEST_DECISIONS_MS;
     for (const run of runs) {
-      if (plans.length > 0 && performance.now() > deadline) break;
       const { playbook, variables, automatic } = run;
       const incident = run.incident ? { ...run.incident, raw_data: run.raw_data! } : undefined;
       const decider = await deciderOf({ playbook, incident, variables }, automatic);
@@ -221,13 +216,12 @@ function moveOf({ run, steps, next }: Plan, actions: readonly Action[]): RunMove
   let surprise: Action | undefined;
   for (const { act, ...step } of steps) {
     const action = act && created.next().value;
-    const { position, name } = step;
-    if (!act) taken.push(step);
-    else if (action && !isOpen(step) && hasEnded(action) && action.playbook_run_id === run.id) {
-      taken.push({ ...step, action_id: action.id });
-    } else {
+    const action_id = action?.id ?? step.action_id;
+    const isOwn = action?.playbook_run_id === run.id;
+    if (!act || (isOwn && hasEnded(action) && !isOpen(step))) taken.push({ ...step, action_id });
+    else {
       const status = action?.status === 'pending_approval' ? 'waiting_approval' : 'running';
-      if (action) taken.push({ position, name, action_id: action.id, status });
+      if (action) taken.push({ ...step, action_id, status, error: undefined });
       state = { status };
       surprise = actions.at(-1);
       break;

@@ -1,13 +1,16 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { shownActionId } from '../../actions/action.js';
 import { CurrentPrincipal, type Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
 import { type Idempotency, Idempotent } from '../../platform/idempotency/idempotency.js';
 import { ApiAnswer, Operation, SAME_KEY_UNDER_WAY } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
+import { present } from '../../platform/validation/present.js';
 import { ByNameOrId } from '../playbook.dto.js';
 import { IncidentIdPipe } from '../../incidents/incident-reference.js';
+import { outcomeOf, type PlaybookRun, type PlaybookRunWithSteps, turnOf } from './playbook-run.js';
 import {
   AllPlaybookRunsQueryDto,
   PlaybookDryRunDto,
@@ -15,15 +18,49 @@ import {
   PlaybookRunRequestDto,
   PlaybookRunsQueryDto,
   PlaybookRunSummaryDto,
-  presentRun,
-  presentStarted,
-  presentSummary,
   StartedPlaybookRunDto,
-  statusOfRun,
 } from './runs.dto.js';
 import { RunsService } from './runs.service.js';
 
+const presentSummary = (run: PlaybookRun): PlaybookRunSummaryDto =>
+  present(PlaybookRunSummaryDto)(shown(run));
+
+function presentRun(run: PlaybookRunWithSteps): PlaybookRunDto {
+  const steps = run.playbook.definition.steps.map(({ name, action }, position) => {
+    const reached = run.steps[position];
+    if (!reached) return { name, action, status: 'pending' } as const;
+    const done = reached.action;
+    const action_id = done ? shownActionId(done.id) : undefined;
+    const shared_action = done?.borrowed ? { ...done, action_id: action_id! } : undefined;
+    const result = done?.result && { ...done.result };
+    return { ...done, ...reached, action, action_id, shared_action, result };
+  });
+  return present(PlaybookRunDto)({ ...shown(run), steps });
+}
+
+const presentStarted = (run: PlaybookRunWithSteps): StartedPlaybookRunDto => ({
+  kind: 'run',
+  dry_run: false,
+  ...presentRun(run),
+});
+
+function shown(run: PlaybookRun) {
+  const { id: run_id, playbook_name: playbook } = run;
+  return { ...run, run_id, playbook, outcome: outcomeOf(run), starts_at: turnOf(run) };
+}
+
+function statusOfRun({ completed_at }: PlaybookRun): number {
+  return completed_at ? 200 : 202;
+}
+
 const NO_SUCH_RUN = 'There is no such playbook, or no such run of it.';
+
+const AnswersRuns = ApiAnswer({
+  status: 200,
+  description: 'The matching runs of all versions, with their exact number.',
+  type: PlaybookRunSummaryDto,
+  list: true,
+});
 
 /** Generated clients need the field `kind`, because they cannot select a type by a boolean such as `dry_run`. */
 const RUN_OUTCOME = {
@@ -87,18 +124,12 @@ export class PlaybookRunsController {
     'The runs of a deleted playbook can be listed by its id.',
   )
   @ByNameOrId()
-  @ApiAnswer({
-    status: 200,
-    description: 'The matching runs of all versions, with their exact number.',
-    type: PlaybookRunSummaryDto,
-    list: true,
-  })
+  @AnswersRuns
   async list(
     @Param('id') playbook: string,
     @Query(IncidentIdPipe) query: PlaybookRunsQueryDto,
   ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
-    const page = await this.runs.listOf(playbook, query);
-    return ListAnswer.of(page, query, presentSummary);
+    return ListAnswer.of(await this.runs.list(query, playbook), query, presentSummary);
   }
 
   @Get('playbooks/:id/runs/:run_id')
@@ -113,7 +144,7 @@ export class PlaybookRunsController {
     @Param('id') playbook: string,
     @Param('run_id') runId: string,
   ): Promise<PlaybookRunDto> {
-    return presentRun(await this.runs.get(playbook, runId));
+    return presentRun(await this.runs.get(runId, playbook));
   }
 
   @Post('playbooks/:id/runs/:run_id/cancel')
@@ -148,17 +179,11 @@ export class PlaybookRunsController {
     'List the runs of all playbooks',
     'Includes the runs of deleted playbooks.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The matching runs, with their exact number.',
-    type: PlaybookRunSummaryDto,
-    list: true,
-  })
+  @AnswersRuns
   async listAll(
     @Query(IncidentIdPipe) query: AllPlaybookRunsQueryDto,
   ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
-    const page = await this.runs.list(query);
-    return ListAnswer.of(page, query, presentSummary);
+    return ListAnswer.of(await this.runs.list(query), query, presentSummary);
   }
 
   @Get('playbook-runs/:run_id')
@@ -169,6 +194,6 @@ export class PlaybookRunsController {
   )
   @ApiAnswer({ status: 200, description: 'The run with all of its steps.', type: PlaybookRunDto })
   async find(@Param('run_id') runId: string): Promise<PlaybookRunDto> {
-    return presentRun(await this.runs.find(runId));
+    return presentRun(await this.runs.get(runId));
   }
 }

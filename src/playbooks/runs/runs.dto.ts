@@ -1,11 +1,6 @@
 import { PickType } from '@nestjs/swagger';
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
-import {
-  ActionId,
-  REQUIRED_LEVELS,
-  type RequiredLevel,
-  shownActionId,
-} from '../../actions/action.js';
+import { ActionId, REQUIRED_LEVELS, type RequiredLevel } from '../../actions/action.js';
 import { IncidentReference } from '../../incidents/incident-reference.js';
 import {
   AlwaysTrue,
@@ -21,23 +16,20 @@ import {
   WholeNumber,
 } from '../../platform/validation/fields.js';
 import { sortWords, PageQueryDto } from '../../platform/paging/page.js';
-import { present } from '../../platform/validation/present.js';
 import { Words } from '../../platform/validation/query-fields.js';
-import type { PlaybookStep } from '../playbook.js';
-import {
-  LONGEST_VARIABLES,
-  outcomeOf,
-  PLAYBOOK_RUN_STATUSES,
-  type PlaybookRun,
-  type PlaybookRunStatus,
-  type PlaybookRunWithSteps,
-  type ReachedStep,
-  RUN_OUTCOMES,
-  type RunOutcome,
-  STEP_STATUSES,
-  type StepStatus,
-  turnOf,
-} from './playbook-run.js';
+
+const OPEN = ['running', 'waiting_approval'] as const;
+export const PLAYBOOK_RUN_STATUSES = [...OPEN, 'completed', 'failed', 'cancelled'] as const;
+type PlaybookRunStatus = (typeof PLAYBOOK_RUN_STATUSES)[number];
+
+const STEP_STATUSES = ['pending', ...OPEN, 'completed', 'failed', 'skipped', 'cancelled'] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
+
+/** Outcomes of a run. `partial`: the run reached its end, but steps with `on_error: continue` failed. */
+export const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'cancelled'] as const;
+export type RunOutcome = (typeof RUN_OUTCOMES)[number];
+
+export const LONGEST_VARIABLES = 32_768;
 
 class SharedActionDto {
   @ActionId()
@@ -50,7 +42,7 @@ class SharedActionDto {
   readonly incident_number?: string;
 }
 
-class PlaybookRunStepDto {
+export class PlaybookRunStepDto {
   @Text()
   readonly name: string;
 
@@ -89,20 +81,6 @@ class PlaybookRunStepDto {
 
   @Instant({ optional: true })
   readonly completed_at?: Date;
-}
-
-function shownStep({ name, action }: PlaybookStep, reached: ReachedStep | undefined) {
-  if (!reached) return { name, action, status: 'pending' } as const;
-  const done = reached.action;
-  const action_id = done ? shownActionId(done.id) : undefined;
-  return {
-    ...done,
-    ...reached,
-    action,
-    action_id,
-    shared_action: done?.borrowed ? { ...done, action_id: action_id! } : undefined,
-    result: done?.result && { ...done.result },
-  };
 }
 
 export class PlaybookRunSummaryDto {
@@ -182,37 +160,6 @@ export class StartedPlaybookRunDto extends PlaybookRunDto {
   readonly dry_run: false;
 }
 
-export const presentSummary = (run: PlaybookRun): PlaybookRunSummaryDto =>
-  present(PlaybookRunSummaryDto)(shown(run));
-
-export const presentRun = (run: PlaybookRunWithSteps): PlaybookRunDto =>
-  present(PlaybookRunDto)({ ...shown(run), steps: shownSteps(run) });
-
-export const presentStarted = (run: PlaybookRunWithSteps): StartedPlaybookRunDto => ({
-  kind: 'run',
-  dry_run: false,
-  ...presentRun(run),
-});
-
-function shown<R extends PlaybookRun>(run: R) {
-  return {
-    ...run,
-    run_id: run.id,
-    playbook: run.playbook_name,
-    outcome: outcomeOf(run),
-    starts_at: turnOf(run),
-  };
-}
-
-function shownSteps({ steps, playbook }: PlaybookRunWithSteps) {
-  const reached = new Map(steps.map((step) => [step.position, step]));
-  return playbook.definition.steps.map((step, position) => shownStep(step, reached.get(position)));
-}
-
-export function statusOfRun({ completed_at }: PlaybookRun): number {
-  return completed_at ? 200 : 202;
-}
-
 export class PlaybookRunRequestDto {
   @IncidentReference({ optional: true, description: 'Id or number of the incident.' })
   readonly incident_id?: string;
@@ -285,10 +232,7 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
   @Words('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { optional: true })
   readonly status?: readonly PlaybookRunStatus[];
 
-  @Words('PlaybookRunEnd', RUN_OUTCOMES, {
-    optional: true,
-    description: 'Runs that ended with one of these outcomes.',
-  })
+  @Words('PlaybookRunEnd', RUN_OUTCOMES, { optional: true })
   readonly outcome?: readonly RunOutcome[];
 
   @IncidentReference({ optional: true, description: 'Incident id or number.', example: undefined })
@@ -300,11 +244,7 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
   @Instant({ optional: true, description: 'Runs that started at or before this time.' })
   readonly to?: string;
 
-  @Choice('PlaybookRunSort', SORTS, {
-    optional: true,
-    default: '-created_at',
-    description: 'Order by the time of the start.',
-  })
+  @Choice('PlaybookRunSort', SORTS, { optional: true, default: '-created_at' })
   readonly sort: (typeof SORTS)[number] = '-created_at';
 }
 

@@ -18,12 +18,10 @@ import {
   type PlaybookRun,
   type PlaybookRunWithSteps,
   type ReachedStep,
-  RUN_COLUMNS,
   RUN_WORK,
-  type RunOutcome,
   type StepChange,
 } from './playbook-run.js';
-import type { AllPlaybookRunsQueryDto } from './runs.dto.js';
+import { type AllPlaybookRunsQueryDto, type RunOutcome } from './runs.dto.js';
 
 export interface OpenRun extends PlaybookRun {
   readonly playbook: PlaybookVersion;
@@ -40,8 +38,6 @@ export interface RunMove {
   readonly action?: Action | undefined;
 }
 
-const columnsOf = (run: string) => RUN_COLUMNS.map((name) => `${run}.${name}`).join(', ');
-
 const badness = (of: string) =>
   `coalesce(array_position(array['inconclusive', 'suspicious', 'malicious'], ${of}.classification), 0)`;
 
@@ -49,8 +45,8 @@ const badness = (of: string) =>
 const INSERT: Statement = {
   name: 'playbook_runs_insert',
   text: `
-    insert into playbook_runs (${RUN_COLUMNS.join(', ')})
-    select ${columnsOf('given')}
+    insert into playbook_runs
+    select given.*
       from json_populate_recordset(null::playbook_runs, $1::json) as given
      where not given.automatic or not exists (
        select from playbook_runs run
@@ -70,7 +66,7 @@ const PLAYBOOK = `json_build_object(
 
 const FIND: Statement = {
   name: 'playbook_runs_find',
-  text: `select ${columnsOf('run')}, ${PLAYBOOK} from ${FROM_RUNS} where run.id = $1`,
+  text: `select run.*, ${PLAYBOOK} from ${FROM_RUNS} where run.id = $1`,
 };
 
 /** While the action of an open step waits for approval, the step waits for approval, because an approval changes no step. */
@@ -97,7 +93,7 @@ const STEPS: Statement = {
 const OPEN: Statement = {
   name: 'playbook_runs_open',
   text: `
-    select ${columnsOf('run')}, ${PLAYBOOK}, incident.raw_data::text as raw_data,
+    select run.*, ${PLAYBOOK}, incident.raw_data::text as raw_data,
            case when run.automatic then array_remove(
              array[version.changed_by, version.auto_run_by, version.trust_verdict_by], null) end as authors,
            exists (select from playbook_run_steps step where step.run_id = run.id) as has_steps,
@@ -163,7 +159,7 @@ const CANCEL: Statement = {
     with cancelled as (
       update playbook_runs set status = 'cancelled', error = $2, completed_at = $3, void = $4::boolean and ${DID_NOTHING}
        where id = any($1::uuid[])
-      returning ${columnsOf('playbook_runs')}),
+      returning *),
     stopped as (
       update playbook_run_steps set status = 'cancelled', completed_at = $3
        where run_id = any($1::uuid[]) and completed_at is null)
@@ -219,7 +215,7 @@ const OUTCOMES: Readonly<Record<RunOutcome, string>> = {
 /** Filters have the names of the query parameters. Ids begin with the time of the start. */
 const runList = countedList({
   table: 'playbook_runs',
-  columns: RUN_COLUMNS.join(', '),
+  columns: '*',
   counts: 'playbook_run',
   counted: {
     playbook_id: { filter: 'playbook_id', type: 'uuid' },

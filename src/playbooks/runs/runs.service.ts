@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasEnded, type RequiredLevel, SYSTEM } from '../../actions/action.js';
+import { type RequiredLevel, SYSTEM } from '../../actions/action.js';
 import { ActionEndings } from '../../actions/execution/action-endings.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
 import { type Principal, requireApprovalLevel } from '../../auth/principal.js';
@@ -17,14 +17,12 @@ import { type Participant, Transactions, type Tx } from '../../platform/database
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
+import { present } from '../../platform/validation/present.js';
 import { Work } from '../../platform/work/work.js';
-import type { Outcomes } from '../language/decide-step.js';
-import { stepsReadBy } from '../language/expression.js';
-import type { PlaybookStep } from '../playbook.js';
+import type { Decision, Outcomes } from '../language/decide-step.js';
 import { PlaybooksService } from '../playbooks.service.js';
-import { deciderOf, levelsOf, type StepDecider } from './next-move.js';
+import { deciderOf, levelsOf } from './next-move.js';
 import {
-  isOpen,
   newRun,
   type PlaybookRun,
   type PlaybookRunWithSteps,
@@ -34,11 +32,11 @@ import {
   type WantedRun,
 } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
-import type {
-  AllPlaybookRunsQueryDto,
-  DryRunStepDto,
+import {
+  type AllPlaybookRunsQueryDto,
+  type DryRunStepDto,
   PlaybookDryRunDto,
-  PlaybookRunRequestDto,
+  type PlaybookRunRequestDto,
 } from './runs.dto.js';
 import { RunsRepository } from './runs.repository.js';
 
@@ -129,73 +127,48 @@ export class RunsService implements OnModuleInit {
 
   async dryRun(reference: string, request: RunRequest): Promise<PlaybookDryRunDto> {
     const wanted = await this.wanted(reference, request);
-    const { playbook, incident, variables } = wanted;
+    const { playbook, incident } = wanted;
     const { auto_run, steps: planned } = playbook.definition;
     const available = await this.registry.availableTypes();
     const decider = await deciderOf(wanted);
     const automaticLevels = auto_run ? await levelsOf(playbook.definition, true) : [];
     const outcomes: Record<string, Outcomes[string]> = {};
-    const unknown = new Set<string>();
     const steps: DryRunStepDto[] = [];
     let isOver = false;
-    for (const [position, { name, action, ...step }] of planned.entries()) {
-      const foretold: Foretold = isOver
-        ? { decision: 'not_reached' }
-        : await foretell(decider, step, position, outcomes, unknown);
-      const { decision, parameters = step.parameters, error = '' } = foretold;
-      isOver ||= decision === 'error' && step.on_error === 'stop';
+    for (const [position, { name, action, on_error, ...step }] of planned.entries()) {
+      const decided: Partial<Decision> = isOver ? {} : await decider.decide(position, outcomes);
+      const { kind: decision = 'not_reached' as const, parameters, message: error } = decided;
+      isOver ||= decision === 'error' && on_error === 'stop';
       const mayAct = decision === 'run' || decision === 'undecided';
-      if (mayAct) unknown.add(name);
-      const result = { success: decision !== 'error', message: error };
-      outcomes[name] = decision === 'skip' ? {} : { result };
+      const failure = error === undefined ? {} : { result: { success: false, message: error } };
+      outcomes[name] = mayAct ? undefined : failure;
       const levelOf = (approval_level?: ApprovalLevel): RequiredLevel | undefined => {
         if (!approval_level || !mayAct) return undefined;
-        const of = { action_type: action, parameters, incident, approval_level };
-        const level = this.levels.forRequest(of);
+        const target = { action_type: action, parameters: parameters ?? step.parameters, incident };
+        const level = this.levels.forRequest({ ...target, approval_level });
         return level === 'none' ? undefined : level;
       };
-      steps.push({
-        name,
-        action,
-        available: available.has(action),
-        approval_level: levelOf(decider.askedLevels[position]),
-        automatic_approval_level: levelOf(automaticLevels[position]),
-        ...foretold,
-      });
+      const approval_level = levelOf(decider.askedLevels[position]);
+      const automatic_approval_level = levelOf(automaticLevels[position]);
+      const shown = { name, action, decision, available: available.has(action), parameters, error };
+      steps.push({ ...shown, approval_level, automatic_approval_level });
     }
-    return {
-      kind: 'dry_run',
-      dry_run: true,
-      playbook_id: playbook.id,
-      playbook_version: playbook.version,
-      playbook: playbook.name,
-      incident_id: incident?.id,
-      variables,
-      steps,
-      steps_completed: 0,
-      steps_total: steps.length,
-    };
+    const run = newRun(wanted, SYSTEM, this.clock.now());
+    const shown = { ...run, playbook: playbook.name, steps };
+    return present(PlaybookDryRunDto)({ ...shown, kind: 'dry_run', dry_run: true });
   }
 
-  async listOf(playbook: string, request: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
-    return await this.list({ ...request, playbook_id: await this.playbooks.idOf(playbook) });
+  async list(request: AllPlaybookRunsQueryDto, playbook?: string): Promise<Page<PlaybookRun>> {
+    if (playbook === undefined) return await this.runs.list(request);
+    return await this.runs.list({ ...request, playbook_id: await this.playbooks.idOf(playbook) });
   }
 
-  list(request: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
-    return this.runs.list(request);
-  }
-
-  async get(playbook: string, runId: string): Promise<PlaybookRunWithSteps> {
-    const id = await this.playbooks.idOf(playbook);
-    const run = await this.find(runId);
-    if (run.playbook_id !== id) throw new NotFoundError('Playbook run');
-    return run;
-  }
-
-  /** Reads a run by its id alone, because actions know only the id of their run. */
-  async find(runId: string): Promise<PlaybookRunWithSteps> {
+  async get(runId: string, playbook?: string): Promise<PlaybookRunWithSteps> {
+    const playbookId = playbook === undefined ? undefined : await this.playbooks.idOf(playbook);
     const run = isUuid(runId) ? await this.runs.find(runId) : undefined;
-    if (!run) throw new NotFoundError('Playbook run');
+    if (!run || run.playbook_id !== (playbookId ?? run.playbook_id)) {
+      throw new NotFoundError('Playbook run');
+    }
     return run;
   }
 
@@ -206,7 +179,7 @@ export class RunsService implements OnModuleInit {
     runId: string,
     idempotency: Participant<PlaybookRunWithSteps>,
   ): Promise<PlaybookRunWithSteps> {
-    const run = await this.get(playbook, runId);
+    const run = await this.get(runId, playbook);
     return await this.transactions.run<PlaybookRunWithSteps>(
       async (tx) => {
         // Uses the lock order of approvals and deletions.
@@ -225,17 +198,14 @@ export class RunsService implements OnModuleInit {
     );
   }
 
-  /** Waits until the run has ended, or waits for an approval or a borrowed action, but at most `ACTION_WAIT_MS`. */
+  /** Waits until the run has ended or waits for an approval, but at most `ACTION_WAIT_MS`. */
   private async rested(id: string, attempt?: Promise<void>): Promise<PlaybookRunWithSteps> {
     const { actionWaitMs } = this.settings;
     const deadline = performance.now() + actionWaitMs;
     if (attempt) await within(actionWaitMs, attempt, () => undefined);
     for (;;) {
-      const run = await this.find(id);
-      const waitsForOthers = run.steps.some(
-        (step) => isOpen(step) && step.action?.borrowed && !hasEnded(step.action),
-      );
-      if (run.status !== 'running' || waitsForOthers || performance.now() > deadline) return run;
+      const run = await this.get(id);
+      if (run.status !== 'running' || performance.now() > deadline) return run;
       await sleep(LOOK_MS);
     }
   }
@@ -257,7 +227,7 @@ export class RunsService implements OnModuleInit {
   private async ended(tx: Tx, cancelled: readonly PlaybookRun[], by: string): Promise<number> {
     for (const run of cancelled) await this.recorder.ended(tx, run, by);
     const ids = cancelled.map(({ id }) => id);
-    if (ids.length > 0) await this.work.cancel(tx, RUN_WORK, ids);
+    await this.work.cancel(tx, RUN_WORK, ids);
     return ids.length;
   }
 
@@ -272,25 +242,4 @@ export class RunsService implements OnModuleInit {
     const incident = incident_id === undefined ? undefined : await this.incidents.get(incident_id);
     return { playbook, incident, variables: { ...defaults, ...variables } };
   }
-}
-
-type Foretold = Pick<DryRunStepDto, 'decision' | 'parameters' | 'error'>;
-
-async function foretell(
-  decider: StepDecider,
-  { condition, parameters: written }: Pick<PlaybookStep, 'condition' | 'parameters'>,
-  position: number,
-  outcomes: Outcomes,
-  unknown: ReadonlySet<string>,
-): Promise<Foretold> {
-  const readsUnknown = (of: Parameters<typeof stepsReadBy>[0]) =>
-    [...stepsReadBy(of)].some((name) => unknown.has(name));
-  const isUndecided = readsUnknown({ condition, parameters: written });
-  if (isUndecided && readsUnknown({ parameters: written })) return { decision: 'undecided' };
-  const decided = await decider.decide(position, outcomes, isUndecided);
-  const parameters = decided.kind === 'run' ? decided.parameters : undefined;
-  if (isUndecided) return { decision: 'undecided', parameters };
-  return decided.kind === 'error'
-    ? { decision: 'error', error: decided.message }
-    : { decision: decided.kind, parameters };
 }

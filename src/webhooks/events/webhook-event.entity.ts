@@ -11,18 +11,6 @@ export type WebhookEventStatus = (typeof WEBHOOK_EVENT_STATUSES)[number];
 
 export const UNSETTLED = ['queued', 'failed'] as const satisfies readonly WebhookEventStatus[];
 
-/** Progress of a large body that is settled in parts. */
-export interface SettlingProgress {
-  readonly done: number;
-  /** Size of the next part. It is halved after a failure, until one event is left. */
-  readonly most: number;
-  readonly outcomes: readonly ('created' | 'duplicate' | 'updated')[];
-  /** Earlier receipt that the first part repeats: it has the same bytes, or it is the first receipt of the first event. */
-  readonly repeats?: { readonly id: string; readonly hasBytes: boolean };
-  /** Number of events that could not be stored. */
-  readonly failed: number;
-}
-
 @Entity('webhook_events')
 export class WebhookEventEntity {
   @PrimaryColumn({ type: 'uuid' })
@@ -53,9 +41,6 @@ export class WebhookEventEntity {
   @Column({ type: 'integer', default: 0 })
   readonly attempts: number;
 
-  @Column({ type: 'jsonb', nullable: true })
-  readonly progress: SettlingProgress | null;
-
   @Column({ type: 'timestamptz', precision: 3 })
   readonly received_at: Date;
 
@@ -63,7 +48,7 @@ export class WebhookEventEntity {
   readonly processed_at: Date | null;
 }
 
-export const NOT_LISTED = ['body', 'body_hash', 'progress'] as const;
+export const NOT_LISTED = ['body', 'body_hash'] as const;
 
 export interface ListedEvent extends Omit<WebhookEventEntity, (typeof NOT_LISTED)[number]> {
   /** Number of incidents. A list has only the first ids. */

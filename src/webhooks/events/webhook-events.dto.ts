@@ -50,7 +50,7 @@ export class WebhookEventSummaryDto {
 
   @Choice('WebhookEventStatus', WEBHOOK_EVENT_STATUSES, {
     description:
-      'queued: a worker reads it later. processed: it created incidents. duplicate: it repeats an event and created nothing. updated: it changed the incident of an earlier event. failed: it could not be read, or events of it could not be stored.',
+      'queued: a worker reads it later. processed: it created incidents. duplicate: it repeats an event and created nothing. updated: it changed the incident of an earlier event. failed: it could not be read or stored.',
     example: 'processed',
   })
   readonly status: WebhookEventStatus;

@@ -7,13 +7,13 @@ import { BY_ID, countedList, countOf, readPage } from '../../platform/counting/c
 import { columnsOf } from '../../platform/database/columns.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
+import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
 import { HealthComponents } from '../../platform/health-components.js';
 import { isUuid } from '../../platform/ids.js';
 import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import type { Page } from '../../platform/paging/page.js';
 import { SourceDirectory } from '../sources/source-directory.js';
-import { RECEIPT_REFUSALS } from '../receipt/receipt.js';
 import {
   type ListedEvent,
   NOT_LISTED,
@@ -25,15 +25,13 @@ import type { WebhookEventQueryDto } from './webhook-events.dto.js';
 /** Maximum number of incident ids of an event in a list. A body may have 80 000 events. */
 const MOST_LISTED_IDS = 100;
 
-const COLUMNS = [
-  ...columnsOf(WebhookEventEntity, [...NOT_LISTED, 'incident_ids']),
-  `incident_ids[:${MOST_LISTED_IDS}] as incident_ids`,
-  'cardinality(incident_ids) as incident_count',
-].join(', ');
-
 export const eventList = countedList({
   table: 'webhook_events',
-  columns: COLUMNS,
+  columns: [
+    ...columnsOf(WebhookEventEntity, [...NOT_LISTED, 'incident_ids']),
+    `incident_ids[:${MOST_LISTED_IDS}] as incident_ids`,
+    'cardinality(incident_ids) as incident_count',
+  ].join(', '),
   counts: 'webhook_event',
   counted: {
     source: { filter: 'source', type: 'text', with: 'status' },
@@ -48,12 +46,49 @@ const COUNT_UNSETTLED: Statement = {
 };
 type UnsettledCounts = Readonly<Record<(typeof UNSETTLED)[number], number>>;
 
+export const RECEIPT_REFUSALS = [
+  'unknown_source',
+  'payload_too_large',
+  'invalid_signature',
+  'timestamp_expired',
+  'rate_limited',
+  'bad_request',
+  'validation_error',
+  'service_unavailable',
+] as const satisfies ErrorCode[];
+
+const ERRORS = [...RECEIPT_REFUSALS, 'internal_error'];
+
 @Injectable()
-export class WebhookEvents {
+export class WebhookEvents implements OnModuleInit {
   constructor(
     private readonly dataSource: DataSource,
     private readonly statements: Statements,
+    private readonly sources: SourceDirectory,
+    private readonly components: HealthComponents,
+    @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
+    @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
+    private readonly gauges: ScrapedGauges,
   ) {}
+
+  onModuleInit(): void {
+    const beginSeries = async () => {
+      const source = await this.sources.enabledNames();
+      beginAtZero(this.received, { source });
+      beginAtZero(this.errors, { source: ['other', ...source], code: ERRORS });
+    };
+    for (const counter of [this.received, this.errors]) {
+      this.gauges.registerSeries(counter, beginSeries);
+    }
+    this.gauges.register('webhook_events', async () => {
+      const counts = await this.countUnsettled();
+      return UNSETTLED.map((status) => [{ status }, counts[status]] as const);
+    });
+    this.components.addDetails('jobs', async () => {
+      const { queued, failed } = await this.countUnsettled();
+      return { webhook_events_queued: queued, webhook_events_failed: failed };
+    });
+  }
 
   async list(request: WebhookEventQueryDto): Promise<Page<ListedEvent>> {
     return await readPage(this.statements, eventList(request));
@@ -69,39 +104,7 @@ export class WebhookEvents {
   }
 
   /** Reads stored sums, so that the cost does not depend on the number of events. */
-  async countUnsettled(): Promise<UnsettledCounts> {
+  private async countUnsettled(): Promise<UnsettledCounts> {
     return (await this.statements.rows<UnsettledCounts>(COUNT_UNSETTLED))[0]!;
-  }
-}
-
-const ERRORS = [...RECEIPT_REFUSALS, 'internal_error'];
-
-@Injectable()
-export class WebhookEventSignals implements OnModuleInit {
-  constructor(
-    private readonly events: WebhookEvents,
-    private readonly sources: SourceDirectory,
-    private readonly components: HealthComponents,
-    @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
-    @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
-    private readonly gauges: ScrapedGauges,
-  ) {}
-
-  onModuleInit(): void {
-    beginAtZero(this.errors, { source: ['other'], code: ERRORS });
-    this.gauges.registerSeries(this.received, async () => {
-      beginAtZero(this.received, { source: await this.sources.enabledNames() });
-    });
-    this.gauges.registerSeries(this.errors, async () => {
-      beginAtZero(this.errors, { source: await this.sources.enabledNames(), code: ERRORS });
-    });
-    this.gauges.register('webhook_events', async () => {
-      const counts = await this.events.countUnsettled();
-      return UNSETTLED.map((status) => [{ status }, counts[status]] as const);
-    });
-    this.components.addDetails('jobs', async () => {
-      const { queued, failed } = await this.events.countUnsettled();
-      return { webhook_events_queued: queued, webhook_events_failed: failed };
-    });
   }
 }

@@ -1,8 +1,8 @@
 import type { Json } from './event-json.js';
-import { KnownSayings, overWordOf, saysOpen } from './news.js';
+import { newsAfter, overWordOf, saysOpen } from './news.js';
 
 const saysMore = (event: Json, [first, newest]: readonly Json[]): boolean =>
-  new KnownSayings(first!, newest).add(event);
+  newsAfter(first!, newest)(event);
 
 const FIRST = {
   id: 7,

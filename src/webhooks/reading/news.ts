@@ -29,30 +29,22 @@ const HANDLED = /^(?:new|open|in[ _-]?progress|acknowledged|assigned|triaged|pen
 const MOST_VALUES = 25_000;
 
 /**
- * Compares later events of an incident with the first event and the newest report. A new text or boolean at a path is news. Numbers, times
- * and the handling are not news, because they differ with each poll. An event with too many values is always news.
+ * Returns a function that tells if the next event of an incident is news, compared with the first event and the event before. A new text
+ * or boolean at a path is news. Numbers, times and the handling are not news, because they differ with each poll. An event with too many
+ * values is always news.
  */
-export class KnownSayings {
+export function newsAfter(first: Json, newest?: Json): (event: Json) => boolean {
   /** Maps each path to a number, because a key may be as long as the event. */
-  private readonly paths = new Map<string, number>();
-  private readonly first: ReadonlySet<string> | undefined;
-  private newest: ReadonlySet<string> | undefined;
-
-  constructor(first: Json, newest?: Json) {
-    this.first = this.read(first);
-    this.newest = newest === undefined ? this.first : this.read(newest);
-  }
-
-  /** Makes the event the newest report. Returns true if the event is news. */
-  add(event: Json): boolean {
-    const [first, before] = [this.first, this.newest];
-    this.newest = this.read(event);
-    if (!first || !before || !this.newest) return true;
-    return [...this.newest].some((saying) => !first.has(saying) && !before.has(saying));
-  }
+  const paths = new Map<string, number>();
+  const pathOf = (parent: number, key: string): number => {
+    const name = `${parent}/${key}`;
+    const known = paths.get(name) ?? paths.size + 1;
+    paths.set(name, known);
+    return known;
+  };
 
   /** Returns the texts and booleans of an event, each with its path. Returns `undefined` for more than MOST_VALUES values. */
-  private read(event: Json): ReadonlySet<string> | undefined {
+  const read = (event: Json): ReadonlySet<string> | undefined => {
     const said = new Set<string>();
     let left = MOST_VALUES;
     /** Items of a list have the path of the list, so that their order does not matter. */
@@ -63,7 +55,7 @@ export class KnownSayings {
       } else if (isObject(value)) {
         for (const name in value) {
           if (left < 0) return;
-          if (!HANDLING_KEY.test(name)) gather(value[name]!, this.pathOf(path, name), name);
+          if (!HANDLING_KEY.test(name)) gather(value[name]!, pathOf(path, name), name);
         }
       } else if (typeof value === 'boolean') said.add(`${path} ${value}`);
       else if (typeof value === 'string' && !TIME.test(value) && !NUMBER.test(value)) {
@@ -73,14 +65,16 @@ export class KnownSayings {
     };
     gather(event, 0, '');
     return left < 0 ? undefined : said;
-  }
+  };
 
-  private pathOf(parent: number, key: string): number {
-    const name = `${parent}/${key}`;
-    const known = this.paths.get(name) ?? this.paths.size + 1;
-    this.paths.set(name, known);
-    return known;
-  }
+  const known = read(first);
+  let before = newest === undefined ? known : read(newest);
+  return (event) => {
+    const [earlier, said] = [before, read(event)];
+    before = said;
+    if (!known || !earlier || !said) return true;
+    return [...said].some((saying) => !known.has(saying) && !earlier.has(saying));
+  };
 }
 
 type HoldsAlert = (member: string) => boolean;

@@ -73,7 +73,6 @@ describe('the events of a body', () => {
     expect(JSON.parse(all(rules, body)[3]!.incident.raw_data)).toEqual({ event: 'broken' });
     expect(openBody(rules, [{ other: 1 }]).read()).toBe('The body fits no known format.');
     expect(openBody(rules, []).read()).toBe('The body fits no known format.');
-    expect(openBody(rules, body).read({ done: 2, most: 1 })).toHaveLength(1);
   });
 
   it('have different keys for an id and for content that looks like the id', () => {
@@ -116,7 +115,7 @@ describe('the events of a body', () => {
     const body = { a: Array.from({ length: 1_001 }, (_, t) => ({ t })) };
     expect(openBody(rules, body).count).toBe(1_001);
     expect(all(rules, body)).toHaveLength(1_000);
-    expect(openBody(rules, body).read({ done: 1_000, most: 1_000 })).toHaveLength(1);
+    expect(openBody(rules, body).read(1_000)).toHaveLength(1);
   });
 
   it('do not include gaps of a list', () => {

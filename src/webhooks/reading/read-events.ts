@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import { fieldsFrom } from '../../incidents/incident-fields.js';
+import { fieldsFrom, type RawData } from '../../incidents/incident-fields.js';
 import { type NewIncident, type Severity, severityRises } from '../../incidents/incident.js';
 import { incidentTitle, titleOfTool } from '../../incidents/titles.js';
-import type { SettlingProgress } from '../events/webhook-event.entity.js';
 import type { EventFormatName, ReadingRules } from '../sources/webhook-source.entity.js';
 import { readAs } from './formats.js';
-import { isList, isObject, type Json, type JsonObject, saysSomething } from './event-json.js';
+import { isList, isObject, type Json, saysSomething } from './event-json.js';
 import {
   alertReader,
   eventsOf,
@@ -17,10 +16,6 @@ import {
 } from './mapping.js';
 import { overWordOf } from './news.js';
 import { type Alert, knownType, severityOf, typeOf } from './words.js';
-
-type Part = Pick<SettlingProgress, 'done' | 'most'>;
-
-const FIRST_PART: Part = { done: 0, most: MOST_EVENTS };
 
 export interface ReadEvent {
   /** The incident that the event creates. An alert that has ended gets the minimum severity of the source. */
@@ -35,13 +30,13 @@ export interface ReadEvent {
   readonly unknownSeverity?: string;
 }
 
-/** A body whose events were found once, for all parts. */
+/** A body whose events are read in parts of MOST_EVENTS. */
 export interface OpenBody {
   /** True for an empty page of a poller. */
   readonly isEmpty: boolean;
   readonly count: number;
-  /** Returns the events of the part, or the reason why the body has no events. */
-  read(part?: Part): ReadEvent[] | string;
+  /** Returns the events of a part, or the reason why the body has no events. */
+  read(from?: number): ReadEvent[] | string;
 }
 
 const UNFIT: Partial<Record<EventFormatName, string>> = {
@@ -57,11 +52,10 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
   const alertOf = mapping
     ? alertReader(mapping)
     : ({ event }: Found) => readAs(format as Formats, event) ?? { event, usualType: 'other' };
-  const alertsIn = ({ done, most } = FIRST_PART): Alert[] | undefined => {
-    const alerts = events.slice(done, done + most).map(alertOf);
+  const alertsIn = (from = 0): Alert[] | undefined => {
+    const alerts = events.slice(from, from + MOST_EVENTS).map(alertOf);
     // Only the first part decides if the body fits. Beside events that fit, an event that does not fit may be important.
-    const decides = done === 0 && most >= MOST_EVENTS;
-    return !decides || alerts.some(isTold) ? alerts : undefined;
+    return from > 0 || alerts.some(isTold) ? alerts : undefined;
   };
   const unfit = UNFIT[format] ?? `The body does not look like ${format}.`;
   return {
@@ -69,7 +63,7 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
     // these, so only a page of results counts as empty.
     isEmpty: members.length === 0 || (!!mapping && isEmptyByMapping(mapping, body) && !alertsIn()),
     count: events.length,
-    read: (part) => alertsIn(part)?.map((alert) => readEvent(rules, alert)) ?? unfit,
+    read: (from) => alertsIn(from)?.map((alert) => readEvent(rules, alert)) ?? unfit,
   };
 }
 
@@ -82,7 +76,9 @@ function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
   const incident_type = typeOf(alert, rules);
   const rawData = isObject(event) ? event : { event };
   const fields = fieldsFrom(Object.entries({ event_id: eventId, ...lift }));
-  const told = { ...withoutMapped(rawData, rules), ...fields };
+  // A key with the name of a lifted field has another meaning, such as a bounce address in `sender`.
+  const lifted = Object.keys(mapping?.lift ?? {}).map((key) => [key, undefined]);
+  const told = { ...rawData, ...Object.fromEntries(lifted), ...fields } as RawData;
   const title =
     // A title such as `malware` adds nothing to the type.
     knownType(alert.title) === incident_type
@@ -115,14 +111,6 @@ function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
     overWord,
     unknownSeverity: unknownWord,
   };
-}
-
-/** Removes keys with the name of a lifted field, such as a bounce address in `sender`, because they have another meaning. */
-function withoutMapped(rawData: JsonObject, { mapping }: ReadingRules): JsonObject {
-  const lift = mapping?.lift ?? {};
-  // Copies the event only if necessary, because an event may have 40 000 keys.
-  if (!Object.keys(lift).some((key) => Object.hasOwn(rawData, key))) return rawData;
-  return Object.fromEntries(Object.entries(rawData).filter(([key]) => !Object.hasOwn(lift, key)));
 }
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

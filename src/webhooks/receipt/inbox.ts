@@ -21,21 +21,18 @@ import { isUuid } from '../../platform/ids.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import { AgainOutcome, type Kind } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import { type SettlingProgress, WebhookEventEntity } from '../events/webhook-event.entity.js';
+import { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import { WebhookEvents } from '../events/webhook-events.js';
 import { readEventJson } from '../reading/event-json.js';
-import { openBody, type OpenBody } from '../reading/read-events.js';
+import { openBody } from '../reading/read-events.js';
 import { WebhookSourceEntity } from '../sources/webhook-source.entity.js';
 import {
-  afterFailure,
-  afterPart,
   type Arrival,
-  ending,
-  incidentsOf,
-  NOTHING_DONE,
+  endOf,
   type SettledEvent,
-} from './receipt.js';
-import { Settlement } from './settlement.js';
+  type SettledEvents,
+  Settlement,
+} from './settlement.js';
 
 /**
  * Queues a body. A body that failed keeps its row. A body that is already queued is only read, because the worker that settles
@@ -87,7 +84,6 @@ const RECENT_FAILURE: Statement = {
 };
 
 type UnsettledEvent = WebhookEventEntity & Arrival;
-type Change = QueryDeepPartialEntity<WebhookEventEntity>;
 
 interface Queue {
   readonly source: string;
@@ -97,6 +93,7 @@ const QUEUED_EVENTS = { name: 'webhook-events' } as Pick<Kind<Queue>, 'name'>;
 const PLACES = 4;
 /** Maximum number of bodies of a source that one transaction settles. */
 const MOST_TOGETHER = 20;
+const TURN_MS = 1_000;
 
 /** Stores receipts, and settles queued events, and failed events that an analyst replays. */
 @Injectable()
@@ -137,7 +134,11 @@ export class Inbox implements OnModuleInit {
         arrivals.map(({ body_hash }) => body_hash),
         arrivals.map(({ received_at }) => received_at.toISOString()),
       ]);
-      await this.addWork(tx, sources);
+      // One work row per source, so that its events are settled in the order of receipt.
+      const work = [...new Set(sources)]
+        .sort()
+        .map((source) => ({ ref: hash('md5', source), data: { source } }));
+      await this.work.add(tx, QUEUED_EVENTS, ...work);
       return rows.map(({ id }) => id);
     });
   }
@@ -160,55 +161,24 @@ export class Inbox implements OnModuleInit {
     idempotency: Participant<WebhookEventEntity>,
   ): Promise<WebhookEventEntity> {
     if (!isUuid(id)) throw new NotFoundError('Webhook event');
-    const replay = (canSettle: boolean) =>
-      this.transactions.run<WebhookEventEntity>(
-        (tx) => this.replayIn(tx, caller, id, canSettle),
-        caller,
-        idempotency,
-      );
-    try {
-      return await replay(true);
-    } catch (error) {
-      if (error instanceof AppError || isDatabaseUnavailable(error)) throw error;
-      this.log.error({ err: error, event: id }, 'A replayed webhook event was not stored');
-      // A worker settles the events separately.
-      return await replay(false);
-    }
-  }
-
-  private async replayIn(
-    tx: Tx,
-    caller: Principal,
-    id: string,
-    canSettle: boolean,
-  ): Promise<WebhookEventEntity> {
-    const [event] = await this.lock(tx, { where: { id } });
-    if (!event) throw new NotFoundError('Webhook event');
-    const { status, source } = event;
-    if (status !== 'failed') {
-      const message = `The event is ${status}: only a failed event can be replayed.`;
-      throw new AppError('invalid_state', message, { details: { status } });
-    }
-    const isOver = canSettle && (await this.process(tx, event));
-    if (!isOver) {
-      await this.change(tx, id, { status: 'queued', error: null, processed_at: null });
-      await this.addWork(tx, [source]);
-    }
-    await this.audit.record(tx, {
-      actor: caller.name,
-      action: 'webhook_event.replayed',
-      subject: { type: 'webhook_event', id },
-      details: { source },
-    });
-    return await this.events.get(id, tx);
-  }
-
-  /** Adds one work row per source, so that the events of a source are settled in the order of receipt. */
-  private async addWork(tx: Tx, sources: readonly string[]): Promise<void> {
-    const rows = [...new Set(sources)]
-      .sort()
-      .map((source) => ({ ref: hash('md5', source), data: { source } }));
-    await this.work.add(tx, QUEUED_EVENTS, ...rows);
+    const replay = async (tx: Tx) => {
+      const [event] = await this.lock(tx, { where: { id } });
+      if (!event) throw new NotFoundError('Webhook event');
+      const { status, source } = event;
+      if (status !== 'failed') {
+        const message = `The event is ${status}: only a failed event can be replayed.`;
+        throw new AppError('invalid_state', message, { details: { status } });
+      }
+      await this.process(tx, event);
+      await this.audit.record(tx, {
+        actor: caller.name,
+        action: 'webhook_event.replayed',
+        subject: { type: 'webhook_event', id },
+        details: { source },
+      });
+      return await this.events.get(id, tx);
+    };
+    return await this.transactions.run<WebhookEventEntity>(replay, caller, idempotency);
   }
 
   /**
@@ -216,12 +186,16 @@ export class Inbox implements OnModuleInit {
    * worker that has locked the first body. Returns false if no body is queued.
    */
   private async processNext(source: string, most: number): Promise<boolean> {
+    const begun = performance.now();
     let taken: readonly UnsettledEvent[] = [];
     try {
       return await this.transactions.run(async (tx) => {
         const where = { source, status: 'queued' } as const;
         taken = await this.lock(tx, { where, order: { id: 'asc' }, take: most });
-        for (const event of taken) if (!(await this.process(tx, event))) break;
+        for (const event of taken) {
+          await this.process(tx, event);
+          if (performance.now() - begun > TURN_MS) break;
+        }
         return taken.length > 0;
       });
     } catch (error) {
@@ -229,78 +203,43 @@ export class Inbox implements OnModuleInit {
       // The work engine retries the work.
       if (!first || isDatabaseUnavailable(error) || isLostRace(error)) throw error;
       if (others.length > 0) return await this.processNext(source, 1);
-      const { id, progress } = first;
-      const failure = { err: error, event: id, settled: progress?.done ?? 0 };
-      this.log.error(failure, 'Events of a queued body were not stored');
-      await this.transactions.run((tx) => this.continueAfterFailure(tx, id));
+      const { id } = first;
+      this.log.error({ err: error, event: id }, 'A queued webhook event was not stored');
+      await this.transactions.run(async (tx) => {
+        const [event] = await this.lock(tx, { where: { id, status: 'queued' } });
+        const failure = 'It could not be stored. The log has the cause.';
+        if (event) await this.fail(tx, event, 'internal_error', failure);
+      });
       return true;
     }
   }
 
-  /** Settles the next part of the body. Returns false if the body has more parts. */
-  private async process(tx: Tx, event: UnsettledEvent): Promise<boolean> {
-    const body = await this.openIn(tx, event);
-    if (!body) {
-      const error = 'Its source is no longer registered.';
-      return await this.end(tx, event, { status: 'failed', error }, 'unknown_source');
-    }
-    if (body.isEmpty) return await this.goOn(tx, event, NOTHING_DONE, 0);
-    const before = event.progress ?? NOTHING_DONE;
-    const events = body.read(before);
-    if (typeof events === 'string') {
-      return await this.end(tx, event, { status: 'failed', error: events }, 'validation_error');
-    }
-    const settled = await this.settlement.settle(tx, event, events);
-    return await this.goOn(tx, event, afterPart(before, settled), body.count, settled.events);
-  }
-
-  /** Stores the progress in the transaction that settles the part, so that a crash neither repeats nor loses a part. */
-  private async goOn(
-    tx: Tx,
-    event: UnsettledEvent,
-    progress: SettlingProgress,
-    total: number,
-    settled: readonly SettledEvent[] = [],
-  ): Promise<boolean> {
-    // A body that is settled from its start begins a new list.
-    const incident_ids = incidentsOf(settled, event.progress ? event.incident_ids : []);
-    if (progress.done >= total) {
-      return await this.end(tx, event, { ...ending(progress, total), incident_ids });
-    }
-    await this.change(tx, event.id, { progress, incident_ids });
-    return false;
-  }
-
-  /** Halves the part that failed, or skips a single event. */
-  private async continueAfterFailure(tx: Tx, id: string): Promise<void> {
-    const [event] = await this.lock(tx, { where: { id, status: 'queued' } });
-    if (!event) return;
-    const total = (await this.openIn(tx, event))?.count ?? 1;
-    const before = event.progress ?? NOTHING_DONE;
-    const size = Math.min(before.most, total - before.done);
-    await this.goOn(tx, event, afterFailure(before, size), total);
-  }
-
-  /** Reads on the connection of the transaction, because a small pool has no second connection. */
-  private async openIn(tx: Tx, event: UnsettledEvent): Promise<OpenBody | undefined> {
+  /** Reads and settles all events on the connection of the transaction, because a small pool has no second connection. */
+  private async process(tx: Tx, event: UnsettledEvent): Promise<void> {
     const source = await tx.getRepository(WebhookSourceEntity).findOneBy({ source: event.source });
-    if (!source) return undefined;
-    return await this.turns.run(() => openBody(source, readEventJson(event.body)));
+    if (!source) {
+      return await this.fail(tx, event, 'unknown_source', 'Its source is no longer registered.');
+    }
+    const body = await this.turns.run(() => openBody(source, readEventJson(event.body)));
+    const events: SettledEvent[] = [];
+    let repeats: SettledEvents['repeats'];
+    while (!body.isEmpty && (events.length === 0 || events.length < body.count)) {
+      const part = await this.turns.run(() => body.read(events.length));
+      if (typeof part === 'string') return await this.fail(tx, event, 'validation_error', part);
+      const settled = await this.settlement.settle(tx, event, part);
+      repeats ??= settled.repeats;
+      events.push(...settled.events);
+    }
+    await this.end(tx, event.id, endOf({ events, repeats }));
   }
 
   /**
    * Reports the failure of a queued event, because its sender has received 202. An analyst who replays a failed event sees the
    * outcome in the response.
    */
-  private async end(
-    tx: Tx,
-    event: UnsettledEvent,
-    end: Change & Pick<WebhookEventEntity, 'error'>,
-    code: ErrorCode = 'internal_error',
-  ): Promise<true> {
+  private async fail(tx: Tx, event: UnsettledEvent, code: ErrorCode, error: string): Promise<void> {
     const { id, source, status } = event;
-    const { error } = end;
-    if (error && status === 'queued') {
+    if (status === 'queued') {
       if (await this.isFirstFailure(tx, source)) await this.recordFailure(tx, event, error);
       afterCommit(tx, () => {
         // The name of an unregistered source would remain as a label of the metrics.
@@ -308,9 +247,7 @@ export class Inbox implements OnModuleInit {
         this.log.warn({ event: id, source, code }, `A queued webhook event failed: ${error}`);
       });
     }
-    const [attempts, processed_at] = [() => 'attempts + 1', () => 'now()'];
-    await this.change(tx, id, { ...end, progress: null, attempts, processed_at });
-    return true;
+    await this.end(tx, id, { status: 'failed', error });
   }
 
   private async isFirstFailure(tx: Tx, source: string): Promise<boolean> {
@@ -333,7 +270,12 @@ export class Inbox implements OnModuleInit {
     return found as UnsettledEvent[];
   }
 
-  private async change(tx: Tx, id: string, change: Change): Promise<void> {
-    await tx.getRepository(WebhookEventEntity).update({ id }, change);
+  private async end(
+    tx: Tx,
+    id: string,
+    end: QueryDeepPartialEntity<WebhookEventEntity>,
+  ): Promise<void> {
+    const [attempts, processed_at] = [() => 'attempts + 1', () => 'now()'];
+    await tx.getRepository(WebhookEventEntity).update({ id }, { ...end, attempts, processed_at });
   }
 }

@@ -1,5 +1,5 @@
 import { Choice, Flag, Id, NestedList, Text } from '../../platform/validation/fields.js';
-import type { SettledEvent } from './receipt.js';
+import type { SettledEvent } from './settlement.js';
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiParam } from '@nestjs/swagger';
 import { CHALLENGE, OKTA_CHALLENGE } from '../signatures/hmac.guard.js';

@@ -17,11 +17,39 @@ import { type Statement, Statements } from '../../platform/database/statements.j
 import type { Tx } from '../../platform/database/transactions.js';
 import { shownStart } from '../../platform/text.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
-import type { WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
+import type { WebhookEventEntity, WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
 import type { Json } from '../reading/event-json.js';
-import { KnownSayings, saysOpen } from '../reading/news.js';
+import { newsAfter, saysOpen } from '../reading/news.js';
 import type { ReadEvent } from '../reading/read-events.js';
-import { type Arrival, principalOf, type SettledEvent, type SettledEvents } from './receipt.js';
+
+export type Arrival = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash' | 'received_at'> & {
+  readonly body: Buffer;
+};
+
+export interface SettledEvent {
+  readonly outcome: 'created' | 'updated' | 'duplicate';
+  readonly incident_id: string;
+  readonly incident_number: string;
+}
+
+export interface SettledEvents {
+  readonly events: readonly SettledEvent[];
+  /** Earlier receipt that all events repeat: it has the same bytes, or it is the first receipt of the first event. */
+  readonly repeats?: { readonly id: string; readonly hasBytes: boolean };
+}
+
+export const principalOf = (source: string): string => `webhook:${source}`;
+
+/** The changes of a receipt that is settled. `body` is null if another receipt has the same bytes. */
+export function endOf({ events, repeats }: SettledEvents) {
+  const outcomes = new Set(events.map(({ outcome }) => outcome));
+  const isNew = outcomes.has('created') || events.length === 0;
+  const status = isNew ? 'processed' : outcomes.has('updated') ? 'updated' : 'duplicate';
+  const earlier = status === 'duplicate' ? repeats : undefined;
+  const body = earlier?.hasBytes ? null : undefined;
+  const incident_ids = [...new Set(events.map(({ incident_id }) => incident_id))];
+  return { status, error: null, incident_ids, duplicate_of: earlier?.id ?? null, body } as const;
+}
 
 /** Claims the events of a receipt, each with the id of its incident. Waits for other transactions that claim the same events. */
 const CLAIM: Statement = {
@@ -184,12 +212,12 @@ export class Settlement {
     const { raw_data } = incident;
     const [newest] = (await this.reports.toJudge([incidentId], tx)).get(incidentId) ?? [];
     // Each text may have a megabyte, so the event loop gets a turn after each comparison.
-    const known = await this.turns.run(
-      () => new KnownSayings(parse(raw_data), newest && parse(newest.raw_data)),
+    const isNews = await this.turns.run(() =>
+      newsAfter(parse(raw_data), newest && parse(newest.raw_data)),
     );
     let triage: ReadEvent['incident']['triage'];
     for (const event of events) {
-      const saysMore = await this.turns.run(() => known.add(parse(event.incident.raw_data)));
+      const saysMore = await this.turns.run(() => isNews(parse(event.incident.raw_data)));
       const news = newsOf(incident, event, saysMore);
       incident = await this.addReport(tx, arrival, event, incident, news);
       if (news) triage = event.incident.triage;

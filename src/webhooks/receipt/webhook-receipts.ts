@@ -24,17 +24,14 @@ import { openBody, type OpenBody, type ReadEvent } from '../reading/read-events.
 import { type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
 import { Inbox } from './inbox.js';
 import {
-  afterPart,
   type Arrival,
-  ending,
-  incidentsOf,
-  NOT_STORED,
-  NOTHING_DONE,
+  endOf,
+  entriesOfNew,
   principalOf,
   type SettledEvent,
   type SettledEvents,
-} from './receipt.js';
-import { entriesOfNew, Settlement } from './settlement.js';
+  Settlement,
+} from './settlement.js';
 
 /** `origin` is the receipt with the bytes. */
 const SETTLED_COLUMNS = `source, body_hash, incident_ids, received_at, case when body is null then duplicate_of else id end as origin`;
@@ -202,7 +199,7 @@ export class WebhookReceipts {
     return { id: events ? arrival.id : await this.queue.submit(arrival), events };
   }
 
-  /** Returns `undefined` if a worker must settle the body, for example because an event among several cannot be read or stored. */
+  /** Returns `undefined` if a worker must settle the body. The body is kept, because its sender may never retry. */
   private async settle(
     arrival: Arrival,
     body: OpenBody,
@@ -216,11 +213,8 @@ export class WebhookReceipts {
       throw new AppError('validation_error', events, { details: { errors, event_id } });
     } catch (error) {
       if (error instanceof AppError || isDatabaseUnavailable(error)) throw error;
-      // The body is kept, because the sender may never retry.
       this.log.error({ err: error, event: arrival.id }, 'A webhook event was not stored');
-      if (body.count > 1) return undefined;
-      await this.inbox.keepFailed(arrival, NOT_STORED);
-      throw error;
+      return undefined;
     }
   }
 
@@ -271,13 +265,15 @@ export class WebhookReceipts {
   }
 
   private async insertSettled(tx: Tx, arrival: Arrival, settled: SettledEvents): Promise<void> {
-    const { events } = settled;
     const { id, source, body_hash, received_at } = arrival;
-    const end = ending(afterPart(NOTHING_DONE, settled), events.length);
-    const body = end.body === null ? null : arrival.body;
-    const outcome = [end.status, body, body_hash, incidentsOf(events), end.duplicate_of];
-    const values = [id, source, ...outcome, received_at.toISOString()];
-    await this.statements.rowsIn(tx, INSERT_SETTLED, values);
+    const { status, body = arrival.body, incident_ids, duplicate_of } = endOf(settled);
+    const outcome = [status, body, body_hash, incident_ids, duplicate_of];
+    await this.statements.rowsIn(tx, INSERT_SETTLED, [
+      id,
+      source,
+      ...outcome,
+      received_at.toISOString(),
+    ]);
   }
 
   private async inTurn<T>({ length }: Buffer, work: () => T): Promise<T> {

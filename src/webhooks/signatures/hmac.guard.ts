@@ -38,18 +38,11 @@ export const WithOktaChallenge = (): MethodDecorator =>
   RouteConstraints({ oktaChallenge: 'present' });
 
 type Constraints = NonNullable<NonNullable<FastifyServerOptions['routerOptions']>['constraints']>;
-type Handlers = ReturnType<Constraints[string]['storage']>;
 
 export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
   oktaChallenge: {
     name: 'oktaChallenge',
-    storage: () => {
-      const handlers = new Map<string, Parameters<Handlers['set']>[1]>();
-      return {
-        get: (value) => handlers.get(value) ?? null,
-        set: (value, handler) => void handlers.set(value, handler),
-      };
-    },
+    storage: () => new Map() as never,
     deriveConstraint: ({ headers }) =>
       headers[OKTA_CHALLENGE] === undefined ? 'absent' : 'present',
     mustMatchWhenDerived: false,

@@ -18,12 +18,12 @@ import {
   Instant,
   JsonObject,
   NestedList,
+  NullIsAbsent,
   OpenChoice,
   Text,
   TextMap,
   Texts,
 } from '../../platform/validation/fields.js';
-import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import { PRESETS } from '../reading/formats.js';
 import { MAPPING_CONTRACT } from '../reading/reading-problems.js';
 import type { ReadEvent } from '../reading/read-events.js';

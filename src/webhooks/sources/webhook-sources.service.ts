@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { isDeepStrictEqual } from 'node:util';
 import { DataSource } from 'typeorm';
 import type { AuditAction } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
@@ -21,7 +20,6 @@ import { SourceDirectory } from './source-directory.js';
 import {
   DEFAULT_SETTINGS,
   secretProblem,
-  SETTINGS,
   settingsAfter,
   type SettingsChange,
   settingsProblems,
@@ -35,10 +33,6 @@ import type {
 
 /** Time for which the previous secret stays valid, so that the sender can be reconfigured. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
-
-const NO_PREVIOUS = { previous_secret: null, previous_secret_until: null };
-
-const RECORDED = [...SETTINGS, 'secret', 'previous_secret'] as const;
 
 @Injectable()
 export class WebhookSourcesService {
@@ -96,20 +90,16 @@ export class WebhookSourcesService {
     source: string,
     change: WebhookSourceUpdateDto,
   ): Promise<WebhookSourceEntity> {
-    if (Object.values(change).every((value) => value === undefined)) {
-      throw ValidationError.nothingGiven();
-    }
+    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    if (given.length === 0) throw ValidationError.nothingGiven();
     requireValid(change);
     return await this.transactions.run<WebhookSourceEntity>(async (tx) => {
       const before = await this.get(source, tx);
       const after = this.contentAfter(before, change);
-      const fields = RECORDED.filter((name) => !isDeepStrictEqual(before[name], after[name]));
-      if (fields.length === 0) return before;
       const rows = tx.getRepository(WebhookSourceEntity);
       await rows.update({ source }, { ...after, updated_at: () => 'now()' });
-      const { revoke_old_secret } = change;
-      const details = { fields, revoke_old_secret };
-      return await this.recorded(tx, caller, 'webhook_source.updated', source, details);
+      const fields = given.map(([name]) => name);
+      return await this.recorded(tx, caller, 'webhook_source.updated', source, { fields });
     }, caller);
   }
 
@@ -123,7 +113,7 @@ export class WebhookSourcesService {
 
   /** The newest two secrets are valid. */
   private contentAfter(before: WebhookSourceEntity, change: WebhookSourceUpdateDto) {
-    const { source, previous_secret, previous_secret_until } = before;
+    const { source } = before;
     const { secret, revoke_old_secret } = change;
     const settings = settingsAfter(before, change);
     if (settings.enabled && before.secret === null && secret === undefined) {
@@ -131,22 +121,17 @@ export class WebhookSourcesService {
       throw ValidationError.of('secret', 'required', message);
     }
     const current = this.directory.open(source, before.secret);
-    if (secret !== undefined) {
-      requireUsable(secret, settings.signature, 'secret');
-    } else if (current !== undefined && settings.signature !== before.signature) {
-      requireUsable(current, settings.signature, 'signature');
-    }
+    const field = secret === undefined ? 'signature' : 'secret';
+    requireUsable(secret ?? current, settings.signature, field);
     // The comparison may take variable time, because the caller may set the secret.
     const isNew = secret !== undefined && secret !== current;
     const until = new Date(this.clock.now().getTime() + OVERLAP_MS);
+    const replaced = { previous_secret: before.secret, previous_secret_until: until };
     return {
       ...settings,
       secret: isNew ? this.directory.seal(source, secret) : before.secret,
-      previous_secret,
-      previous_secret_until,
-      ...(isNew &&
-        current !== undefined && { previous_secret: before.secret, previous_secret_until: until }),
-      ...(revoke_old_secret && NO_PREVIOUS),
+      ...(isNew && current !== undefined && replaced),
+      ...(revoke_old_secret && { previous_secret: null, previous_secret_until: null }),
     };
   }
 
@@ -159,13 +144,13 @@ export class WebhookSourcesService {
     return found;
   }
 
-  /** Records the change with the names of changed fields, but no secret. Receipts use the change after the commit. */
+  /** Records the change with the names of its fields, but no secret. Receipts use the change after the commit. */
   private async recorded(
     tx: Tx,
     caller: Caller,
     action: Extract<AuditAction, `webhook_source.${string}`>,
     source: string,
-    details: Readonly<Record<string, unknown>> = {},
+    details?: { readonly fields: readonly string[] },
   ): Promise<WebhookSourceEntity> {
     const row = await tx.getRepository(WebhookSourceEntity).findOneByOrFail({ source });
     const { enabled, signature, format, preset } = row;
@@ -182,7 +167,11 @@ function requireValid(change: SettingsChange): void {
   if (problems.length > 0) throw new ValidationError(problems);
 }
 
-function requireUsable(secret: string, signature: SignatureScheme, field: string): void {
-  const problem = secretProblem(secret, signature);
+function requireUsable(
+  secret: string | undefined,
+  signature: SignatureScheme,
+  field: string,
+): void {
+  const problem = secret === undefined ? undefined : secretProblem(secret, signature);
   if (problem) throw ValidationError.of(field, 'matches', problem);
 }

@@ -47,10 +47,13 @@ function watchExecution({ repository, worker, work, calls, endings }, hit) {
     before: (_tx, _worker, requests) => only(requests.map(laneOf), FAILPOINT.unclaimed),
   });
   const rowOf = ({ row }) => row;
+  /* A note renews the lease, too. */
+  const isNote = (claims) => claims.some(({ state }) => state);
   watch(repository, 'renew', {
-    before: (_, claims) => only(claims.map(rowOf), FAILPOINT.renewing),
+    before: (_, claims) =>
+      isNote(claims) ? undefined : only(claims.map(rowOf), FAILPOINT.renewing),
+    after: (_, claims) => (isNote(claims) ? only(claims.map(rowOf), FAILPOINT.sending) : undefined),
   });
-  watch(repository, 'note', { after: (_, notes) => only(notes.map(rowOf), FAILPOINT.sending) });
   watch(repository, 'end', { before: () => ELSEWHERE });
   watch(work, 'attempt', { before: () => FAILPOINT.claimed });
   watch(calls, 'execute', { after: () => FAILPOINT.answered });

@@ -1,4 +1,5 @@
-import type { ChannelType, Outcome, PartlySent } from '../../../src/notifications/channel-type.js';
+import type { ChannelType } from '../../../src/notifications/channel-type.js';
+import type { Outcome } from '../../../src/notifications/delivery.js';
 import type { Message } from '../../../src/notifications/notification.js';
 import type { OutboundSmtp } from '../../../src/platform/net/outbound-smtp.js';
 import { type Config, withDefaults } from '../../../src/targets/target-config.js';
@@ -8,15 +9,15 @@ import { SiteHttp } from '../vendors/vendor-site.js';
 import { messageWith } from './messages.js';
 
 export interface Channel {
-  deliver(message: Message, signal?: AbortSignal, partlySent?: PartlySent): Promise<Outcome>;
+  deliver(message: Message, signal?: AbortSignal): Promise<Outcome>;
 }
 
 /** A configured channel that can reach the loopback. */
 export function channelOf(type: ChannelType, config: Config, smtp = {} as OutboundSmtp): Channel {
   const attempt = { config: withDefaults(type.config, config), http: new SiteHttp(), smtp };
   return {
-    deliver: (message, signal = new AbortController().signal, partlySent): Promise<Outcome> =>
-      type.send({ ...attempt, message, signal, partlySent }),
+    deliver: (message, signal = new AbortController().signal): Promise<Outcome> =>
+      type.send({ ...attempt, message, signal }),
   };
 }
 

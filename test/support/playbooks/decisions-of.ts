@@ -8,7 +8,7 @@ import {
   valuesOf,
   withOutcomes,
 } from '../../../src/playbooks/language/decide-step.js';
-import type { WrittenStep, PlaybookVersion } from '../../../src/playbooks/playbook.js';
+import type { PlaybookStep, PlaybookVersion } from '../../../src/playbooks/playbook.js';
 import { incidentWith } from './incident-with.js';
 
 /** The decisions of a run whose actions all succeed. */
@@ -37,6 +37,6 @@ export interface Context extends RunInput {
 }
 
 /** The decision of a playbook with only this step. */
-export function decided(step: WrittenStep, { steps, ...input }: Context): Decision {
+export function decided(step: PlaybookStep, { steps, ...input }: Context): Decision {
   return decideStep([step], 0, withOutcomes(valuesOf(input), steps));
 }

@@ -1,5 +1,4 @@
-import { loadSettings } from '../../../src/platform/config/load-settings.js';
-import { startTracing } from '../../../src/platform/tracing/tracing.js';
+import { startTracing } from '../../../src/platform/tracing/open-telemetry.js';
 import { startTestApp, type TestApp } from '../test-app.js';
 import { OtlpCollector } from './otlp-collector.js';
 
@@ -24,7 +23,7 @@ export async function startTracedApp(
   };
   const lines: Readonly<Record<string, unknown>>[] = [];
   const quiet = { info: () => undefined, warn: () => undefined };
-  const endTracing = await startTracing(loadSettings(settings), quiet);
+  const endTracing = startTracing(collector.url, 1, quiet);
   const log = { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]) };
   const app = await startTestApp({ settings, log });
   return {

@@ -10,10 +10,10 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { EntityManager } from 'typeorm';
 import { presentTime } from '../../clock.js';
 import { version } from '../../config/process.js';
-import { syncFolder } from '../../files.js';
+import { linesOf, syncFolder } from '../../files.js';
 import { commandConnection } from '../connection.js';
 import { createDataSource, MIGRATIONS_TABLE, type Schema } from '../data-source.js';
-import { readAppliedMigrations } from '../schema-checks.js';
+import { readAppliedMigrations } from '../migrate.js';
 import { Transactions } from '../transactions.js';
 
 const FORMAT = 1;
@@ -113,7 +113,9 @@ export async function readBackup(
   file: string,
   receive?: (table: Table, rows: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<Manifest> {
-  const lines = linesOf(file);
+  // Each character of a line is a byte. Reading the lines throws the error of the pipeline.
+  const unpacked = connect(createReadStream(file), createGunzip(), () => undefined);
+  const lines = linesOf(unpacked.setEncoding('latin1'));
   try {
     const { value: first = '' } = await lines.next();
     const manifest = JSON.parse(Buffer.from(first, 'latin1').toString()) as Manifest;
@@ -150,19 +152,6 @@ async function* rowsOf(lines: AsyncIterator<string, undefined>): AsyncGenerator<
     }
     yield Buffer.from(rows, 'latin1');
   }
-}
-
-/** Yields the unpacked lines. Each character is a byte. */
-async function* linesOf(file: string): AsyncGenerator<string, undefined> {
-  // The loop throws the error.
-  const unpacked = connect(createReadStream(file), createGunzip(), () => undefined);
-  let rest = '';
-  for await (const chunk of unpacked.setEncoding('latin1') as AsyncIterable<string>) {
-    const lines = `${rest}${chunk}`.split('\n');
-    rest = lines.pop()!;
-    yield* lines;
-  }
-  if (rest !== '') throw new Error('its end is missing');
 }
 
 /** All relations of the service are in one schema and have the owner of the migrations table. */

@@ -5,9 +5,8 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { MigrationExecutor } from 'typeorm';
 import { AdvisoryLock } from '../advisory-locks.js';
 import { commandConnection } from '../connection.js';
-import { createDataSource, type Schema } from '../data-source.js';
-import { followDatabaseTime } from '../open-database.js';
-import { readAppliedMigrations, requireKnownMigrations } from '../schema-checks.js';
+import { createDataSource, followDatabaseTime, type Schema } from '../data-source.js';
+import { readAppliedMigrations, requireKnownMigrations } from '../migrate.js';
 import { SQLSTATE, sqlStateOf } from '../sqlstate.js';
 import { Transactions, type Tx } from '../transactions.js';
 import {
@@ -49,7 +48,7 @@ export async function restoreBackup<T>(
     await followDatabaseTime(dataSource);
     return await new Transactions(dataSource).run(async (tx) => {
       const client = (await tx.queryRunner!.connect()) as ClientBase;
-      const inUse = await prepare(client, tx, options);
+      const inUse = await prepare(tx, options);
       const tables = (await listTables(tx)).map(({ name }) => name);
       // Concurrent reads and writes wait, and then see the restored rows.
       await lockTables(client, tables);
@@ -61,21 +60,17 @@ export async function restoreBackup<T>(
 }
 
 /** Checks and migrates the database. Returns true if the service is connected. */
-async function prepare(
-  client: ClientBase,
-  tx: Tx,
-  { schema, force }: RestoreOptions,
-): Promise<boolean> {
+async function prepare(tx: Tx, { schema, force }: RestoreOptions): Promise<boolean> {
   // A service that starts now waits for this lock.
-  await client.query(`select pg_advisory_xact_lock(${AdvisoryLock.Migration})`);
+  await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.Migration})`);
   const applied = await readAppliedMigrations(tx);
   requireKnownMigrations(applied, schema);
-  if (!force && (await isUsed(client))) {
+  if (!force && (await isUsed(tx))) {
     throw new BackupError(
       'The database is not empty. Restore into a new database, or use --force to replace all its contents.',
     );
   }
-  const inUse = await isServiceConnected(client);
+  const inUse = await isServiceConnected(tx);
   if (applied.length < schema.migrations.length) {
     if (inUse) throw inUseError('has another schema than the database');
     const executor = new MigrationExecutor(tx.dataSource, tx.queryRunner);
@@ -86,19 +81,17 @@ async function prepare(
 }
 
 /** Every change writes an audit record, so a database without audit records was never used. */
-async function isUsed(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ exists: boolean }>(
-    `select to_regclass('audit_log') is not null as exists`,
-  );
-  return rows[0]!.exists && (await client.query('select from audit_log limit 1')).rowCount !== 0;
+async function isUsed(tx: Tx): Promise<boolean> {
+  if (!(await tx.queryRunner!.hasTable('audit_log'))) return false;
+  return (await tx.query<unknown[]>('select from audit_log limit 1')).length > 0;
 }
 
-async function isServiceConnected(client: ClientBase): Promise<boolean> {
-  const { rowCount } = await client.query(
+async function isServiceConnected(tx: Tx): Promise<boolean> {
+  const found = await tx.query<unknown[]>(
     `select from pg_stat_activity
       where datname = current_database() and application_name = 'incident-triage-service'`,
   );
-  return rowCount !== 0;
+  return found.length > 0;
 }
 
 export function inUseError(why: string): BackupError {

@@ -1,31 +1,109 @@
 import {
-  affirmed,
   all,
   any,
   atLeast,
   byTool,
   circumstances,
-  countOf,
-  denied,
+  type Condition,
   evaluate,
   isFalse,
   isTrue,
-  named,
+  type Look,
   reads,
   says,
   signs,
 } from './conditions.js';
 import type { Facts } from './facts.js';
-import {
-  approvedAfterDenials,
-  callSucceeded,
-  hiddenNetwork,
-  openedToAll,
-  twoCountries,
-} from './looks.js';
+import { wordsOf } from './phrases.js';
+import { SIGNS } from './signs.js';
+
+const PLACE = /(?:country|location|geo|home)[^/]*(?:\/[^/]+)?$/;
+const regions = new Intl.DisplayNames(['en'], { type: 'region' });
+const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+/** Countries by their codes and English names. */
+const COUNTRIES = new Map(
+  LETTERS.flatMap((one) => LETTERS.map((two) => one + two)).flatMap((code) => {
+    const name = regions.of(code)!.toUpperCase();
+    return name === code ? [] : [[code, name] as const, [name, name] as const];
+  }),
+);
+/** Unifies `DE`, `Germany` and `Berlin, DE`. */
+export const twoCountries: Look = (facts) => {
+  const named = facts.all.flatMap((fact) => {
+    const last = String(fact.value).slice(-64).split(',').at(-1)!.trim().toUpperCase();
+    const unknown = /country/.test(fact.key) && /^[\p{L} .-]{2,64}$/u.test(last) ? last : undefined;
+    const country = PLACE.test(fact.path) ? (COUNTRIES.get(last) ?? unknown) : undefined;
+    return country === undefined ? [] : [[country, fact] as const];
+  });
+  const byCountry = new Map(named);
+  return byCountry.size > 1 ? [...byCountry.values()] : [];
+};
+
+/** At least three answers denied or timed out, and one answer approved. */
+const denials: Look = (facts) => {
+  const answers = facts.named('r', 'result', 'response', 'answer', 'status', 'outcome');
+  const refused = answers.filter(({ value }) =>
+    /^(?:denied|timeout|timed out|rejected|no response)$/i.test(String(value)),
+  );
+  const approved = answers.filter(({ value }) =>
+    /^(?:approved|accepted|success)$/i.test(String(value)),
+  );
+  return refused.length >= 3 && approved.length > 0 ? [approved[0]!, ...refused.slice(0, 3)] : [];
+};
+const approvedAfterDenials = any(
+  denials,
+  all(
+    atLeast(
+      3,
+      /(?:push\w*|prompt\w*|mfa\w*|factor\w*|notification\w*)(?:reject|den[iy]|declin|fail|timeout|timedout|ignored|unanswered)\w*|(?:reject|den[iy]|declin|fail|ignored)\w*(?:push|prompt|mfa|request)\w*/,
+    ),
+    reads(
+      /result|outcome|approv|accept|last|final|status/,
+      /^(?:true|[1-9]\d*|approved|accepted|success|granted)\b/i,
+    ),
+  ),
+);
+
+/** A call without an error. */
+const callSucceeded: Look = (facts) =>
+  facts.named('errorcode').some(({ value }) => /[a-z]/i.test(String(value)))
+    ? []
+    : facts
+        .named('eventname', 'operation', 'operationname', 'methodname', 'activitydisplayname')
+        .slice(0, 1);
+const openedToAll = any(
+  all(
+    reads('eventname', /^AuthorizeSecurityGroupIngress$/),
+    reads('cidrip cidripv6', /^(?:0\.0\.0\.0\/0|::\/0)$/),
+    reads('fromport', /^(?!80$|443$)-?\d+$/),
+  ),
+  all(reads('principal aws', /^\*$/), reads('effect', /^Allow$/i)),
+  all(
+    reads('sourceaddressprefix', /^(?:\*|any|internet|0\.0\.0\.0(?:\/0)?)$/i),
+    reads('access', /^Allow$/i),
+  ),
+  all(
+    reads('eventname', /^Modify(?:Snapshot|Image|DBSnapshot|DBClusterSnapshot)Attribute$/),
+    reads(/^(?:group|valuestoadd|userid)$/, /^(?:all|\d{12})$/i),
+  ),
+  reads('member members', /^all(?:Authenticated)?Users$/),
+  all(
+    reads('eventname', /^(?:Put\w*Acl|CreateBucket)$/),
+    reads(/acl|uri|grant/, /public-read|AllUsers|AuthenticatedUsers/),
+  ),
+);
+
+/** Ignores addresses: `support@hosting.example` contains the name of a company, not of a network. */
+const hiddenNetwork: Condition = {
+  only: ({ value }) =>
+    SIGNS.matchesIn(wordsOf(String(value).replace(/\S+@\S+|\w+:\/\/\S+/g, ' '))).has(
+      'hidden_network',
+    ),
+  from: says('hidden_network'),
+};
 
 const TRIES =
-  'failures failed attempts count failurecount failedattempts failedlogins failcount attemptcount loginfailures totalfailures totalattempts failuresbefore calls 401';
+  /^(?!\w*(?:reason|code|time|status|id)$)(?:\w*fail\w*|\w*attempts?\w*|count|\w*tries|calls|401)$/;
 const WENT_WELL = 'success successes accepted successcount successfullogins successful 200';
 const manyAccounts = any(
   all(says('guessing'), atLeast(50, 'accounts users')),
@@ -41,7 +119,7 @@ const guessedIn = {
   from: says('guessed'),
 };
 /** No second factor was requested, because an earlier token has it. Entra writes this text for most sign-ins. */
-const tokenSatisfied = named(
+const tokenSatisfied = reads(
   /mfa|factor|auth|status|detail/,
   /previously satisfied|satisfied by (?:claim in the )?token|same as previous sign/i,
 );
@@ -75,7 +153,7 @@ export const ACCOUNT_RULES = [...signs([
   ['one_got_in', 30, 'brute_force', 'scan', 'T1110', 'After many failures a sign-in succeeded.',
     any(
       guessedIn,
-      all(any(atLeast(100, TRIES), manyAccounts), any(atLeast(1, WENT_WELL), named(/^success\w*(?:user|account|upn)\w*$/, /\S/), reads('eventid', /^4624$/), reads('mfa', /^not enrolled$/i))))],
+      all(any(atLeast(100, TRIES), manyAccounts), any(atLeast(1, WENT_WELL), reads(/^success\w*(?:user|account|upn)\w*$/, /\S/), reads('eventid', /^4624$/), reads(/log|message|tail|output/, /\bAccepted (?:password|publickey) for\b/), reads('mfa', /^not enrolled$/i))))],
   ['stuffing', 55, 'credential_stuffing', 'finding', 'T1110.004',
     'Passwords of leaked lists are tried on many accounts.',
     any(
@@ -87,7 +165,7 @@ export const ACCOUNT_RULES = [...signs([
     'A session or token was stolen, or used from a second place.',
     any(
       says('token_reuse'),
-      affirmed(/same(?:session|token|cookie)\w*|(?:session|token|cookie)(?:reused|replayed|stolen|hijack\w*)/),
+      isTrue(/same(?:session|token|cookie)\w*|(?:session|token|cookie)(?:reused|replayed|stolen|hijack\w*)/),
       all(tokenSatisfied, any(twoCountries, says('travel', 'hidden_network'), isTrue('isanonymousproxy newdevice newcountry newlocation'))))],
   ['pushed_until_approved', 60, 'account_takeover', 'finding', 'T1621',
     'Requests for approval were denied again and again, until one was approved.',
@@ -97,31 +175,21 @@ export const ACCOUNT_RULES = [...signs([
     says('push_flood')],
   ['fraud_report', 35, 'account_takeover', 'finding', 'T1078',
     'The owner of the account reports that a stranger used it.', says('fraud_report')],
-  ['odd_client', 12, 'account_takeover', 'finding', 'T1078', 'The client is a script.',
-    reads('ua useragent clientappused client',
-      /python-requests|python-urllib|^curl\/|go-http-client|okhttp|axios/i)],
   ['much_read_after', 15, 'account_takeover', 'work', 'T1114',
     'Very many files or messages were read afterwards.',
     any(
-      countOf(
-        /(?:messages|mails|emails|items|files?|records|objects|rows|documents)\w*(?:export|download|read|cop|delet|access|sync|transfer)\w*|(?:export|download|copied|uploaded)\w*(?:files|items|messages|records|objects|count)$/,
-        500),
-      countOf(/^(?:rows|records)(?:read|returned|affected|exported)?$/, 100_000),
+      atLeast(500, /(?:messages|mails|emails|items|files?|records|objects|rows|documents)\w*(?:export|download|read|cop|delet|access|sync|transfer)\w*|(?:export|download|copied|uploaded)\w*(?:files|items|messages|records|objects|count)$/),
+      atLeast(100_000, /^(?:rows|records)(?:read|returned|affected|exported)?$/),
       reads('event', /download \d[\d,]{3,} files/i))],
   ['factor_changed', 20, 'account_takeover', 'work', 'T1098.005 T1556.006',
     'A second factor or a device was added or changed.', says('factor_changed')],
-  ['new_factor_after_risk', 30, 'account_takeover', 'finding', 'T1098',
-    'A factor, device or right was added right after a risky sign-in.',
-    all(
-      says('factor_changed', 'privilege'),
-      any(says('hidden_network', 'token_reuse'), isTrue('riskysignin samesessioncookie'), reads('country device', /^(?:unregistered|unknown)/i)))],
   ['consent', 30, 'account_takeover', 'work', 'T1528',
     'An application was given rights to mail or files.', says('consent')],
   ['unverified_publisher', 25, 'phishing', 'finding', 'T1528',
     'Nobody verified the publisher of the application.',
     any(
-      named(/publisher\w*$/, /^(?:unverified|not verified|none|unknown)$/i),
-      denied(/publisher\w*verified$|verifiedpublisher$|appverified$/))],
+      reads(/publisher\w*$/, /^(?:unverified|not verified|none|unknown)$/i),
+      isFalse(/publisher\w*verified$|verifiedpublisher$|appverified$/))],
   ['privilege', 25, 'account_takeover', 'work', 'T1098.003', 'High rights were given or taken.',
     any(says('privilege'), reads('roledefinitionname rolename', /^(?:Owner|User Access Administrator|Role Based Access Control Administrator|Global Administrator)$/i))],
   ['cloud_access_made', 20, 'account_takeover', 'work', 'T1098.001 T1136.003',
@@ -129,7 +197,7 @@ export const ACCOUNT_RULES = [...signs([
     all(
       reads('eventname operation operationname activitydisplayname methodname', /^(?:CreateAccessKey|CreateLoginProfile|UpdateLoginProfile|CreateUser|UpdateAssumeRolePolicy|AddUserToGroup|ImportKeyPair|CreateServiceSpecificCredential|google\.iam\.admin\.v1\.CreateServiceAccountKey|Add service principal credentials?|Update application . Certificates and secrets management ?|Add owner to (?:application|service principal))$/i),
       callSucceeded)],
-  ['root_used', 25, 'account_takeover', 'work', 'T1078.004',
+  ['root_used', 20, 'account_takeover', 'work', 'T1078.004',
     'The root account of a cloud account acted.',
     all({ only: ({ path }) => /useridentity\/type$/.test(path), from: reads('type', /^Root$/) }, { only: ({ value }) => !/^(?:Describe|Get|List|Head|Lookup)/.test(String(value)), from: reads('eventname', /\S/) })],
   ['tenant_changed', 45, 'account_takeover', 'work', 'T1484.002',
@@ -156,7 +224,7 @@ export const ACCOUNT_RULES = [...signs([
     any(
       all(reads('resource', /^(?:cluster)?rolebindings$/), reads('name', /^cluster-admin$/), reads('verb', /^(?:create|update|patch)$/)),
       all({ only: ({ path }) => /user\/username$/.test(path), from: reads('username', /^system:(?:anonymous|unauthenticated)$/) }, { only: ({ path }) => /responsestatus\/code$/.test(path), from: reads('code', /^2\d\d$/) }))],
-  ['privileged_member', 32, 'account_takeover', 'work', 'T1098',
+  ['privileged_member', 28, 'account_takeover', 'work', 'T1098',
     'An account became a member of a group with high rights.', joined],
   ['cloud_log_off', 45, 'account_takeover', 'finding', 'T1685.002',
     'The log of a cloud account was turned off, which hides what comes next.',
@@ -177,7 +245,7 @@ export const ACCOUNT_RULES = [...signs([
   ['weak_proof', 30, 'account_takeover', 'finding', 'T1684.001',
     'The service desk reset an account without proof of identity, or a stranger posed as support.',
     any(says('service_desk_pretext'),
-      all(says('support_session'), any(says('impersonation'), named(/./, /\b(?:external|unknown|foreign) (?:teams )?(?:user|caller|chat|tenant|sender)\b|teams\b|mail ?bomb/i))))],
+      all(says('support_session'), any(says('impersonation'), reads(/./, /\b(?:external|unknown|foreign) (?:teams )?(?:user|caller|chat|tenant|sender)\b|teams\b|mail ?bomb/i))))],
   ['service_account_by_hand', 25, 'account_takeover', 'work', 'T1078.002',
     'A person signed in with a service account.',
     all(
@@ -190,8 +258,10 @@ export const ACCOUNT_RULES = [...signs([
     'One account appeared in two places within too short a time.', says('travel')],
   ['new_place', 10, 'account_takeover', 'place', 'T1078',
     'The sign-in comes from a place or with a device that is new.',
-    { only: ({ path }) => !/debugdata\//.test(path), from: says('new_place') }],
-  ['two_countries', 10, 'account_takeover', 'place', 'T1078',
+    any(
+      { only: ({ path }) => !/debugdata\//.test(path), from: says('new_place') },
+      reads('behaviors', /\b(?:new [\w -]{1,24}|velocity)=positive/i))],
+  ['two_countries', 12, 'account_takeover', 'place', 'T1078',
     'The event names more than one country.', twoCountries],
   ['hidden_network', 20, 'account_takeover', 'place', 'T1090',
     'The address belongs to a hosting network, a proxy or Tor.',
@@ -199,7 +269,7 @@ export const ACCOUNT_RULES = [...signs([
       hiddenNetwork,
       reads('asorg isp asname asnname asnorganization asorganization networkowner', /\bhosting\b|\bvps\b|\bdata ?cent(?:er|re)\b/i),
       reads('networktype iptype ipclass connectiontype asntype usagetype', /^(?:hosting|datacenter|data center|vps|proxy|tor|anonymi[sz]er)\b/i),
-      affirmed(/^(?:is|ip|src|source|client|address|network|via)*(?:tor|torexit|torexitnode|proxy|openproxy|anonymous|anonymizer|anonymous(?:proxy|ip|vpn)|hosting|hostingprovider|datacenter|residentialproxy|publicvpn|consumervpn)$/))],
+      isTrue(/^(?:is|ip|src|source|client|address|network|via)*(?:tor|torexit|torexitnode|proxy|openproxy|anonymous|anonymizer|anonymous(?:proxy|ip|vpn)|hosting|hostingprovider|datacenter|residentialproxy|publicvpn|consumervpn)$/))],
   ['unknown_device', 15, 'account_takeover', 'place', 'T1078',
     'The device is not known or not managed.',
     any(

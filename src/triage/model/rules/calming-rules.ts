@@ -1,17 +1,46 @@
-import { all, any, byTool, calming, reads, recorded, says, YES, yes } from './conditions.js';
 import {
-  isRecord,
-  onlyTestFiles,
-  requestLikeAttack,
-  scannerKnown,
-  webAttackNamed,
-} from './looks.js';
-import { senderProven } from './mail-looks.js';
+  all,
+  any,
+  byTool,
+  calming,
+  type Condition,
+  type Look,
+  reads,
+  says,
+  yes,
+  YES,
+} from './conditions.js';
+import type { Fact } from './facts.js';
+import { requestLikeAttack, webAttackNamed } from './machine-rules.js';
+import { senderProven } from './mail-rules.js';
+import { isRecord } from './tool-rules.js';
+
+const INVENTORY = /^(?:.*\/)?(?:asset|assets|inventory|cmdb)\//;
+/** Roles and owners in the inventory that are scanners. */
+const scannerKnown: Condition = {
+  only: ({ path }) => INVENTORY.test(path),
+  from: byTool(/./, yes(/\bscanner\b/i)),
+};
+/** Another known machine: a scanner counts only once. */
+const inInventory = ({ path, value }: Fact): boolean =>
+  INVENTORY.test(path) && !/\bscanner\b/i.test(String(value));
+/** SHA-256 of the 68 bytes of the antivirus test file. No other file has this hash. */
+const EICAR = /^275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f$/i;
+/** Holds if every file digest is the digest of the test file. */
+const onlyTestFiles: Look = (facts) => {
+  const digests = facts
+    .ofTools('sha256', 'filesha256', 'sha256string', 'hash', 'filehash')
+    .filter(({ value }) => /^[0-9a-f]{64}$/i.test(String(value)));
+  return digests.every(({ value }) => EICAR.test(String(value))) ? digests.slice(0, 1) : [];
+};
 
 const stoppedByTool = byTool(
   'action actiontaken disposition remediationstatus detectionstatus',
   /^(?:blocked|quarantined|removed|deleted|prevented)$/i,
 );
+/** Roles of machines and addresses that explain scans and the work of administrators. */
+const ROLES =
+  /\b(?:scanner|qualys|nessus|tenable|openvas|vuln(?:erability)?[-_ ](?:scan\w*|management)|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i;
 /*
  * The only rules that lower the points. Each rule reads a value of fixed form from a gateway, sensor, directory or record. No rule
  * reads a text that a stranger may have written, or the absence of a value. Comments explain how an attacker could cause the same
@@ -30,7 +59,7 @@ export const CALMING = calming([
       byTool('determination',
         /^(?:not_?malicious|security_?testing|line_?of_?business_?application|confirmed_?(?:user_?)?activity)$/i),
       byTool('status resolvestatus resolutionstatus resolution closereason workflowreason disposition',
-        /^(?:resolved[ _-])?(?:false[ _-]?positive|benign[ _-]?positive|security[ _-]?testing|known[ _-]?issue)$/i),
+        /^(?:status_\d+_)?(?:resolved[ _-])?(?:false[ _-]?positive|benign[ _-]?positive|security[ _-]?testing|known[ _-]?issue)$/i),
       byTool('classification alertclassification', /^(?:false ?positive|benign ?positive|informational,? ?expected ?activity)$/i),
       { only: isRecord, from: reads('dispositionlabel', /^(?:false|benign) positive\b/i) })],
   ['sample_of_tool', -200, 'proof', 'work scan drill finding tool rating place', 'The tool marks the event as a sample or a test of itself.',
@@ -54,13 +83,17 @@ export const CALMING = calming([
   ['simulation_on_file', -70, 'proof', 'talk sender lure rating',
     'The mail belongs to a phishing simulation that the gateway knows.',
     any(
-      { only: ({ path }) => /(?:^|\/)simulation\w*\//.test(path), from: recorded(/match\w*$|incampaign$/, YES) },
-      byTool('ipinsimulationlist simulationipmatch issimulation isphishsimulation', YES),
+      { only: ({ path }) => /(?:^|\/)simulation\w*\//.test(path), from: byTool(/match\w*$|incampaign$/, YES) },
+      byTool('allowlist', yes(/\bsimulation|awareness\b/i)), byTool('ipinsimulationlist simulationipmatch issimulation isphishsimulation', YES),
       byTool('orglevelpolicy policyoverride overridepolicy override systemoverride primaryoverridesource deliveryrule deliverypolicy', /^(?:advanced delivery: )?(?:third[- ]party )?phish(?:ing)?[- _]?simulation$/i))],
   // An attacker who steals the session after the second factor does not need the factor, and an insider has the factor.
   ['strong_factor', -25, 'who', 'place', 'The second factor resists phishing.',
-    recorded(/^(?:\w*mfa\w*|\w*factor(?:type|used)?|\w*auth(?:entication)?(?:method|type|strength|step)?\w*|credential(?:type|provider))$/,
+    byTool(/^(?:\w*mfa\w*|\w*factor(?:type|used)?|\w*auth(?:entication)?(?:method|type|strength|step)?\w*|credential(?:type|provider))$/,
       yes(/^(?:phishing[- ]resistant|passkey|platform authenticator|security key|hardware key|yubikey|web ?authn|fido ?2?|(?:client )?certificate|cba|smart ?card|windows hello|touch ?id|face ?id)\b/i))],
+  ['role_activated', -25, 'who', 'work', 'An administrator activated an own role for some hours.',
+    byTool('activitydisplayname operation operationname', /\(PIM activation\)/i)],
+  ['cluster_component', -25, 'habit', 'work', 'A component of the cluster itself did it.',
+    { only: ({ path }) => path === 'outputfields/k8s/ns/name', from: reads('name', /^(?:kube-system|kube-node-lease|calico-system)$/) }],
   // Ransomware is often deployed through device management, so this proves little.
   ['deployed', -15, 'habit', 'work',
     'The program was deployed by the management of the machines.',
@@ -70,7 +103,7 @@ export const CALMING = calming([
       byTool('parent parentimage parentimagefilename parentprocess parentname parentprocessname initiatingprocessfilename parentexecutable pname', /(?:^|[\\/])(?:ccmexec|intunemanagementextension|agentexecutor|trustedinstaller|tiworker|gpscript|puppet|chef-client|ansible(?:-playbook)?|salt-minion|jamf|pdqdeployrunner\S{0,12}|taniumclient|qualysagent|nessusd?|zabbix_agentd?|veeam\S{0,40}|senseir|mpcmdrun|msmpeng)(?:\.exe)?$/i))],
   // An announced exercise does not explain every event, because attackers may act during the exercise.
   ['exercise_on_file', -35, 'habit', 'drill work scan', 'Rules of engagement on file cover it.',
-    any(byTool('id roeid', /^ROE-\d{4}/), { only: ({ path }) => /(?:^|\/)(?:\w*engagement|pentest|redteam|purpleteam|\w*exercise|rulesofengagement)\//.test(path), from: recorded(/(?:id|window|from|to|period|dates?|scope|contract|name)$/, yes(/\d/)) })],
+    any(byTool('id roeid', /^ROE-\d{4}/), { only: ({ path }) => /(?:^|\/)(?:\w*engagement|pentest|contract|redteam|purpleteam|\w*exercise|rulesofengagement)\//.test(path), from: byTool(/(?:id|window|from|to|period|dates?|scope|contract|name)$/, yes(/\d/)) })],
   // The inventory describes the purpose of a machine, and does not prove that the machine's work caused this event.
   ['known_scanner', -50, 'habit', 'scan', 'The inventory knows the source as a scanner.',
     scannerKnown],
@@ -89,79 +122,76 @@ export const CALMING = calming([
       /^(?!.*(?:trojan|ransom|backdoor|stealer|worm|virus))(?:[\w.:/-]{0,20}\b)?(?:pua|pup|adware|riskware|grayware|(?:potentially[ _-]?)?unwanted(?:[ _-]?software)?)\b/i)],
   ['approved_on_record', -25, 'habit', 'drill work scan rating',
     'An approval is on record.',
-    recorded(/^(?:\w*(?:approv(?:ed|al|er|ers)|authori[sz]ed|sanctioned|allowlisted|whitelisted|allowed)(?:by|status|state|result|on|id|ticket)?|adminconsent|(?:peer)?review(?:edby|status|state|result)|dual(?:approval|control)|foureyes|twopersonrule|actorisautomation|exception\w*|exclusion\w*|contractonfile|orderonfile|bankchangerequest|(?:change|workorder|ticket)(?:status|state|approval)|merged|pullrequest|cab\w*)$/,
+    byTool(/^(?:\w*(?:approv(?:ed|al|er|ers)|authori[sz]ed|sanctioned|allowlisted|whitelisted|allowed)(?:by|status|state|result|on|id|ticket)?|adminconsent|(?:peer)?review(?:edby|status|state|result)|dual(?:approval|control)|foureyes|twopersonrule|actorisautomation|exception\w*|exclusion\w*|contractonfile|orderonfile|bankchangerequest|(?:change|workorder|ticket)(?:status|state|approval)|merged|pullrequest|cab\w*)$/,
       yes(/^/))],
   ['change_on_record', -20, 'habit', 'work scan rating',
     'A change or ticket on record covers it.',
-    recorded(/^(?:\w*ticket(?:id|number|ref)?|\w*change(?:ticket|record|number|id|request|ref|requestid)?|chg|rfc|workorder|jira|servicenow|itsm\w*)$/,
-      yes(/\b[A-Z]{2,10}[-_ ]?\d{2,}|^approved\b/))],
+    byTool(/^(?:\w*ticket(?:id|number|ref)?|\w*change(?:ticket|record|number|id|request|ref|requestid)?|chg|rfc|workorder|jira|servicenow|itsm\w*)$/,
+      yes(/\b(?!INC|SEC|CASE|ALERT)[A-Z]{2,10}[-_ ]?\d{2,}|^approved\b/))],
   ['confirmed_by_people', -25, 'habit', 'work scan rating place payment sender lure',
     'The affected person or the owner confirmed it.',
-    recorded(/^(?:(?:user|owner|manager|requester|requestor|caller|employee|supplier|vendor|admin|recipient|analyst|account|sender|hr|helpdesk|travel)\w*(?:confirm|consent|acknowledg|verif)\w*|\w*confirmedby|\w*confirmed|verifiedby\w+|(?:phone)?callback\w*|calledback\w*|verifiedbyphone|verbally\w*|expected(?:by\w+)?|announcedbypost|\w*(?:soc|security)(?:notified|informed|aware)|consent|oldfactorusedtoconfirm|(?:owner|manager|requester|team|admin|hr|supplier|vendor)(?:answer|reply|replied|said|says|statement|response)|\w*confirmation|identitycheck(?:ed)?|identityproof|proofofidentity)$/, yes(/^/))],
+    byTool(/^(?:(?:user|owner|manager|requester|requestor|caller|employee|supplier|vendor|admin|recipient|analyst|account|sender|hr|helpdesk|travel)\w*(?:confirm|consent|acknowledg|verif)\w*|\w*confirmedby|\w*confirmed|verifiedby\w+|(?:phone)?callback\w*|calledback\w*|verifiedbyphone|verbally\w*|expected(?:by\w+)?|announcedbypost|\w*(?:soc|security)(?:notified|informed|aware)|consent|oldfactorusedtoconfirm|(?:owner|manager|requester|team|admin|hr|supplier|vendor)(?:answer|reply|replied|said|says|statement|response)|\w*confirmation|identitycheck(?:ed)?|identityproof|proofofidentity)$/, yes(/^/))],
   ['usual_here', -20, 'who', 'work place sender rating',
     'The same event was seen here often before.',
     any(
-      recorded(/^(?:\w*(?:usual|typical|normal|familiar|routine|recurring|consistentwithbaseline|withinbaseline|matchesbaseline|baselinematch|inbaseline|expectedbehaviou?r|same(?:every|each)\w*|same\w*(?:before|previous|earlier)\w*|knownpattern|knowngood|knownbenign)(?:for\w+)?|seenbefore|knownprocess|isknown)$/,
+      byTool(/^(?:\w*(?:usual|typical|normal|familiar|routine|recurring|consistentwithbaseline|withinbaseline|matchesbaseline|baselinematch|inbaseline|expectedbehaviou?r|same(?:every|each)\w*|same\w*(?:before|previous|earlier)\w*|knownpattern|knowngood|knownbenign)(?:for\w+)?|seenbefore|knownprocess|isknown)$/,
         YES),
-      recorded(/^(?:same(?!report|text|ip)|identical|repeat|prior|previous|earlier|seenbefore|seen(?:last|in|on)|messagesfrom|sendermessages|messageslast|emailsfrom|occurrences|timesseen|dayssee?n|relationship|correspondence|logins(?:from|last|in)|signins(?:from|last|in)|runs(?:last|in|per))\w*$/,
+      byTool(/^(?:same(?!report|text|ip)|identical|repeat|prior|previous|earlier|seenbefore|seen(?:last|in|on)|messagesfrom|sendermessages|messageslast|emailsfrom|occurrences|timesseen|dayssee?n|relationship|correspondence|logins(?:from|last|in)|signins(?:from|last|in)|runs(?:last|in|per))\w*$/,
         { min: 10 }),
-      recorded(/^(?:history|frequency|recurrence|pattern|baseline|cadence)$/,
+      byTool(/^(?:history|frequency|recurrence|pattern|baseline|cadence)$/,
         yes(/^(?:once a|every|each|daily|nightly|weekly|monthly|yearly|quarterly|regular|same\b|normal\b|usual\b|within\b|\d+ (?:identical|times))/i)))],
   ['widespread', -20, 'who', 'work',
     'At least 50 machines of the company do the same.',
-    recorded(/^(?!\w*scanned)(?:(?:seenon|others?|same\w*|hostswith\w*|hosts|client|clients|devices|machines|endpoints)(?:hosts|count|today|machines|clients|devices)?\w*|prevalence\w*)$/,
+    byTool(/^(?!\w*scanned)(?:(?:seenon|others?|same\w*|hostswith\w*|hosts|client|clients|devices|machines|endpoints)(?:hosts|count|today|machines|clients|devices)?\w*|prevalence\w*)$/,
       { min: 50 })],
   ['planned', -20, 'habit', 'work scan rating',
     'The event was planned for this time.',
-    recorded(/^(?!.*(?:task|minutes|seconds|hours))(?:schedule[d]?|\w*schedule|\w*scheduled|scheduled\w*|changewindow|\w*maintenance\w*|in\w*window|(?:change|maintenance|patch|backup|service|release|outage|deploy\w*|test|scan)\w*window|\w*drill\w*|testid|\w*planned\w*|\w*exercise\w*|runid|engagement\w*|scanjob\w*|scanname|scanpolicy|jobname|backupjob)$/,
+    byTool(/^(?!.*(?:task|minutes|seconds|hours))(?:schedule[d]?|\w*schedule|\w*scheduled|scheduled\w*|changewindow|\w*maintenance\w*|in\w*window|(?:change|maintenance|patch|backup|service|release|outage|deploy\w*|test|scan)\w*window|\w*drill\w*|testid|\w*planned\w*|\w*exercise\w*|runid|engagement\w*|scanjob\w*|scanname|scanpolicy|jobname|backupjob|pipeline)$/,
       yes(/^(?:true|yes|y|1)$|[a-z]{3}.*\d|\d{4}-\d\d|^(?:dai|week|month|quarter)ly/i))],
   ['role_of_machine', -20, 'habit', 'work scan rating place',
     'The inventory gives the machine or address a role that explains the event.',
-    recorded(/^(?:\w*role(?:in\w+)?|\w*ipowner|\w*owner|\w*networklabel|\w*asset(?:tags?|types?|roles?|class|group)\w*|\w*function|purpose|network|networktype|iptype|ipclass|asorg|hosttype|sourcetype|hostgroup|devicerole|group|labelofip|ipdescription|sourcedescription)$/, yes(/\b(?:scanner|vuln(?:erability)?[-_ ](?:scan\w*|management)|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i))],
+    any(byTool(/^(?:\w*role(?:in\w+)?|\w*ipowner|\w*owner|\w*networklabel|\w*asset(?:tags?|types?|roles?|class|group)?\w*|\w*function|purpose|network|networktype|iptype|ipclass|asorg|hosttype|sourcetype|hostgroup|devicerole|group|labelofip|ipdescription|sourcedescription)$/, yes(ROLES)), { only: inInventory, from: byTool(/./, yes(ROLES)) })],
   ['trip_on_record', -25, 'habit', 'place', 'A trip on record explains the place.',
-    recorded(/^(?:\w*calendar\w*|(?!impossible|atypical)\w*travel(?!speed|kmh|km|time|hours|minutes|alert|distance)\w*|\w*\btrip\w*|businesstrip|\w*booking\w*|itinerary|onleave|absence|outofoffice|conference|flight\w*)$/,
+    byTool(/^(?:\w*calendar\w*|(?!impossible|atypical)\w*travel(?!speed|kmh|km|time|hours|minutes|alert|distance)\w*|\w*\btrip\w*|businesstrip|\w*booking\w*|itinerary|onleave|absence|outofoffice|conference|flight\w*)$/,
       yes(/^/))],
   ['matches_record', -25, 'habit', 'payment sender lure', 'The details match the record.',
     any(
-      recorded(/^(?:\w*(?:iban|bank|account|order|po|invoice|amount|vendor|link|sendingip|domain)\w*match(?:es)?\w*|\w*matchesmaster|\w*matchesorder|threewaymatch)$/,
+      byTool(/^(?:\w*(?:iban|bank|account|order|po|invoice|amount|vendor|link|sendingip|domain)\w*match(?:es)?\w*|\w*matchesmaster|\w*matchesorder|threewaymatch)$/,
       yes(/^(?:true|yes|y|1)$|^(?:PO|SO|ORD)[-_ ]?\d/i)),
-      recorded(/iban|bank|account|order|amount/, /^matches (?:the )?(?:master|record|file|order)/i))],
+      byTool(/iban|bank|account|order|amount/, /^matches (?:the )?(?:master|record|file|order)/i))],
   ['found_clean', -15, 'habit', 'sender work',
     'The tools that looked at it found nothing.',
-    recorded(/^(?!.*(?:delivery|analyst|first|initial))(?:\w*verdict|\w*scan(?:result)?|\w*reputation|\w*analysis|sandbox(?:status|result)?|judge?ment)$/,
+    byTool(/^(?!.*(?:delivery|analyst|first|initial))(?:\w*verdict|\w*scan(?:result)?|\w*reputation|\w*analysis|sandbox(?:status|result)?|judge?ment)$/,
       /^(?:clean|benign|harmless|good|safe|known good|no ?threats?(?: ?found)?|trusted|not malicious)$/i)],
   ['scored_harmless', -15, 'habit', 'sender',
     'The gateway scored the mail for phishing, malware and impostors, and found next to nothing.',
     all(...['phishscore', 'malwarescore', 'impostorscore'].map((key) => byTool(key, /^\d(?:\.\d+)?$/)))],
   ['bulk_mail', -12, 'habit', 'sender', 'The mail comes from a list that its readers can leave.',
     any(
-      recorded(/^(?:\w*listunsubscribe\w*|unsubscribe|bulk|listid|newsletter|isbulk)$/, yes(/^/)),
-      recorded(/^(?:gatewaycategory|category|precedence|mailtype|graymail)$/,
+      byTool(/^(?:\w*listunsubscribe\w*|unsubscribe|bulk|listid|newsletter|isbulk)$/, yes(/^/)),
+      byTool(/^(?:gatewaycategory|category|precedence|mailtype|graymail)$/,
         yes(/^(?:bulk|list|marketing|newsletter|graymail|promotional)$/i)),
       byTool('sender envelopefrom returnpath mailfrom', /^(?:b|bnc|bounces?|lists?|mta|return|rp)[-+._=][\w+=.-]*\d[\w+=.-]*@/i))],
   ['sent_by_us', -15, 'habit', 'sender', 'The mail did not leave the company.',
-    recorded(/^(?:internal|isinternal|intraorg|direction|senttenant|sentvia|origin)$/,
+    byTool(/^(?:internal|isinternal|intraorg|direction|senttenant|sentvia|origin)$/,
       yes(/^(?:true|yes|y|1)$|^(?:internal|intra-?org\w*|own tenant|inside)$/i))],
   ['device_of_company', -20, 'who', 'place',
     'The device belongs to the company and is managed.',
-    recorded(/^(?:\w*(?:device|laptop|endpoint|phone|client)(?:is)?(?:managed|compliant|trusted|known|registered|enrolled|state|trust|posture|compliance)|(?:is)?(?:known|trusted|managed|compliant)device|(?:is)?(?:managed|compliant|domainjoined|mdmmanaged)|trusttype|joinstate|compliancestate|\w*enrolledinmdm|privilegedworkstation|\w*paw|samedevice|companydevice|companyissued|posture|device)$/,
+    byTool(/^(?:\w*(?:device|laptop|endpoint|phone|client)(?:is)?(?:managed|compliant|trusted|known|registered|enrolled|state|trust|posture|compliance)|(?:is)?(?:known|trusted|managed|compliant)device|(?:is)?(?:managed|compliant|domainjoined|mdmmanaged)|trusttype|joinstate|compliancestate|\w*enrolledinmdm|privilegedworkstation|\w*paw|samedevice|companydevice|companyissued|posture|device)$/,
       yes(/^(?:true|yes|y|1)$|^(?:managed|compliant|healthy|trusted|company[- ]owned|corporate|(?:hybrid )?(?:azure )?ad[- ]?joined|domain[- ]joined)\b/i))],
-  ['place_of_company', -20, 'who', 'place',
-    'The address belongs to the company, or is known for this user.',
-    recorded(/^(?:(?:is)?(?:corporate|company|office|internal)(?:vpn|network|egress|ip|address|location)|\w*(?:ip|network|location|country|asn|egress)(?:is)?(?:known|trusted|usual|familiar|corporate|expected)|(?:is)?(?:known|trusted|usual|familiar|expected)(?:ip|network|location|country|asn|city)|(?:is)?(?:vpnegress|corporate))$/, YES)],
   ['stopped_at_the_door', -25, 'habit', 'scan',
     'The request was refused before it reached the server.',
     all(
       any(requestLikeAttack, webAttackNamed),
-      recorded(/^(?:action|wafaction|disposition|actiontaken)$/, yes(/^(?:block(?:ed)?|den(?:y|ied)|drop(?:ped)?)$/i)))],
+      byTool(/^(?:action|wafaction|disposition|actiontaken)$/, yes(/^(?:block(?:ed)?|den(?:y|ied)|drop(?:ped)?)$/i)))],
   ['installed_by_administrators', -10, 'habit', 'work',
     'The program lies where only administrators install programs.',
-    recorded(/^(?:\w*(?:image|process|executable|program)\w*|path|filepath)$/,
+    byTool(/^(?:\w*(?:image|process|executable|program)\w*|path|filepath)$/,
       /^"?[a-z]:\\(?:Program Files(?: \(x86\))?|Windows\\CCM)\\/i)],
   ['signed_by_vendor', -12, 'habit', 'work',
     'The program is signed by its vendor.',
     any(
-      recorded(/^(?:\w*signed|\w*signaturestatus|\w*signature(?:valid)?|trusted|codesignature\w*)$/,
+      byTool(/^(?:\w*signed|\w*signaturestatus|\w*signature(?:valid)?|trusted|codesignature\w*)$/,
         yes(/^(?:true|yes|y|1)$|^(?:valid|trusted|verified)\b/i)),
-      recorded(/^(?:\w*signer|codesigner|codesignaturesubjectname|signedby)$/, yes(/^[\p{L}][\p{L}\p{N} .,&()-]{2,60}$/u)))],
+      byTool(/^(?:\w*signer|codesigner|codesignaturesubjectname|signedby)$/, yes(/^[\p{L}][\p{L}\p{N} .,&()-]{2,60}$/u)))],
 ]);

@@ -1,6 +1,5 @@
 import type { AuthenticationResult } from '../../evidence/mail-authentication.js';
-import { type Fact, type Facts, isOfTools, type Method } from './facts.js';
-import { MESSAGES } from './prose.js';
+import { MESSAGES, type Fact, type Facts, isOfTools, type Method } from './facts.js';
 import type { Sign } from './signs.js';
 
 /** A kind of doubt that a sign raises. A calming fact counts only against signs with the doubts that it names. */
@@ -29,7 +28,7 @@ export type Doubt =
   | 'talk';
 
 /** An attacker cannot fake a proof. `who` is a habit without a purpose: of an account, device or place, or mere frequency. */
-export type HabitKind = 'proof' | 'habit' | 'who' | 'rated';
+export type HabitKind = 'proof' | 'habit' | 'who';
 
 type Test = RegExp | { readonly min?: number; readonly max?: number } | { readonly yes: RegExp };
 
@@ -97,22 +96,19 @@ export const check = (method: Method, ...ends: readonly AuthenticationResult[]):
   ends,
 });
 
-export const reads = (keys: string, is: Test): Condition => ({ of: words(keys), is });
-export const byTool = (keys: string, is: Test): Condition => ({ of: words(keys), is, by: 'tool' });
-export const named = (names: RegExp, is: Test): Condition => ({ of: names, is });
-export const recorded = (names: RegExp, is: Test): Condition => ({
-  ...{ of: names, is, by: 'tool' },
+const named = (names: string | RegExp) => (typeof names === 'string' ? words(names) : names);
+export const reads = (names: string | RegExp, is: Test): Condition => ({ of: named(names), is });
+/** Like `reads`, but only values that tools write. */
+export const byTool = (names: string | RegExp, is: Test): Condition => ({
+  ...{ of: named(names), is, by: 'tool' },
 });
 /** Matches an answer that is not negative and fits the pattern. */
 export const yes = (like: RegExp): Test => ({ yes: like });
 
 export const YES = /^(?:true|yes|y|1)$/i;
-export const isTrue = (keys: string): Condition => reads(keys, YES);
-export const isFalse = (keys: string): Condition => reads(keys, /^(?:false|no|0)$/i);
-export const affirmed = (names: RegExp): Condition => named(names, YES);
-export const denied = (names: RegExp): Condition => named(names, /^(?:false|no|0)$/i);
-export const atLeast = (min: number, keys: string): Condition => reads(keys, { min });
-export const countOf = (names: RegExp, min: number): Condition => named(names, { min });
+export const isTrue = (names: string | RegExp): Condition => reads(names, YES);
+export const isFalse = (names: string | RegExp): Condition => reads(names, /^(?:false|no|0)$/i);
+export const atLeast = (min: number, names: string | RegExp): Condition => reads(names, { min });
 
 /** Returns the facts that satisfy the condition, with the words that matched. Returns no fact if the condition does not hold. */
 export function evaluate(condition: Condition, facts: Facts): readonly Fact[] {
@@ -174,7 +170,7 @@ export function countIn(value: Fact['value']): number {
 
 /** Matches a negative or missing answer. */
 const NEGATIVE =
-  /^(?:false|no|none|null|n\/?a|0|-)$|\b(?:not?|none|never|without|missing|denied|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|failed|failure|mismatch|open|requested|unsigned|invalid|revoked|self|stolen|untrusted|unmanaged|disabled)\b/i;
+  /^(?:false|no|none|null|n\/?a|0|-)$|\b(?:not?|none|never|without|missing|den(?:y|ies|ied)|refuse[sd]?|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|failed|failure|mismatch|open|requested|unsigned|invalid|revoked|self|stolen|untrusted|unmanaged|disabled)\b/i;
 function saysYes(value: Fact['value']): boolean {
   const text = String(value).trim();
   return text !== '' && text.length <= LONGEST_ANSWER && !NEGATIVE.test(text);

@@ -7,10 +7,9 @@ import {
   type MailAuthentication,
   mailAuthentication,
 } from '../../evidence/mail-authentication.js';
-import { isOwnPlace } from '../../evidence/own-places.js';
-import { isMailData, isNameOfThing, isOnlyTold, saysNothing } from './prose.js';
+import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
 import { hasInvisible, wordsOf } from './phrases.js';
-import { type Sign, SIGNS } from './signs.js';
+import { ACCOUNT_SIGNS, ENDPOINT_SIGNS, type Sign, SIGNS, WEB_SIGNS } from './signs.js';
 
 export type Scalar = RawValue['value'];
 
@@ -28,6 +27,17 @@ export interface Fact {
   /** For a fact that a rule found: the part of the value that matched. */
   readonly words?: string;
 }
+
+/** Keys with words of people, in which `virus` may be the flu. */
+export const MESSAGES: ReadonlySet<string> = new Set(
+  (
+    'subject subj objet betreff onderwerp oggetto asunto body bodytext bodyhtml bodyplain bodypreview preview snippet excerpt ' +
+    'text texts textbody html htmlbody content corps comment'
+  ).split(' '),
+);
+const MAIL_KEYS =
+  'messageid internetmessageid subject subj objet betreff onderwerp oggetto asunto'.split(' ');
+const ADDRESS_KEYS = ['sender', 'from', 'fromaddress', 'mailfrom', 'senderaddress'];
 
 export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
 
@@ -51,10 +61,13 @@ export class Facts {
   private readonly byKey = new Map<string, Fact[]>();
   private readonly byPointer = new Map<string, Fact>();
   private readonly bySign = new Map<Sign, Fact[]>();
-  private ofToolsFound?: readonly Fact[];
   /** Facts by the last two names of their path. */
   private readonly byEnding = new Map<string, Fact[]>();
   readonly withInvisible: Fact[] = [];
+  /**
+   * True if the event is about a mail: by its names and its sender, or by a check of the sender. Parameters of a request may have
+   * the same names, so these names count only at places where a tool writes, and in objects that a tool names as a mail.
+   */
   readonly isMail: boolean;
 
   private constructor(
@@ -69,7 +82,11 @@ export class Facts {
       into(this.byKey, fact.key, fact);
       this.byPointer.set(fact.pointer, fact);
     }
-    this.isMail = isMailData(this);
+    this.isMail = [
+      ...authentication.pointers.flatMap((pointer) => this.at(pointer) ?? []),
+      ...this.named(...MAIL_KEYS).filter(({ value }) => /\D/.test(String(value))),
+      ...this.named(...ADDRESS_KEYS).filter(({ value }) => String(value).includes('@')),
+    ].some(({ path }) => isOwnPlace(path) || isInMail(path));
   }
 
   static of(rawData: Readonly<Record<string, unknown>>, known?: Known): Facts {
@@ -145,11 +162,6 @@ export class Facts {
     return [...this.byEnding].flatMap(([ending, facts]) => (fits(names, ending) ? facts : []));
   }
 
-  /** Facts without values that a stranger may have written. Only these facts may count in favour of an event. */
-  get allOfTools(): readonly Fact[] {
-    return (this.ofToolsFound ??= this.all.filter(isOfTools));
-  }
-
   /** Like `named`, but only values of tools. */
   ofTools(...keys: readonly string[]): readonly Fact[] {
     return this.named(...keys).filter(isOfTools);
@@ -176,22 +188,9 @@ export class Facts {
 const endingOf = ({ key, path }: Fact): string =>
   path.slice(path.lastIndexOf('/', path.length - key.length - 2) + 1);
 
-/** Caches matches of patterns and names, because tools use the same names in each event. */
-const fitting = new WeakMap<RegExp, Map<string, boolean>>();
-const MOST_REMEMBERED = 2_000;
-const LONGEST_REMEMBERED = 80;
-
 /** Treats `change_status` and `change: { status }` as the same name. */
-function fits(names: RegExp, ending: string): boolean {
-  const known = fitting.get(names) ?? new Map<string, boolean>();
-  fitting.set(names, known);
-  const fit =
-    known.get(ending) ??
-    (names.test(ending.slice(ending.indexOf('/') + 1)) || names.test(ending.replace('/', '')));
-  if (known.size >= MOST_REMEMBERED) known.clear();
-  if (ending.length <= LONGEST_REMEMBERED) known.set(ending, fit);
-  return fit;
-}
+const fits = (names: RegExp, ending: string): boolean =>
+  names.test(ending.slice(ending.indexOf('/') + 1)) || names.test(ending.replace('/', ''));
 
 function into<K>(map: Map<K, Fact[]>, key: K, fact: Fact): void {
   const known = map.get(key);
@@ -208,11 +207,76 @@ interface Read {
 
 function* factsIn(root: object): Generator<void, Read> {
   const { values, cut } = yield* rawValuesInPieces(root);
-  const facts = values.map(({ pointer, path, value, list }) => {
-    return { pointer, path, key: path.slice(path.lastIndexOf('/') + 1), value, list };
+  const facts = values.map(({ pointer, path, name, value, list }) => {
+    const last = path.slice(path.lastIndexOf('/') + 1);
+    // A stranger may have chosen the name beside a value, so its path is no place of tools.
+    const isNamed = last === 'value' && name !== last;
+    return {
+      pointer,
+      path: isNamed ? `${path}/${name}` : path,
+      key: isNamed ? name : last,
+      value,
+      list,
+    };
   });
   const lists = Map.groupBy(facts, ({ list }) => list);
   lists.delete(undefined);
   const isLong = ({ length }: readonly Fact[]) => length > 1;
   return { facts, lists: [...lists.values()].filter(isLong), isCut: cut.length > 0 };
 }
+
+/** Signs that only frauds use in a mail. In mails, all other signs of machines and accounts are only mentioned. */
+const OF_MACHINES: ReadonlySet<string> = new Set(
+  Object.keys({ ...ENDPOINT_SIGNS, ...ACCOUNT_SIGNS, ...WEB_SIGNS }).filter(
+    (sign) => sign !== 'service_desk_pretext',
+  ),
+);
+
+/** Signs that consist only of a name. */
+const NAMES: ReadonlySet<string> = new Set(
+  'malware_family ransomware_words ransom_note unwanted rat miner beacon loader_family web_attack guessing stuffing'.split(
+    ' ',
+  ),
+);
+const TITLE_KEYS = new Set('title event eventname alert alertname summary message'.split(' '));
+/**
+ * Announcements of a lesson, and reports of a tool update. Matches only the beginning or the whole text, because an attacker may
+ * have written the rest.
+ */
+const ANNOUNCES =
+  /^\s{0,9}(?:table-?top|(?:(?:security|awareness|incident|response|phishing|crisis) ){0,2}(?:exercise|drill|training|webinar|advisory|bulletin|newsletter))\b/i;
+const REPORTS_UPDATE =
+  /^[\p{L}\p{N} .'/-]{0,80}\b(?:signatures?|definitions?|rules?|rule ?sets?|feeds?|database) (?:(?:was|were|has been|have been) )?updated(?: to (?:version )?[\w.-]{1,30})?\.?$/iu;
+
+/** Names that people give to themselves, machines and places: a person may have the name Ransom, and a town the name Trojan. */
+const NAMED_THINGS =
+  /(?:^|\/)(?:user|username|userid|userprincipalname|displayname|owner|department|site|company|organi[sz]ation|location|host|hostname|computer|computername|device|devicename|machine|machinename|share|sharename)(?:\/name)?$/;
+
+/** True if a sign that consists only of a name was found in the name of a person, machine or place. */
+const isNameOfThing = (sign: Sign, { path }: Fact): boolean =>
+  NAMES.has(sign) && NAMED_THINGS.test(path);
+
+/**
+ * Names whose values do not describe this event: types of objects (`#microsoft.graph.security.alert`), the attack stage of a rule
+ * (`Lateral Movement`), and lists of new and known properties, which a separate rule reads.
+ */
+const SAYS_NOTHING =
+  /(?:^|\/)(?:odata\/type|sensitiveinformation(?:typename|\/\w+)|tactics?(?:\/name)?|tacticid|behaviors|logonlysecuritydata|(?:mitre)?(?:attack)?techniques?(?:\/name|name|id)?)$/;
+
+const saysNothing = ({ path }: Fact): boolean => SAYS_NOTHING.test(path);
+
+/** True if a text mentions an attack without being a trace of it: prose of a mail, or a title of an announcement. */
+function isOnlyTold(sign: Sign, { key, path, value }: Fact, isMail: boolean): boolean {
+  if (isMail && OF_MACHINES.has(sign) && isProse(key, path)) return true;
+  const text = String(value).slice(0, 200);
+  return (
+    NAMES.has(sign) && TITLE_KEYS.has(key) && (ANNOUNCES.test(text) || REPORTS_UPDATE.test(text))
+  );
+}
+
+/** Contents and acts of a file are not prose, even if a mail delivered the file. */
+const OF_FILES =
+  /(?:^|\/)(?:attachments?|files?|extracted\w*|sandbox\w*|behaviou?rs?|process\w*|macros?|scripts?)\//;
+
+const isProse = (key: string, path: string): boolean =>
+  !OF_FILES.test(path) && (MESSAGES.has(key) || /(?:^|\/)body\/(?:html|plain)$/.test(path));

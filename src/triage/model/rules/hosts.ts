@@ -1,6 +1,6 @@
 import { nfkc } from '../../../platform/text.js';
 import { isConsoleLink } from '../../evidence/indicators.js';
-import type { Fact, Facts } from './facts.js';
+import { type Fact, type Facts, isOfTools } from './facts.js';
 
 const SENDER_KEYS = (
   'sender from fromaddress mailfrom address p2sender fromdisplay emailfromaddress organizer ' +
@@ -15,7 +15,7 @@ const OWN_KEYS = (
 ).split(' ');
 /** Keys under which tools name the genuine party that a sender imitates. */
 const KNOWN_KEYS =
-  /^(?:known|real|genuine|legitimate|usual|official|expected)\w*(?:domain|supplier|vendor|sender|address|host)\w*$|^(?:domain|sender)known$/;
+  /^(?:known|real|genuine|legitimate|usual|official|expected)\w*(?:domain|supplier|vendor|sender|contact|address|host)\w*$|^(?:domain|sender)known$/;
 
 const MAIL_DOMAIN = /@([\p{L}\p{N}][\p{L}\p{N}.-]{0,252})/gu;
 const URL_HOST = /\bh(?:tt|xx)ps?:\/\/(?:[^\s/?#@"'<>]{0,256}@)?([^\s/?#:"'<>\\)\]]{1,253})/gi;
@@ -105,6 +105,14 @@ function ownDomains(facts: readonly Fact[]): ReadonlySet<string> {
   return new Set(hostsBy(MAIL_DOMAIN, facts).map(({ name }) => registered(name)));
 }
 
+/** Returns the facts with an address that is not of a domain of the affected people. */
+export function outside(facts: Facts, addresses: readonly Fact[]): readonly Fact[] {
+  const own = ownDomains(facts.ofTools(...OWN_KEYS));
+  return hostsBy(MAIL_DOMAIN, addresses).flatMap(({ name, fact }) =>
+    own.has(registered(name)) ? [] : [fact],
+  );
+}
+
 const LEAST_LETTERS = 5;
 const MOST_NAMES = 10;
 const LONGEST_ADDITION = 12;
@@ -114,7 +122,7 @@ const LONGEST_NAME = 40;
 /** Returns hosts that imitate our domains, known domains or well-known brands: `login-acme.test` for `acme.example`. */
 export const borrowedNames = onceForEach((facts): readonly Host[] => {
   // Domains that a stranger may have written are also compared, but last, and they exempt no host.
-  const toolsKnown = knownDomains(facts.allOfTools);
+  const toolsKnown = knownDomains(facts.all.filter(isOfTools));
   const toolsOwn = ownDomains(facts.ofTools(...OWN_KEYS));
   const known = knownDomains(facts.all);
   const own = ownDomains(facts.named(...OWN_KEYS));

@@ -4,27 +4,101 @@ import {
   atLeast,
   byTool,
   circumstances,
-  countOf,
+  type Condition,
   evaluate,
   isFalse,
   isTrue,
-  named,
+  type Look,
   reads,
   says,
   signs,
   tells,
 } from './conditions.js';
-import type { Facts } from './facts.js';
-import {
-  isTestFile,
-  replicationByUser,
-  request,
-  requestLetThrough,
-  requestLikeAttack,
-  RULE_KEYS,
-  severalValues,
-  webAttackNamed,
-} from './looks.js';
+import type { Fact, Facts } from './facts.js';
+import { RULE_KEYS } from './tool-rules.js';
+
+const REQUEST_KEYS =
+  'uri url path p query querystring request requesturi requesturl requestline requestbody httpurl httprequest args matcheddata payload postdata body parameter useragent httpuseragent referer'.split(
+    ' ',
+  );
+/** Names that occur only in requests to servers. The other names also occur in mails. */
+const ONLY_OF_REQUESTS = REQUEST_KEYS.filter((key) =>
+  /^(?:uri|querystring|request\w*|http\w+)$/.test(key),
+);
+
+/** Attacks in a request as the server reads it. Each repetition has a limit, which prevents backtracking without end. */
+const ATTACKS: readonly RegExp[] = [
+  /\bunion\s{1,20}(?:all\s{1,20})?select\b/i,
+  /['"]\s{0,9}(?:or|and)\s{1,9}['"(]{0,3}\w{1,20}['"]{0,2}\s{0,9}=/i,
+  /;\s{0,9}drop\s{1,9}table\b|\bwaitfor\s{1,9}delay\b|\b(?:pg_)?sleep\s{0,3}\(\s{0,3}\d|information_schema\.|xp_cmdshell/i,
+  /(?:\.\.[\\/]){2}|\.\.[\\/]{1,3}(?:etc|windows|proc)\b|[\\/]etc[\\/](?:passwd|shadow)\b|[\\/]windows[\\/]win\.ini/i,
+  /(?:[;|`]|&&|\$\()\s{0,9}(?:cat|id|whoami|wget|curl|nc|bash|sh|ping|uname|powershell|cmd(?:\.exe)?)\b(?!\s{0,3}=)/i,
+  /(?<!\/exec)[?&](?:cmd|exec|command)=(?:whoami|id|cat|ls|dir|uname|net|ipconfig|ifconfig|type)\b|\$\{jndi:/i,
+  /class\.module\.classloader|autodiscover\.json\?\S{0,40}@|x-rps-cat|php:\/\/(?:input|filter)|\b(?:eval|passthru|shell_exec|base64_decode)\s{0,3}\(/i,
+  /<script\b|\bonerror\s{0,5}=/i,
+];
+const LONGEST_REQUEST = 8_192;
+
+/** Decodes percent signs twice, because an attacker encodes them twice to pass a filter. */
+const asRead = (request: string): string =>
+  unescaped(unescaped(request.slice(0, LONGEST_REQUEST).replaceAll('+', ' '))).replaceAll(
+    '/**/',
+    ' ',
+  );
+const unescaped = (text: string): string =>
+  text.replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
+
+const requestsOf = (facts: Facts): readonly Fact[] =>
+  facts.isMail
+    ? facts.named(...ONLY_OF_REQUESTS)
+    : [
+        ...facts.named(...REQUEST_KEYS),
+        ...facts.all.filter(({ value }) => /^(?:GET|POST|PUT|DELETE|HEAD) \//.test(String(value))),
+      ];
+
+export const requestLikeAttack: Look = (facts) =>
+  requestsOf(facts).flatMap((fact) => {
+    const text = asRead(String(fact.value));
+    const words = ATTACKS.map((attack) => attack.exec(text)?.[0]).find(Boolean);
+    return words === undefined ? [] : [{ ...fact, words }];
+  });
+/** An attack that the tool names. Excludes code findings, because a weakness has the name of the attack that it allows. */
+export const webAttackNamed: Condition = {
+  only: ({ key }, { fields }) => fields.repository === undefined && !REQUEST_KEYS.includes(key),
+  from: tells('web_attack'),
+};
+
+const requestLetThrough = all(
+  any(requestLikeAttack, webAttackNamed),
+  any(
+    reads('status statuscode responsecode httpstatus responsestatus', /^(?:2\d\d|500)$/),
+    reads(
+      'wafaction action disposition mode',
+      /^(?:detect(?:ed)?|log(?:ged)?(?: only)?|alert(?:ed)?|allow(?:ed)?|pass(?:ed)?|monitor(?:ed)?|count)$/i,
+    ),
+    isFalse('blocked prevented'),
+  ),
+);
+
+/** Only domain controllers and the cloud synchronisation replicate the directory. */
+const replicationByUser = all(
+  reads('properties accesses objectproperties', /1131f6a[ad]-9c07|89e95b76-444d/i),
+  reads(
+    'subjectusername subjectuser accountname user username',
+    /^(?!(?:[\w-]*dc[\w-]*\$$|(?:msol_|aad_|adsyncmsa)\S*$))/i,
+  ),
+);
+/** A list of at least three values. */
+const severalValues =
+  (keys: string): Look =>
+  (facts) => {
+    const found = facts.named(...keys.split(' '));
+    return found.length > 2 ? found : [];
+  };
+/** In reports of tools, the name of the test file contains words such as `virus`. */
+const isTestFile = ({ key, value }: Fact): boolean =>
+  /^(?:threat|threatname|detection|signature)$/.test(key) &&
+  /^[\w:./-]{0,40}\beicar\b/i.test(String(value).slice(0, 100));
 
 const RENAMED = /files?\w*renamed\w*|renamed?\w*(?:files|count)?$/;
 const CHANGED =
@@ -34,7 +108,7 @@ const PATH_KEYS =
 const notSigned = any(
   {
     only: ({ key, path }) => key !== 'trusted' || !/device|client|location/.test(path),
-    from: named(
+    from: reads(
       /signed$|signature(?:valid|verified|trusted)$|^trusted$|codesign\w*$/,
       /^(?:false|no|0|unsigned|not signed|none)$/i,
     ),
@@ -47,6 +121,11 @@ const PROTECTION =
 const byProtection = byTool('sourceimage sourceprocess', PROTECTION);
 const notByProtection = (_: unknown, facts: Facts): boolean =>
   evaluate(byProtection, facts).length === 0;
+const programOfWindowsFolder = reads(
+  /imagepath|servicefile|binpath/,
+  /^"?(?:%systemroot%|%windir%|c:\\windows)\\(?!psexesvc)[\w.-]+\.exe\b/i,
+);
+const TARGETS = 'hosts targethosts targets desthosts targetedhosts';
 const SYSTEM_TOOL =
   /(?:^|[\\/])(?:mshta|regsvr32|rundll32|certutil|bitsadmin|msiexec|wmic|cscript|wscript|installutil|regasm|cmstp|hh|odbcconf|msbuild)(?:\.exe)?$/i;
 
@@ -63,33 +142,33 @@ export const MACHINE_RULES = [...signs([
   ['mass_encryption', 50, 'ransomware', 'work', 'T1486',
     'Many files are encrypted at once, or changed beside another sign of it.',
     any(
-      countOf(/files?\w*encrypted\w*|encryptedfiles\w*/, 100), all(says('encrypted_files'), says('ransom_demand')),
-      all(any(countOf(RENAMED, 100), countOf(CHANGED, 100)), any(tells('ransomware_words'), says('encrypted_files', 'ransom_demand', 'backups_destroyed'), named(/(?:new|added|appended)(?:file)?(?:extension|suffix)\w*|extensionafter/, /\w/), isFalse('signed signaturevalid'))),
-      named(/./, /\.(?:\w{2,5})\.(?:akira|lockbit\d?|crypt\w{0,6}|locked|encrypted|ransom\w{0,4}|ryuk|conti|cl0p|clop|basta|qilin|medusa|rhysida|blackcat|phobos)\b/i))],
+      atLeast(100, /files?\w*encrypted\w*|encryptedfiles\w*/), all(says('encrypted_files'), says('ransom_demand')),
+      all(any(atLeast(100, RENAMED), atLeast(100, CHANGED)), any(tells('ransomware_words'), says('encrypted_files', 'ransom_demand', 'backups_destroyed'), reads(/(?:new|added|appended)(?:file)?(?:extension|suffix)\w*|extensionafter/, /\w/), isFalse('signed signaturevalid'))),
+      reads(/./, /\.(?:\w{2,5})\.(?:akira|lockbit\d?|crypt\w{0,6}|locked|encrypted|ransom\w{0,4}|ryuk|conti|cl0p|clop|basta|qilin|medusa|rhysida|blackcat|phobos)\b/i))],
   ['ransom_note', 50, 'ransomware', '', 'T1486',
     'A ransom note was found, or a file with the name of one.',
     any(
-      tells('ransom_note'), named(/./, /\b(?:akira|lockbit|warning|important|urgent|conti|ryuk|clop|cl0p)_?!*_?read_?me\w{0,20}\.(?:txt|html?|hta)\b/i),
-      named(/file|path|note|target|^alert|^title|message|^event|created|dropped|written/, /(?:\b|_)(?:how|readme|read|decrypt|recover|restore|unlock|ransom)[-_ ]?(?:to|me|my|your|files)?[-_ ]?(?:recover|restore|decrypt|unlock|ransom|files|pay)\w{0,20}\.(?:txt|html?|hta)\b/i))],
+      tells('ransom_note'), reads(/./, /\b(?:akira|lockbit|warning|important|urgent|conti|ryuk|clop|cl0p)_?!*_?read_?me\w{0,20}\.(?:txt|html?|hta)\b/i),
+      reads(/./, /(?:\b|_)(?:how|readme|read|decrypt|recover|restore|unlock|ransom)[-_ ]?(?:(?:to|me|my|your|files)[-_ ]?){0,3}(?:recover|restore|decrypt|unlock|ransom|files|pay)\w{0,20}\.(?:txt|html?|hta)\b/i))],
   ['miner', 65, 'cryptominer', '', 'T1496', 'A cryptominer was seen.',
     any(
       tells('miner'),
-      named(/(?:host|domain|dest\w*|remote\w*|connects?\w*|connections?|pool|query|cmd\w*|process)$/, /(?:^|[\s/.@-])(?:pool|xmr|mine|mining|miner)[.-][\w.-]+:\d{4,5}\b/i))],
+      reads(/(?:host|domain|dest\w*|remote\w*|connects?\w*|connections?|pool|query|cmd\w*|process)$/, /(?:^|[\s/.@-])(?:pool|xmr|mine|mining|miner)[.-][\w.-]+:\d{4,5}\b/i))],
   ['remote_control', 45, 'rat', 'finding', 'T1219 T1071',
     'A known tool of remote control, or its beacon, was seen.', tells('rat')],
   ['hidden_remote_support', 45, 'rat', 'finding', 'T1219',
     'Remote support runs unattended, hidden, or from a folder where any user may write.',
     any(
       isTrue('hidetray silentstart hidewhenidle'),
-      named(/command|cmd|args/, /\b(?:anydesk|rustdesk|screenconnect|ateraagent|meshagent)\b.{0,120}\s--?(?:silent|set-password|start-with-win|fullinstall|quiet)/i),
+      reads(/command|cmd|args/, /\b(?:anydesk|rustdesk|screenconnect|ateraagent|meshagent)\b.{0,120}\s--?(?:silent|set-password|start-with-win|fullinstall|quiet)/i),
       all(isTrue('unattended'), reads('tool product application app software process image name', /anydesk|teamviewer|screenconnect|connectwise|rustdesk|splashtop|atera|remote/i)),
-      named(/path|image|process|file|command|cmd|parent|target/, /\\(?:users\\public|programdata|appdata\\(?:roaming|local\\temp))\\[^"|]{0,60}\b(?:client32|netsupport|anydesk|rustdesk|ateraagent|meshagent|tacticalrmm|remcos)\w*\.exe/i))],
+      reads(/path|image|process|file|command|cmd|parent|target/, /\\(?:users\\public|programdata|appdata\\(?:roaming|local\\temp))\\[^"|]{0,60}\b(?:client32|netsupport|anydesk|rustdesk|ateraagent|meshagent|tacticalrmm|remcos)\w*\.exe/i))],
   ['program_of_windows_folder', 25, 'malware', 'work', 'T1569.002 T1036.005',
     'A service starts a program in the Windows folder, as PsExec and ransomware do.',
-    named(/imagepath|servicefile|binpath/, /^"?(?:%systemroot%|%windir%|c:\\windows)\\(?!psexesvc)[\w.-]+\.exe\b/i)],
+    programOfWindowsFolder],
   ['shell_as_service', 45, 'malware', 'finding', 'T1569.002 T1021.002',
     'A service was installed that runs a command and writes its output to a share.',
-    named(/imagepath|command|cmd|servicefile|binpath/, /\\\\127\.0\.0\.1\\\w+\$\\|%comspec%\s+\/q\s+\/c|cmd(?:\.exe)?\s+\/q\s+\/c\s.{0,200}1>\s?\\\\/i)],
+    reads(/imagepath|command|cmd|servicefile|binpath/, /\\\\127\.0\.0\.1\\\w+\$\\|%comspec%\s+\/q\s+\/c|cmd(?:\.exe)?\s+\/q\s+\/c\s.{0,200}1>\s?\\\\/i)],
   ['malware_family', 35, 'malware', 'finding', '', 'The tool names a kind of malware.',
     { only: (fact) => !isTestFile(fact), from: tells('malware_family') }],
   ['known_loader', 40, 'malware', 'finding', '',
@@ -99,29 +178,28 @@ export const MACHINE_RULES = [...signs([
   ['regular_calls', 15, 'rat', 'work', 'T1071', 'The program connects to a server at regular times.',
     any(
       tells('beacon'),
-      countOf(
-        /^(?:everys|intervals?|interval(?:sec|seconds|ms|minutes))$|beacon\w*(?:interval|period|s|sec|seconds|count)$|callbackinterval\w*/,
-        1),
+      atLeast(1, /^(?:everys|intervals?|interval(?:sec|seconds|ms|minutes))$|beacon\w*(?:interval|period|s|sec|seconds|count)$|callbackinterval\w*/),
       reads('event details', /every \d+ s/i))],
   ['system_tool_fetches', 40, 'malware', 'finding', 'T1218',
     'A system tool was given a web address from which it runs code.',
     all(
-      named(/(?:process|image|program|binary|file|executable)(?:name|path)?$/, SYSTEM_TOOL),
-      named(/arg\w*|param\w*|commandline|cmdline|cmd|command$/, /\b(?:https?|ftp|file):\/\/|\\\\[\w.-]+\\/i))],
+      reads(/(?:process|image|program|binary|file|executable)(?:name|path)?$/, SYSTEM_TOOL),
+      reads(/arg\w*|param\w*|commandline|cmdline|cmd|command$/, /\b(?:https?|ftp|file):\/\/|\\\\[\w.-]+\\/i))],
   ['office_starts_shell', 45, 'malware', 'finding', 'T1204.002 T1059',
     'An office program started a shell.',
     all(
       says('office_parent'),
-      says('encoded_shell', 'hidden_shell', 'download_and_run', 'script_host'))],
+      says('encoded_shell', 'download_and_run', 'fetches_script', 'script_host'))],
   ['encoded_shell', 20, 'malware', 'work', 'T1059.001 T1027',
-    'A shell got its command encoded, which hides it from readers.', says('encoded_shell')],
-  ['hidden_shell', 15, 'malware', 'work', 'T1564.003', 'A shell runs in a hidden window.',
+    'A shell got its command encoded, which hides it from readers.',
+    any(says('encoded_shell'), reads(/./, /\b(?:powershell|pwsh)\b.{0,200}\s[-/]e\w*\s+["']?[\w+/=]{16}/i))],
+  ['hidden_shell', 8, 'malware', 'work', 'T1564.003', 'A shell runs in a hidden window.',
     says('hidden_shell')],
   ['download_and_run', 50, 'malware', 'work', 'T1105 T1218',
     'A system tool downloaded and ran a file.',
     any(
       says('download_and_run'),
-      named(/./, /\b(?:curl|wget)\b.{0,300}\|\s{0,9}(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\b(?:ba|z)?sh\s+(?:-c\s+)?["'<(]{0,3}\$?\((?:curl|wget)\b/i))],
+      reads(/./, /\b(?:curl|wget)\b.{0,300}\|\s{0,9}(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\b(?:ba|z)?sh\s+(?:-c\s+)?["'<(]{0,3}\$?\((?:curl|wget)\b/i))],
   ['fetches_script', 25, 'malware', 'work', 'T1105',
     'A command downloads a script or program, or runs one by a system tool.',
     says('fetches_script')],
@@ -138,10 +216,10 @@ export const MACHINE_RULES = [...signs([
       all(
         reads('p path url uri requesturi csuristem', /(?:uploads?|images?|avatars?|files|tmp|media)\/[^ ]{0,40}\.(?:aspx?|php\d?|jspx?|cfm)/i),
         any(reads('method httpmethod csmethod requestmethod m verb', /^POST$/i), reads('p path url uri', /\?\w{1,20}=/), says('web_attack', 'malware_family'))),
-      named(/./, /\.(?:aspx?|php\d?|jspx?|cfm)\?(?:c|cmd|exec|command|q)=(?:id|whoami|cat|ls|dir|uname|type|net|ipconfig)\b/i))],
+      reads(/./, /\.(?:aspx?|php\d?|jspx?|cfm)\?(?:c|cmd|exec|command|q)=(?:id|whoami|cat|ls|dir|uname|type|net|ipconfig)\b/i))],
   ['unsigned_library', 30, 'malware', 'finding', 'T1574.002',
     'A signed program loads an unsigned library (DLL side-loading).',
-    named(/./,
+    reads(/./,
       /\bsigned (?:program|process|binary|executable)\b.{0,60}\bunsigned (?:dll|library|module)\b|\bunsigned (?:dll|library|module)\b.{0,60}\bsigned (?:program|process|binary|executable)\b|\bloads unsigned [\w.-]{1,60}\.dll\b/i)],
   ['disguised_name', 30, 'malware', 'finding', 'T1036',
     'A program has nearly the name of a system program, or another name than its own.',
@@ -150,8 +228,8 @@ export const MACHINE_RULES = [...signs([
       all(says('exfiltration_tool'), reads('originalname originalfilename', /\S/)))],
   ['runs_where_anybody_writes', 12, 'malware', 'work', 'T1204',
     'The program runs from a folder where any user may write.',
-    named(/path|file|image|process|program|library|binary|exe|command|cmd|args|module|parent|child|target|dropped|written|service/,
-      /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp|programdata)\\|(?:^|[\s"'=(,])\/(?:tmp|dev\/shm|var\/tmp)\//i)],
+    reads(/path|file|image|process|program|library|binary|exe|command|cmd|args|module|parent|child|target|dropped|written|service/,
+      /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp|programdata)\\|(?:^|[\s"'(,])\/(?:tmp|dev\/shm|var\/tmp)\//i)],
   ['unsigned', 12, 'malware', 'work', '', 'The program has no signature.', notSigned],
   ['bare_address', 15, 'malware', 'work', 'T1105', 'A command or script talks to a bare address.',
     reads('commandline cmd cmdline command args processargs processtree next child net script iocs',
@@ -167,11 +245,11 @@ export const MACHINE_RULES = [...signs([
     'A file with passwords or keys was read.', says('sensitive_file')],
   ['uac_bypass', 35, 'malware', 'finding', 'T1548.002',
     'A system program was used to bypass UAC.',
-    named(/cmd|command|args|image|process|target|details|registry|event|title|alert|rule|message/,
+    reads(/cmd|command|args|image|process|target|details|registry|event|title|alert|rule|message/,
       /\bms-settings\\+shell\\+open|\\+mscfile\\+shell\\+open|\b(?:fodhelper|computerdefaults|sdclt|wsreset|slui)\.exe\b|\buac bypass\b|bypass(?:es|ed)? uac\b/i)],
   ['root_by_file', 35, 'malware', 'finding', 'T1548.001 T1574.006',
     'A file was changed so that it gives root rights or loads code into each program.',
-    named(/./,
+    reads(/./,
       /\bchmod\s+(?:-\w+\s+)?(?:[ugoa]*\+s|[2467][0-7]{3})\s+\S*\/(?:tmp|dev\/shm|var\/tmp|home)\/|\bchmod\s+(?:u\+s|4755)\b|\/etc\/ld\.so\.preload|\bchmod"?\s+(?:a\d=)?"?(?:u\+s|[2467]\d{3})"?\s+(?:a\d=)?"?\S*\/(?:tmp|dev\/shm)\/|\buseradd\b.{0,60}-u\s?0\b|\bsuid bit set\b|>\s?\/etc\/sudoers|\bNOPASSWD:\s?ALL\b.{0,40}\/etc\/sudoers|\bLD_PRELOAD=\S*\/(?:tmp|dev\/shm)|\binsmod\s+\S*\/tmp|\b(?:pwnkit|dirtypipe|dirty pipe|dirtycow|gtfobins)\b/i)],
   ['credential_store', 35, 'malware', 'work', 'T1555', 'Stored passwords or cookies are read.',
     says('credential_store')],
@@ -180,6 +258,7 @@ export const MACHINE_RULES = [...signs([
   ['persistent_script', 30, 'malware', 'finding', 'T1053 T1543',
     'A task, service or run key starts a script, or a program from a folder where any user may write.',
     any(
+      all(reads('query', /__Instance(?:Creation|Modification)Event/i), reads('destination commandlinetemplate', /\b(?:powershell|pwsh|mshta|wscript|cscript|cmd)\b/i)),
       all(
         says('persistence'),
         reads('command path binpath imagepath servicename taskname', /(?:\\users\\public|\\appdata\\|\\temp\\|\\programdata\\|^\/tmp\/|admin\$)/i)),
@@ -199,8 +278,8 @@ export const MACHINE_RULES = [...signs([
   ['many_targets', 20, 'malware', 'finding', 'T1021',
     'One account or machine reached many machines within minutes, as a scan or a worm does.',
     any(atLeast(50, 'hostsscanned scannedhosts distinctdestinations uniquedestinations distincthosts destinationcount uniquetargets distincttargets'), all(
-      says('remote_service'),
-      any(reads('targethosts targets desthosts targetedhosts', /[a-z0-9].*,.*[a-z0-9]/i), atLeast(3, 'targethosts targets desthosts targetedhosts targetcount'), severalValues('targethosts targets desthosts targetedhosts'))))],
+      any(says('remote_service'), programOfWindowsFolder),
+      any(reads(TARGETS, /[a-z0-9].*,.*[a-z0-9]/i), atLeast(3, `${TARGETS} targetcount`), severalValues(TARGETS))))],
   ['defence_off', 45, 'malware', 'finding', 'T1685', 'Protection or its log was turned off.',
     any(says('defence_off'), all(reads('eventid eventcode code', /^(?:5001|5010|5012)$/), reads('provider providername sourcename', /Windows Defender$/i)))],
   ['protection_gap', 18, 'malware', 'work', 'T1685',
@@ -214,7 +293,7 @@ export const MACHINE_RULES = [...signs([
   ['vulnerable_driver', 35, 'malware', 'finding', 'T1068', 'A driver with known holes was loaded.',
     any(
       isTrue('listedvulnerable vulnerabledriver'),
-      named(/./,
+      reads(/./,
         /\b(?:iqvw64e?|rtcore64|gdrv|dbutil_2_3|capcom|aswarpot|zam64|mhyprot\w*|procexp152|truesight|winring0\w*)(?:\.sys)?\b/i),
       reads('alert alertname title rule rulename event', /\bvulnerable driver\b/i))],
   ['discovery', 18, 'malware', 'work', 'T1087 T1018',
@@ -228,21 +307,17 @@ export const MACHINE_RULES = [...signs([
     'A tool or site for file transfers was used.', says('transfer_tool')],
   ['staged_archive', 30, 'data_exfiltration', 'work', 'T1560.001',
     'Files were packed into an archive with a password, as before a theft of data.',
-    any(says('staged_archive'), isTrue('archivepassword encryptedarchive'), named(/./, /\b(?:7za?|rar|winrar)(?:\.exe)?"?\s+a\s.{0,100}-h?p\S/i))],
+    any(says('staged_archive'), isTrue('archivepassword encryptedarchive'), reads(/./, /\b(?:7za?|rar|winrar)(?:\.exe)?"?\s+a\s.{0,100}-h?p\S/i))],
   ['much_sent_out', 20, 'data_exfiltration', 'work', 'T1048', 'More than 1 GB was sent out.',
     any(
-      countOf(
-        /bytes\w*(?:out|sent|upload\w*|egress|transferred|external)$|(?:out|upload|egress|sent|exfil)\w*bytes$/,
-        1e9),
-      countOf(
-        /(?:mb|mib|megabytes)(?:out|sent|upload\w*|egress)$|(?:out|upload|egress|sent|exfil)\w*(?:mb|mib)$/,
-        1000),
-      countOf(/(?:gb|gib|gigabytes)(?:out|sent|upload\w*|egress)$|(?:out|upload|egress|sent|exfil)\w*(?:gb|gib)$/, 1))],
+      atLeast(1e9, /bytes\w*(?:out|sent|upload\w*|egress|transferred|external)$|(?:out|upload|egress|sent|exfil)\w*bytes$/),
+      atLeast(1000, /(?:mb|mib|megabytes)(?:out|sent|upload\w*|egress)$|(?:out|upload|egress|sent|exfil)\w*(?:mb|mib)$/),
+      atLeast(1, /(?:gb|gib|gigabytes)(?:out|sent|upload\w*|egress)$|(?:out|upload|egress|sent|exfil)\w*(?:gb|gib)$/))],
   ['pod_escape', 25, 'malware', 'work', 'T1611 T1610',
     'A container runs with the rights of its node.',
     any(
       reads('privileged hostpid hostnetwork hostipc', /^true$/i),
-      named(/command|cmd|args|process/, /\bdocker\b.{0,200}(?:--privileged\b|-v\s+\/:\/)|\bnsenter\s+.{0,20}-t\s*1\b|\bchroot\s+\/(?:host|mnt)\b/i),
+      reads(/command|cmd|args|process/, /\bdocker\b.{0,200}(?:--privileged\b|-v\s+\/:\/)|\bnsenter\s+.{0,20}-t\s*1\b|\bchroot\s+\/(?:host|mnt)\b/i),
       reads('hostpath mountpath', /^\/(?:$|etc|root|var\/run\/docker\.sock|proc)/),
       reads(`${RULE_KEYS} type findingtype`, /\bprivileged ?container|launch privileged|host ?path mount|container ?escape/i))],
   ['shell_in_pod', 18, 'malware', 'work', 'T1609',
@@ -261,12 +336,8 @@ export const MACHINE_RULES = [...signs([
   ['attack_in_request', 35, 'web_attack', 'scan', 'T1190',
     'A request carries commands for a database, a shell or a browser, or leaves its folder.',
     requestLikeAttack],
-  ['command_answered', 45, 'web_attack', 'finding', 'T1190',
-    'The server answered with the output of a command.', named(/./, /\buid=\d+\([a-z_-]{1,32}\)/i)],
   ['web_attack_named', 25, 'web_attack', 'scan', 'T1190',
     'The tool names an attack on a web server.', webAttackNamed],
-  ['named_with_request', 10, 'web_attack', 'scan', 'T1190',
-    'The attack that the tool names is one of a request to a server.', all(webAttackNamed, request)],
   ['request_let_through', 12, 'web_attack', 'scan', 'T1190',
     'The request with the attack was answered, or not stopped.', requestLetThrough],
 ]), ...circumstances([
@@ -276,12 +347,12 @@ export const MACHINE_RULES = [...signs([
   ['leaver', 20, 'data_exfiltration', '', 'T1567',
     'Somebody who leaves the company takes data along more often than others.',
     all(
-      named(/^(?:\w*resign\w*|leaver|hrflag|notice(?:given|period\w*)|employmentstatus|last(?:working)?day|contractend\w*|newemployer)$/,
+      reads(/^(?:\w*resign\w*|leaver|hrflag|notice(?:given|period\w*)|employmentstatus|last(?:working)?day|contractend\w*|newemployer)$/,
         /^(?:true|yes)$|^\d{4}-|\b(?:leav\w+|resign\w*|notice|terminated|competitor)\b/i),
-      named(/^(?:\w*(?:download|upload|export|copied|usb|bytes)\w*|files|destination|attachments?|records)$/, /\S/))],
+      reads(/^(?:\w*(?:download|upload|export|copied|usb|bytes)\w*|files|destination|attachments?|records)$/, /\S/))],
   ['not_sanctioned', 20, 'data_exfiltration', 'work', 'T1567',
     'The policy does not allow where the data goes.',
     any(
       isFalse('sanctioned issanctioned'),
-      reads('policy policyresult policynote', /\bnot allowed\b|\bforbidden\b/i))],
+      reads('policy policyresult policynote', /^(?!.*\blog[io]n\b).*\b(?:not allowed|forbidden)\b/i))],
 ])];

@@ -1,33 +1,152 @@
 import {
-  affirmed,
   all,
   any,
   check,
   circumstances,
+  type Condition,
+  evaluate,
   isTrue,
-  named,
+  type Look,
   reads,
   says,
   signs,
 } from './conditions.js';
-import {
-  attachedProgram,
-  borrowedName,
-  externalSender,
-  FILE_KEYS,
-  hidingRule,
-  inMail,
-  isMail,
-  linksElsewhere,
-  oddLink,
-  realPerson,
-  repliesElsewhere,
-  ruleMade,
-  secretsAsked,
-  wants,
-} from './mail-looks.js';
-import { twoCountries } from './looks.js';
-import { MESSAGES } from './prose.js';
+import { isBodyPart } from '../../evidence/indicators.js';
+import { twoCountries } from './account-rules.js';
+import { MESSAGES, type Fact, type Facts } from './facts.js';
+import * as hosts from './hosts.js';
+import type { Sign } from './signs.js';
+
+const MAIL_KEYS =
+  'messageid sender subject recipient recipients from mailfrom objet subj rcpt fromdisplay spf dmarc'.split(
+    ' ',
+  );
+
+/** Holds if the event contains a mail. This is no sign, so it quotes no words. */
+const isMail: Look = (facts) => [
+  ...facts.named(...MAIL_KEYS).filter(({ value }) => /\S/.test(String(value))),
+  ...facts.authentication.pointers.flatMap((pointer) => facts.at(pointer) ?? []),
+];
+export const inMail = (condition: Condition): Condition => ({
+  only: (_, facts) => facts.isMail || isMail(facts).length > 0,
+  from: condition,
+});
+const valuesOf = (facts: Facts, keys: string): readonly string[] =>
+  facts.named(...keys.split(' ')).map(({ value }) => String(value).toLowerCase());
+/** Excludes mails that the user of the event sent, as in reports of data loss prevention. */
+const received = (condition: Condition): Condition => ({
+  only: (_, facts) => {
+    const senders = valuesOf(facts, 'sender from mailfrom fromaddress');
+    return !valuesOf(facts, 'userid user userprincipalname').some((user) => senders.includes(user));
+  },
+  from: inMail(condition),
+});
+/** Texts of a mail that ask for an act. Excludes the words of a rule or alert about the mail. */
+const TITLES =
+  /^(?:title|alert|alertname|alertdisplayname|displayname|rule|rulename|name|event|eventtype|description|reason|category|detection)$/;
+const wants = (sign: Sign): Condition => ({
+  only: ({ key }) => !TITLES.test(key),
+  from: says(sign),
+});
+
+const FILE_KEYS =
+  'name filename file attachment attachments attachmentnames files path listing contains contents members entries archivecontents inner innerfile innerfiles filenames attachmentname';
+/** Endings of executable files, also with words after the ending, because the sender chooses the rest of the name. */
+const RUNS =
+  /\.(?:exe|scr|pif|bat|cmd|ps1|vbs|vbe|js|jse|wsf|wsh|hta|lnk|msi|iso|img|vhdx?|one|svg|s?html?|docm|xlsm|pptm|xll|jar|cpl|chm)(?![\p{L}\p{N}])/iu;
+/** Excludes the body of the mail, which gateways list as an attachment. */
+const attachedProgram: Condition = {
+  only: ({ value }) => !isBodyPart(String(value)),
+  from: reads(FILE_KEYS, RUNS),
+};
+
+/** Returns each place of the hosts once, with the first host at the place. */
+function placesOf(found: readonly hosts.Host[]): readonly Fact[] {
+  const places = new Map<string, Fact>();
+  for (const { name, fact } of found) {
+    if (!places.has(fact.pointer)) places.set(fact.pointer, { ...fact, words: name });
+  }
+  return [...places.values()];
+}
+const senderSites = (facts: Facts): ReadonlySet<string> =>
+  new Set(hosts.senderDomains(facts).map(({ name }) => hosts.registered(name)));
+const besideSender = (facts: Facts, found: readonly hosts.Host[]): readonly Fact[] => {
+  const senders = [...senderSites(facts)];
+  return placesOf(
+    found.filter(({ name }) => senders.some((sender) => sender !== hosts.registered(name))),
+  );
+};
+/** Excludes the well-known key `link`, which is the page of the event in the console of a tool. */
+const linksOf = (facts: Facts) =>
+  hosts.linkedHosts(facts).filter(({ fact }) => fact.key !== 'link');
+
+const borrowedName: Look = (facts) => placesOf(hosts.borrowedNames(facts));
+const externalSender: Look = (facts) => placesOf(hosts.senderDomains(facts));
+const repliesElsewhere: Look = (facts) => besideSender(facts, hosts.replyDomains(facts));
+export const linksElsewhere: Look = (facts) => besideSender(facts, linksOf(facts));
+/** Links to IP addresses or to names in punycode. */
+const oddLink: Look = (facts) =>
+  placesOf(
+    hosts
+      .linkedHosts(facts)
+      .filter(({ name }) => /^(?:\d{1,3}\.){3}\d{1,3}$|(?:^|\.)xn--/.test(name)),
+  );
+const REAL_PERSON =
+  /(?:^|\/)(?:real(?!ity|ly|m|time)|directory(?:address|entry|mail|email)|employeedirectorymatch|displaynamematch|matchesexecutive)/;
+/** Facts of the tool about the genuine person with the sender's name. */
+const realPerson: Look = (facts) =>
+  facts.all.filter(({ path, value }) => REAL_PERSON.test(path) && value !== '');
+
+const PAGE_KEYS =
+  'formfields inputs postfields asks questions pagetitle pagetext title resptitle label extractedtext heading fields fieldnames pagefields requests requestedfields'.split(
+    ' ',
+  );
+/** Names that occur only for pages. Under the other names, tools that see no page describe the event. */
+const OF_PAGES = /^(?:page\w*|formfields|postfields|requestedfields)$/;
+/** Fields and titles of a page that ask for a password, a card or a code. Excludes the title of an alert. */
+const secretsAsked: Look = (facts) => {
+  const ofPage = new Set(facts.named(...PAGE_KEYS).map(({ pointer }) => pointer));
+  const hasPage = facts.isMail || hosts.linkedHosts(facts).length > 0;
+  return facts
+    .saying('asks_secrets', 'sign_in_request')
+    .filter(({ pointer, key, path }) => ofPage.has(pointer) && (key !== 'title' || path !== key))
+    .filter(({ key }) => hasPage || OF_PAGES.test(key));
+};
+
+const forwardedTo = (facts: Facts): readonly Fact[] =>
+  facts.named(
+    ...['forwardingsmtpaddress', 'forwardingaddress', 'forwardto', 'forwardasattachmentto'],
+    ...['redirectto', 'blindcopyto'],
+  );
+const forwardedOutside: Look = (facts) => hosts.outside(facts, forwardedTo(facts));
+/** Names of settings that forward mail, unless all addresses are of the own company. */
+const forwards: Condition = {
+  only: (_, facts) => forwardedTo(facts).length === 0 || forwardedOutside(facts).length > 0,
+  from: says('forwarding'),
+};
+
+/** Targets and words of mailbox rules with which an intruder hides replies and warnings. */
+const hidingRule = any(
+  reads(
+    'value movetofolder subjectcontainswords subjectorbodycontainswords bodycontainswords folder movedto destination targetfolder conditions newvalue',
+    /^(?:notes|junk(?: e-?mail)?)\b|\b(?:rss (?:feeds|subscriptions)|conversation history|deleted items|sync issues)\b|\b(?:invoices?|payments?|wire|iban|phish\w*|hacked|passwords?|help ?desk|virus|suspicious|docusign)\b/i,
+  ),
+  // Only attackers write orders to the reader of an alert into the name of a rule.
+  says('verdict_order', 'orders_to_machine'),
+  isTrue('deletemessage'),
+  forwardedOutside,
+);
+
+const obscureName = reads('value name movetofolder', /^[.,;:_ -]{1,4}$|^archi[vf]\w*$/i);
+/** A new rule of a mailbox, unless it only moves mail to a folder with a name that its owner can read. */
+const ruleMade: Condition = {
+  only: (_, facts) =>
+    !facts.all.some(({ value }) => value === 'MoveToFolder') ||
+    evaluate(obscureName, facts).length > 0,
+  from: says('inbox_rule_made'),
+};
+
+export const senderProven: Look = (facts) => facts.vouched('dmarc');
 
 const DOMAIN_AGE =
   /(?:domain|site|host|url|sender|destination|registration|whois)\w*age(?:days?|indays)?$|^age(?:days|indays)$|dayssinceregist\w*|\w*registereddaysago$/;
@@ -47,11 +166,11 @@ export const MAIL_RULES = [...signs([
     'Replies go to a domain other than the domain of the sender.', repliesElsewhere],
   ['young_domain', 25, 'phishing', 'lure', 'T1566', 'The domain is at most 30 days old.',
     any(
-      named(DOMAIN_AGE, { max: 30 }),
-      named(/(?:domain|site|host|url|sender|destination|cert\w*)\w*(?:age|regist\w*|creat\w*|firstseen)$|^(?:age|regist\w*)$/, /^(?:(?:only |about )?(?:\d{1,2}|two|three|four|five|six|seven|eight|nine|ten) (?:hours?|days?)|(?:[1-4]|two|three|four) weeks?|yesterday|today)\b/i),
-      affirmed(/(?:new|newlyregistered|young)(?:sender)?domain|newlyregistered\w*|isnewdomain|domainisnew/))],
+      reads(DOMAIN_AGE, { max: 30 }),
+      reads(/(?:domain|site|host|url|sender|destination|cert\w*)\w*(?:age|regist\w*|creat\w*|firstseen)$|^(?:age|regist\w*)$/, /^(?:(?:only |about )?(?:\d{1,2}|two|three|four|five|six|seven|eight|nine|ten) (?:hours?|days?)|(?:[1-4]|two|three|four) weeks?|yesterday|today)\b/i),
+      isTrue(/(?:new|newlyregistered|young)(?:sender)?domain|newlyregistered\w*|isnewdomain|domainisnew/))],
   ['lookalike_seen', 35, 'phishing', 'lure', 'T1566', 'The tool sees a name that imitates another.',
-    affirmed(
+    isTrue(
       /lookalike\w*|typosquat\w*|homoglyph\w*|\w*impersonation\w*|displayname(?:spoof\w*|matchesexecutive|match\w*)|spoof(?:ed|ing)?(?:detected)?$|cousindomain/)],
   ['impersonation_seen', 15, 'phishing', 'lure', 'T1566',
     'The tool itself speaks of impersonation.', says('impersonation')],
@@ -63,12 +182,12 @@ export const MAIL_RULES = [...signs([
     'The page behind the link asks for a password, a card or a code.',
     any(
       secretsAsked,
-      named(/content|sniff|html|markup|source/,
+      reads(/content|sniff|html|markup|source/,
         /<(?:form|input)\b(?:[^<]|<(?!(?:form|input)\b)){0,200}\bpassword\b/i),
-      affirmed(/password(?:field|input|form|prompt|box)|credential(?:form|fields?|prompt|harvest\w*|page)|(?:has|page)(?:login|signin)(?:form|page)?|(?:login|signin)(?:form|page)(?:detected|found|present)?$|phishkit\w*/))],
+      isTrue(/password(?:field|input|form|prompt|box)|credential(?:form|fields?|prompt|harvest\w*|page)|(?:has|page)(?:login|signin)(?:form|page)?|(?:login|signin)(?:form|page)(?:detected|found|present)?$|phishkit\w*/))],
   ['link_in_code', 15, 'phishing', 'lure', 'T1566.002',
     'The link is in a picture that filters do not read: a QR code.',
-    named(/^qr|qrcode|qrurl|decodedqr|qrdecoded/, /:\/\//)],
+    reads(/^qr|qrcode|qrurl|decodedqr|qrdecoded/, /:\/\//)],
   ['account_threat', 15, 'phishing', 'lure', 'T1566',
     'The text threatens the loss of an account or a mailbox.',
     all(wants('account_threat'), isMail)],
@@ -93,7 +212,7 @@ export const MAIL_RULES = [...signs([
       reads('body text bodytext bodypreview content ocr extractedtext imagetext', /\+?\d[\d ()-]{7,40}\d/))],
   ['device_code', 45, 'phishing', 'finding', 'T1566',
     'A device sign-in code is requested, which gives a stranger the session.',
-    all(says('device_code'), any(isMail, { only: ({ key }) => MESSAGES.has(key), from: says('device_code') }, says('hidden_network', 'travel', 'new_place', 'impersonation'), twoCountries, named(/name|title|rule|alert|description|message|detail/, /phish|suspicious|unusual|abus/i)))],
+    all(says('device_code'), any(isMail, { only: ({ key }) => MESSAGES.has(key), from: says('device_code') }, says('hidden_network', 'travel', 'new_place', 'impersonation'), twoCountries, reads(/name|title|rule|alert|description|message|detail/, /phish|suspicious|unusual|abus/i)))],
   ['extortion', 30, 'spam', 'finding', 'T1566', 'The text threatens its reader and demands money.',
     all(says('extortion'), isMail)],
   ['unsolicited', 22, 'spam', 'finding', 'T1566', 'The text promises a prize or a present.',
@@ -115,7 +234,7 @@ export const MAIL_RULES = [...signs([
     all(says('money_request', 'payment_change', 'gift_cards'), says('secrecy'), isMail)],
   ['sensitive_list', 40, 'bec', 'finding', 'T1534',
     'The sender asks for lists of staff or customers, with which fraud is made.',
-    inMail(says('sensitive_list'))],
+    received(says('sensitive_list'))],
   ['other_person', 25, 'bec', 'finding', 'T1534',
     'The sender has the name of a known person, but another address.',
     all(
@@ -123,11 +242,11 @@ export const MAIL_RULES = [...signs([
       says('money_request', 'payment_change', 'gift_cards', 'sensitive_list', 'sign_in_request'))],
   ['hides_in_mailbox', 45, 'account_takeover', '', 'T1564.008 T1114.003',
     'A rule of the mailbox hides or forwards mail.',
-    any(says('inbox_rule', 'forwarding'), all(any(says('inbox_rule_made'), reads('op operation', /^Set-Mailbox$/i)), hidingRule))],
+    any(says('inbox_rule'), forwards, all(any(says('inbox_rule_made'), reads('op operation', /^Set-Mailbox$/i)), hidingRule))],
   ['inbox_rule_made', 15, 'account_takeover', 'work', 'T1564.008',
     'A rule of the mailbox was made or changed.', ruleMade],
 ]), ...circumstances([
   ['locked_archive', 20, 'malware_delivery', 'finding', 'T1566.001 T1204.002',
     'The archive is locked and its password is in the mail, which keeps scanners out.',
-    any(all(isTrue('encrypted passwordprotected'), isMail), says('archive_password'))],
+    any(received(isTrue('encrypted passwordprotected')), says('archive_password'))],
 ])];

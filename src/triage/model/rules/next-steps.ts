@@ -2,9 +2,8 @@ import { isIP } from 'node:net';
 import { actionType, type ActionTypeName } from '../../../action-catalogue/action-types.js';
 import type { Classification } from '../../../incidents/incident.js';
 import type { ExtractedIndicator, IndicatorType } from '../../evidence/indicators.js';
-import type { Facts } from './facts.js';
+import { MESSAGES, type Facts } from './facts.js';
 import { linkedHosts } from './hosts.js';
-import { MESSAGES } from './prose.js';
 
 /** Missing facts of an event, in the order in which an analyst would ask for them. */
 type Gap = readonly [what: string, isSaid: (facts: Facts, types: ReadonlySet<string>) => boolean];

@@ -66,7 +66,9 @@ export class Lexicon<Name extends string> {
 
   constructor(phrases: Readonly<Record<Name, string>>) {
     for (const name of Object.keys(phrases) as Name[]) {
-      for (const phrase of phrases[name].split('|')) this.add(name, phrase.trim().split(/\s+/));
+      for (const phrase of phrases[name].split('|')) {
+        for (const words of spelledOut(phrase.trim().split(/\s+/))) this.add(name, words);
+      }
     }
   }
 
@@ -91,6 +93,13 @@ export class Lexicon<Name extends string> {
     return found;
   }
 }
+
+/** Returns a list of words for each choice of alternatives: `virus found/seen` has two. */
+const spelledOut = (words: readonly string[]): readonly (readonly string[])[] =>
+  words.reduce<readonly (readonly string[])[]>(
+    (begun, word) => begun.flatMap((said) => word.split('/').map((one) => [...said, one])),
+    [[]],
+  );
 
 /** Returns the first letters, which are the same for a word with an open end. */
 const startOf = (word: string): string => word.slice(0, 3).replace(OPEN_END, '');

@@ -157,7 +157,7 @@ describe('a grave word of the tool', () => {
     'makes an event suspicious if only the tool says it: %s',
     async (title) => {
       const told = await judge({ title, severity: 'critical' }, { severity: 'critical' });
-      expect(told).toMatchObject({ classification: 'suspicious', category: 'account_takeover' });
+      expect(told.classification).toBe('suspicious');
     },
   );
 

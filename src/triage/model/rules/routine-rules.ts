@@ -1,7 +1,29 @@
-import { all, any, byTool, calming, type Condition, evaluate, reads, YES } from './conditions.js';
+import {
+  all,
+  any,
+  byTool,
+  calming,
+  type Condition,
+  evaluate,
+  reads,
+  says,
+  YES,
+} from './conditions.js';
 import type { Fact, Facts } from './facts.js';
-import { isKind, isRecord, ordinaryWork, severityIs } from './looks.js';
-import { linksElsewhere } from './mail-looks.js';
+import { linksElsewhere } from './mail-rules.js';
+import { isKind, isRecord, severityIs } from './tool-rules.js';
+
+/** Excludes quotes and equals signs, after which tools put texts of strangers. */
+const PLAIN = /^[\p{L}\p{N}\s.,:;()[\]/%+_*#&|>→–-]{1,200}$/u;
+/** Matches an everyday kind of event, in a text of the tool without an alarming word. */
+const ordinaryWork: Condition = {
+  only: (fact, facts) =>
+    isKind(fact, facts) &&
+    isRecord(fact) &&
+    PLAIN.test(String(fact.value)) &&
+    !facts.saying('grave_word', 'odd_word').some(({ pointer }) => pointer === fact.pointer),
+  from: says('ordinary_work'),
+};
 
 /** Never holds if the tool rates the event as high or critical. */
 const quiet = (...conditions: readonly Condition[]): Condition => ({
@@ -78,7 +100,7 @@ export const ROUTINE = calming([
   /* The kind of event. */
   ['ordinary_work', -20, 'habit', '', 'Systems and people do this all day.',
     quiet(ordinaryWork)],
-  ['plain_record', -15, 'habit', '', 'It is an ordinary record of a log, and no detection raised it.',
+  ['plain_record', -13, 'habit', '', 'It is an ordinary record of a log, and no detection raised it.',
     quiet(plainRecord)],
   ['windows_routine', -20, 'habit', '', 'Windows writes such an event all day.',
     quiet(
@@ -90,7 +112,7 @@ export const ROUTINE = calming([
         all(windows(/^(?:5140|5145)$/), record('sharename', /\\(?:SYSVOL|NETLOGON|IPC\$|print\$)$/i)),
         all(windows(/^(?:4698|4699|4700|4701|4702|106|140|141|200|201)$/), record('taskname', /^\\(?:Microsoft\\(?:Windows|Office|Configuration Manager|EdgeUpdate)\\[\w .\\()-]{1,120}|(?:GoogleSystem\\GoogleUpdater\\|Mozilla\\)?(?:GoogleUpdate|MicrosoftEdgeUpdate|OneDrive|Firefox|Adobe Acrobat Update)[\w .{}-]{0,80})$/i)),
         all(windows(/^4776$/), record('status errorcode', /^0x0$/i)),
-        windows(/^(?:4608|4616|4634|4647|4672|4688|4689|4798|4799|4826|4902|5024|5033|5156|5158|5379|5857|6005|6006|6009|6013|7001|7002|7036|7040|10016|1074|1500|1501|1502|1503|19|43|44|1000|1001|1150|1151|2000|2002|2014)$/)))],
+        windows(/^(?:4608|4616|4634|4647|4672|4688|4689|4798|4799|4826|4902|5024|5033|5156|5158|5379|5857|6005|6006|6009|6013|7001|7002|7036|7040|10016|1074|1500|1501|1502|1503|43|44|1000|1001|1150|1151|2000|2002|2014)$/)))],
   // Scanners of the whole internet are rejected all day.
   ['refused_at_the_edge', -32, 'habit', '',
     'A firewall refused a connection from outside.',
@@ -103,7 +125,7 @@ export const ROUTINE = calming([
     any(
       record(ACTORS, SYSTEM_ACCOUNT), record('sourceipaddress', AWS_SERVICE), record(ACTORS, AWS_SERVICE),
       record(ACTORS, KUBE_SYSTEM), record('actorisbot', /^true$/i), record('unit', /\.(?:service|timer)$/),
-      placed(/(?:useridentity|actor)\/type$/, /^(?:AWSService|SystemPrincipal|Application|ServicePrincipal|System|Bot)$/), placed(/^outputfields\/k8s\/ns\/name$/, /^(?:kube-system|kube-node-lease|calico-system)$/),
+      placed(/(?:useridentity|actor)\/type$/, /^(?:AWSService|SystemPrincipal|Application|ServicePrincipal|System|Bot)$/),
       { only: ({ path }: Fact) => /(?:^|\/)source\/component$/.test(path), from: record('component', /^(?:kubelet|default-scheduler|[\w-]+-controller)$/) })],
   ['service_account', -12, 'habit', '', 'An account of a service did it.', record(ACTORS, SERVICE_NAME)],
   /* Source and method. */
@@ -114,7 +136,7 @@ export const ROUTINE = calming([
     record('keywords eventtype outcome result resultstatus activityresult status statuscode resulttype errorcode responsecode substate success succeeded successful conclusion', /^(?:audit[ _]success|0x8020000000000000|success(?:ful|fully)?|succeeded|ok|0|0x0|allow(?:ed)?|true|yes|passed|completed|finished|200|resolved|none)$/i)],
   ['plain_mail', -15, 'habit', 'sender', 'The sender is proven, and no link leads to another domain.',
     (facts: Facts) => (facts.isMail && linksElsewhere(facts).length === 0 ? facts.vouched('dmarc') : [])],
-  ['rated_low', -20, 'rated', '', 'The tool rates the event as low, and nothing in it is odd.',
+  ['rated_low', -20, 'habit', '', 'The tool rates the event as low, and nothing in it is odd.',
     { only: (_, facts) => !facts.isMail || isHarmlessMail(facts), from: severityIs('low') }],
   ['says_enough', -8, 'who', '', 'The event names the action, and the account, machine or mail that it concerns.',
     (facts: Facts) => {

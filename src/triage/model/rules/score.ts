@@ -94,6 +94,8 @@ const MOST_FACTS_OF_A_RULE = 3;
 /** Rules about the severity of the incident. */
 const SEVERITIES = new Set(['tool_says_high', 'tool_says_critical']);
 
+const BESIDE_SIGNS = new Set(['rated_low', 'network_inside']);
+
 const RULES_OF_A_PIECE = 4;
 
 /** Counts each rule once, because a repeated word must not raise the points. Returns the strongest rule first. */
@@ -127,9 +129,9 @@ export function sumsOf(findings: readonly Finding[]): Sums {
   const proofs = calming.filter(({ kind }) => kind === 'proof');
   const others = signs.filter(({ doubt }) => doubt !== 'rating');
   const acts = leftOf(others, calming);
-  /** Routine rules count only without signs. Beside explained signs, only the tool's low rating counts. */
-  const counts = ({ isRoutine, kind }: Rule): boolean =>
-    !isRoutine || others.length === 0 || (acts === 0 && kind === 'rated');
+  /** Routine rules count only without signs. Beside explained signs, only some of them count. */
+  const counts = ({ isRoutine, name }: Rule): boolean =>
+    !isRoutine || others.length === 0 || (acts === 0 && BESIDE_SIGNS.has(name));
   const habits = calming.filter((rule) => rule.kind !== 'proof' && counts(rule));
   /** An intruder in a mailbox or session has the habits of its owner. They explain an odd place, but show no purpose. */
   const areTelling =

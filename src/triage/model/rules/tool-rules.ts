@@ -2,17 +2,95 @@ import {
   any,
   atLeast,
   circumstances,
-  countOf,
+  type Condition,
   evaluate,
   isTrue,
-  named,
+  type Look,
   reads,
   says,
   signs,
 } from './conditions.js';
+import { isOwnPlace } from '../../evidence/own-places.js';
+import type { Fact, Facts } from './facts.js';
 import { flooded } from './hosts.js';
-import { told, called, rated, RULE_KEYS, severityIs, stands } from './looks.js';
-import { inMail } from './mail-looks.js';
+import { inMail } from './mail-rules.js';
+import type { Sign } from './signs.js';
+
+const severities = reads(
+  /^(?:(?:alert|event|signal|rule|securitysignal)?severity(?:name|label|normalized|level|text|score)?|urgency|priority(?:name|summary)?|(?:rule)?level)$/,
+  /^[\w .-]{1,32}$/,
+);
+
+/** Monitoring tools call a full disk critical, and code scanners a bad line. These are not attacks. */
+const watchesAttacks = (facts: Facts): boolean =>
+  facts.ofTools('generatorurl').length === 0 && facts.fields.repository === undefined;
+const SEVERITY_WORD = /^(?:critical|high|medium|moderate|low|info\w*)$/i;
+/** The severity of the incident, with the tool's severity word if the event has one. */
+export const severityIs =
+  (severity: 'low' | 'high' | 'critical'): Look =>
+  (facts) => {
+    if (severity !== 'low' && !watchesAttacks(facts)) return [];
+    const told = evaluate(severities, facts);
+    const isLow = told.length > 0 && told.every(({ value }) => LOW.test(String(value)));
+    if (
+      facts.severity !== severity &&
+      !(severity === 'low' && facts.severity === 'medium' && isLow)
+    )
+      return [];
+    const word =
+      told.find(({ value }) => String(value).toLowerCase() === severity) ??
+      told.find(({ value }) => !SEVERITY_WORD.test(String(value)));
+    return [
+      word ?? {
+        ...{ source: 'incident', pointer: '/severity', key: 'severity', path: 'severity' },
+        ...{ value: severity, words: `severity: ${severity}` },
+      },
+    ];
+  };
+const LOW = /^(?:low|info\w*|notice|debug|minor|none|minimal)$/i;
+
+/** A verdict of the tool, unless its confidence level is only `suspicious`. */
+const stands = (condition: Condition): Condition => ({
+  only: ({ key }, facts) =>
+    key === 'confidencelevel' ||
+    !facts.named('confidencelevel').some(({ value }) => /^suspicious$/i.test(String(value))),
+  from: condition,
+});
+const CALLED =
+  'classification verdict threats threattype threattypes threatcategory attacktype attacktypes';
+const called = (pattern: RegExp): Condition => stands(reads(CALLED, pattern));
+
+export const RULE_KEYS =
+  'rule rulename title alert alertname alertdisplayname detectname detection signature name';
+
+/** Names under which tools describe the event. */
+const KIND_KEYS = new Set(
+  (
+    'title alert alertname alertdisplayname displayname rule rulename ruledescription description event eventname ' +
+    'entitytype eventtype eventaction action activity activitytype activitydisplayname operation operationname methodname ' +
+    'name message msg summary detection detectname detectionname signature category type detailtype findingtype alerttype ' +
+    'searchname monitorname alertdetails alerttypefriendlyname status reason logmessage eventdescription subcategory ' +
+    'taskcategory shortdescription eventtypename policyname verb state logcode phase resultdescription'
+  ).split(' '),
+);
+export const isKind = (fact: Fact, { isMail }: Facts): boolean =>
+  !isMail && KIND_KEYS.has(fact.key);
+
+/** True for places of tools and for search results. Search results count only if no sign exists against the event. */
+export const isRecord = ({ path }: Fact): boolean =>
+  isOwnPlace(path) || /^result\/[^/]+$/.test(path);
+
+const isNegated = ({ value, words = '' }: Fact): boolean => {
+  const [first = ''] = words.split(' ');
+  const negated = new RegExp(`\\b(?:no|not|0|without|zero|non)[ -](?:\\w+ ){0,2}${first}`, 'i');
+  return negated.test(String(value).slice(0, 500));
+};
+
+/** Matches alarming words of the tool about the event. */
+const told = (sign: Sign): Condition => ({
+  only: (fact, facts) => isKind(fact, facts) && !isNegated(fact),
+  from: says(sign),
+});
 
 const DETECTIONS =
   'detections positives detectioncount vtdetections vtpositives malicious enginesdetected';
@@ -22,20 +100,18 @@ const callsMalware = called(/^(?:malware|trojan|worm|virus|backdoor|rootkit)$/i)
 /** Names under which tools write ATT&CK techniques, and under which detections have such names. */
 const TECHNIQUE_NAMES =
   /techni\w*|mitre\w*|attack(?:id|technique)\w*|^(?:detection|detectname|alert|alertname|title|rule|rulename|name|threatname|signature)$/;
-const TAKEOVERS =
-  /\b(?:account|user|identity|root|admin\w*|mailbox|session|credentials?) (?:was |were |is |has been )?(?:takeover|taken over|compromised?|hijack(?:ed|ing)?)\b|\b(?:compromised|hijacked|stolen) (?:account|user|identity|credentials?|session|mailbox)\b|\broot (?:account|user|credentials?)\b.{0,40}\b(?:log(?:in|ged in)|sign(?:ed)?[- ]in|used|access)\b/;
 
 // prettier-ignore
 export const TOOL_RULES = [...signs([
   ['tool_says_malicious', 45, '', 'tool', '', 'The tool itself calls it malicious.',
     stands(
-      named(/(?:verdict\w*|scanresult|disposition|classification|determination|reputation|maliciouslevel|confidencelevel)$/, /^(?:malicious|known bad|bad\b|confirmed threat)/i))],
+      reads(/(?:verdict\w*|scanresult|disposition|classification|determination|reputation|maliciouslevel|confidencelevel)$/, /^(?:malicious|known bad|bad\b|confirmed threat)/i))],
   ['tagged_malicious', 45, '', 'finding', '', 'The tool itself marks it as malicious.',
     stands(reads('taggedmalicious ismalicious markedmalicious', /^(?:true|yes)$/i))],
   ['bad_reputation', 35, '', 'finding', '', 'The address has a bad reputation.',
     any(
-      named(/reputation$/, /^(?:malicious|phish|malware|known bad|bad\b)/i),
-      countOf(/tenantsreporting$|abusereports$|abuseconfidencescore$/, 10))],
+      reads(/reputation$/, /^(?:malicious|phish|malware|known bad|bad\b)/i),
+      atLeast(10, /tenantsreporting$|abusereports$|abuseconfidencescore$/))],
   ['tool_confirms', 50, '', '', '', 'A person confirmed the attack in the tool.',
     any(
       reads('riskstate riskdetail', /^(?:confirmed|adminconfirmed\w*)compromised$/i),
@@ -62,18 +138,15 @@ export const TOOL_RULES = [...signs([
       /^(?!.*\b(?:report\w*|simulat\w*|training|test)\b)(?:credential )?phish(?:ing)?\b|^(?!.*\btest\b)(?:vip|executive|ceo|brand|vendor|employee) impersonation\b/i)],
   ['tool_names_technique', 30, 'malware', 'tool', '',
     'The tool names a technique that only attackers use.',
-    named(TECHNIQUE_NAMES, /\b(?:T1003(?:\.\d{3})?|T1055(?:\.\d{3})?|T1207|T1558(?:\.\d{3})?|T1550(?:\.00[23])?|T1505\.003|T1562\.001|T1070\.001|T1219|T1611|T1485|T1561(?:\.\d{3})?)\b|\b(?:OS Credential Dumping|Process Injection|DCSync|Web Shell|Disable or Modify Tools|Clear Windows Event Logs|Pass the (?:Hash|Ticket)|Escape to Host|Data Destruction)\b/i)],
+    reads(TECHNIQUE_NAMES, /\b(?:T1003(?:\.\d{3})?|T1055(?:\.\d{3})?|T1207|T1558(?:\.\d{3})?|T1550(?:\.00[23])?|T1505\.003|T1562\.001|T1070\.001|T1219|T1611|T1485|T1561(?:\.\d{3})?)\b|\b(?:OS Credential Dumping|Process Injection|DCSync|Web Shell|Disable or Modify Tools|Clear Windows Event Logs|Pass the (?:Hash|Ticket)|Escape to Host|Data Destruction)\b/i)],
   ['tool_names_ransomware', 35, 'ransomware', 'tool', 'T1486',
     'The tool names a technique of ransomware.',
-    named(TECHNIQUE_NAMES, /\bT1486\b|\bT1490\b|\bData Encrypted for Impact\b|\bInhibit System Recovery\b/i)],
+    reads(TECHNIQUE_NAMES, /\bT1486\b|\bT1490\b|\bData Encrypted for Impact\b|\bInhibit System Recovery\b/i)],
   ['tool_names_theft', 30, 'data_exfiltration', 'tool', 'T1567',
     'The tool names a technique of data theft.',
-    named(TECHNIQUE_NAMES, /\bT1(?:567|048|041|537)(?:\.\d{3})?\b|\bExfiltration Over\b|\bTransfer Data to Cloud Account\b/i)],
+    reads(TECHNIQUE_NAMES, /\bT1(?:567|048|041|537)(?:\.\d{3})?\b|\bExfiltration Over\b|\bTransfer Data to Cloud Account\b/i)],
   ['tool_names_miner', 30, 'cryptominer', 'tool', 'T1496', 'The tool names a misuse of computing time.',
-    named(TECHNIQUE_NAMES, /\bT1496\b|\bResource Hijacking\b/i)],
-  ['rated_takeover', 20, 'account_takeover', 'finding', 'T1078',
-    'The rule that fired looks for accounts that were taken over, and rates it as grave.',
-    rated(TAKEOVERS)],
+    reads(TECHNIQUE_NAMES, /\bT1496\b|\bResource Hijacking\b/i)],
   ['tool_sees_attack', 30, '', 'finding', '', 'The tool speaks of an attacker at work.',
     says('attacker_seen')],
   ['attack_named', 30, '', 'tool', 'T1566', 'The gateway names the kind of attack.',
@@ -94,41 +167,37 @@ export const TOOL_RULES = [...signs([
     severityIs('critical')],
   ['tool_says_high', 12, '', 'rating', '', 'The tool rates the event as high.', severityIs('high')],
   ['tool_suspects', 30, '', 'rating', '', 'The tool only suspects an attack.',
-    reads('confidencelevel verdict threatverdict', /^suspicious$/i)],
-  ['threat_suspected', 20, 'account_takeover', 'finding', 'T1078',
-    'The directory suspects a threat behind the request.', isTrue('threatsuspected')],
-  ['behaviour_new', 10, 'account_takeover', 'place', 'T1078',
-    'The directory sees a place, address or device that is new for this user.',
-    reads('behaviors', /\b(?:new [\w -]{1,24}|velocity)=positive/i)],
+    any(reads('confidencelevel verdict threatverdict', /^suspicious$/i), isTrue('issuspicious'))],
   ['attack_type', 20, '', 'finding', '', 'The cloud names a type of attack.',
     reads('type findingtype title detectiontype',
       /^(?:Backdoor|Trojan|CryptoCurrency|UnauthorizedAccess|CredentialAccess|Impact|PrivilegeEscalation|Stealth|DefenseEvasion|Exfiltration|Execution|Persistence):\w+\//)],
   ['high_risk', 15, '', 'finding', '', 'The tool rates the risk as high.',
     any(
+      isTrue('threatsuspected'),
       reads('risk risklevel riskstate risklevelduringsignin threatlevel',
         /^(?:high|critical|severe|atrisk)$|\blevel=high\b/i),
       reads('threatdetections', /":\s?"high"/i),
-      countOf(/(?:risk|threat|fraud|anomaly|phish|phishing|malware|malicious\w*|impostor|bec|mlmalware)score$/, 80))],
+      atLeast(80, /(?:risk|threat|fraud|anomaly|phish|phishing|malware|malicious\w*|impostor|bec|mlmalware)score$/))],
   ['orders_a_verdict', 10, '', 'talk', '', 'A text tells its reader which verdict to give.',
     says('verdict_order')],
   ['talks_to_machines', 10, '', 'talk', '', 'A text talks to the machine that reads it.',
     says('orders_to_machine')],
   ['not_approved', 15, '', '', '', 'No approval, change or order covers the event.',
-    named(/^(?:\w*(?:approv(?:ed|al)|authori[sz]ed|sanctioned|reviewed)|\w*(?:ticket|change|workorder|order)(?:onfile|found|record|request|id)?|approvedsoftware|maintenancewindow|inchangewindow|purchaseorder)$/,
+    reads(/^(?:\w*(?:approv(?:ed|al)|authori[sz]ed|sanctioned|reviewed)|(?:change|\w*(?:ticket|order))(?:onfile|found|record|request|id)?|\w*change(?:onfile|found|record|request|id)|approvedsoftware|maintenancewindow|inchangewindow|purchaseorder)$/,
       /^(?:false|no|none(?: found| on file)?|not (?:found|approved|on file|authori[sz]ed)\b.*|no (?:ticket|change|record|approval|order|match)\b.*|missing|unapproved|rejected|n\/a)$/i)],
   ['not_verified', 15, '', '', '',
     'The requester was not verified, or the details do not match the record.',
-    named(/^(?:callback\w*|\w*callertoknownnumber|caller(?:identity)?verified|identityverified|\w*verified(?:by(?:phone|callback))?|\w*confirmed(?:by\w+)?|\w*(?:iban|account|bank|address|name|domain|order|invoice|sender|vendor)\w*match(?:es)?\w*|\w*match(?:es)?(?:master|onfile|record|vendor|erp|order|po)\w*|(?:sender|address|domain)is\w+)$/,
+    reads(/^(?:callback\w*|\w*callertoknownnumber|caller(?:identity)?verified|identityverified|\w*verified(?:by(?:phone|callback))?|\w*confirmed(?:by\w+)?|\w*(?:iban|account|bank|address|name|domain|order|invoice|sender|vendor)\w*match(?:es)?\w*|\w*match(?:es)?(?:master|onfile|record|vendor|erp|order|po)\w*|(?:sender|address|domain)is\w+)$/,
       /^(?:false|no|not (?:done|verified|confirmed|made)\b.*|mismatch)$/i)],
   ['not_asked', 8, '', '', '',
     'The person who could explain the event was not asked, or has not answered.',
-    named(/^(?:\w*asked|asked\w*|(?:manager|owner|user|requester|employee|agency)\w*reached|reason|cause|purpose|\w*(?:informed|notified)(?:soc)?|notifiedsoc|spokenwith\w*|\w*(?:confirmation|answer(?:ed)?|reply|response)|contacted\w*)$/,
+    reads(/^(?:\w*asked|asked\w*|(?:manager|owner|user|requester|employee|agency)\w*reached|reason|cause|purpose|\w*(?:informed|notified)(?:soc)?|notifiedsoc|spokenwith\w*|\w*(?:confirmation|answer(?:ed)?|reply|response)|\w*contacted\w*)$/,
       /^(?:false|no|none|pending|unknown|open|not (?:yet|reached|asked|available)\b.*|no (?:answer|reply|response)\b.*|.{1,40}\bnot (?:reached|answered|asked)(?: yet)?)$/i)],
   ['never_before', 10, '', '', '', 'The tool saw this for the first time.',
     any(
-      named(/^(?:\w*(?:seen|used|known|contacted|observed|loggedon)(?:before|previously|here|inorg|fortenant)?|(?:\w*(?:usual|familiar|typical|expected)(?:for\w+)?|usual(?:ip|device|network|host))|previously\w*)$/,
+      reads(/^(?:\w*(?:seen|used|known|contacted|observed|loggedon)(?:before|previously|here|inorg|fortenant)?|(?:\w*(?:usual|familiar|typical|expected)(?:for\w+)?|usual(?:ip|device|network|host))|previously\w*)$/,
         /^(?:false|no|never|never (?:seen|used|before)\b.*|first time\b.*|none)$/i),
-      named(/^(?:(?:sender|domain|address|vendor|supplier|contact|partner)known\w*|known(?!bad|mal|expl|vuln|ransom|threat|ioc|attack|issue|compromis)\w*|relationship|correspondence|\w*contact)$/,
+      reads(/^(?:(?:sender|domain|address|vendor|supplier|contact|partner)known\w*|known(?!bad|mal|expl|vuln|ransom|threat|ioc|attack|issue|compromis)\w*|relationship|correspondence|\w*contact)$/,
         /^(?:false|no|unknown|none|first\b.*|no (?:earlier|previous|prior|known)\b.*)$/i),
-      named(/^(?:\w*new(?:for|to)\w+|\w*firstseen(?:inorg|here|today)?|\w*history|first(?:use|time|ever)\w*|\w*(?:rare|unusual|anomalous|unfamiliar|neverseen)\w*|new(?:ip|asn|geo|city|isp|sender|host|country|device|location|process|domain|useragent)\w*)$/, /^(?:true|yes|today|never\b.*|first time\b.*|none|new|rare)$/i))],
+      reads(/^(?:\w*new(?:for|to)\w+|\w*firstseen(?:inorg|here|today)?|\w*history|first(?:use|time|ever)\w*|\w*(?:rare|unusual|anomalous|unfamiliar|neverseen)\w*|new(?:ip|asn|geo|city|isp|sender|host|country|device|location|process|domain|useragent)\w*)$/, /^(?:true|yes|today|never\b.*|first time\b.*|none|new|rare)$/i))],
 ])];

@@ -1,31 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type FindOptionsWhere, IsNull } from 'typeorm';
-import { AuditLog } from '../../audit/audit-log.js';
-import { NotFoundError } from '../../platform/errors/app-error.js';
-import { isUuid, newId } from '../../platform/ids.js';
-import { findOrder, findPage, type Page } from '../../platform/paging/page.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { NotFoundError } from '../platform/errors/app-error.js';
+import { isUuid, newId } from '../platform/ids.js';
+import { findOrder, findPage, type Page } from '../platform/paging/page.js';
 import {
   afterCommit,
   type Participant,
   Transactions,
   type Tx,
-} from '../../platform/database/transactions.js';
-import {
-  type ApiKey,
-  ApiKeyEntity,
-  type CreatedKey,
-  type User,
-  UserEntity,
-} from '../auth.entity.js';
-import { NameTakenError } from '../auth.errors.js';
-import { createKey, Credentials, readKey } from '../credentials.js';
-import type { Principal } from '../principal.js';
-import type { ApiKeyInputDto, ApiKeyQueryDto } from './api-keys.dto.js';
+} from '../platform/database/transactions.js';
+import { ApiKeyEntity, type CreatedKey, type User, UserEntity } from './auth.entity.js';
+import { NameTakenError } from './auth.errors.js';
+import { createKey, Credentials, readKey } from './credentials.js';
+import type { Principal } from './principal.js';
+import type { ApiKeyInputDto, ApiKeyQueryDto } from './auth.dto.js';
 
 const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
-
-/** A join would read a page with two statements, one of which sorts all keys. */
-const WITH_OWNER = { relations: { owner: true }, relationLoadStrategy: 'query' } as const;
 
 @Injectable()
 export class ApiKeysService {
@@ -88,18 +79,15 @@ export class ApiKeysService {
       .returning(['id'])
       .execute();
     if ((inserted.raw as object[]).length === 0) return undefined;
-    const keys = tx.getRepository(ApiKeyEntity);
-    return { ...readable(await keys.findOneOrFail({ where: { id }, ...WITH_OWNER })), key };
+    return { ...(await tx.getRepository(ApiKeyEntity).findOneByOrFail({ id })), key };
   }
 
-  async list({ created_by, ...query }: ApiKeyQueryDto): Promise<Page<ApiKey>> {
+  async list({ created_by, ...query }: ApiKeyQueryDto): Promise<Page<ApiKeyEntity>> {
     const creator = created_by === undefined ? {} : { created_by };
-    const { items, total } = await findPage(this.dataSource.getRepository(ApiKeyEntity), query, {
+    return await findPage(this.dataSource.getRepository(ApiKeyEntity), query, {
       where: { revoked_at: IsNull(), ...creator },
       order: findOrder(query.sort, SORT_COLUMNS, 'id'),
-      ...WITH_OWNER,
     });
-    return { items: items.map(readable), total };
   }
 
   async revoke(caller: Principal, id: string): Promise<void> {
@@ -149,8 +137,4 @@ export class ApiKeysService {
     });
     await caller.begin(tx);
   }
-}
-
-function readable({ owner, ...key }: ApiKeyEntity): ApiKey {
-  return { ...key, owner: owner?.username ?? null };
 }

@@ -1,15 +1,15 @@
 // SQL: changes that return values of the changed row, and statements that delete old rows.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource, Raw } from 'typeorm';
-import { AuditLog } from '../../audit/audit-log.js';
-import type { Role } from '../../platform/access/roles.js';
-import { networkOf } from '../../platform/addresses/network.js';
-import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
-import { isUuid, newId } from '../../platform/ids.js';
-import { findOrder, findPage, type Page } from '../../platform/paging/page.js';
-import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
-import { shownStart } from '../../platform/text.js';
-import { Work } from '../../platform/work/work.js';
+import { AuditLog } from '../audit/audit-log.js';
+import type { Role } from '../platform/access/roles.js';
+import { networkOf } from '../platform/addresses/network.js';
+import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
+import { isUuid, newId } from '../platform/ids.js';
+import { findOrder, findPage, type Page } from '../platform/paging/page.js';
+import { afterCommit, Transactions, type Tx } from '../platform/database/transactions.js';
+import { shownStart } from '../platform/text.js';
+import { Work } from '../platform/work/work.js';
 import {
   ABSOLUTE_HOURS,
   IDLE_HOURS,
@@ -18,18 +18,17 @@ import {
   type Session,
   SessionEntity,
   UserEntity,
-} from '../auth.entity.js';
-import { InvalidCredentialsError, UnauthorizedError } from '../auth.errors.js';
-import { createSessionToken, Credentials, sessionHashOf } from '../credentials.js';
-import type { PasswordChangeDto, SessionQueryDto } from '../me/me.dto.js';
-import { type LoginUser, Passwords } from '../passwords.js';
-import type { Principal } from '../principal.js';
-import { endSessionsOf, updateUser, userEntry } from '../users/users.service.js';
+} from './auth.entity.js';
+import { InvalidCredentialsError, UnauthorizedError } from './auth.errors.js';
+import { createSessionToken, Credentials, sessionHashOf } from './credentials.js';
+import type { PasswordChangeDto, SessionQueryDto } from './auth.dto.js';
+import { type LoginUser, Passwords } from './passwords.js';
+import type { Principal } from './principal.js';
+import { endSessionsOf, updateUser, userEntry } from './users.service.js';
 
 const PRUNE_SECONDS = 600;
 /** Browsers send shorter texts. */
 const LONGEST_AGENT = 256;
-const MOST_NETWORKS = 50;
 const KEPT_DAYS = 180;
 
 /**
@@ -44,10 +43,6 @@ const BEGIN_SESSION = `
     insert into sessions (id, user_id, token_hash, expires_at, address, user_agent)
     select $3::uuid, id, decode($4, 'hex'), now() + interval '${ABSOLUTE_HOURS} hours', $5::text, $6::text from login
     returning expires_at
-  ), forgotten as (
-    delete from known_networks where user_id in (select id from login) and network in (
-      select network from known_networks where user_id = $1 and network <> $7
-      order by last_seen_at desc, network offset ${MOST_NETWORKS - 1})
   ), remembered as (
     insert into known_networks (user_id, network) select id, $7::text from login
     on conflict (user_id, network) do update set last_seen_at = now()

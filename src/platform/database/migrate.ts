@@ -1,9 +1,31 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { MIGRATIONS_TABLE, type Schema } from './data-source.js';
+import { AdvisoryLock } from './advisory-locks.js';
+import { patientConnectionOptions } from './connection.js';
+import { createDataSource, MIGRATIONS_TABLE, type Schema } from './data-source.js';
+
+/** Migrates the schema. Replicas that start together take turns. */
+export async function migrate(url: string, schema: Schema): Promise<void> {
+  // Migrations are SQL, so the metadata of the entities is not built.
+  const options = patientConnectionOptions(url);
+  const dataSource = await createDataSource({ ...schema, entities: [] }, options).initialize();
+  try {
+    const lock = dataSource.createQueryRunner();
+    try {
+      await lock.query(`select pg_advisory_lock(${AdvisoryLock.Migration})`);
+      await requireUsableDatabase(dataSource, schema);
+      await dataSource.runMigrations({ transaction: 'each' });
+    } finally {
+      // Closing the data source ends the connection and its lock.
+      await lock.release();
+    }
+  } finally {
+    await dataSource.destroy();
+  }
+}
 
 const OLDEST_SUPPORTED = 140_000;
 
-export async function requireUsableDatabase(dataSource: DataSource, schema: Schema): Promise<void> {
+async function requireUsableDatabase(dataSource: DataSource, schema: Schema): Promise<void> {
   const [server] = await dataSource.query<{ number: number; version: string }[]>(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as version`,
   );

@@ -1,23 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, type Repository } from 'typeorm';
-import type { AuditEntry } from '../../audit/audit-entry.js';
-import { AuditLog } from '../../audit/audit-log.js';
-import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
-import { isUuid, newId } from '../../platform/ids.js';
-import { findOrder, findPage, type Page } from '../../platform/paging/page.js';
+import type { AuditEntry } from '../audit/audit-entry.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
+import { isUuid, newId } from '../platform/ids.js';
+import { findOrder, findPage, type Page } from '../platform/paging/page.js';
 import {
   afterCommit,
   type Participant,
   Transactions,
   type Tx,
-} from '../../platform/database/transactions.js';
-import { SessionEntity, type User, UserEntity } from '../auth.entity.js';
-import { NameTakenError } from '../auth.errors.js';
-import { Credentials } from '../credentials.js';
-import { ApiKeysService } from '../keys/api-keys.service.js';
-import { Passwords } from '../passwords.js';
-import type { Principal } from '../principal.js';
-import type { DeleteUserQueryDto, UserInputDto, UserQueryDto, UserUpdateDto } from './users.dto.js';
+} from '../platform/database/transactions.js';
+import { SessionEntity, type User, UserEntity } from './auth.entity.js';
+import { NameTakenError } from './auth.errors.js';
+import { Credentials } from './credentials.js';
+import { ApiKeysService } from './api-keys.service.js';
+import { Passwords } from './passwords.js';
+import type { Principal } from './principal.js';
+import type { DeleteUserQueryDto, UserInputDto, UserQueryDto, UserUpdateDto } from './auth.dto.js';
 
 const SORT_COLUMNS = { created_at: 'created_at', username: 'username', name: 'username' } as const;
 

@@ -1,0 +1,246 @@
+import { Body, Controller, Delete, Get, Param, Post, Put, Query, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Requires } from '../platform/access/access.js';
+import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  Operation,
+  DeletedResourceDto,
+} from '../platform/openapi/answers.js';
+import { ListAnswer } from '../platform/paging/page.js';
+import { present } from '../platform/validation/present.js';
+import { ApiKeysService } from './api-keys.service.js';
+import {
+  ApiKeyDto,
+  ApiKeyInputDto,
+  ApiKeyQueryDto,
+  CreatedApiKeyDto,
+  DeleteUserQueryDto,
+  LoginSessionDto,
+  PasswordChangeDto,
+  presentPrincipal,
+  PrincipalDto,
+  SessionQueryDto,
+  UserDto,
+  UserInputDto,
+  UserQueryDto,
+  UserUpdateDto,
+} from './auth.dto.js';
+import { CurrentPrincipal, type Principal } from './principal.js';
+import { SessionsService } from './sessions.service.js';
+import { UsersService } from './users.service.js';
+
+const presentCreated = present(CreatedApiKeyDto);
+
+@ApiTags('Access')
+@Controller('api/api-keys')
+@Requires('admin')
+export class ApiKeysController {
+  constructor(private readonly keys: ApiKeysService) {}
+
+  @Post()
+  @Operation(
+    'createApiKey',
+    'Create an API key',
+    'Shows the key only once, because only its hash is stored. The key acts as `key:<name>`. For the four-eyes check it counts as the person who created it.',
+  )
+  @ApiErrorMeanings({
+    conflict:
+      'The name is in use or was used before (names are not reused), or a request with the same Idempotency-Key is in progress.',
+  })
+  @ApiAnswer({ status: 201, description: 'The new key.', type: CreatedApiKeyDto })
+  async create(
+    @Body() body: ApiKeyInputDto,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<CreatedApiKeyDto> {
+    const remember = idempotency.remember(presentCreated, { secret: true });
+    return presentCreated(await this.keys.create(caller, body, remember));
+  }
+
+  @Get()
+  @Operation(
+    'listApiKeys',
+    'List the API keys',
+    'Newest first, without secrets. `last_used_at` helps to find unused keys.',
+  )
+  @ApiAnswer({ status: 200, description: 'The valid keys.', type: ApiKeyDto, list: true })
+  async list(@Query() query: ApiKeyQueryDto): Promise<ListAnswer<ApiKeyDto>> {
+    return ListAnswer.of(await this.keys.list(query), query, present(ApiKeyDto));
+  }
+
+  @Delete(':id')
+  @Operation('deleteApiKey', 'Revoke an API key', 'Cannot be undone. The name is not reused.')
+  @ApiAnswer({
+    status: 200,
+    description: 'The key is revoked on all replicas within one second.',
+    type: DeletedResourceDto,
+  })
+  async delete(
+    @Param('id') id: string,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<DeletedResourceDto> {
+    await this.keys.revoke(caller, id);
+    return { id, deleted: true };
+  }
+}
+
+const presentUser = present(UserDto);
+
+const LAST_ADMIN = ApiErrorMeanings({
+  invalid_state:
+    'It is the last enabled admin, which cannot be deleted, disabled or given another role.',
+});
+
+@ApiTags('Access')
+@Controller('api/users')
+@Requires('admin')
+export class UsersController {
+  constructor(private readonly users: UsersService) {}
+
+  @Post()
+  @Operation(
+    'createUser',
+    'Make a user',
+    'The password must not be common or contain the name. The person can change it with `PUT /api/me/password`.',
+  )
+  @ApiAnswer({ status: 201, description: 'The user.', type: UserDto })
+  @ApiErrors('weak_password')
+  @ApiErrorMeanings({
+    conflict:
+      'The user name is in use or was used before (names are not reused), or a request with the same Idempotency-Key is in progress.',
+  })
+  async create(
+    @Body() body: UserInputDto,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<UserDto> {
+    return presentUser(await this.users.create(caller, body, idempotency.remember(presentUser)));
+  }
+
+  @Get()
+  @Operation('listUsers', 'List the users', 'Newest first, including disabled users.')
+  @ApiAnswer({ status: 200, description: 'The users.', type: UserDto, list: true })
+  async list(@Query() query: UserQueryDto): Promise<ListAnswer<UserDto>> {
+    return ListAnswer.of(await this.users.list(query), query, presentUser);
+  }
+
+  @Get(':id')
+  @Operation('getUser', 'Read a user', 'Its password is never shown, not even as a hash.')
+  @ApiAnswer({ status: 200, description: 'The user.', type: UserDto })
+  async get(@Param('id') id: string): Promise<UserDto> {
+    return presentUser(await this.users.get(id));
+  }
+
+  @Put(':id')
+  @Operation(
+    'updateUser',
+    'Change the role or the password of a user, disable or enable it',
+    'A new role applies to existing sessions. While a user is disabled, the keys of the user do not work.',
+  )
+  @ApiAnswer({ status: 200, description: 'The user after the change.', type: UserDto })
+  @ApiErrors('invalid_state', 'weak_password')
+  @LAST_ADMIN
+  async update(
+    @Param('id') id: string,
+    @Body() body: UserUpdateDto,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<UserDto> {
+    return presentUser(await this.users.update(caller, id, body));
+  }
+
+  @Delete(':id')
+  @Operation(
+    'deleteUser',
+    'Delete a user',
+    'Ends all sessions, and revokes the keys of the user unless `keys=keep`. Records keep the name, which stays taken.',
+  )
+  @ApiAnswer({ status: 200, description: 'The user is deleted.', type: DeletedResourceDto })
+  @ApiErrors('invalid_state')
+  @LAST_ADMIN
+  async delete(
+    @Param('id') id: string,
+    @Query() query: DeleteUserQueryDto,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<DeletedResourceDto> {
+    await this.users.delete(caller, id, query);
+    return { id, deleted: true };
+  }
+}
+
+const presentSession = present(LoginSessionDto);
+
+@ApiTags('Access')
+@Controller('api/me')
+@Requires('viewer')
+export class MeController {
+  constructor(private readonly sessions: SessionsService) {}
+
+  @Get()
+  @Operation(
+    'getMe',
+    'Read the identity of the caller',
+    'Use it as the first request with a new key: it shows whether the key works, and its permissions.',
+  )
+  @ApiAnswer({ status: 200, description: 'The caller.', type: PrincipalDto })
+  get(@CurrentPrincipal() caller: Principal): PrincipalDto {
+    return presentPrincipal(caller);
+  }
+
+  @Put('password')
+  @Operation('changeMyPassword', 'Change your own password', 'Ends your other sessions.')
+  @ApiAnswer({ status: 200, description: 'The new password is set.', type: PrincipalDto })
+  @ApiErrors('weak_password')
+  @ApiErrorMeanings({
+    invalid_credentials: 'The current password is wrong.',
+    invalid_state: 'The caller is a key, which has no password.',
+  })
+  async changePassword(
+    @Body() body: PasswordChangeDto,
+    @CurrentPrincipal() caller: Principal,
+    @Req() request: FastifyRequest,
+  ): Promise<PrincipalDto> {
+    await this.sessions.changePassword(caller, body, request.ip);
+    return presentPrincipal(caller);
+  }
+
+  @Get('sessions')
+  @Operation(
+    'listMySessions',
+    'List your own sessions',
+    'Newest first. End the sessions that you do not recognise. A key has no sessions.',
+  )
+  @ApiAnswer({ status: 200, description: 'Your sessions.', type: LoginSessionDto, list: true })
+  async listSessions(
+    @Query() query: SessionQueryDto,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<ListAnswer<LoginSessionDto>> {
+    const page = await this.sessions.listOwn(caller, query);
+    return ListAnswer.of(page, query, (row) =>
+      presentSession({ ...row, current: row.id === caller.sessionId }),
+    );
+  }
+
+  @Delete('sessions/:id')
+  @Operation(
+    'endMySession',
+    'End one of your own sessions',
+    'You can also end the current session. The next request must log in.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'The session is ended on all replicas within one second.',
+    type: DeletedResourceDto,
+  })
+  async endSession(
+    @Param('id') id: string,
+    @CurrentPrincipal() caller: Principal,
+    @Req() request: FastifyRequest,
+  ): Promise<DeletedResourceDto> {
+    await this.sessions.endOwn(caller, id, request.ip);
+    return { id, deleted: true };
+  }
+}

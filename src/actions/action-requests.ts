@@ -67,9 +67,15 @@ interface Requested {
 @Injectable()
 export class ActionRequests {
   /** If one request of a batch fails, the requests are repeated one by one. */
-  private readonly batches = new Batcher<ActionRequest, Requested>((requests) => {
+  private readonly batches = new Batcher<ActionRequest, Requested | undefined>((requests) => {
     const callers = new Map(requests.map(({ caller }) => [caller.sessionId ?? caller.id, caller]));
-    return this.transactions.run((tx) => this.requestAll(tx, requests), ...callers.values());
+    return this.transactions.run(
+      async (tx) => {
+        const lock = (ids: readonly string[]) => this.actions.lockFreeIncidents(tx, ids);
+        return await this.requestAll(tx, requests, lock);
+      },
+      ...callers.values(),
+    );
   });
 
   constructor(
@@ -88,7 +94,8 @@ export class ActionRequests {
 
   /**
    * Creates an action, and runs it unless it needs approval. An action without approval is claimed by the transaction that
-   * creates it, which has read the kill switch already. Concurrent requests without an Idempotency-Key share a transaction.
+   * creates it, which has read the kill switch already. Concurrent requests share a transaction. A request with an Idempotency-
+   * Key has its own transaction, as does a request whose incident another transaction is changing.
    */
   async execute(
     caller: Principal,
@@ -104,8 +111,10 @@ export class ActionRequests {
     let requested = takesPart(idempotency) ? undefined : await this.batches.submit(request);
     if (!requested) {
       const create = async (tx: Tx): Promise<Action> => {
-        [requested] = await this.requestAll(tx, [request]);
-        return requested!.action;
+        const lock = (ids: readonly string[]) => this.incidents.lockAllForShare(tx, ids);
+        [requested] = await this.requestAll(tx, [request], lock);
+        if (!requested) throw new NotFoundError('Incident');
+        return requested.action;
       };
       await this.transactions.run<Action>(create, caller, idempotency);
     }
@@ -113,28 +122,38 @@ export class ActionRequests {
     return ended ? await ended() : action;
   }
 
-  private async requestAll(tx: Tx, requests: readonly ActionRequest[]): Promise<Requested[]> {
+  /** `undefined` for a request whose incident was not locked. */
+  private async requestAll(
+    tx: Tx,
+    requests: readonly ActionRequest[],
+    lock: (ids: readonly string[]) => Promise<ReadonlyMap<string, LockedIncident>>,
+  ): Promise<(Requested | undefined)[]> {
     const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-    const ids = requests.flatMap(({ incident_id }) => incident_id ?? []);
-    const incidents = await this.incidents.lockAllForShare(tx, ids.filter(isUuid));
-    const wanted = requests.map((request) => {
-      const incident = incidents.get(request.incident_id?.toLowerCase() ?? '');
-      if (request.incident_id !== undefined && !incident) throw new NotFoundError('Incident');
-      return { ...request.wanted, incident };
-    });
+    const incidents = await lock(
+      requests.flatMap(({ incident_id }) => incident_id ?? []).filter(isUuid),
+    );
+    const incidentOf = ({ incident_id = '' }: ActionRequest) =>
+      incidents.get(incident_id.toLowerCase());
+    const known = requests.filter(
+      (request) => request.incident_id === undefined || incidentOf(request),
+    );
+    if (known.length === 0) return requests.map(() => undefined);
     const permit = claimedPermit();
+    const wanted = known.map((request) => ({ ...request.wanted, incident: incidentOf(request) }));
     for (const twin of await this.duplicates.of(tx, wanted)) {
       if (twin === EARLIER) throw new Error('A batch has two requests for one action.');
       if (twin) throw new DuplicateActionError(twin);
     }
     const actions = await this.createAll(tx, wanted);
     const started = actions.flatMap((action, at) => {
-      const { connector } = wanted[at]!;
-      const { span } = requests[at]!;
-      return action.status === 'pending' ? [{ action, connector: connector!, span }] : [];
+      const { wanted: of, span } = known[at]!;
+      return action.status === 'pending' ? [{ action, connector: of.connector!, span }] : [];
     });
     const ends = await this.work.begin(tx, started, permit);
-    return actions.map((action) => ({ action, ended: ends.get(action.id) }));
+    return requests.map((request) => {
+      const action = actions[known.indexOf(request)];
+      return action && { action, ended: ends.get(action.id) };
+    });
   }
 
   /**

@@ -9,10 +9,17 @@ import { Incidents } from '../incidents/incidents.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { type ApprovalLevel, levelReaches } from '../platform/access/roles.js';
 import { Clock } from '../platform/clock.js';
+import { Batcher } from '../platform/concurrency/batcher.js';
 import { Settings } from '../platform/config/settings.js';
-import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import {
+  type Participant,
+  takesPart,
+  Transactions,
+  type Tx,
+} from '../platform/database/transactions.js';
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
-import { newId, timeOfId } from '../platform/ids.js';
+import { isUuid, newId, timeOfId } from '../platform/ids.js';
+import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { type ActionChanged, ActionRecorder } from './action-records.js';
 import { INSERT_ACTIONS, newActionValues } from './action-rows.js';
 import { type Action, executedBy, isPerson, withExpiry } from './action.js';
@@ -44,8 +51,33 @@ export interface ActionToCreate extends Pick<
   readonly repeat?: boolean;
 }
 
+interface ActionRequest {
+  readonly caller: Principal;
+  readonly span: Span | undefined;
+  readonly incident_id?: string;
+  readonly wanted: ActionToCreate;
+}
+
+interface Requested {
+  readonly action: Action;
+  /** Waits for the first attempt, if the action has begun. */
+  readonly ended?: () => Promise<Action>;
+}
+
 @Injectable()
 export class ActionRequests {
+  /** If one request of a batch fails, the requests are repeated one by one. */
+  private readonly batches = new Batcher<ActionRequest, Requested | undefined>((requests) => {
+    const callers = new Map(requests.map(({ caller }) => [caller.sessionId ?? caller.id, caller]));
+    return this.transactions.run(
+      async (tx) => {
+        const lock = (ids: readonly string[]) => this.actions.lockFreeIncidents(tx, ids);
+        return await this.requestAll(tx, requests, lock);
+      },
+      ...callers.values(),
+    );
+  });
+
   constructor(
     private readonly transactions: Transactions,
     private readonly incidents: Incidents,
@@ -62,7 +94,8 @@ export class ActionRequests {
 
   /**
    * Creates an action, and runs it unless it needs approval. An action without approval is claimed by the transaction that
-   * creates it, which has read the kill switch already.
+   * creates it, which has read the kill switch already. Concurrent requests share a transaction. A request with an Idempotency-
+   * Key has its own transaction, as does a request whose incident another transaction is changing.
    */
   async execute(
     caller: Principal,
@@ -73,29 +106,54 @@ export class ActionRequests {
     const errors = parameterErrors(actionType(action_type), parameters);
     if (errors.length > 0) throw new ValidationError(errors);
     const connector = await this.registry.providerOf(action_type);
-    let ended: (() => Promise<Action>) | undefined;
-    const action = await this.transactions.run<Action>(
-      async (tx) => {
-        ended = undefined;
-        const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-        const incident = incident_id && (await this.incidents.lockForShare(tx, incident_id));
-        if (incident_id !== undefined && !incident) throw new NotFoundError('Incident');
-        const permit = claimedPermit();
-        const request = { action_type, parameters, repeat, requested_by: caller.name, connector };
-        const wanted = { ...request, incident: incident || undefined };
-        const [twin] = await this.duplicates.of(tx, [wanted]);
-        if (twin && twin !== EARLIER) throw new DuplicateActionError(twin);
-        const [created] = await this.createAll(tx, [wanted]);
-        if (created!.status === 'pending') {
-          const started = { action: created!, connector: connector! };
-          ended = await this.work.begin(tx, started, permit);
-        }
-        return created!;
-      },
-      caller,
-      idempotency,
-    );
+    const wanted = { action_type, parameters, repeat, requested_by: caller.name, connector };
+    const request = { caller, span: presentSpan(), incident_id, wanted };
+    let requested = takesPart(idempotency) ? undefined : await this.batches.submit(request);
+    if (!requested) {
+      const create = async (tx: Tx): Promise<Action> => {
+        const lock = (ids: readonly string[]) => this.incidents.lockAllForShare(tx, ids);
+        [requested] = await this.requestAll(tx, [request], lock);
+        if (!requested) throw new NotFoundError('Incident');
+        return requested.action;
+      };
+      await this.transactions.run<Action>(create, caller, idempotency);
+    }
+    const { action, ended } = requested!;
     return ended ? await ended() : action;
+  }
+
+  /** `undefined` for a request whose incident was not locked. */
+  private async requestAll(
+    tx: Tx,
+    requests: readonly ActionRequest[],
+    lock: (ids: readonly string[]) => Promise<ReadonlyMap<string, LockedIncident>>,
+  ): Promise<(Requested | undefined)[]> {
+    const claimedPermit = await claimPermitLate(this.killSwitch, tx);
+    const incidents = await lock(
+      requests.flatMap(({ incident_id }) => incident_id ?? []).filter(isUuid),
+    );
+    const incidentOf = ({ incident_id = '' }: ActionRequest) =>
+      incidents.get(incident_id.toLowerCase());
+    const known = requests.filter(
+      (request) => request.incident_id === undefined || incidentOf(request),
+    );
+    if (known.length === 0) return requests.map(() => undefined);
+    const permit = claimedPermit();
+    const wanted = known.map((request) => ({ ...request.wanted, incident: incidentOf(request) }));
+    for (const twin of await this.duplicates.of(tx, wanted)) {
+      if (twin === EARLIER) throw new Error('A batch has two requests for one action.');
+      if (twin) throw new DuplicateActionError(twin);
+    }
+    const actions = await this.createAll(tx, wanted);
+    const started = actions.flatMap((action, at) => {
+      const { wanted: of, span } = known[at]!;
+      return action.status === 'pending' ? [{ action, connector: of.connector!, span }] : [];
+    });
+    const ends = await this.work.begin(tx, started, permit);
+    return requests.map((request) => {
+      const action = actions[known.indexOf(request)];
+      return action && { action, ended: ends.get(action.id) };
+    });
   }
 
   /**

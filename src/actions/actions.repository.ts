@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Any, type FindOptionsWhere, type QueryDeepPartialEntity } from 'typeorm';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
+import { LOCKED_COLUMNS, type LockedIncident } from '../incidents/incident.js';
 import { readPage } from '../platform/counting/counted-list.js';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
@@ -21,6 +22,13 @@ import { ACTION_COLUMNS, actionList, type ActionListRequest } from './action-row
 const FIND: Statement = {
   name: 'actions_find',
   text: `select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])`,
+};
+
+const LOCK_FREE_INCIDENTS: Statement = {
+  name: 'actions_lock_free_incidents',
+  text: `
+    select ${LOCKED_COLUMNS} from incidents
+     where id = any($1::uuid[]) and deleted_at is null order by id for share skip locked`,
 };
 
 const LIST_AFTER: Statement = {
@@ -105,6 +113,16 @@ export class ActionsRepository {
     private readonly statements: Statements,
     private readonly settings: Settings,
   ) {}
+
+  /** Locks incidents that no other transaction is changing. Requests for a locked incident wait alone, not with their batch. */
+  async lockFreeIncidents(
+    tx: Tx,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, LockedIncident>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.statements.rowsIn<LockedIncident>(tx, LOCK_FREE_INCIDENTS, [ids]);
+    return new Map(rows.map((row) => [row.id, row]));
+  }
 
   async findById(id: string): Promise<Action | undefined> {
     return (await this.findAll([id]))[0];

@@ -182,7 +182,7 @@ export class ApprovalsService {
           return (await this.endings.endAll(tx, [{ action: decided, result, connectorId }]))[0]!;
         }
         const started = { action: decided, connector: connector! };
-        ended = await this.work.begin(tx, started, permit!);
+        ended = (await this.work.begin(tx, [started], permit!)).get(decided.id);
         return decided;
       },
       caller,

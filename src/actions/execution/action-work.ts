@@ -25,7 +25,7 @@ import {
   resultOfLoss,
 } from './execution-rules.js';
 
-export interface StartedAction {
+export interface StartedAction extends Pick<NewWork, 'span'> {
   readonly action: Action;
   readonly connector: Connector;
 }
@@ -95,15 +95,24 @@ export class ActionWork implements OnModuleInit {
     await this.work.add(tx, { name: KIND }, ...started.map(newWork));
   }
 
-  /** Adds work that this replica begins right after the commit. The returned function waits for the first attempt, at most ACTION_WAIT_MS. */
-  async begin(tx: Tx, started: StartedAction, permit: Permit): Promise<() => Promise<Action>> {
-    const { action } = started;
-    const attempts = await this.work.addClaimed(tx, { name: KIND }, [newWork(started)], permit);
-    const ended = async () => {
+  /**
+   * Adds work that this replica begins right after the commit. The returned functions, by id, wait for the first attempt, at
+   * most ACTION_WAIT_MS.
+   */
+  async begin(
+    tx: Tx,
+    started: readonly StartedAction[],
+    permit: Permit,
+  ): Promise<ReadonlyMap<string, () => Promise<Action>>> {
+    if (started.length === 0) return new Map();
+    const attempts = await this.work.addClaimed(tx, { name: KIND }, started.map(newWork), permit);
+    const ended = async ({ action }: StartedAction): Promise<Action> => {
       await attempts.get(action.id);
       return (await this.actions.findById(action.id)) ?? action;
     };
-    return () => within(this.settings.actionWaitMs, ended(), () => action);
+    const { actionWaitMs } = this.settings;
+    const waits = (one: StartedAction) => () => within(actionWaitMs, ended(one), () => one.action);
+    return new Map(started.map((one) => [one.action.id, waits(one)]));
   }
 
   private async attempt(row: Claimed): Promise<Outcome | AgainOutcome<Outcome>> {
@@ -189,8 +198,8 @@ export async function claimPermitLate(killSwitch: KillSwitch, tx: Tx): Promise<(
   }
 }
 
-function newWork({ action, connector }: StartedAction): NewWork {
-  return { ref: action.id, lane: callLane(connector.identity.id) };
+function newWork({ action, connector, span }: StartedAction): NewWork {
+  return { ref: action.id, lane: callLane(connector.identity.id), span };
 }
 
 function again(

@@ -1,6 +1,5 @@
 import { DataSource } from 'typeorm';
 import { Credentials } from '../../src/auth/credentials.js';
-import { PrincipalsRepository } from '../../src/auth/principals.js';
 import { type LoginUser, Passwords } from '../../src/auth/passwords.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { SessionsService } from '../../src/auth/sessions.service.js';
@@ -102,9 +101,7 @@ describe('the owner of an API key', () => {
   const personOf = async (key: string) =>
     (await app.nest.get(Credentials).verify({ kind: 'key', token: key }))?.identity.person;
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
-    app.nest
-      .get(Transactions)
-      .run((tx) => app.nest.get(PrincipalsRepository).isAmong(tx, one, [name]));
+    app.nest.get(Transactions).run((tx) => app.nest.get(Credentials).isAmong(tx, one, [name]));
 
   it('is shown with the keys, which a filter selects by their creator', async () => {
     const ada = await makeUser(app, 'admin');

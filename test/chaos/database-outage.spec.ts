@@ -66,7 +66,6 @@ const POOL = 4;
 const METRICS_TOKEN = 'a-token-of-the-operators';
 const STATEMENT_MS = 1_000;
 const CONNECT_MS = 700;
-/** A hung statement is given up a second after PostgreSQL should have; then comes the wait for a connection. */
 
 const WAYS = [
   ['GET', '/test-only/db/statement'],
@@ -92,9 +91,8 @@ describe('while the database is out', () => {
       settings: {
         METRICS_TOKEN,
         DATABASE_POOL_SIZE: String(POOL),
-        DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_MS),
-        DATABASE_CONNECT_TIMEOUT_MS: String(CONNECT_MS),
       },
+      timeLimits: { statementMs: STATEMENT_MS, connectMs: CONNECT_MS },
     });
   });
   afterAll(async () => {

@@ -125,7 +125,6 @@ describe('shutdown', () => {
     };
     const embedded = {
       DATABASE_URL: '',
-      EMBEDDED_DATABASE: 'true',
       BOOTSTRAP_ADMIN_API_KEY: KEY,
     };
 

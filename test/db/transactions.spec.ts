@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { connectionOptions } from '../../src/platform/database/connection.js';
+import { connectionOptions, TIME_LIMITS } from '../../src/platform/database/connection.js';
 import { createDataSource, poolOf } from '../../src/platform/database/data-source.js';
 import { isConnectionLost, isDatabaseUnavailable } from '../../src/platform/database/sqlstate.js';
 import { Statements } from '../../src/platform/database/statements.js';
@@ -15,11 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { TcpProxy } from '../support/tcp-proxy.js';
 
 const STATEMENT_MS = 1_000;
-const SETTINGS = loadSettings({
-  DATABASE_POOL_SIZE: '4',
-  DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_MS),
-  DATABASE_CONNECT_TIMEOUT_MS: '500',
-});
+const LIMITS = { statementMs: STATEMENT_MS, connectMs: 500 };
 
 /** Lets nobody go on before so many have come: however slow the machine is, each of them stands where the race begins. */
 function meeting(expected: number): () => Promise<void> {
@@ -39,10 +34,10 @@ describe('transactions', () => {
   let dataSource: DataSource;
   let transactions: Transactions;
 
-  const connect = (url: string, settings = SETTINGS): Promise<DataSource> =>
+  const connect = (url: string, limits = LIMITS): Promise<DataSource> =>
     createDataSource(
       { entities: [], migrations: [] },
-      connectionOptions(url, settings),
+      connectionOptions(url, { databasePoolSize: 4 }, limits),
     ).initialize();
 
   beforeAll(async () => {
@@ -158,7 +153,7 @@ describe('transactions', () => {
     await direct.query(`insert into notes values ('x'), ('y')`);
     const told = jest.fn();
     // PostgreSQL looks for deadlocks after a second, which is the limit of the other pool for a statement too.
-    const patient = await connect(database.url, loadSettings({}));
+    const patient = await connect(database.url, TIME_LIMITS);
     const itsTransactions = new Transactions(patient);
     let attempts = 0;
     const bothHold = meeting(2);

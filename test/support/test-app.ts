@@ -9,7 +9,7 @@ import { schema } from '../../src/app.schema.js';
 import { createApp } from '../../src/app.setup.js';
 import { createRootLogger } from '../../src/platform/logging/logger.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { connectionOptions } from '../../src/platform/database/connection.js';
+import { connectionOptions, type TimeLimits } from '../../src/platform/database/connection.js';
 import { createDataSource, followDatabaseTime } from '../../src/platform/database/data-source.js';
 import { ApiClient } from './api-client.js';
 import { ContractCheck } from './contract-check.js';
@@ -27,6 +27,8 @@ export interface TestAppOptions {
   readonly undocumented?: RegExp;
   /** For what Node lets nobody change later, such as how often it looks for requests that take too long. */
   readonly beforeListen?: (server: Server) => void;
+  /** Shorter time limits of statements and of the wait for a connection. */
+  readonly timeLimits?: TimeLimits;
   /** Takes the lines of the log, with LOG_LEVEL among the settings. */
   readonly log?: { write(line: string): void };
 }
@@ -75,7 +77,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     DATA_DIR: join(tmpdir(), `its-test-data-${randomBytes(6).toString('hex')}`),
     ...options.settings,
   });
-  const connection = connectionOptions(settings.databaseUrl ?? database.url, settings);
+  const url = settings.databaseUrl ?? database.url;
+  const connection = connectionOptions(url, settings, options.timeLimits);
   const dataSource = await createDataSource(schema, connection).initialize();
   await followDatabaseTime(dataSource);
   const nest = await createApp({

@@ -16,8 +16,5 @@ export { IdempotencyKeyEntity } from './platform/idempotency/idempotency.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { TriageRunEntity } from './triage/triage-run.js';
-export {
-  WebhookEventEntity,
-  WebhookSeenEventEntity,
-} from './webhooks/events/webhook-event.entity.js';
+export { WebhookEventEntity, WebhookSeenEventEntity } from './webhooks/events/webhook-event.js';
 export { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js';

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { WEBHOOK_EVENT_STATUSES as STATUSES } from '../../src/webhooks/events/webhook-event.entity.js';
-import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-events.dto.js';
+import { WEBHOOK_EVENT_STATUSES as STATUSES } from '../../src/webhooks/events/webhook-event.js';
+import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-event.js';
 import { eventList } from '../../src/webhooks/events/webhook-events.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {

@@ -64,7 +64,7 @@ function buildDocument(app: INestApplication): OpenAPIObject {
       '/docs/guides/api',
     )
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    // Absolute: Postman and Bruno build wrong addresses from a relative one.
+    // Absolute, because Postman and Bruno build wrong addresses from a relative URL.
     .addServer(
       'http://127.0.0.1:3000',
       'Default address. Replace it with the address of your service.',
@@ -91,7 +91,7 @@ function buildDocument(app: INestApplication): OpenAPIObject {
       description: 'The token that the setting METRICS_TOKEN names.',
     })
     .build();
-  // Without a URL: some generators reject a document with an empty one.
+  // Without a URL, because some generators reject an empty URL.
   config.info.contact = { name: 'Who operates this installation' };
   const document = SwaggerModule.createDocument(app, config);
   document.security = PRINCIPAL;

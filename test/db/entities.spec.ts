@@ -8,6 +8,8 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   domain_events: 'a trigger turns its rows into work and deletes them in the same statement',
   incident_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   incident_counts: 'only the SQL of the counts writes and reads it',
+  notification_deliveries:
+    'a trigger writes it and only the SQL of deliveries changes and reads it',
   notification_delivery_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   notification_delivery_counts: 'only the SQL of the counts writes and reads it',
   playbook_run_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',

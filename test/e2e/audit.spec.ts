@@ -46,7 +46,7 @@ describe('feeds of changes', () => {
     const slow = app.nest.get(DataSource).createQueryRunner();
     await slow.startTransaction();
     try {
-      // Takes its transaction number and the time now, before the incident that is created beside it.
+      // Assigns its transaction id and time now, before the concurrent creation of the incident.
       const before = await create();
       await slow.query(`update incidents set title = 'late' where id = $1`, [before]);
       await slow.query(
@@ -315,7 +315,7 @@ describe('the state of the audit trail', () => {
     const before = await change('mallory');
     const { data } = (await admin.get('/api/audit/verify')).body;
     expect(data).toMatchObject({ valid: false, first_invalid_id: expect.any(String) });
-    // Stands for a second replica and for a restart.
+    // Plays a second replica, and a restart.
     const replica = await startTestApp({ database: app.database });
     try {
       const elsewhere = await as(replica, 'admin');

@@ -51,12 +51,7 @@ export class ConnectorsController extends TargetController({
     'Read the health of the connectors',
     'Enabled connectors are checked regularly. Returns the last results without waiting.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'All connectors.',
-    type: ConnectorHealthDto,
-    catalogue: true,
-  })
+  @ApiAnswer(200, 'All connectors.', ConnectorHealthDto, { catalogue: true })
   async health(): Promise<ConnectorHealthDto[]> {
     const rows = await this.targets.rows.all();
     return rows.map((row) => shownHealth(row, rows));

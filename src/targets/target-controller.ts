@@ -85,7 +85,7 @@ export function TargetController<
     @Get()
     @Read
     @Operation(`list${name}s`, `List the ${noun}s`, 'Newest first, without secrets.')
-    @ApiAnswer({ status: 200, description: `The ${noun}s.`, type: shown, list: true })
+    @ApiAnswer(200, `The ${noun}s.`, shown, { list: true })
     async list(@InQuery() query: Query): Promise<ListAnswer<Shown>> {
       return ListAnswer.of(await this.targets.rows.list(query, query.sort), query, present);
     }
@@ -93,7 +93,7 @@ export function TargetController<
     @Get('types')
     @Read
     @Operation(`list${name}Types`, `List the types of ${noun}s`, 'With the schema of `config`.')
-    @ApiAnswer({ status: 200, description: 'All types.', type: definition.type, catalogue: true })
+    @ApiAnswer(200, 'All types.', definition.type, { catalogue: true })
     listTypes(): ShownType[] {
       return definition.presentTypes();
     }
@@ -107,7 +107,7 @@ export function TargetController<
     )
     @ApiSchemas(schemasByType(definition))
     @ApiBody({ required: true, schema: ref(`${name}Input`) })
-    @ApiAnswer({ status: 201, description: `The ${noun}.`, type: changed })
+    @ApiAnswer(201, `The ${noun}.`, changed)
     @ApiErrorMeanings({
       conflict: 'The name is taken, or a request with the same Idempotency-Key is still under way.',
     })
@@ -124,7 +124,7 @@ export function TargetController<
     @Get(':id')
     @Read
     @Operation(`get${name}`, `Read a ${noun}`, '`secrets_set` has the names of its secrets.')
-    @ApiAnswer({ status: 200, description: `The ${noun}.`, type: shown, headers })
+    @ApiAnswer(200, `The ${noun}.`, shown, { headers })
     async get(
       @Param('id') id: string,
       @Res({ passthrough: true }) reply: FastifyReply,
@@ -140,7 +140,7 @@ export function TargetController<
       `Absent fields do not change, including secrets. ${effects.update}`,
     )
     @Versioned
-    @ApiAnswer({ status: 200, description: `The changed ${noun}.`, type: changed, headers })
+    @ApiAnswer(200, `The changed ${noun}.`, changed, { headers })
     @ApiErrorMeanings({ conflict: 'The name is taken.' })
     @Takes(String, definition.update)
     async update(
@@ -158,7 +158,7 @@ export function TargetController<
     @Write
     @Operation(`delete${name}`, `Delete a ${noun}`, effects.delete)
     @Versioned
-    @ApiAnswer({ status: 200, description: `The ${noun} is deleted.`, type: DeletedResourceDto })
+    @ApiAnswer(200, `The ${noun} is deleted.`, DeletedResourceDto)
     async delete(
       @Param('id') id: string,
       @IfMatch() condition: IfMatchCondition,
@@ -172,7 +172,7 @@ export function TargetController<
     @Write
     @HttpCode(200)
     @Operation(`test${name}`, `Test a ${noun}`, effects.test)
-    @ApiAnswer({ status: 200, description: 'Result of the test.', type: definition.test })
+    @ApiAnswer(200, 'Result of the test.', definition.test)
     async test(
       @Param('id') id: string,
       @CurrentPrincipal() caller: Principal,

@@ -29,9 +29,6 @@ interface OneOf {
 }
 
 interface AnswerOptions {
-  readonly status: number;
-  readonly description: string;
-  readonly type?: Type | OneOf;
   /** True if the response has no envelope. */
   readonly raw?: boolean;
   readonly list?: boolean;
@@ -52,9 +49,14 @@ export const Operation = (
 ): MethodDecorator => ApiOperation({ operationId, summary, description });
 
 /** Documents one response. An enveloped type becomes a component (`IncidentEnvelope`, `IncidentList`) for generators. */
-export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecorator {
-  const { status, description, type, headers, contentType = 'application/json' } = options;
-  const { schema = { type: 'string' }, others = {} } = options;
+export function ApiAnswer(
+  status: number,
+  description: string,
+  type?: Type | OneOf,
+  options: AnswerOptions = {},
+): MethodDecorator & ClassDecorator {
+  const { headers, contentType = 'application/json', others = {} } = options;
+  const { schema = { type: 'string' } } = options;
   const types = type && ('types' in type ? type.types : [type]);
   const content: Record<string, { schema: SchemaObject | ReferenceObject }> = {
     [contentType]: { schema: type ? schemaOf(type, options) : schema },

@@ -16,7 +16,7 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 const STATEMENT_MS = 1_000;
 const LIMITS = { statementMs: STATEMENT_MS, connectMs: 500 };
 
-/** Lets nobody go on before so many have come: however slow the machine is, each of them stands where the race begins. */
+/** Blocks each caller until `count` callers have arrived, so that the race begins for all of them at the same point. */
 function meeting(expected: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let come = 0;
@@ -152,7 +152,7 @@ describe('transactions', () => {
   it('repeats the victim of a deadlock from its start, and runs commit callbacks once', async () => {
     await direct.query(`insert into notes values ('x'), ('y')`);
     const told = jest.fn();
-    // PostgreSQL looks for deadlocks after a second, which is the limit of the other pool for a statement too.
+    // PostgreSQL looks for deadlocks after 1 s. The other pool has the same limit for a statement.
     const patient = await connect(database.url, TIME_LIMITS);
     const itsTransactions = new Transactions(patient);
     let attempts = 0;
@@ -170,7 +170,7 @@ describe('transactions', () => {
     const sums = await direct.query<{ n: number }[]>('select n from notes order by text');
     expect(sums.map(({ n }) => n)).toEqual([2, 2]);
     expect(told).toHaveBeenCalledTimes(2);
-    // More when the loser is back before the other one has woken up.
+    // More rounds if the loser returns before the winner has continued.
     expect(attempts).toBeGreaterThanOrEqual(3);
   });
 
@@ -256,7 +256,7 @@ describe('transactions', () => {
       .rows({ name: 'hang', text: 'select 1' })
       .catch((thrown: unknown) => thrown);
     expect(isConnectionLost(error)).toBe(true);
-    // The server still hangs: it was the client that gave up.
+    // The server still hangs, so the client gave up.
     while (poolOf(dataSource).totalCount > 0) await sleep(10);
     proxy.restore();
     expect(await pidOf()).not.toBe(pid);

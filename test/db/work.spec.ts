@@ -332,7 +332,7 @@ describe('the rows of work', () => {
     await query('delete from work_lanes');
   });
 
-  /** The plan of a look, with what it read. */
+  /** Plan of a look, with the rows that it read. */
   const explained = async (requests: Parameters<WorkRepository['look']>[1]): Promise<Plan> => {
     const [explained] = await inTransaction(async (tx) => {
       const plans: { 'QUERY PLAN': [{ Plan: Plan }] }[] = [];
@@ -431,7 +431,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Rows that the node of the plan with the most rows has read. */
+/** Most rows that a node of the plan has read. */
 function mostRowsRead(plan: Plan): number {
   const own = (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'];
   return Math.max(own, ...(plan.Plans ?? []).map(mostRowsRead));
@@ -625,7 +625,7 @@ describe('the worker', () => {
       backoffMs: () => 10,
       one: async ({ attempt }) => {
         attempts.push(attempt);
-        // With a character that PostgreSQL does not store.
+        // The text has a character that PostgreSQL cannot store.
         throw new Error(`Attempt ${attempt} failed: \0`);
       },
       gaveUp: async (_, __, error) => void given.push(error),
@@ -859,7 +859,6 @@ describe('the worker', () => {
   it('claims nothing after an activation of the kill switch at any moment', async () => {
     const replica = await open();
     const statements = new Statements(replica.dataSource);
-    // Permits need no other parts.
     const killSwitch = Reflect.construct(KillSwitch, [
       replica.transactions,
       statements,

@@ -21,7 +21,7 @@ import { isUuid } from '../../platform/ids.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import { AgainOutcome, type Kind } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import { WebhookEventEntity } from '../events/webhook-event.entity.js';
+import { WebhookEventEntity } from '../events/webhook-event.js';
 import { WebhookEvents } from '../events/webhook-events.js';
 import { readEventJson } from '../reading/event-json.js';
 import { type OpenBody, openBody } from '../reading/read-events.js';

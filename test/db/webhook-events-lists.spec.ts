@@ -43,7 +43,7 @@ describe('the list of webhook events', () => {
     return { total, ids: items.map(({ id }) => id) };
   }
 
-  /** One change as the service, or an operator, may make it. */
+  /** A change that the service or an operator may make. */
   async function changeAtRandom(): Promise<void> {
     const kind = randomInt(10);
     // Skips locked rows: two changes that wait for each other would deadlock.

@@ -135,7 +135,7 @@ describe('Slow bodies without a credential', () => {
   });
   afterEach(() => held.splice(0).forEach((connection) => connection.reset()));
 
-  /** Sends all of a body except its end, at a source that does not exist. */
+  /** Sends a body without its end to a source that does not exist. */
   const hold = async (framing: 'announced' | 'chunked', size: number): Promise<void> => {
     const connection = await RawConnection.open(app.port);
     held.push(connection);

@@ -1,5 +1,10 @@
-import { Injectable } from '@nestjs/common';
-import { HealthIndicatorService } from '@nestjs/terminus';
+import { Injectable, ServiceUnavailableException } from '@nestjs/common';
+import {
+  type HealthCheckResult,
+  HealthCheckService,
+  type HealthIndicatorResult,
+  HealthIndicatorService,
+} from '@nestjs/terminus';
 import {
   type ComponentHealth,
   COMPONENTS,
@@ -20,10 +25,11 @@ export class HealthService {
   private readonly startedAt = performance.now();
   private readonly recent = new Map<
     ComponentName,
-    { readonly health: Promise<ComponentHealth>; readonly until: number }
+    { readonly found: Promise<HealthIndicatorResult>; readonly until: number }
   >();
 
   constructor(
+    private readonly checks: HealthCheckService,
     private readonly indicators: HealthIndicatorService,
     private readonly components: HealthComponents,
     private readonly draining: Draining,
@@ -61,26 +67,27 @@ export class HealthService {
   private async check<Name extends ComponentName>(
     names: readonly Name[],
   ): Promise<Record<Name, ComponentHealth>> {
-    const found = await Promise.all(names.map((name) => this.healthOf(name)));
-    const entries = names.map((name, index) => [name, found[index]!] as const);
-    return Object.fromEntries(entries) as Record<Name, ComponentHealth>;
+    const checks = this.checks.check(names.map((name) => () => this.indicate(name)));
+    const { details } = await checks.catch((error: unknown) => {
+      // Terminus throws if a check failed or the service stops. The exception contains the result.
+      if (!(error instanceof ServiceUnavailableException)) throw error;
+      return error.getResponse() as HealthCheckResult;
+    });
+    const found = names.map((name) => [name, details[name]?.['component'] ?? FAILED] as const);
+    return Object.fromEntries(found) as Record<Name, ComponentHealth>;
   }
 
   /** The cache of Terminus uses the wall clock. If the clock is set to an earlier time, entries stay longer in the cache. */
-  private healthOf(name: ComponentName): Promise<ComponentHealth> {
+  private indicate(name: ComponentName): Promise<HealthIndicatorResult> {
     const latest = this.recent.get(name);
-    if (latest && performance.now() < latest.until) return latest.health;
-    const check = { health: this.read(name), until: Infinity };
-    this.recent.set(name, check);
-    void check.health.finally(() => (check.until = performance.now() + CHECK_CACHE_MS));
-    return check.health;
-  }
-
-  private async read(name: ComponentName): Promise<ComponentHealth> {
+    if (latest && performance.now() < latest.until) return latest.found;
     const attempt = this.indicators
       .check(name)
-      .attempt(async () => ({ component: await this.components.check(name) }));
-    const { component } = (await attempt.withTimeout(CHECK_TIMEOUT_MS))[name];
-    return (component as ComponentHealth | undefined) ?? FAILED;
+      .attempt(async () => ({ component: await this.components.check(name) }))
+      .withTimeout(CHECK_TIMEOUT_MS);
+    const check = { found: Promise.resolve(attempt), until: Infinity };
+    this.recent.set(name, check);
+    void check.found.finally(() => (check.until = performance.now() + CHECK_CACHE_MS));
+    return check.found;
   }
 }

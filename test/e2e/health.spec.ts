@@ -1,4 +1,4 @@
-import { HealthIndicatorService } from '@nestjs/terminus';
+import { HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import { isDeepStrictEqual } from 'node:util';
 import { Client } from 'pg';
 import { HealthService } from '../../src/health/health.service.js';
@@ -89,7 +89,8 @@ describe('health', () => {
         components.register(name, async () => ({ status: statuses[name] ?? 'healthy' }));
       }
       const indicators = new HealthIndicatorService();
-      const service = new HealthService(indicators, components, new Draining());
+      const checks = app.nest.get(HealthCheckService, { strict: false });
+      const service = new HealthService(checks, indicators, components, new Draining());
       return (await service.brief()).status;
     };
     expect(await overall({})).toBe('healthy');

@@ -12,7 +12,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { meaningOf } from '../../platform/errors/error-catalogue.js';
 import { FailureLimits, LimitCounter, type NamedLimit } from '../../platform/limits/limits.js';
-import { SourceDirectory } from '../sources/source-directory.js';
+import { WebhookSourcesService } from '../sources/webhook-sources.service.js';
 import type {
   ReceivingSource,
   SignatureScheme,
@@ -73,7 +73,7 @@ const REPETITIONS = { name: 'webhook_repetition', perMinute: 60 };
 @Injectable()
 export class HmacGuard implements CanActivate {
   constructor(
-    private readonly sources: SourceDirectory,
+    private readonly sources: WebhookSourcesService,
     private readonly failures: FailureLimits,
     private readonly counter: LimitCounter,
     private readonly settings: Settings,

@@ -7,9 +7,9 @@ import { TargetController } from '../targets/target-controller.js';
 import { CONNECTOR_TYPES } from './connector-registry.js';
 import { actionsOf } from './connector-type.js';
 import {
-  CONNECTOR_REQUEST,
   ConnectorDto,
   ConnectorHealthDto,
+  ConnectorInputDto,
   ConnectorTestDto,
   ConnectorTypeDto,
   ConnectorUpdateDto,
@@ -22,7 +22,8 @@ import { ConnectorsService } from './connectors.service.js';
 @Controller('api/connectors')
 export class ConnectorsController extends TargetController({
   name: 'Connector',
-  requests: CONNECTOR_REQUEST,
+  types: CONNECTOR_TYPES.all,
+  input: ConnectorInputDto,
   update: ConnectorUpdateDto,
   shown: ConnectorDto,
   test: ConnectorTestDto,

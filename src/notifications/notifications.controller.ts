@@ -18,10 +18,10 @@ import { CHANNEL_TYPES } from './channel.js';
 import type { Delivery } from './delivery.js';
 import {
   ChangedNotificationChannelDto,
-  CHANNEL_REQUEST,
   DeadDeliveriesDto,
   DeliveryQueryDto,
   NotificationChannelDto,
+  NotificationChannelInputDto,
   NotificationChannelTypeDto,
   NotificationChannelUpdateDto,
   NotificationDeliveryDto,
@@ -39,7 +39,9 @@ import { NotificationsService } from './notifications.service.js';
 @Requires('admin')
 export class NotificationsController extends TargetController({
   name: 'NotificationChannel',
-  requests: CHANNEL_REQUEST,
+  short: 'Channel',
+  types: CHANNEL_TYPES.all,
+  input: NotificationChannelInputDto,
   update: NotificationChannelUpdateDto,
   shown: NotificationChannelDto,
   changed: ChangedNotificationChannelDto,

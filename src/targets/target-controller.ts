@@ -42,9 +42,7 @@ import {
 import { TARGET_SORTS, type TargetRow, type TargetSort } from './target-rows.js';
 import type { Changed, TargetsService } from './targets-service.js';
 
-interface Definition<Row, Input extends TargetInput, Update, Shown> {
-  readonly name: string;
-  readonly requests: RequestsByType<Input>;
+interface Definition<Row, Input extends TargetInput, Update, Shown> extends RequestsByType<Input> {
   readonly update: Type<Update>;
   readonly shown: Type<ShownTarget>;
   readonly changed?: Type<Shown>;
@@ -67,7 +65,7 @@ export function TargetController<
   Update extends TargetUpdate,
   Shown extends object,
 >(definition: Definition<Row, Input, Update, Shown>) {
-  const { name, requests, shown, changed = shown, hasVersions, effects } = definition;
+  const { name, input, shown, changed = shown, hasVersions, effects } = definition;
   const present = (row: Changed<Row>) => definition.present(row);
   const noun = name.replace(/(?!^)[A-Z]/g, ' $&').toLowerCase();
   const headers = hasVersions && ETAG_HEADER;
@@ -107,13 +105,13 @@ export function TargetController<
       `Create a ${noun}`,
       `The list of types describes the \`config\` of each type. Secrets can be written but not read. ${effects.create}`,
     )
-    @ApiSchemas(schemasByType(requests))
-    @ApiBody({ required: true, schema: ref(requests.union) })
+    @ApiSchemas(schemasByType(definition))
+    @ApiBody({ required: true, schema: ref(`${name}Input`) })
     @ApiAnswer(201, `The ${noun}.`, changed)
     @ApiErrorMeanings({
       conflict: 'The name is taken, or a request with the same Idempotency-Key is still under way.',
     })
-    @Takes(requests.request)
+    @Takes(input)
     async create(
       @Body() body: Input,
       @CurrentPrincipal() caller: Principal,

@@ -22,11 +22,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Page } from '../../platform/access/access.js';
 import { AnyQuery, Consumes } from '../../platform/http/handler-options.js';
-import {
-  FAILURES_PER_MINUTE,
-  Limited,
-  STRANGERS_PER_MINUTE,
-} from '../../platform/limits/limits.js';
+import { FAILURES, Limited, STRANGERS_PER_MINUTE } from '../../platform/limits/limits.js';
 import {
   ApiAnswer,
   ApiErrorPages,
@@ -95,7 +91,7 @@ class EndedSessionDto {
 }
 
 const STRANGERS_LIMIT = `More than ${STRANGERS_PER_MINUTE} requests per minute from one address: see Retry-After.`;
-const LOGIN_LIMIT = `More than ${STRANGERS_PER_MINUTE} requests or more than ${FAILURES_PER_MINUTE.login} failed requests per minute from one address, or too many failed requests for one user name from addresses without an earlier login: see Retry-After.`;
+const LOGIN_LIMIT = `More than ${STRANGERS_PER_MINUTE} requests or more than ${FAILURES.login.perMinute} failed requests per minute from one address, or too many failed requests for one user name from addresses without an earlier login: see Retry-After.`;
 
 const ApiNextQuery = () =>
   ApiQuery({

@@ -154,8 +154,17 @@ export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export const pascal = (name: string) =>
   name.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Returns the schema of one field of a class, for a schema that no class describes. */
-export function propertySchema(type: new () => object, name: string): SchemaObject {
+/** Returns the schemas of the fields of a class, for a schema that no class describes. */
+export function propertySchemas(type: new () => object): Record<string, SchemaObject> {
+  const fields: unknown = Reflect.getMetadata(
+    'swagger/apiModelPropertiesArray',
+    type.prototype as object,
+  );
+  const names = (fields as string[]).map((field) => field.slice(1));
+  return Object.fromEntries(names.map((name) => [name, propertySchema(type, name)]));
+}
+
+function propertySchema(type: new () => object, name: string): SchemaObject {
   const said: unknown = Reflect.getMetadata(
     'swagger/apiModelProperties',
     type.prototype as object,
@@ -163,6 +172,7 @@ export function propertySchema(type: new () => object, name: string): SchemaObje
   );
   const { isArray, enumName, ...schema } = said as Record<string, unknown>;
   delete schema.required;
+  delete schema.selfRequired;
   if (typeof enumName !== 'string') {
     if (typeof schema.type !== 'string' || isArray) throw new Error(`${name} is no plain field.`);
     return schema;

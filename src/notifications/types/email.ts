@@ -20,20 +20,17 @@ export const email = defineChannel({
   name: 'email',
   audience: 'people',
   description: 'Email: a message to up to 20 recipients, through your mail server.',
-  config: fields(
-    {
-      ...MAIL_SERVER_PROPERTIES,
-      to: {
-        type: 'array',
-        items: { type: 'string', minLength: 3, maxLength: 320 },
-        minItems: 1,
-        maxItems: 20,
-        uniqueItems: true,
-        description: 'Recipients of each message. The mail names all of them.',
-      },
+  config: fields({
+    ...MAIL_SERVER_PROPERTIES,
+    to: {
+      type: 'array',
+      items: { type: 'string', minLength: 3, maxLength: 320 },
+      minItems: 1,
+      maxItems: 20,
+      uniqueItems: true,
+      description: 'Recipients of each message. The mail names all of them.',
     },
-    ['host', 'from', 'to'],
-  ),
+  }),
   sentTo: ({ to }) => to,
   problems: (config, targets) => [
     ...mailAccountProblems(config, targets),

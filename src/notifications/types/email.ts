@@ -82,7 +82,7 @@ function mailOutcome(
     if (!first) return { kind: 'delivered' };
     const names = rejected.map(({ recipient }) => recipient).join(', ');
     const why = `The mail server refused ${names}: ${redactor.line(first.text)}. The others have the message.`;
-    return { kind: 'refused', why, isPartly: true };
+    return { kind: 'delivered', why };
   }
   const why = `The mail server refused: ${redactor.line(text)}`;
   // Some servers report a login error only after the message: https://www.rfc-editor.org/rfc/rfc4954#section-6.

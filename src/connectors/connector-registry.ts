@@ -1,7 +1,7 @@
 // SQL for the read of all connectors, which every action request needs.
 import { Injectable, Logger } from '@nestjs/common';
 import { join } from 'node:path';
-import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
+import { Column, DataSource, Entity } from 'typeorm';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
@@ -21,9 +21,6 @@ export const DEFAULT_PRIORITY = 100;
 
 @Entity('connectors')
 export class ConnectorEntity extends TargetRow {
-  @PrimaryColumn({ type: 'uuid' })
-  readonly id: string;
-
   @Column({ type: 'integer' })
   readonly priority: number;
 

@@ -40,7 +40,9 @@ const OWN = oneOf(`
   approval review drill exercise simulation schedule scan scanjob summary job
   backupjob deployment commit runner pipeline itsm erp crm ticket
   rollout pim plan engagement campaign awarenesscampaign servicedesk release
-  calendar hr travel booking purchaseorder order initiatedfrom posture`);
+  calendar hr travel booking purchaseorder order initiatedfrom posture
+  access downtime membership mdm facts enrichments extendedproperties additionaldata
+  campaignapi shift onboarding parentdetails directoryfacts`);
 
 const INVENTORIES = oneOf('asset assets srcasset sourceasset inventory cmdb');
 /** Inventories use addresses of machines as keys. Only these keys contain a dot or a colon. */

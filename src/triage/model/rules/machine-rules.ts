@@ -100,6 +100,12 @@ const isTestFile = ({ key, value }: Fact): boolean =>
   /^(?:threat|threatname|detection|signature)$/.test(key) &&
   /^[\w:./-]{0,40}\beicar\b/i.test(String(value).slice(0, 100));
 
+/** Names and paths of the program that started another. */
+export const isParent = ({ path }: Fact): boolean =>
+  /(?:^|[/_])\w*(?:parent|initiatingprocess|ppname|procpname|pname)\w*(?:\/(?:name|filename|executable|image|path))?$/.test(
+    path,
+  );
+
 const RENAMED = /files?\w*renamed\w*|renamed?\w*(?:files|count)?$/;
 const CHANGED =
   /files?\w*(?:changed|modified|written|rewritten|touched)\w*|(?:changed|modified|written)files\w*/;
@@ -205,9 +211,8 @@ export const MACHINE_RULES = [...signs([
   ['server_starts_shell', 45, 'malware', 'finding', 'T1505.003 T1190',
     'A program that serves requests of strangers started a shell.',
     all(
-      reads('parent parentimage parentname parentprocess procpname pname parentimagefilename parentprocessname parentcommandline parentexecutable procparent parentcmdline ppname initiatingprocess initiatingprocessfilename',
-        /\/(?:confluence|jira|tomcat\d*|weblogic|jboss|jenkins|solr)\S*\/java$|(?:^|[\\/])(?:w3wp|tomcat\d*|httpd|apache2?|nginx|php-fpm[\d.]*|php-cgi|sqlservr|umworkerprocess)(?:\.exe)?$/i),
-      reads('child cmdline commandline cmd command process processname image filename newprocessname proccmdline processcommandline', /(?:^|[\\/" ])(?:cmd|powershell|pwsh|bash|sh|dash|whoami|net1?)(?:\.exe)?(?:["\s]|$)/i))],
+      { only: isParent, from: reads(/./, /\/(?:confluence|jira|tomcat\d*|weblogic|jboss|jenkins|solr)\S*\/java$|(?:^|[\\/])(?:w3wp|tomcat\d*|httpd|apache2?|nginx|php-fpm[\d.]*|php-cgi|sqlservr|umworkerprocess)(?:\.exe)?$/i) },
+      reads('child cmdline commandline cmd command process processname image filename newprocessname proccmdline processcommandline name', /(?:^|[\\/" ])(?:cmd|powershell|pwsh|bash|sh|dash|whoami|net1?|python[\d.]*|perl)(?:\.exe)?(?:["\s]|$)/i))],
   ['web_shell', 45, 'malware', 'finding', 'T1505.003',
     'A script in a folder for uploads was called with data or commands.',
     any(
@@ -251,6 +256,8 @@ export const MACHINE_RULES = [...signs([
       /\bchmod\s+(?:-\w+\s+)?(?:[ugoa]*\+s|[2467][0-7]{3})\s+\S*\/(?:tmp|dev\/shm|var\/tmp|home)\/|\bchmod\s+(?:u\+s|4755)\b|\/etc\/ld\.so\.preload|\bchmod"?\s+(?:a\d=)?"?(?:u\+s|[2467]\d{3})"?\s+(?:a\d=)?"?\S*\/(?:tmp|dev\/shm)\/|\buseradd\b.{0,60}-u\s?0\b|\bsuid bit set\b|>\s?\/etc\/sudoers|\bNOPASSWD:\s?ALL\b.{0,40}\/etc\/sudoers|\bLD_PRELOAD=\S*\/(?:tmp|dev\/shm)|\binsmod\s+\S*\/tmp|\b(?:pwnkit|dirtypipe|dirty pipe|dirtycow|gtfobins)\b/i)],
   ['credential_store', 35, 'malware', 'work', 'T1555', 'Stored passwords or cookies are read.',
     says('credential_store')],
+  ['file_of_sign_ins_changed', 20, 'malware', 'work', 'T1098.004 T1556', 'A file that decides who may sign in was changed.',
+    all(reads('path file filepath fdname targetfilename objectname', /\/pam_\w+\.so|authorized_keys|\/etc\/(?:passwd|shadow|sudoers|ld\.so\.preload|pam\.d|ssh\/sshd_config)/), any(reads('event action eventtype changetype type description', /\b(?:modified|changed|added|deleted|replaced|writ\w+|updated)\b/i)))],
   ['persistence', 15, 'malware', 'work', 'T1053 T1543', 'A program was set up to start automatically.',
     tells('persistence')],
   ['persistent_script', 30, 'malware', 'finding', 'T1053 T1543',
@@ -273,7 +280,7 @@ export const MACHINE_RULES = [...signs([
       reads('serviceprincipalnames serviceprincipalname', /E3514235-4B06-11D1-AB04-00C04FC2DCD2/i),
       all(reads('attributeldapdisplayname attributename', /^msDS-(?:KeyCredentialLink|AllowedToActOnBehalfOfOtherIdentity)$/i), reads('subjectusername', /^(?!(?:msol_|aad_|adsync))[^$]+$/i)),
       reads('attributes requestattributes requestedattributes', /\bSAN:\s?(?:upn|dns)=/i))],
-  ['many_targets', 20, 'malware', 'finding', 'T1021',
+  ['many_targets', 20, 'malware', 'scan', 'T1021',
     'One account or machine reached many machines within minutes, as a scan or a worm does.',
     any(atLeast(50, 'hostsscanned scannedhosts distinctdestinations uniquedestinations distincthosts destinationcount uniquetargets distincttargets'), all(
       any(says('remote_service'), programOfWindowsFolder),
@@ -345,7 +352,7 @@ export const MACHINE_RULES = [...signs([
   ['leaver', 20, 'data_exfiltration', '', 'T1567',
     'Somebody who leaves the company takes data along more often than others.',
     all(
-      reads(/^(?:\w*resign\w*|leaver|hrflag|notice(?:given|period\w*)|employmentstatus|last(?:working)?day|contractend\w*|newemployer)$/,
+      reads(/^(?:\w*resign\w*|leaver|hr(?:flag|status)?|notice(?:given|period\w*)|employmentstatus|last(?:working)?day|contractend\w*|newemployer)$/,
         /^(?:true|yes)$|^\d{4}-|\b(?:leav\w+|resign\w*|notice|terminated|competitor)\b/i),
       reads(/^(?:\w*(?:download|upload|export|copied|usb|bytes)\w*|files|destination|attachments?|records)$/, /\S/))],
   ['not_sanctioned', 20, 'data_exfiltration', 'work', 'T1567',

@@ -74,6 +74,8 @@ const RECORD_KEYS =
   );
 const ALERT =
   /^(?:rule|rulename|ruletitle|alert|alertname|alerttitle|alertdisplayname|title|signature|detection\w*|detectname|threat\w*|risk\w*|verdict|searchname|findingtype|note|reason(?:s)?|correlation\w*|aggregation|count|failures|distinct\w*|anomal\w*|score|confidence|tactics?|techniques?|mitre\w*|malware\w*|policy\w*|sensor\w*|engine|category|reputation|eventdefinition\w*)$/;
+/** An event with so many values says enough, whatever its tool calls them. */
+const MANY_FACTS = 7;
 const NOTHING =
   /^(?:|-|none|null|0|no|false|unknown|n\/a|normal|informational|low|info|other\.?|hidden|\w*management|\w*logs|audit\w*|sign-?in\w*)$/i;
 /** A record of an audit log, a system or a network, without the name of a detection. */
@@ -144,7 +146,7 @@ export const ROUTINE = calming([
       const raw = facts.all.filter((fact) => fact.source === undefined && isRecord(fact));
       const isLine = raw.some(({ key, value }) => RECORD_KEYS.includes(key) && String(value).length >= 80);
       if ((raw.length < 3 && !isLine) || (isReport && !facts.isMail)) return [];
-      const act = raw.find((fact) => isKind(fact, facts)) ?? raw.find(({ key }) => RECORD_KEYS.includes(key)) ?? (facts.isMail ? raw[0] : undefined);
+      const act = raw.find((fact) => isKind(fact, facts)) ?? raw.find(({ key }) => RECORD_KEYS.includes(key)) ?? (facts.isMail || raw.length >= MANY_FACTS ? raw[0] : undefined);
       return act ? [act] : [];
     }],
 ], true);

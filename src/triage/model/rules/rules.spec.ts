@@ -6,7 +6,7 @@ import type { ScoredPoint, TriageCase } from '../triage-model.port.js';
 import { type Doubt, evaluate } from './conditions.js';
 import { Facts } from './facts.js';
 import { RULES_HASH, RulesModel } from './rules-model.js';
-import { classify, findingsIn, RULES, sumsOf } from './score.js';
+import { classify, findingsIn, RULES, SCALE, sumsOf } from './score.js';
 
 type RawData = Readonly<Record<string, unknown>>;
 
@@ -220,7 +220,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     says('Signed program loaded unsigned library'),
     says('Signed program loaded signed library'),
   ],
-  not_asked: [{ owner_asked: false }, { owner_asked: true }],
   sorted_as_marketing: [
     { flagged_rules: [{ name: 'Newsletter or marketing mail' }] },
     { flagged_rules: [{ name: 'Newsletter with a new sender' }] },
@@ -239,7 +238,10 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   ],
   strong_factor: [{ mfa: 'security key' }, { mfa: 'text message' }],
   deployed: [{ deployed_by: 'Intune, required app' }, { deployed_by: 'me' }],
-  exercise_on_file: [{ roe: { id: 'ROE-2026-11' } }, { text: { id: 'ROE-2026-11' } }],
+  exercise_on_file: [
+    { engagement: { id: 'ROE-2026-11' } },
+    { text: { engagement: 'ROE-2026-11' } },
+  ],
   known_scanner: [
     { cmdb: { '10.0.0.5': 'vulnerability scanner' } },
     { user_agent: 'vulnerability scanner' },
@@ -292,9 +294,9 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   change_on_record: [{ change_ticket: 'CHG-9012' }, { change_ticket: 'none' }],
   approved_on_record: [{ change: { status: 'approved' } }, { text: { approved: true } }],
   confirmed_by_people: [{ user_confirmed: true }, { user_confirmed: 'not yet' }],
-  usual_here: [{ seen_before: true }, { seen_before: false }],
+  usual_here: [{ note: 'same transfer every month' }, { note: 'no such transfer every month' }],
   widespread: [{ hosts_with_same_command: 900 }, { affected_hosts: 900 }],
-  planned: [{ schedule: 'daily 03:00' }, { scheduled_task: 'daily 03:00' }],
+  planned: [{ schedule: 'daily 03:00' }, { task_name: 'daily 03:00' }],
   role_of_machine: [{ source_role: 'patch management server' }, { source_role: 'unknown' }],
   trip_on_record: [{ travel_booking: 'Osaka, 12 to 14 November' }, { travel_booking: 'none' }],
   matches_record: [{ purchase_order_match: true }, { favicon_hash_matches: true }],
@@ -315,8 +317,15 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { sender: 'bob@corp.example', dmarc: 'pass', links: ['https://www.corp.example/x'] },
     { sender: 'bob@corp.example', dmarc: 'pass', links: ['https://www.corp.test/x'] },
   ],
-  not_approved: [{ approved: false }, { approved: true }],
-  not_verified: [{ caller_verified: false }, { matches_vulnerability: false }],
+  file_of_sign_ins_changed: [
+    { path: '/root/.ssh/authorized_keys', event: 'modified' },
+    { path: '/root/.ssh/known_hosts', event: 'modified' },
+  ],
+  not_explained: [{ change_ticket: 'none found' }, { exploit_known: false }],
+  acts_in_sequence: [
+    { sequence: ['role granted', 'mailbox exported'] },
+    { sequence: ['role granted'] },
+  ],
   never_before: [{ region_used_before: false }, { region_used_before: true }],
   system_tool_fetches: [
     { process: 'mshta.exe', arguments: 'https://one.test/a' },
@@ -653,8 +662,12 @@ describe('calming rules', () => {
   const calmedBy = (name: string) => calmed.get(name)!;
 
   it.each(ATTACK_RULES)('do not make an attack benign with one or two facts: %s', (attack) => {
-    const { doubt } = RULES.find(({ name }) => name === attack)!;
-    const alone = habits.filter((one) => verdictOn(example(attack), example(one)) === 'benign');
+    const { doubt, points } = RULES.find(({ name }) => name === attack)!;
+    const alone = habits.filter(
+      (one) =>
+        !(points <= SCALE.suspicious && calmedBy(one).has(doubt)) &&
+        verdictOn(example(attack), example(one)) === 'benign',
+    );
     expect(alone).toEqual([]);
     const proofs = PROOFS.filter(
       (name) => !EXPLAINED[name]?.includes(attack) && !calmedBy(name).has(doubt),
@@ -703,7 +716,7 @@ describe('calming rules', () => {
   it('do not make an event benign if a record says no', () => {
     const records = ['approved_on_record', 'planned', 'device_of_company'].map(example);
     expect(verdictOn({}, ...records)).toBe('benign');
-    for (const no of ['not_approved', 'not_verified', 'never_before']) {
+    for (const no of ['not_explained', 'never_before']) {
       expect(verdictOn(example(no), ...records)).toBe('inconclusive');
     }
   });

@@ -91,8 +91,6 @@ export const CALMING = calming([
   ['strong_factor', -25, 'who', 'place', 'The second factor resists phishing.',
     byTool(/^(?:\w*mfa\w*|\w*factor(?:type|used)?|\w*auth(?:entication)?(?:method|type|strength|step)?\w*|credential(?:type|provider))$/,
       yes(/^(?:phishing[- ]resistant|passkey|platform authenticator|security key|hardware key|yubikey|web ?authn|fido ?2?|(?:client )?certificate|cba|smart ?card|windows hello|touch ?id|face ?id)\b/i))],
-  ['role_activated', -25, 'who', 'work', 'An administrator activated an own role for some hours.',
-    byTool('activitydisplayname operation operationname', /\(PIM activation\)/i)],
   ['cluster_component', -25, 'habit', 'work', 'A component of the cluster itself did it.',
     { only: ({ path }) => path === 'outputfields/k8s/ns/name', from: reads('name', /^(?:kube-system|kube-node-lease|calico-system)$/) }],
   // Ransomware is often deployed through device management, so this proves little.
@@ -151,9 +149,6 @@ export const CALMING = calming([
     'The tools that looked at it found nothing.',
     byTool(/^(?!.*(?:delivery|analyst|first|initial))(?:\w*verdict|\w*scan(?:result)?|\w*reputation|\w*analysis|sandbox(?:status|result)?|judge?ment)$/,
       /^(?:clean|benign|harmless|good|safe|known good|no ?threats?(?: ?found)?|trusted|not malicious)$/i)],
-  ['scored_harmless', -15, 'habit', 'sender',
-    'The gateway scored the mail for phishing, malware and impostors, and found next to nothing.',
-    all(...['phishscore', 'malwarescore', 'impostorscore'].map((key) => byTool(key, /^\d(?:\.\d+)?$/)))],
   ['bulk_mail', -12, 'habit', 'sender', 'The mail comes from a list that its readers can leave.',
     any(
       byTool(/^(?:\w*listunsubscribe\w*|unsubscribe|bulk|listid|newsletter|isbulk)$/, yes(/^/)),

@@ -4,8 +4,8 @@ import { onceForEach } from './hosts.js';
 import { Lexicon, wordsOf } from './phrases.js';
 
 /**
- * Words with which tools and colleagues explain an event, in the name of a value or in the value, spelled as in `signs.ts`. A value
- * counts for the first explanation that it gives.
+ * Words with which tools and colleagues explain an event, in the name of a value or in the value, spelled as in `signs.ts`. A custom is
+ * the weakest explanation and counts only alone.
  */
 export const EXPLANATIONS = {
   exercise: `
@@ -57,7 +57,6 @@ export const DENIALS = `
   client/community/payload/customer/attacker/task comment/note | kein* | nicht | geen | niet | pas | aucun* | sin | ningun* | non |
   nessun* | nadie`;
 
-const KINDS = Object.keys(EXPLANATIONS) as Explanation[];
 const EXPLAINED = new Lexicon(EXPLANATIONS);
 const OF_RECORDS = new Lexicon({ record: RECORDS });
 const DENIED = new Lexicon({ denied: DENIALS });
@@ -67,7 +66,7 @@ const spelled = (...said: readonly string[]): readonly string[] =>
   wordsOf(said.join(' ').replace(/[_-]/g, ' '));
 
 interface Explained {
-  readonly kind: Explanation | undefined;
+  readonly kinds: ReadonlyMap<Explanation, string>;
   readonly isDenied: boolean;
   readonly place: string;
   readonly fact: Fact;
@@ -85,9 +84,7 @@ const explanationsIn = onceForEach((facts): readonly Explained[] => {
     const words = spelled(isInRecord ? parent : '', name, text);
     const place = (isInRecord ? path.slice(0, -1) : path).join('/');
     const isDenied = DENIED.matchesIn(words).size > 0;
-    const kinds = EXPLAINED.matchesIn(words);
-    const kind = KINDS.find((one) => kinds.has(one));
-    return [{ kind, isDenied, place, fact: quoting(fact) }];
+    return [{ kinds: EXPLAINED.matchesIn(words), isDenied, place, fact: quoting(fact) }];
   });
   const denied = new Set(found.flatMap(({ isDenied, place }) => (isDenied ? [place] : [])));
   return found.filter(({ place }) => !denied.has(place));
@@ -96,7 +93,9 @@ const explanationsIn = onceForEach((facts): readonly Explained[] => {
 export const explains =
   (kind: Explanation): Look =>
   (facts) =>
-    explanationsIn(facts).flatMap((one) => (one.kind === kind ? [one.fact] : []));
+    explanationsIn(facts).flatMap(({ kinds, fact }) =>
+      kinds.has(kind) && (kind !== 'usual' || kinds.size === 1) ? [fact] : [],
+    );
 
 /** Names of values that should explain an event. */
 const SHOULD_EXPLAIN =
@@ -105,7 +104,7 @@ const NOTHING =
   /^(?:false|no|none|nobody|never|missing|mismatch|not|unknown|pending|n\/a)(?: (?!trust)[\w ,-]{1,60})?$/i;
 /** Answers of people and records that explain nothing. */
 const NO_ANSWER =
-  /\b(?:denies (?:having|any|it|the|that|this)|deny it|denied (?:it|any)|not (?:reached|asked|recorded|on file|found in)|(?:not|none|nothing) (?:yet )?known|no answer|no reply|knows? nothing|nobody (?:knows|made|ordered|asked|requested)|unaware|weiß nichts|weet van niets|no sabe nada|ne sait rien)\b/i;
+  /\b(?:denies (?:having|any|it|the|that|this)|deny it|denied (?:it|any)|not (?:reached|asked|recorded|on file|found in)|(?:not|none|nothing) (?:yet )?known|no answer|no reply|knows? nothing|nobody (?:knows|made|ordered|asked|requested)|unaware|undocumented|documentation missing|weiß nichts|weet van niets|no sabe nada|ne sait rien)\b/i;
 
 /** Explanations that are missing or denied, at any place: nobody lies to look guilty. */
 export const deniedExplanation: Look = (facts) =>

@@ -274,8 +274,7 @@ const SUPPOSED: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-const TOLD_KEYS =
-  /(?:title|description|name|alert|message|msg|summary|signature|reason|log|body)$/;
+const TOLD_KEYS = /(?:title|description|name|alert|message|msg|summary|signature|reason|log|body)$/;
 
 /** True if a text mentions an attack without being a trace of it: prose of a mail, or a title of an announcement. */
 function isOnlyTold(sign: Sign, { key, path, value }: Fact, isMail: boolean): boolean {

@@ -103,13 +103,15 @@ const ACT =
   /^(?:e|op|what|name|act|action|activity\w*|event|eventid|eventname|eventtype|operation\w*|type|verb|method\w*|cmd|command\w*|image|detail)$/;
 /** At least two different acts. Two sign-ins are one act. */
 const actsInSequence: Look = (facts) => {
-  if (facts.isMail) return [];
+  if (facts.severity === 'low') return [];
   const acts = facts.all.filter(
     ({ pointer, key, value }) =>
       SEQUENCE.test(pointer) &&
       (/\/\d+$/.test(pointer) ? /[a-z]{3}/i.test(String(value)) : ACT.test(key)),
   );
-  return new Set(acts.map(({ value }) => value)).size > 1 ? acts.slice(0, 2) : [];
+  const byItem = Map.groupBy(acts, ({ pointer }) => pointer.replace(/\/[^/\d]+$/, ''));
+  const kinds = new Set([...byItem.values()].map((item) => String(item[0]!.value)));
+  return kinds.size > 1 ? acts.slice(0, 2) : [];
 };
 
 const DETECTIONS =
@@ -199,10 +201,8 @@ export const TOOL_RULES = [...signs([
         /^(?:high|critical|severe|atrisk)$|\blevel=high\b/i),
       reads('threatdetections', /":\s?"high"/i),
       atLeast(80, /(?:risk|threat|fraud|anomaly|phish|phishing|malware|malicious\w*|impostor|bec|mlmalware)score$/))],
-  ['orders_a_verdict', 10, '', 'talk', '', 'A text tells its reader which verdict to give.',
-    says('verdict_order')],
-  ['talks_to_machines', 10, '', 'talk', '', 'A text talks to the machine that reads it.',
-    says('orders_to_machine')],
+  ['orders_a_verdict', 20, '', 'talk', '', 'A text gives orders to the person or machine that reads it.',
+    says('verdict_order', 'orders_to_machine')],
   ['not_explained', 8, '', '', '', 'What should explain the event is missing or denied.', deniedExplanation],
   ['never_before', 10, '', '', '', 'The tool saw this for the first time.',
     any(

@@ -68,7 +68,7 @@ export const CALMING = calming([
       byTool('sample issample istest testalert simulated istestevent', YES), byTool('alerttype eventtype', /^test$/i),
       { only: ({ key }) => key === 'title', from: reads('title', /^\[(?:SAMPLE|TEST)\]/) })],
   ['finding_gone', -40, 'proof', 'work scan finding rating tool', 'The tool reports that the weakness is gone, or that the setting is right.',
-    { only: (_, { fields, all: facts }) => fields.repository !== undefined || facts.some(({ path }) => /compliance\/status$|securitycontrolid$|vulnerabilities\/|cve/.test(path)), from: any(byTool('state status workflowstatus', /^(?:fixed|resolved|passed|auto_dismissed|closed|suppressed)$/i), byTool('compliancestatus recordstate', /^(?:passed|archived)$/i), byTool('action', /^(?:fixed|auto_dismissed|closed_by_user|resolved)$/)) }],
+    { only: (_, { fields, all: facts }) => fields.repository !== undefined || facts.some(({ path }) => /compliance\/status$|securitycontrolid$|vulnerabilities\/|cve|validity$/.test(path)), from: any(byTool('state status workflowstatus', /^(?:fixed|resolved|passed|auto_dismissed|closed|suppressed)$/i), byTool('compliancestatus recordstate', /^(?:passed|archived)$/i), byTool('validity', /^(?:inactive|revoked|invalid|expired)$/i), byTool('action', /^(?:fixed|auto_dismissed|closed_by_user|resolved)$/)) }],
   ['archived_by_rule', -25, 'habit', 'work scan tool rating place', 'The tool archived the finding by a rule, or a person did.',
     byTool('archived isarchived', YES)],
   ['refused_by_policy', -20, 'habit', 'place work', 'A policy or missing rights refused it.',
@@ -91,6 +91,8 @@ export const CALMING = calming([
   ['strong_factor', -25, 'who', 'place', 'The second factor resists phishing.',
     byTool(/^(?:\w*mfa\w*|\w*factor(?:type|used)?|\w*auth(?:entication)?(?:method|type|strength|step)?\w*|credential(?:type|provider))$/,
       yes(/^(?:phishing[- ]resistant|passkey|platform authenticator|security key|hardware key|yubikey|web ?authn|fido ?2?|(?:client )?certificate|cba|smart ?card|windows hello|touch ?id|face ?id)\b/i))],
+  ['role_activated', -25, 'who', 'work', 'An administrator activated an own role for some hours.',
+    byTool('activitydisplayname operation operationname', /\(PIM activation\)/i)],
   ['cluster_component', -25, 'habit', 'work', 'A component of the cluster itself did it.',
     { only: ({ path }) => path === 'outputfields/k8s/ns/name', from: reads('name', /^(?:kube-system|kube-node-lease|calico-system)$/) }],
   // Ransomware is often deployed through device management, so this proves little.

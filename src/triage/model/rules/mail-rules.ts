@@ -254,6 +254,8 @@ export const MAIL_RULES = [...signs([
     inMail(says('gift_cards'))],
   ['secrecy', 25, 'bec', 'finding', 'T1534', 'The writer wants secrecy, or no calls.',
     all(says('secrecy'), isMail)],
+  ['money_and_secrecy', 25, 'bec', 'finding', 'T1534', 'The text asks for money and for secrecy.',
+    all(says('money_request', 'payment_change', 'gift_cards'), says('secrecy'), isMail)],
   ['sensitive_list', 40, 'bec', 'finding', 'T1534',
     'The sender asks for lists of staff or customers, with which fraud is made.',
     received(says('sensitive_list'))],

@@ -127,7 +127,7 @@ export const ROUTINE = calming([
     any(
       record(ACTORS, SYSTEM_ACCOUNT), record('sourceipaddress', AWS_SERVICE), record(ACTORS, AWS_SERVICE),
       record(ACTORS, KUBE_SYSTEM), record('actorisbot', /^true$/i), record('unit', /\.(?:service|timer)$/),
-      placed(/(?:useridentity|actor)\/type$/, /^(?:AWSService|SystemPrincipal|Application|ServicePrincipal|System|Bot)$/),
+      placed(/(?:useridentity|actor|initiatedby)\/type$/, /^(?:AWSService|SystemPrincipal|Application|ServicePrincipal|System|Bot)$/i),
       { only: ({ path }: Fact) => /(?:^|\/)source\/component$/.test(path), from: record('component', /^(?:kubelet|default-scheduler|[\w-]+-controller)$/) })],
   ['service_account', -12, 'habit', '', 'An account of a service did it.', record(ACTORS, SERVICE_NAME)],
   /* Source and method. */

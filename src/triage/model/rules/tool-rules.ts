@@ -201,8 +201,8 @@ export const TOOL_RULES = [...signs([
         /^(?:high|critical|severe|atrisk)$|\blevel=high\b/i),
       reads('threatdetections', /":\s?"high"/i),
       atLeast(80, /(?:risk|threat|fraud|anomaly|phish|phishing|malware|malicious\w*|impostor|bec|mlmalware)score$/))],
-  ['orders_a_verdict', 20, '', 'talk', '', 'A text gives orders to the person or machine that reads it.',
-    says('verdict_order', 'orders_to_machine')],
+  ['orders_a_verdict', 10, '', 'talk', '', 'A text tells its reader which verdict to give.', says('verdict_order')],
+  ['talks_to_machines', 10, '', 'talk', '', 'A text talks to the machine that reads it.', says('orders_to_machine')],
   ['not_explained', 8, '', '', '', 'What should explain the event is missing or denied.', deniedExplanation],
   ['never_before', 10, '', '', '', 'The tool saw this for the first time.',
     any(

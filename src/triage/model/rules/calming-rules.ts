@@ -41,7 +41,7 @@ const stoppedByTool = byTool(
 );
 /** Roles of machines and addresses that explain scans and the work of administrators. */
 const ROLES =
-  /\b(?:scanner|qualys|nessus|tenable|openvas|vuln(?:erability)?[-_ ](?:scan\w*|management)|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i;
+  /\b(?:\w*scanners?|qualys|nessus|tenable|rapid7|lansweeper|openvas|named location|trusted location|vuln(?:erability)?[-_ ](?:scan\w*|management)|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i;
 /*
  * The only rules that lower the points. Each rule reads a value of fixed form from a gateway, sensor, directory or record. No rule
  * reads a text that a stranger may have written, or the absence of a value. Comments explain how an attacker could cause the same
@@ -140,7 +140,7 @@ export const CALMING = calming([
   ['planned', -20, 'habit', 'work scan rating', 'The event was planned for this time.', explains('planned')],
   ['role_of_machine', -20, 'habit', 'work scan rating place',
     'The inventory gives the machine or address a role that explains the event.',
-    any(byTool(/^(?:\w*role(?:in\w+)?|\w*ipowner|\w*owner|\w*networklabel|\w*asset(?:tags?|types?|roles?|class|group)?\w*|\w*function|purpose|network|networktype|iptype|ipclass|asorg|hosttype|sourcetype|hostgroup|devicerole|group|labelofip|ipdescription|sourcedescription)$/, yes(ROLES)), { only: inInventory, from: byTool(/./, yes(ROLES)) })],
+    any(byTool(/^(?:\w*role(?:in\w+)?|\w*ipowner|\w*owner|\w*networklabel|\w*asset(?:tags?|types?|roles?|class|group)?\w*|\w*function|purpose|network|networktype|iptype|ipclass|asorg|hosttype|sourcetype|hostgroup|devicerole|group|labelofip|ipdescription|sourcedescription|tags?|srccategory|sourcenetwork|networkname|segment)$/, yes(ROLES)), { only: inInventory, from: byTool(/./, yes(ROLES)) })],
   ['trip_on_record', -25, 'habit', 'place', 'A trip on record explains the place.', explains('trip')],
   ['matches_record', -25, 'habit', 'payment sender lure', 'The details match the record.',
     any(
@@ -178,7 +178,7 @@ export const CALMING = calming([
   ['signed_by_vendor', -12, 'habit', 'work',
     'The program is signed by its vendor.',
     any(
-      byTool(/^(?:\w*signed|\w*signaturestatus|\w*signature(?:valid)?|trusted|codesignature\w*)$/,
+      byTool(/^(?!.*self)(?:\w*signed|\w*signaturestatus|\w*signature(?:valid)?|trusted|codesignature\w*)$/,
         yes(/^(?:true|yes|y|1)$|^(?:valid|trusted|verified)\b/i)),
       byTool(/^(?:\w*signer|codesigner|codesignaturesubjectname|signedby)$/, yes(/^[\p{L}][\p{L}\p{N} .,&()-]{2,60}$/u)))],
 ]);

@@ -178,7 +178,7 @@ export const MACHINE_RULES = [...signs([
   ['regular_calls', 15, 'rat', 'work', 'T1071', 'The program connects to a server at regular times.',
     any(
       tells('beacon'),
-      atLeast(1, /^(?:everys|intervals?|interval(?:sec|seconds|ms|minutes))$|beacon\w*(?:interval|period|s|sec|seconds|count)$|callbackinterval\w*/),
+      atLeast(1, /^(?:everys|intervals?|interval\w*(?:s|sec|seconds|ms|minutes))$|beacon\w*(?:interval|period|s|sec|seconds|count)$|callbackinterval\w*/),
       reads('event details', /every \d+ s/i))],
   ['system_tool_fetches', 40, 'malware', 'finding', 'T1218',
     'A system tool was given a web address from which it runs code.',
@@ -225,7 +225,7 @@ export const MACHINE_RULES = [...signs([
   ['runs_where_anybody_writes', 12, 'malware', 'work', 'T1204',
     'The program runs from a folder where any user may write.',
     reads(/path|file|image|process|program|library|binary|exe|command|cmd|args|module|parent|child|target|dropped|written|service/,
-      /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp|programdata)\\|(?:^|[\s"'(,])\/(?:tmp|dev\/shm|var\/tmp)\//i)],
+      /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp|programdata(?!\\(?:microsoft|chocolatey|package cache)\\))\\|(?:^|[\s"'(,])\/(?:tmp|dev\/shm|var\/tmp)\//i)],
   ['unsigned', 12, 'malware', 'work', '', 'The program has no signature.', notSigned],
   ['bare_address', 15, 'malware', 'work', 'T1105', 'A command or script talks to a bare address.',
     reads('commandline cmd cmdline command args processargs processtree next child net script iocs',

@@ -49,6 +49,11 @@ const wants = (sign: Sign): Condition => ({
   from: says(sign),
 });
 
+/** A proven mail without link, file and picture leads its reader nowhere. */
+const canLure = (facts: Facts): boolean =>
+  facts.vouched('dmarc').length === 0 ||
+  hosts.linkedHosts(facts).some(({ fact }) => !/log\//.test(fact.path)) ||
+  facts.all.some(({ path }) => /attach|qr|picture|image|file|phone/.test(path));
 const FILE_KEYS =
   'name filename file attachment attachments attachmentnames files path listing contains contents members entries archivecontents inner innerfile innerfiles filenames attachmentname';
 /** Endings of executable files, also with words after the ending, because the sender chooses the rest of the name. */
@@ -218,7 +223,7 @@ export const MAIL_RULES = [...signs([
     all(wants('account_threat'), isMail)],
   ['sign_in_request', 15, 'phishing', 'lure', 'T1566',
     'The text asks its reader to sign in or to scan a code.',
-    all(wants('sign_in_request'), isMail)],
+    { only: (_, facts) => canLure(facts), from: all(wants('sign_in_request'), isMail) }],
   ['asks_for_card', 20, 'phishing', 'lure', 'T1566',
     'The text asks for the number of a card or a code.', all(says('card_request'), isMail)],
   ['lure', 10, 'phishing', 'lure', 'T1566',

@@ -100,7 +100,7 @@ const told = (sign: Sign): Condition => ({
 const SEQUENCE =
   /\/(?:\w*events|sequence|chain|steps|timeline|actions|stages?|commands|logs?|lines|records|after\w*|then|next\w*|follow\w*|\w*effects|phases?)\/\d+(?:\/[^/]+)?$/i;
 const ACT =
-  /^(?:e|op|what|name|act|action|activity\w*|event|eventid|eventname|eventtype|operation\w*|type|verb|method\w*|cmd|command\w*|image|detail)$/;
+  /^(?:e|op|what|name|act|action|activity\w*|event|eventid|eventname|eventtype|operation\w*|type|verb|method\w*|cmd|command\w*|image|detail|msg|message)$/;
 /** At least two different acts. Two sign-ins are one act. */
 const actsInSequence: Look = (facts) => {
   if (facts.severity === 'low') return [];

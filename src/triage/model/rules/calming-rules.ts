@@ -151,6 +151,9 @@ export const CALMING = calming([
     'The tools that looked at it found nothing.',
     byTool(/^(?!.*(?:delivery|analyst|first|initial))(?:\w*verdict|\w*scan(?:result)?|\w*reputation|\w*analysis|sandbox(?:status|result)?|judge?ment)$/,
       /^(?:clean|benign|harmless|good|safe|known good|no ?threats?(?: ?found)?|trusted|not malicious)$/i)],
+  ['scored_harmless', -15, 'habit', 'sender',
+    'The gateway scored the mail for phishing, malware and impostors, and found next to nothing.',
+    all(...['phishscore', 'malwarescore', 'impostorscore'].map((key) => byTool(key, /^\d(?:\.\d+)?$/)))],
   ['bulk_mail', -12, 'habit', 'sender', 'The mail comes from a list that its readers can leave.',
     any(
       byTool(/^(?:\w*listunsubscribe\w*|unsubscribe|bulk|listid|newsletter|isbulk)$/, yes(/^/)),

@@ -14,26 +14,27 @@ export const EXPLANATIONS = {
   approved: `
     approv* | granted by/until/for | authoris* | authoriz* | sanctioned | permitted | sign/signed off | allow/white listed |
     allowlist* | whitelist* | allowed by/for/true | is allowed | accepted by | agreed | exception | exemption | four eyes |
-    review approved/passed | reviewed by | merged | consent .. true/given/allow | on file |
+    review approved/passed | reviewed by | merged | pull request | cab | dual approval/control | automation true | consent .. true/given/allow | on file |
     genehmig* | freigegeben | freigabe | bewilligt | approuv* | autoris* | aprobad* | aprobaci* | autorizad* | goedgekeurd |
     toegestaan | approvat* | autorizzat* | zatwierdz* | aprovad* | godkän* | godkend*`,
   planned: `
     planned | schedule | scheduled | announced | rehears* | downtime | maintenance | change/patch/backup/service/test/scan window |
     rollout | roll out | migration | cutover | go live | renewal | rotation | rotated | decommission* | golden image | image build |
-    sysprep | packer | pipeline .. step | return from leave | new hire | joiner | first day |
+    sysprep | packer | in .. window true | scan/backup/test job/id/name/policy | pipeline .. step | return from leave | new hire | joiner | first day |
     geplant | wartung* | planifi* | prévu* | programad* | mantenimiento | gepland | onderhoud | pianificat* | manutenzione`,
   confirmed: `
     confirm* | verified by/with | validated by | acknowledg* | asked for this/it | did this/it myself | by mistake | is ours/mine |
     was me | our own | own tenant/registrar/team/service/product | badge shown/checked | in person | ordered by | expected | expects |
-    recognised/recognized by | vouched | false alarm | bestätigt | erwartet | confirmé* | attendu | confirmad* | esperad* |
+    recognised/recognized by | vouched | false alarm | owner/manager/team/admin/supplier/vendor/hr/requester answer/answered/reply/replied/said/says |
+    callback done/ok/true | soc/security notified/informed/aware | verbally | bestätigt | erwartet | confirmé* | attendu | confirmad* | esperad* |
     bevestigd | verwacht | confermat*`,
   trip: `
-    travel* | trip | flight | hotel | conference | holiday | vacation | on leave | leave until/from | abroad | booking | itinerary |
+    travel* | trip | calendar | out of office | absence | flight | hotel | conference | holiday | vacation | on leave | leave until/from | abroad | booking | itinerary |
     reise | dienstreise | voyage | viaje | reis | viaggio`,
   usual: `
     as usual/always/every | usually | same as/every/each | same .. previous/before/time/build | daily | nightly | hourly | weekly |
     monthly | quarterly | yearly | every/each day/night/week/month/quarter/year/hour/morning | once a day/week/month/year/quarter |
-    recurring | routine | regular | regularly | since 201*/202* | within/matches baseline | known good | seen before/here true | täglich | wöchentlich | monatlich | jeden |
+    recurring | routine | regular | regularly | since 201*/202* | within/matches baseline | known good | seen before/here true | usual/typical/normal/familiar/routine/recurring/identical .. true | täglich | wöchentlich | monatlich | jeden |
     jede | tous les | chaque | mensuel* | cada | mensual* | elke | maandelijks | dagelijks | mensile | ogni`,
 } as const;
 export type Explanation = keyof typeof EXPLANATIONS;
@@ -45,7 +46,8 @@ export const RECORDS = `
   regist* | record* | vendor | supplier | relation* | history | baseline | known | expected | confirm* | verified | callback | said |
   says | answer* | allow* | white* | exception | exempt* | travel* | trip | hr | leave | onboard* | vault | audit | purpose | explan* |
   downtime | access | grant* | membership | shift | mdm | case | same | consent* | merged | identity | review* | commit | department |
-  build | job | seen | desk | itsm | erp | crm | simulation | team | sanctioned | reason | tag | tags | booking | conference | itinerary`;
+  build | job | seen | familiar* | routine* | recurring | pull | cab | dual | verbally | scan |
+  soc | absence | actor | desk | itsm | erp | crm | simulation | team | sanctioned | reason | tag | tags | booking | conference | itinerary`;
 
 /** Words that deny an explanation, leave it open, or show that a stranger wrote it. */
 export const DENIALS = `
@@ -53,7 +55,7 @@ export const DENIALS = `
   expired | pending | awaiting | waiting | open | cancel* | withdrawn | unknown | unverified | unconfirmed | unapproved | unauthori* |
   unplanned | unscheduled | unexpected | unusual | unregistered | undocumented | unexplained | unaware | failed | mismatch |
   different | differs | outside | false | null | needed | suspended | revoked | stolen | forged | self | own account | bypass* |
-  before approval | claim* | alleg* | on the phone | impossible | atypical | improbable | unlikely | speed | kmh | velocity |
+  before approval | claim* | alleg* | on the phone | impossible | atypical | improbable | unlikely | speed | kmh | velocity | calendartime |
   client/community/payload/customer/attacker/task comment/note | kein* | nicht | geen | niet | pas | aucun* | sin | ningun* | non |
   nessun* | nadie`;
 

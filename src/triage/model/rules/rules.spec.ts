@@ -285,6 +285,10 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   trip_on_record: [{ travel_booking: 'Osaka, 12 to 14 November' }, { travel_booking: 'none' }],
   matches_record: [{ purchase_order_match: true }, { favicon_hash_matches: true }],
   found_clean: [{ gateway_verdict: 'clean' }, { verdict_at_delivery: 'clean' }],
+  scored_harmless: [
+    { phishScore: 0, malwareScore: 0, impostorScore: 3 },
+    { phishScore: 0, malwareScore: 0, impostorScore: 30 },
+  ],
   bulk_mail: [{ gateway_category: 'bulk' }, { gateway_category: 'phish' }],
   sent_by_us: [{ direction: 'internal' }, { direction: 'inbound' }],
   device_of_company: [{ device: { managed: true } }, { device: { managed: false } }],

@@ -1,5 +1,4 @@
 // SQL: a restore compares with temporary tables.
-import type { EntityManager } from 'typeorm';
 import { stringify } from 'yaml';
 import { shownActionId } from '../actions/action.js';
 import {
@@ -16,28 +15,8 @@ import type { Settings } from '../platform/config/settings.js';
 import type { Manifest } from '../platform/database/backup/backup-file.js';
 import { inUseError, type Restore } from '../platform/database/backup/restore-backup.js';
 import type { Tx } from '../platform/database/transactions.js';
-import {
-  acceptKeys,
-  addKeys,
-  givenSecretKeys,
-  neededKeys,
-  requireKeysOf,
-} from '../platform/secrets/secret-keys.js';
+import { acceptKeys, addKeys, neededKeys } from '../platform/secrets/secret-keys.js';
 import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
-
-/** Ended sessions must not become valid again. */
-export const EXCLUDED_TABLES = ['sessions'] as const;
-
-/** Returns the ids of the keys that a backup needs. Throws if keys are missing, unless `withoutKey`. */
-export async function keysOfBackup(
-  manager: EntityManager,
-  settings: Settings,
-  withoutKey: boolean,
-): Promise<string[]> {
-  const needed = await neededKeys(manager);
-  if (!withoutKey) requireKeysOf(needed, givenSecretKeys(settings));
-  return needed.map(({ id }) => id);
-}
 
 interface RestoreChoices {
   readonly withoutKey: boolean;
@@ -59,7 +38,7 @@ export async function restoreService(
   { withoutKey, quiet, asItWas }: RestoreChoices,
 ): Promise<string> {
   const keysInUse = inUse ? await neededKeys(tx) : [];
-  const isReadable = key_ids.every((needed) => keysInUse.some(({ id }) => id === needed));
+  const isReadable = key_ids.every((id) => keysInUse.includes(id));
   if (inUse && (withoutKey || !isReadable)) throw inUseError('was made with other keys');
   const switchBefore = asItWas ? undefined : await findActiveSwitch(tx);
   if (!asItWas) await noteAccessBeforeRestore(tx);

@@ -47,7 +47,7 @@ export const RECORDS = `
   says | answer* | allow* | white* | exception | exempt* | travel* | trip | hr | leave | onboard* | vault | audit | purpose | explan* |
   downtime | access | grant* | membership | shift | mdm | case | same | consent* | merged | identity | review* | commit | department |
   build | job | seen | familiar* | routine* | recurring | pull | cab | dual | verbally | scan |
-  soc | absence | actor | desk | itsm | erp | crm | simulation | team | sanctioned | reason | tag | tags | booking | conference | itinerary`;
+  soc | absence | desk | itsm | erp | crm | simulation | team | sanctioned | reason | tag | tags | booking | conference | itinerary`;
 
 /** Words that deny an explanation, leave it open, or show that a stranger wrote it. */
 export const DENIALS = `
@@ -63,6 +63,11 @@ const EXPLAINED = new Lexicon(EXPLANATIONS);
 const OF_RECORDS = new Lexicon({ record: RECORDS });
 const DENIED = new Lexicon({ denied: DENIALS });
 const LONGEST_EXPLANATION = 300;
+/** Requests, commands and templates are not words of colleagues. */
+const OF_MACHINES =
+  /^(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)\s|:\/\/|[?&][\w-]{1,40}=|[<{$]|\.\.\//;
+/** Names that people choose for themselves. */
+const CHOSEN = /displayname|alternateid|email|fullname|username|useragent/;
 
 const spelled = (...said: readonly string[]): readonly string[] =>
   wordsOf(said.join(' ').replace(/[_-]/g, ' '));
@@ -78,7 +83,8 @@ interface Explained {
 const explanationsIn = onceForEach((facts): readonly Explained[] => {
   const found = facts.all.flatMap((fact): Explained[] => {
     const text = String(fact.value);
-    if (!isOfTools(fact) || MESSAGES.has(fact.key) || text.length > LONGEST_EXPLANATION) return [];
+    const isOther = MESSAGES.has(fact.key) || CHOSEN.test(fact.key) || OF_MACHINES.test(text);
+    if (!isOfTools(fact) || isOther || text.length > LONGEST_EXPLANATION) return [];
     const path = fact.pointer.replace(/\/\d+(?=\/|$)/g, '').split('/');
     const [parent, name] = [path.at(-2)!, path.at(-1)!];
     const isInRecord = OF_RECORDS.matchesIn(spelled(parent)).size > 0;

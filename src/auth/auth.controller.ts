@@ -12,7 +12,7 @@ import {
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { present } from '../platform/validation/present.js';
-import { ApiKeysService } from './api-keys.service.js';
+import { AccountsService } from './accounts.service.js';
 import {
   ApiKeyDto,
   ApiKeyInputDto,
@@ -31,7 +31,6 @@ import {
 } from './auth.dto.js';
 import { CurrentPrincipal, type Principal } from './principal.js';
 import { SessionsService } from './sessions.service.js';
-import { UsersService } from './users.service.js';
 
 const NAME_TAKEN = ApiErrorMeanings({
   conflict:
@@ -44,7 +43,7 @@ const presentCreated = present(CreatedApiKeyDto);
 @Controller('api/api-keys')
 @Requires('admin')
 export class ApiKeysController {
-  constructor(private readonly keys: ApiKeysService) {}
+  constructor(private readonly accounts: AccountsService) {}
 
   @Post()
   @Operation(
@@ -60,7 +59,7 @@ export class ApiKeysController {
     @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedApiKeyDto> {
     const remember = idempotency.remember(presentCreated, { secret: true });
-    return presentCreated(await this.keys.create(caller, body, remember));
+    return presentCreated(await this.accounts.createKey(caller, body, remember));
   }
 
   @Get()
@@ -71,7 +70,7 @@ export class ApiKeysController {
   )
   @ApiAnswer(200, 'The valid keys.', ApiKeyDto, { list: true })
   async list(@Query() query: ApiKeyQueryDto): Promise<ListAnswer<ApiKeyDto>> {
-    return ListAnswer.of(await this.keys.list(query), query, present(ApiKeyDto));
+    return ListAnswer.of(await this.accounts.listKeys(query), query, present(ApiKeyDto));
   }
 
   @Delete(':id')
@@ -81,7 +80,7 @@ export class ApiKeysController {
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,
   ): Promise<DeletedResourceDto> {
-    await this.keys.revoke(caller, id);
+    await this.accounts.revokeKey(caller, id);
     return { id, deleted: true };
   }
 }
@@ -97,7 +96,7 @@ const LAST_ADMIN = ApiErrorMeanings({
 @Controller('api/users')
 @Requires('admin')
 export class UsersController {
-  constructor(private readonly users: UsersService) {}
+  constructor(private readonly accounts: AccountsService) {}
 
   @Post()
   @Operation(
@@ -113,21 +112,23 @@ export class UsersController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<UserDto> {
-    return presentUser(await this.users.create(caller, body, idempotency.remember(presentUser)));
+    return presentUser(
+      await this.accounts.createUser(caller, body, idempotency.remember(presentUser)),
+    );
   }
 
   @Get()
   @Operation('listUsers', 'List the users', 'Newest first, including disabled users.')
   @ApiAnswer(200, 'The users.', UserDto, { list: true })
   async list(@Query() query: UserQueryDto): Promise<ListAnswer<UserDto>> {
-    return ListAnswer.of(await this.users.list(query), query, presentUser);
+    return ListAnswer.of(await this.accounts.listUsers(query), query, presentUser);
   }
 
   @Get(':id')
   @Operation('getUser', 'Read a user', 'Its password is never shown, not even as a hash.')
   @ApiAnswer(200, 'The user.', UserDto)
   async get(@Param('id') id: string): Promise<UserDto> {
-    return presentUser(await this.users.get(id));
+    return presentUser(await this.accounts.getUser(id));
   }
 
   @Put(':id')
@@ -144,7 +145,7 @@ export class UsersController {
     @Body() body: UserUpdateDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<UserDto> {
-    return presentUser(await this.users.update(caller, id, body));
+    return presentUser(await this.accounts.updateUser(caller, id, body));
   }
 
   @Delete(':id')
@@ -161,7 +162,7 @@ export class UsersController {
     @Query() query: DeleteUserQueryDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<DeletedResourceDto> {
-    await this.users.delete(caller, id, query);
+    await this.accounts.deleteUser(caller, id, query);
     return { id, deleted: true };
   }
 }

@@ -106,7 +106,7 @@ export class AuthenticationGuard implements CanActivate {
   /** Each writing transaction of the principal reads the credential again. */
   private principalOf(
     credential: Credential,
-    { identity }: VerifiedCredential,
+    { lookup, identity }: VerifiedCredential,
     requiredRole: Role | undefined,
   ): Principal {
     const principal: Principal & { role: Role } = {
@@ -116,9 +116,9 @@ export class AuthenticationGuard implements CanActivate {
         if (!(await this.credentials.verify(credential))) throw new UnauthorizedError();
       },
       begin: async (tx) => {
-        const role = await this.credentials.findRole(tx, identity);
-        if (!role) throw new UnauthorizedError();
-        principal.role = role;
+        const present = (await this.credentials.find([lookup], tx)).get(lookup);
+        if (!present) throw new UnauthorizedError();
+        principal.role = present.identity.role;
         if (requiredRole) requireRole(principal, requiredRole);
       },
     };

@@ -26,13 +26,6 @@ import {
 import { ChangeFeed } from '../audit/changes/change-feed.js';
 import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
 import { IncidentsService } from './incidents.service.js';
-import {
-  IncidentChangesDto,
-  IncidentReportDto,
-  presentChanges,
-  TimelineEntryDto,
-  TimelineQueryDto,
-} from './dto/history.dto.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { present } from '../platform/validation/present.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
@@ -41,17 +34,23 @@ import { ListAnswer, PageQueryDto } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import {
   CreatedIncidentDto,
+  IncidentChangesDto,
   IncidentDto,
   incidentEnvelope,
   IncidentInputDto,
   IncidentSummaryDto,
   IncidentUpdateDto,
+  presentChanges,
 } from './dto/incident.dto.js';
 import { IncidentQueryDto } from './incident-list.js';
 import { Incidents } from './incidents.js';
 import { IncidentIdPipe } from './incident-reference.js';
-import { IncidentReports } from './reports/incident-reports.js';
-import { IncidentTimeline } from './timeline/incident-timeline.js';
+import { IncidentReportDto, IncidentReports, reportList } from './reports/incident-reports.js';
+import {
+  IncidentTimeline,
+  TimelineEntryDto,
+  TimelineQueryDto,
+} from './timeline/incident-timeline.js';
 
 @ApiTags('Incidents')
 @Controller('api/incidents')
@@ -190,7 +189,7 @@ export class IncidentsController {
     @Query() query: PageQueryDto,
   ): Promise<string> {
     const incident = await this.records.get(id);
-    return IncidentReportDto.listOf(await this.laterEvents.page(incident.id, query), query);
+    return reportList(await this.laterEvents.page(incident.id, query), query);
   }
 
   @Get(':id/timeline')
@@ -204,7 +203,6 @@ export class IncidentsController {
     @Param('id', IncidentIdPipe) id: string,
     @Query() query: TimelineQueryDto,
   ): Promise<ListAnswer<TimelineEntryDto>> {
-    const page = await this.histories.page(id, query, query.sort.startsWith('-'));
-    return ListAnswer.of(page, query, present(TimelineEntryDto));
+    return ListAnswer.of(await this.histories.page(id, query), query, present(TimelineEntryDto));
   }
 }

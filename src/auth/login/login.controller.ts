@@ -41,7 +41,7 @@ import { OtherSiteError, UnauthorizedError } from '../auth.errors.js';
 import { LONGEST_GUESS, PasswordChangeDto, presentPrincipal, PrincipalDto } from '../auth.dto.js';
 import type { Principal } from '../principal.js';
 import { SessionsService } from '../sessions.service.js';
-import { UsersService } from '../users.service.js';
+import { AccountsService } from '../accounts.service.js';
 import {
   FormPageFilter,
   isForm,
@@ -151,7 +151,7 @@ const seeOther = (reply: FastifyReply, path: string): undefined => void reply.re
 export class LoginController {
   constructor(
     private readonly sessions: SessionsService,
-    private readonly users: UsersService,
+    private readonly accounts: AccountsService,
   ) {}
 
   @Get('login')
@@ -241,7 +241,7 @@ export class LoginController {
   ): Promise<string | undefined> {
     const caller = request.caller as Principal | undefined;
     if (!caller) return seeOther(reply, '/login?next=/login/password');
-    const { password_made_up: madeUp } = await this.users.get(caller.id);
+    const { password_made_up: madeUp } = await this.accounts.getUser(caller.id);
     return passwordPage(caller.name, { next: nextOf(request), madeUp });
   }
 

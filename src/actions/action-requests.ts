@@ -21,7 +21,6 @@ import { NotFoundError, ValidationError } from '../platform/errors/app-error.js'
 import { isUuid, newId, timeOfId } from '../platform/ids.js';
 import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { type ActionChanged, ActionRecorder } from './action-records.js';
-import { INSERT_ACTIONS, newActionValues } from './action-rows.js';
 import { type Action, executedBy, isPerson, withExpiry } from './action.js';
 import type { ActionRequestDto } from './actions.dto.js';
 import { ActionsRepository } from './actions.repository.js';
@@ -162,8 +161,8 @@ export class ActionRequests {
    */
   async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
     const actions = wanted.map((one) => this.newAction(one));
-    const changes = actions.flatMap(changesOf);
-    await this.recorder.record(tx, changes, INSERT_ACTIONS, newActionValues(actions));
+    await this.actions.insert(tx, actions);
+    await this.recorder.record(tx, actions.flatMap(changesOf));
     return actions;
   }
 

@@ -1,6 +1,4 @@
-// SQL: the columns and lists of actions, the insert of new actions, and all records of a change in one statement.
-import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-log.js';
-import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/incident-timeline.js';
+// SQL: the columns and lists of actions, and the insert of new actions.
 import {
   after,
   BY_ID,
@@ -11,7 +9,6 @@ import {
 } from '../platform/counting/counted-list.js';
 import { columnsOf } from '../platform/database/columns.js';
 import { RowInsert, type Statement } from '../platform/database/statements.js';
-import { insertEvents } from '../platform/work/domain-events.js';
 import { type Action, ActionEntity, reportedSender } from './action.js';
 import { targetHash } from './duplicate-actions.js';
 
@@ -59,20 +56,6 @@ export const actionList = countedList({
 });
 export type ActionListRequest = Parameters<typeof actionList>[0];
 
-/** Inserts the records of changes in the statement of the changes. Their parameters come last: see ActionRecorder. */
-function insertRecords(firstParameter: number): string {
-  const timeline = firstParameter + AUDIT_PARAMETERS;
-  return `
-    record as (${insertAuditRows(firstParameter)}),
-    entry as (${insertTimeline(timeline)}),
-    event as (${insertEvents(`$${timeline + TIMELINE_PARAMETERS}`)})`;
-}
-
-export const INSERT_RECORDS: Statement = {
-  name: 'action_records_insert',
-  text: `with ${insertRecords(1)} select`,
-};
-
 const ROWS = new RowInsert(ActionEntity, [
   'id',
   'incident_id',
@@ -94,10 +77,7 @@ const ROWS = new RowInsert(ActionEntity, [
   'target_hash',
 ]);
 
-export const INSERT_ACTIONS: Statement = {
-  name: 'actions_insert',
-  text: `with ${insertRecords(1 + ROWS.parameters)} ${ROWS.text()}`,
-};
+export const INSERT_ACTIONS: Statement = { name: 'actions_insert', text: ROWS.text() };
 
 export function newActionValues(actions: readonly Action[]): unknown[] {
   return ROWS.values(

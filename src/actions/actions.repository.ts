@@ -17,7 +17,13 @@ import {
   withExpiry,
 } from './action.js';
 import { Settings } from '../platform/config/settings.js';
-import { ACTION_COLUMNS, actionList, type ActionListRequest } from './action-rows.js';
+import {
+  ACTION_COLUMNS,
+  actionList,
+  type ActionListRequest,
+  INSERT_ACTIONS as INSERT,
+  newActionValues,
+} from './action-rows.js';
 
 const FIND: Statement = {
   name: 'actions_find',
@@ -122,6 +128,10 @@ export class ActionsRepository {
     if (ids.length === 0) return new Map();
     const rows = await this.statements.rowsIn<LockedIncident>(tx, LOCK_FREE_INCIDENTS, [ids]);
     return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  async insert(tx: Tx, actions: readonly Action[]): Promise<void> {
+    if (actions.length > 0) await this.statements.rowsIn(tx, INSERT, newActionValues(actions));
   }
 
   async findById(id: string): Promise<Action | undefined> {

@@ -39,6 +39,11 @@ export function afterCommit(tx: Tx, action: () => void): void {
   endings.get(tx)?.afterCommit.push(action);
 }
 
+/** Calls `step` right before the commit. */
+export function beforeCommit(tx: Tx, step: () => Promise<void>): void {
+  endings.get(tx)!.beforeCommit.push(step);
+}
+
 @Injectable()
 export class Transactions {
   constructor(private readonly dataSource: DataSource) {}
@@ -109,26 +114,5 @@ async function abandon(runner: QueryRunner): Promise<void> {
     // The connection is closed. The caller gets the original error.
   } finally {
     await runner.release();
-  }
-}
-
-/** Collects new rows during a transaction, and inserts them just before the commit, so that locks are held briefly. */
-export class RowsAtCommit<Row> {
-  private readonly waiting = new WeakMap<Tx, Row[]>();
-
-  constructor(private readonly write: (tx: Tx, rows: readonly Row[]) => Promise<void>) {}
-
-  add(tx: Tx, rows: readonly Row[]): void {
-    if (rows.length === 0) return;
-    const waiting = this.waiting.get(tx);
-    if (waiting) return void waiting.push(...rows);
-    this.waiting.set(tx, [...rows]);
-    endings.get(tx)!.beforeCommit.push(() => this.flush(tx));
-  }
-
-  async flush(tx: Tx): Promise<void> {
-    const rows = this.waiting.get(tx);
-    this.waiting.delete(tx);
-    if (rows) await this.write(tx, rows);
   }
 }

@@ -11,13 +11,9 @@ export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
 export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.js';
 export * from './kill-switch/kill-switch.entity.js';
 export { ChannelEntity } from './notifications/channel.js';
-export { DeliveryEntity } from './notifications/delivery.js';
 export { IdempotencyKeyEntity } from './platform/idempotency/idempotency.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { TriageRunEntity } from './triage/triage-run.js';
-export {
-  WebhookEventEntity,
-  WebhookSeenEventEntity,
-} from './webhooks/events/webhook-event.entity.js';
+export { WebhookEventEntity, WebhookSeenEventEntity } from './webhooks/events/webhook-event.js';
 export { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js';

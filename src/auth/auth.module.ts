@@ -6,7 +6,6 @@ import { ApiKeysController, MeController, UsersController } from './auth.control
 import { ApiKeysService } from './api-keys.service.js';
 import { LoginController } from './login/login.controller.js';
 import { Passwords } from './passwords.js';
-import { PrincipalsRepository } from './principals.js';
 import { Refusals } from './refusals.js';
 import { SessionsService } from './sessions.service.js';
 import { UsersService } from './users.service.js';
@@ -14,7 +13,6 @@ import { UsersService } from './users.service.js';
 @Module({
   controllers: [ApiKeysController, UsersController, MeController, LoginController],
   providers: [
-    PrincipalsRepository,
     Credentials,
     Refusals,
     AuthenticationGuard,
@@ -24,6 +22,6 @@ import { UsersService } from './users.service.js';
     Bootstrap,
     UsersService,
   ],
-  exports: [AuthenticationGuard, PrincipalsRepository, Refusals],
+  exports: [AuthenticationGuard, Credentials, Refusals],
 })
 export class AuthModule {}

@@ -12,8 +12,7 @@ import {
   TooManyFailuresError,
   UnauthorizedError,
 } from './auth.errors.js';
-import { type Credential, Credentials, hashOf } from './credentials.js';
-import { PrincipalsRepository, type VerifiedCredential } from './principals.js';
+import { type Credential, Credentials, hashOf, type VerifiedCredential } from './credentials.js';
 import { type Principal, requireRole } from './principal.js';
 import '@fastify/cookie';
 import '../platform/http/request.js';
@@ -44,7 +43,6 @@ export class AuthenticationGuard implements CanActivate {
   constructor(
     { metricsToken }: Settings,
     private readonly credentials: Credentials,
-    private readonly repository: PrincipalsRepository,
     private readonly failures: FailureLimits,
   ) {
     this.metricsHash = metricsToken === undefined ? undefined : hashOf(metricsToken);
@@ -122,7 +120,7 @@ export class AuthenticationGuard implements CanActivate {
         if (!(await this.credentials.verify(credential))) throw new UnauthorizedError();
       },
       begin: async (tx) => {
-        const role = await this.repository.findRole(tx, identity);
+        const role = await this.credentials.findRole(tx, identity);
         if (!role) throw new UnauthorizedError();
         principal.role = role;
         if (requiredRole) requireRole(principal, requiredRole);

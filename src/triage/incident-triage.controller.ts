@@ -15,13 +15,14 @@ import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/o
 import { ListAnswer } from '../platform/paging/page.js';
 import {
   presentTriageRun,
-  statusOfTriage,
+  type TriageRun,
   TriageRunDto,
   TriageRunSummaryDto,
-  TriageRequestDto,
-  TriageRunsQueryDto,
-} from './triage.dto.js';
+} from './triage-run.js';
+import { TriageRequestDto, TriageRunsQueryDto } from './triage.dto.js';
 import { TriageService } from './triage.service.js';
+
+const statusOf = ({ status }: TriageRun): number => (status === 'completed' ? 200 : 202);
 
 @ApiTags('Triage')
 @Controller('api/incidents/:id/triage')
@@ -66,13 +67,13 @@ export class IncidentTriageController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TriageRunDto> {
     const completed = idempotency.remember(presentTriageRun, {
-      status: statusOfTriage,
+      status: statusOf,
       provisionalForMs: this.triage.answeredWithinMs,
     });
     const waiting = { completed, failed: idempotency.release() };
     const wanted = { incidentId, playbook, force };
     const run = await this.triage.triage(caller, wanted, later, waiting);
-    void reply.status(statusOfTriage(run));
+    void reply.status(statusOf(run));
     return presentTriageRun(run);
   }
 

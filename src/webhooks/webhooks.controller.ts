@@ -30,7 +30,7 @@ import {
   WebhookEventDto,
   WebhookEventQueryDto,
   WebhookEventSummaryDto,
-} from './events/webhook-events.dto.js';
+} from './events/webhook-event.js';
 import { RECEIPT_REFUSALS, WebhookEvents } from './events/webhook-events.js';
 import { PRESETS } from './reading/formats.js';
 import { Inbox } from './receipt/inbox.js';

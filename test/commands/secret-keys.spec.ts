@@ -63,13 +63,13 @@ describe('the encryption keys that the database knows', () => {
     },
   });
   const start = (...keys: string[]) => ServiceProcess.start(withKeys(...keys));
-  /** What it said before it ended. */
+  /** Output before its end. */
   const refused = async (...keys: string[]): Promise<string> => {
     const service = new ServiceProcess(withKeys(...keys));
     expect((await service.exited).code).toBe(1);
     return service.lines.find((line) => line.startsWith('Not started: ')) ?? '';
   };
-  /** Waits until the anchor file holds the present end of the trail. */
+  /** Waits until the anchor file contains the current end of the trail. */
   const expectAuditHealthy = async (service: ServiceProcess): Promise<void> => {
     await eventually(
       async () => {
@@ -130,7 +130,7 @@ describe('the encryption keys that the database knows', () => {
   it('allow removal of the old key after reseal, and reject the old key as the first key', async () => {
     const next = newKey();
     const running = await start(next, old);
-    // From here on whoever has not got the new one cannot read everything.
+    // From now on a replica without the new key cannot read all secrets.
     expect(await refused(old)).toMatch(WRONG);
     expect(await refused(next)).toMatch(WRONG);
     const { stdout, stderr, code } = await runCommand('reseal', [], withKeys(next, old));
@@ -142,7 +142,7 @@ describe('the encryption keys that the database knows', () => {
     expect(await sealedUnder(database.url)).toHaveLength(1);
     const after = await start(next);
     expect(await site.faults(after)).toEqual([]);
-    // Some programs take U+2028 for the end of a line.
+    // Some programs treat U+2028 as a line break.
     const body = { reason: 'a\u2028b' };
     await site.admin(after).post('/api/kill-switch/activate', body);
     const exported = await site.admin(after).get('/api/audit/export');
@@ -240,7 +240,7 @@ describe('the encryption keys that the database knows', () => {
 
       renameSync(`${file}.away`, file);
       const again = await ServiceProcess.start(embedded);
-      // A command works beside the service that runs.
+      // The command works while the service runs.
       const made = await runCommand('create-admin', ['eve'], embedded);
       expect(made).toMatchObject({ code: 0, stderr: '' });
       await again.stop();
@@ -251,7 +251,7 @@ describe('the encryption keys that the database knows', () => {
   });
 });
 
-/** The ids of the keys of every sealed value, wherever in the database it is. */
+/** Returns the key ids of all sealed values in the database. */
 async function sealedUnder(url: string): Promise<string[]> {
   const columns = await query<{ source: string }>(
     url,

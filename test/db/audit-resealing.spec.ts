@@ -55,7 +55,7 @@ describe('resealing the audit trail', () => {
   });
 
   it('verifies the whole trail with the newest key alone, after each rotation', async () => {
-    // Written under the old key, and not sealed yet.
+    // Row of the old key, not sealed yet.
     await record(harness.replica([old]), 2);
     await record(harness.replica([next, old]), 5);
     expect(await reseal([next, old])).toBe(ROWS + 7);

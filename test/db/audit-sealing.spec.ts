@@ -62,7 +62,7 @@ describe('the sealing of the audit trail', () => {
   it('finds the row of the first transaction that the last snapshot did not see', async () => {
     const id = await harness.record(replica);
     const [row] = await harness.rows<{ xid: string }>('select xid::text as xid from audit_log');
-    // Of a snapshot `xmin:xmax:running`, the end xmax is the first transaction that it does not see.
+    // In a snapshot `xmin:xmax:running`, xmax is the first transaction that the snapshot does not see.
     const snapshotBefore = `${row!.xid}:${row!.xid}:`;
     const next = BigInt(row!.xid) + 1n;
     const snapshotAfter = `${next}:${next}:`;

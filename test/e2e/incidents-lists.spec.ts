@@ -43,7 +43,7 @@ describe('GET /api/incidents', () => {
     expect(answer.status).toBe(200);
     return answer.body;
   };
-  /** Which of the specimens the list shows, by their place in the order of creation. */
+  /** Expected incidents, as positions in the order of creation. */
   const places = async (query: string): Promise<number[]> => {
     const { data, meta } = await list(query);
     expect(meta.total).toBe(data.length);

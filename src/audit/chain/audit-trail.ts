@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
-import { Batcher } from '../../platform/concurrency/batcher.js';
+import { sharedRuns } from '../../platform/concurrency/batcher.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { type Tx, Transactions } from '../../platform/database/transactions.js';
 import { firstIdAt } from '../../platform/ids.js';
@@ -51,22 +51,14 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
   private readonly logger = new Logger(AuditTrail.name);
   private readonly loop = new BackgroundLoop(
     { task: 'Sealing the audit trail', log: this.logger, pauseMs: EVERY_MS },
-    () => this.sealPending(),
+    () => this.sealAndSave(),
   );
   private started = false;
   broken: string | undefined;
-  /**
-   * A verification reads the whole trail, so at most one runs. Callers meanwhile share the next run, which sees all
-   * changes before their calls.
-   */
-  private readonly verifications = new Batcher<undefined, AuditVerificationDto>(
-    async (calls) => {
-      const found = await this.verifyAll();
-      return calls.map(() => found);
-    },
-    Infinity,
-    1,
-  );
+  /** Seals all committed rows, unless another replica is sealing. */
+  readonly seal = sharedRuns(() => this.sealPages());
+  /** Reads the whole trail. */
+  readonly verify = sharedRuns(() => this.verifyAll());
 
   constructor(
     private readonly transactions: Transactions,
@@ -86,11 +78,15 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
   async onApplicationShutdown(): Promise<void> {
     if (!this.started) return;
     await this.loop.stop();
-    await this.sealPending().catch(() => undefined);
+    await this.sealAndSave().catch(() => undefined);
   }
 
-  /** Seals, and writes the end of the chain to the anchor file. */
-  private async sealPending(): Promise<void> {
+  /** Also writes the end of the chain to the anchor file. */
+  private async sealAndSave(): Promise<void> {
+    await this.seal().finally(() => this.witness.save());
+  }
+
+  private async sealPages(): Promise<void> {
     try {
       for (let page = 0; page < PAGES_AT_ONCE; page += 1) {
         if ((await this.sealPage()) !== 'more') break;
@@ -100,8 +96,6 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
       if (!(error instanceof BrokenChainError)) throw error;
       if (error.message !== this.broken) this.logger.error(error.message);
       this.broken = error.message;
-    } finally {
-      await this.witness.save();
     }
   }
 
@@ -149,10 +143,6 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
   async foundInvalid(manager: EntityManager): Promise<boolean> {
     const at = (await this.chain.readHead(manager))?.found_invalid_at;
     return at ? at.getTime() > this.witness.acceptedAt : false;
-  }
-
-  verify(): Promise<AuditVerificationDto> {
-    return this.verifications.submit(undefined);
   }
 
   private async verifyAll(): Promise<AuditVerificationDto> {

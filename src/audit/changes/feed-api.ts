@@ -10,7 +10,6 @@ import { Choice, Flag, Id, Instant, OpenChoice, Text } from '../../platform/vali
 import { QueryInteger } from '../../platform/validation/query-fields.js';
 
 const LONGEST_WAIT_SECONDS = 30;
-/** A cursor lists the transactions that were in progress: possibly hundreds. */
 const LONGEST_CURSOR = 12_000;
 
 export class ChangesQueryDto {

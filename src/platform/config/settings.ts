@@ -49,22 +49,10 @@ const SETTINGS = {
     text(undefined, /^postgres(ql)?:\/\//, 'a postgres:// address'),
   ],
   embeddedDatabase: [
-    'Allows the container image to use the embedded database. Otherwise it does not start without DATABASE_URL.',
-    flag(false),
-  ],
-  container: [
-    'Set by the container image, which loses data outside a volume. The embedded database then requires EMBEDDED_DATABASE.',
-    flag(false),
+    'Allows the embedded database. The container image sets false, because it loses data outside a volume.',
+    flag(true),
   ],
   databasePoolSize: ['Number of connections that requests share.', integer(16, 2, 500)],
-  databaseStatementTimeoutMs: [
-    'Maximum time of a statement, in milliseconds.',
-    integer(10_000, 100, 10 * MINUTE),
-  ],
-  databaseConnectTimeoutMs: [
-    'Maximum wait of a request for a free connection, in milliseconds.',
-    integer(3_000, 50, MINUTE),
-  ],
   secretsKey: [
     'Keys that encrypt stored secrets and sign the audit trail: base64 of 32 bytes each, comma-separated. The first key encrypts, all decrypt; put a new key in front. Required with DATABASE_URL. Unset: the embedded database creates a key in DATA_DIR/secrets.key.',
     secretKeys,

@@ -5,7 +5,7 @@ import { DataSource, getMetadataArgsStorage, QueryRunnerAlreadyReleasedError } f
 import { presentSpan } from '../tracing/tracing.js';
 import { poolOf } from './data-source.js';
 import type { TracedQuery } from './connection.js';
-import { beforeCommit, type Tx } from './transactions.js';
+import { beforeCommit, newRowsOf, type Tx } from './transactions.js';
 
 /** A statement of a hot path. Its name lets PostgreSQL parse and plan it once per connection. */
 export interface Statement {
@@ -44,9 +44,6 @@ interface Insert<Row> {
   values(rows: readonly Row[]): unknown[];
 }
 
-/** New rows of each table, in transactions that have not ended. */
-const waiting = new WeakMap<Tx, Map<RowsAtCommit<never>, unknown[]>>();
-
 /** Collects new rows. One statement inserts the rows of all tables right before the commit, so that locks are held briefly. */
 export class RowsAtCommit<Row> {
   constructor(
@@ -57,16 +54,15 @@ export class RowsAtCommit<Row> {
 
   add(tx: Tx, rows: readonly Row[]): void {
     if (rows.length === 0) return;
-    const tables = waiting.get(tx) ?? new Map<RowsAtCommit<never>, unknown[]>();
-    if (!waiting.has(tx)) beforeCommit(tx, () => this.flush(tx));
-    waiting.set(tx, tables);
+    const tables = newRowsOf<RowsAtCommit<never>>(tx);
+    if (tables.size === 0) beforeCommit(tx, () => this.flush(tx));
     tables.set(this, [...(tables.get(this) ?? []), ...rows]);
   }
 
   async flush(tx: Tx): Promise<void> {
-    const tables = [...(waiting.get(tx) ?? [])];
+    const tables = [...newRowsOf<RowsAtCommit<never>>(tx)];
     if (tables.length === 0) return;
-    waiting.get(tx)!.clear();
+    newRowsOf(tx).clear();
     const values: unknown[] = [];
     const parts = tables.map(([{ name, insert }, rows]) => {
       const part = `${name} as (${insert.text(values.length + 1)})`;

@@ -6,7 +6,7 @@ import {
   QueryRunnerAlreadyReleasedError,
   QueryRunnerProviderAlreadyReleasedError,
 } from 'typeorm';
-import { ConnectionLostError, isLostRace } from './sqlstate.js';
+import { ConnectionLostError, isConnectionLost, isLostRace } from './sqlstate.js';
 
 declare const inTransaction: unique symbol;
 
@@ -30,9 +30,12 @@ const ATTEMPTS = 4;
 const endings = new WeakMap<EntityManager, Ending>();
 
 interface Ending {
+  readonly newRows: Map<object, unknown[]>;
   readonly beforeCommit: (() => Promise<void>)[];
   readonly afterCommit: (() => void)[];
 }
+
+const newEnding = (): Ending => ({ newRows: new Map(), beforeCommit: [], afterCommit: [] });
 
 /** Calls `action` after the commit, and never after a rollback. `action` must not throw. */
 export function afterCommit(tx: Tx, action: () => void): void {
@@ -42,6 +45,31 @@ export function afterCommit(tx: Tx, action: () => void): void {
 /** Calls `step` right before the commit. */
 export function beforeCommit(tx: Tx, step: () => Promise<void>): void {
   endings.get(tx)!.beforeCommit.push(step);
+}
+
+/** Rows to insert right before the commit, by their table. A savepoint has its own. */
+export function newRowsOf<Table extends object>(tx: Tx): Map<Table, unknown[]> {
+  return endings.get(tx)!.newRows as Map<Table, unknown[]>;
+}
+
+/** Runs `work` in a savepoint. If `work` fails, its changes are undone, and its actions at the end of the transaction are dropped. */
+export async function inSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+  const outer = endings.get(tx)!;
+  const inner = newEnding();
+  endings.set(tx, inner);
+  await tx.query('savepoint inner_work');
+  try {
+    const result = await work();
+    for (const step of inner.beforeCommit) await step();
+    await tx.query('release savepoint inner_work');
+    outer.afterCommit.push(...inner.afterCommit);
+    return result;
+  } catch (error) {
+    if (!isConnectionLost(error)) await tx.query('rollback to savepoint inner_work');
+    throw error;
+  } finally {
+    endings.set(tx, outer);
+  }
 }
 
 @Injectable()
@@ -75,7 +103,7 @@ export class Transactions {
   ): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     const tx = runner.manager as Tx;
-    const ending: Ending = { beforeCommit: [], afterCommit: [] };
+    const ending = newEnding();
     endings.set(tx, ending);
     let result: T;
     try {

@@ -1,17 +1,11 @@
 const MASK = '[secret]';
 /** Shorter secrets are often parts of ordinary words and numbers, so they are masked only as whole words. */
 const SHORTEST_ANYWHERE = 6;
-const WORD = /[\p{L}\p{N}]/u;
-
-interface Form {
-  readonly text: string;
-  readonly standsAlone: boolean;
-}
 
 /** Masks secrets in any case: raw, percent-encoded, JSON-escaped, in hex, and in base64, even inside longer base64. */
 export class SecretMask {
   /** Built on first use: most connectors never show a response. */
-  private forms: readonly Form[] | undefined;
+  private form: { readonly pattern: RegExp; readonly longest: number } | undefined;
 
   constructor(private readonly secrets: readonly string[]) {}
 
@@ -21,28 +15,31 @@ export class SecretMask {
 
   /** Returns the first `length` characters, masked. A secret that extends beyond them is masked too. */
   maskStart(text: string, length: number): string {
-    this.forms ??= [
-      ...new Set(this.secrets.flatMap((secret) => [secret, ...basicParts(secret)])),
-    ].flatMap(formsOf);
-    const longest = Math.max(0, ...this.forms.map((form) => form.text.length));
-    const seen = lowerCased(text.slice(0, length + longest));
-    const found: (readonly [number, number])[] = [];
-    for (const form of this.forms) {
-      let at = seen.indexOf(form.text);
-      for (; at >= 0 && at < length; at = seen.indexOf(form.text, at + 1)) {
-        const end = at + form.text.length;
-        const isPart = WORD.test(seen[at - 1] ?? '') || WORD.test(seen[end] ?? '');
-        if (!form.standsAlone || !isPart) found.push([at, end]);
-      }
-    }
+    const { pattern, longest } = (this.form ??= anyFormOf(this.secrets));
     let masked = '';
     let end = 0;
-    for (const [from, to] of found.toSorted(([one], [other]) => one - other)) {
-      if (from >= end) masked += text.slice(end, from) + MASK;
-      end = Math.max(end, to);
+    for (const { index, 1: found } of text.slice(0, length + longest).matchAll(pattern)) {
+      if (index >= length) break;
+      if (index >= end) masked += text.slice(end, index) + MASK;
+      end = Math.max(end, index + found!.length);
     }
     return masked + text.slice(end, Math.max(end, length));
   }
+}
+
+/** Returns a pattern that finds the longest form at each position, because forms can overlap. */
+function anyFormOf(secrets: readonly string[]): {
+  readonly pattern: RegExp;
+  readonly longest: number;
+} {
+  const all = secrets.flatMap((secret) => [secret, ...basicParts(secret)]).flatMap(formsOf);
+  const forms = all.sort((one, other) => other.text.length - one.text.length);
+  const sources = forms.map(({ text, standsAlone }) => {
+    const source = RegExp.escape(text);
+    return standsAlone ? `(?<![\\p{L}\\p{N}])${source}(?![\\p{L}\\p{N}])` : source;
+  });
+  const pattern = new RegExp(`(?=(${[...new Set(sources)].join('|') || '(?!)'}))`, 'giu');
+  return { pattern, longest: forms[0]?.text.length ?? 0 };
 }
 
 /** Returns user and password if the secret is a Basic credential in base64. */
@@ -52,27 +49,26 @@ function basicParts(secret: string): string[] {
   return /^([^:\p{C}\ufffd]*):([^\p{C}\ufffd]*)$/u.exec(pair)?.slice() ?? [];
 }
 
-function formsOf(secret: string): Form[] {
+function formsOf(secret: string): { readonly text: string; readonly standsAlone: boolean }[] {
   const bytes = Buffer.from(secret);
+  const hex = bytes.toString('hex');
   const json = JSON.stringify(secret).slice(1, -1);
-  const base64 = bytes.toString('base64');
-  const inBase64 = [base64, base64.replace(/=+$/, '')].concat(
-    [0, 1, 2].map((offset) => insideBase64(bytes, offset)),
-  );
+  const whole = bytes.toString('base64');
+  const inside = [0, 1, 2].map((offset) => insideBase64(bytes, offset));
+  const base64 = [whole, whole.replace(/=+$/, ''), ...inside];
   const texts = [
     secret,
     encodeURIComponent(secret.toWellFormed()),
     new URLSearchParams({ '': secret }).toString().slice(1),
-    bytes.toString('hex').replace(/../g, '%$&'),
+    hex.replace(/../g, '%$&'),
+    hex,
     json,
     json.replaceAll('/', '\\/'),
     secret.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-    bytes.toString('hex'),
-    ...inBase64,
-    ...inBase64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+    ...base64.flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')]),
   ];
-  const forms = new Set(texts.map(lowerCased).filter((text) => text !== ''));
-  return [...forms].map((text) => ({ text, standsAlone: secret.length < SHORTEST_ANYWHERE }));
+  const standsAlone = secret.length < SHORTEST_ANYWHERE;
+  return texts.filter((text) => text !== '').map((text) => ({ text, standsAlone }));
 }
 
 /** Returns the characters that depend only on the secret in a longer base64 text, for this offset in a 3-byte group. */
@@ -80,12 +76,4 @@ function insideBase64(bytes: Buffer, offset: number): string {
   if (bytes.length < SHORTEST_ANYWHERE) return '';
   const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
   return text.slice(Math.ceil((8 * offset) / 6), Math.floor((8 * (offset + bytes.length)) / 6));
-}
-
-/** Does not change the length of the text. */
-function lowerCased(text: string): string {
-  return text.replace(/\p{Lu}+/gu, (letters) => {
-    const lower = letters.toLowerCase();
-    return lower.length === letters.length ? lower : letters;
-  });
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import {
   Agent as HttpAgent,
   type ClientRequest,
-  type IncomingHttpHeaders,
   type IncomingMessage,
   request as requestPlain,
 } from 'node:http';
@@ -29,10 +28,8 @@ const DROPPED_MS = 1_000;
 /** Below 5 s, after which many servers close an idle connection. */
 const KEEPING = { keepAlive: true, timeout: 4_000 };
 /** Own agents, because environment variables can make the global agents of Node use a proxy. */
-const AGENTS = {
-  'http:': { once: new HttpAgent(), keeping: new HttpAgent(KEEPING) },
-  'https:': { once: new HttpsAgent(), keeping: new HttpsAgent(KEEPING) },
-};
+const HTTP = { send: requestPlain, once: new HttpAgent(), keeping: new HttpAgent(KEEPING) };
+const HTTPS = { send: requestTls, once: new HttpsAgent(), keeping: new HttpsAgent(KEEPING) };
 
 /**
  * Sends all outgoing HTTP requests: no redirects, no proxies of the environment, verified certificates.
@@ -62,33 +59,24 @@ export class OutboundHttp {
     refuseOtherUrls(url);
     const lookup = this.targets.lookupFor(url.hostname, operatorsTarget);
     const deadline = performance.now() + timeoutMs;
-    try {
-      return await attempt(request, lookup, deadline);
-    } catch (error) {
-      if (!(error instanceof StaleConnectionError)) throw error;
-      return await attempt({ ...request, reusesConnection: undefined }, lookup, deadline);
-    }
+    const answer = await attempt(request, lookup, deadline);
+    return (
+      answer ?? (await attempt({ ...request, reusesConnection: undefined }, lookup, deadline))!
+    );
   }
 }
 
-/** The server had closed the kept connection, and did not respond. */
-class StaleConnectionError extends Error {}
-
 /** Omits path and query, because some receivers have a secret path. */
-function workOf({ method, url }: OutboundRequest): Work {
+function workOf({ method, url: { hostname, port, protocol } }: OutboundRequest): Work {
   return {
-    name: `${method} ${url.hostname}`,
+    name: `${method} ${hostname}`,
     kind: 'client',
     attributes: {
       'http.request.method': method,
-      'server.address': url.hostname,
-      'server.port': portOf(url),
+      'server.address': hostname,
+      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
     },
   };
-}
-
-function portOf({ port, protocol }: URL): number {
-  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
 function refuseOtherUrls(url: URL): void {
@@ -100,131 +88,133 @@ function refuseOtherUrls(url: URL): void {
   }
 }
 
+/** Returns `undefined` if the server had closed the kept connection and did not respond. */
 async function attempt(
   request: OutboundRequest,
   lookup: LookupFunction,
   deadline: number,
-): Promise<OutboundAnswer> {
-  const { url, signal, maxAnswerBytes = MAX_ANSWER_BYTES } = request;
+): Promise<OutboundAnswer | undefined> {
+  const { signal, reusesConnection } = request;
   const outgoing = open(request, lookup);
-  const outcome = Promise.withResolvers<OutboundAnswer>();
+  const response = Promise.withResolvers<IncomingMessage>();
+  const failure = Promise.withResolvers<undefined>();
   /** True if bytes of the request may have been sent. */
   let sent = false;
   let isAnswered = false;
-  /** True if the response no longer needs the connection. */
-  let isComplete = false;
-  /** True if the outcome is known. Avoids later errors, because each error costs a stack trace. */
-  let ended = false;
+  /** True if the outcome is known. */
+  let isOver = false;
 
   const fail = (reason: 'timeout' | 'broken', message: string, cause?: unknown): void => {
-    if (ended) return;
-    ended = true;
+    if (isOver) return;
+    isOver = true;
     const isStale = outgoing.reusedSocket && reason === 'broken' && !isAnswered;
-    if (isStale) outcome.reject(new StaleConnectionError(message, { cause }));
-    else if (sent) outcome.reject(new OutcomeUnknownError(message, reason, { cause }));
-    else if (cause instanceof UnreachableError) outcome.reject(cause);
-    else outcome.reject(new UnreachableError(message, { cause }));
+    if (isStale) failure.resolve(undefined);
+    else if (sent) failure.reject(new OutcomeUnknownError(message, reason, { cause }));
+    else if (cause instanceof UnreachableError) failure.reject(cause);
+    else failure.reject(new UnreachableError(message, { cause }));
     outgoing.destroy();
   };
-  const complete = (status: number | undefined, headers: IncomingHttpHeaders, body: Buffer) => {
-    isComplete = true;
-    ended = true;
-    outcome.resolve(new OutboundAnswer(status ?? 0, headers, body));
-  };
-  const leave = async (): Promise<void> => {
-    try {
-      await request.beforeLeaving?.();
-    } catch (error) {
-      ended = true;
-      outcome.reject(error);
-      return;
-    }
+  const exchange = async (): Promise<OutboundAnswer | undefined> => {
+    await connectionOf(outgoing);
+    await request.beforeLeaving?.();
     // The request was aborted during `beforeLeaving`, so nothing may be sent.
-    if (outgoing.destroyed) return;
+    if (isOver) return await failure.promise;
     sent = true;
     outgoing.end(request.body);
-  };
-  const receive = (incoming: IncomingMessage): void => {
-    if (!sent) return fail('broken', 'The server responded before the request.');
-    isAnswered = true;
-    const { statusCode, headers } = incoming;
-    if (request.withoutBody) {
-      // Ignores later data and errors.
-      incoming.on('error', () => undefined).resume();
-      setTimeout(() => incoming.destroy(), DROPPED_MS).unref();
-      return complete(statusCode, headers, Buffer.alloc(0));
-    }
-    const tooLong = (): void => fail('broken', 'The response is too long.');
-    const body = new GrowingBuffer(maxAnswerBytes, () => true);
-    // The request accepts no compression. A few compressed bytes could become gigabytes, so they are not unpacked.
-    const isPlain = /^(identity)?$/i.test(headers['content-encoding'] ?? '');
-    let size = 0;
-    if (Number(headers['content-length'] ?? 0) > maxAnswerBytes) tooLong();
-    incoming.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxAnswerBytes) tooLong();
-      else if (isPlain && !outgoing.destroyed) body.append(chunk);
-    });
-    incoming.on('error', (cause) => fail('broken', messageOf(cause), cause));
-    incoming.on('end', () => complete(statusCode, headers, body.content));
+    const incoming = await response.promise;
+    const body = await bodyOf(incoming, request);
+    return new OutboundAnswer(incoming.statusCode ?? 0, incoming.headers, body);
   };
 
-  // Waits until the connection is open and TLS is verified. Node sends nothing before `end`, not even headers.
-  const connected = url.protocol === 'https:' ? 'secureConnect' : 'connect';
-  outgoing.on('socket', (socket) => {
-    if (outgoing.reusedSocket) void leave();
-    else socket.once(connected, () => void leave());
+  outgoing.on('response', (incoming) => {
+    isAnswered = sent;
+    if (sent) response.resolve(incoming);
+    else fail('broken', 'The server responded before the request.');
   });
-  outgoing.on('response', receive);
   outgoing.on('error', (cause) => fail('broken', messageOf(cause), cause));
-  outgoing.on('close', () => fail('broken', 'The connection ended.'));
+  // After a response, bodyOf reports whether it is complete.
+  outgoing.on('close', () => isAnswered || fail('broken', 'The connection ended.'));
   const left = Math.max(0, deadline - performance.now());
   const connecting = setTimeout(
-    () => {
-      if (!sent) fail('timeout', 'The connection was not established in time.');
-    },
+    () => sent || fail('timeout', 'The connection was not established in time.'),
     Math.min(CONNECT_TIMEOUT_MS, left),
   );
   const waiting = setTimeout(() => fail('timeout', 'No complete response came in time.'), left);
   const abort = (): void => fail('timeout', 'The request was aborted.');
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted) abort();
+  let isKept: boolean | undefined;
   try {
-    return await outcome.promise;
+    const answer = await Promise.race([exchange(), failure.promise]);
+    isKept = answer && reusesConnection && outgoing.writableFinished;
+    return answer;
   } finally {
+    isOver = true;
     clearTimeout(connecting);
     clearTimeout(waiting);
     signal?.removeEventListener('abort', abort);
-    const isKept = request.reusesConnection && isComplete && outgoing.writableFinished;
     if (!isKept) outgoing.destroy();
   }
 }
 
+/** Waits until TLS is verified. Node sends nothing before `end`, not even headers. */
+function connectionOf(outgoing: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    outgoing.once('socket', (socket) => {
+      const connected = outgoing.protocol === 'https:' ? 'secureConnect' : 'connect';
+      if (outgoing.reusedSocket) resolve();
+      else socket.once(connected, () => resolve());
+    });
+  });
+}
+
+const NOTHING = Buffer.alloc(0);
+const tooLong = () => new OutcomeUnknownError('The response is too long.', 'broken');
+
+async function bodyOf(
+  incoming: IncomingMessage,
+  { withoutBody, maxAnswerBytes = MAX_ANSWER_BYTES }: OutboundRequest,
+): Promise<Buffer> {
+  if (withoutBody) {
+    // Ignores later data and errors.
+    incoming.on('error', () => undefined).resume();
+    setTimeout(() => incoming.destroy(), DROPPED_MS).unref();
+    return NOTHING;
+  }
+  const body = new GrowingBuffer(maxAnswerBytes, () => true);
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      if (body.length + chunk.length > maxAnswerBytes) throw tooLong();
+      body.append(chunk);
+    }
+  } catch (cause) {
+    if (cause instanceof OutcomeUnknownError) throw cause;
+    throw new OutcomeUnknownError(messageOf(cause), 'broken', { cause });
+  }
+  // The request accepts no compression. A few compressed bytes could become gigabytes, so they are not unpacked.
+  return /^(identity)?$/i.test(incoming.headers['content-encoding'] ?? '') ? body.content : NOTHING;
+}
+
 function open(request: OutboundRequest, lookup: LookupFunction): ClientRequest {
   const { url, method, body, reusesConnection } = request;
-  const secure = url.protocol === 'https:';
   const headers = {
     'accept-encoding': 'identity',
     'user-agent': 'incident-triage-service',
     ...request.headers,
     'content-length': body === undefined ? undefined : String(Buffer.byteLength(body)),
   };
-  const agents = AGENTS[secure ? 'https:' : 'http:'];
+  const { send, once, keeping } = url.protocol === 'https:' ? HTTPS : HTTP;
   const options = {
     method,
-    protocol: url.protocol,
-    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: portOf(url),
-    path: `${url.pathname}${url.search}`,
     // Node throws if the value of a header is undefined.
     headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),
-    agent: reusesConnection ? agents.keeping : agents.once,
+    agent: reusesConnection ? keeping : once,
     lookup,
     // Certificates are verified regardless of NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
   };
   try {
-    return (secure ? requestTls : requestPlain)(options);
+    return send(url, options);
   } catch (cause) {
     const message = 'The request has characters that HTTP does not allow.';
     throw new UnreachableError(message, { temporary: false, cause });

@@ -18,7 +18,6 @@ export const TWINS_UNDER_API = 'System under /api';
 export const ERRORS_EXTENSION = 'x-errors';
 export const SCHEMAS_EXTENSION = 'x-schemas';
 export const MEANINGS_EXTENSION = 'x-error-meanings';
-export const EXAMPLE_EXTENSION = 'x-example';
 export const ERROR_PAGES_EXTENSION = 'x-error-pages';
 
 /** One of several types. All success statuses name the same `OneOf`, because some generators support only one. */
@@ -120,9 +119,6 @@ export const ApiErrorPages = (): HandlerDecorator => ApiExtension(ERROR_PAGES_EX
 export const ApiSchemas = (schemas: Readonly<Record<string, SchemaObject>>): MethodDecorator =>
   ApiExtension(SCHEMAS_EXTENSION, schemas);
 
-export const ApiExample = (example: object): ClassDecorator =>
-  ApiExtension(EXAMPLE_EXTENSION, example);
-
 export class DeletedResourceDto {
   @Text({ format: 'uuid', example: ID_EXAMPLE })
   readonly id: string;
@@ -154,7 +150,7 @@ export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** Returns the schema name of a word: `isolate_host` is `IsolateHost`. */
 export const pascal = (name: string) =>
-  name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  name.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Returns the schema of one field of a class, for a schema that no class describes. */
 export function propertySchema(type: new () => object, name: string): SchemaObject {

@@ -19,8 +19,8 @@ import {
   NOT_LISTED,
   UNSETTLED,
   WebhookEventEntity,
-} from './webhook-event.entity.js';
-import type { WebhookEventQueryDto } from './webhook-events.dto.js';
+  type WebhookEventQueryDto,
+} from './webhook-event.js';
 
 /** Maximum number of incident ids of an event in a list. A body may have 80 000 events. */
 const MOST_LISTED_IDS = 100;

@@ -12,7 +12,7 @@ export interface RecordedSpan extends Work {
   failure?: string;
 }
 
-/** Takes the place of a collector where a test asks only what work tells of itself. */
+/** Replaces the collector in tests of the spans alone. */
 export class RecordedSpans implements Tracer {
   readonly all: RecordedSpan[] = [];
   private readonly spans = new AsyncLocalStorage<Span | undefined>();

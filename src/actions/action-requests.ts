@@ -70,7 +70,8 @@ export class ActionRequests {
     const callers = new Map(requests.map(({ caller }) => [caller.sessionId ?? caller.id, caller]));
     return this.transactions.run(
       async (tx) => {
-        const lock = (ids: readonly string[]) => this.actions.lockFreeIncidents(tx, ids);
+        // A request for a locked incident waits alone, and not with its batch.
+        const lock = (ids: readonly string[]) => this.incidents.lockFreeForShare(tx, ids);
         return await this.requestAll(tx, requests, lock);
       },
       ...callers.values(),

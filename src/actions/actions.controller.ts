@@ -58,8 +58,8 @@ export async function answer<T>(
 
 export const ApiOutcome = (type: Type, ended: string, unfinished: string): MethodDecorator =>
   applyDecorators(
-    ApiAnswer({ status: 200, description: ended, type }),
     ApiAnswer({ status: 202, description: unfinished, type }),
+    ApiAnswer({ status: 200, description: ended, type }),
   );
 
 const ApiExecutes = (meanings: Parameters<typeof ApiErrorMeanings>[0] = {}): MethodDecorator =>

@@ -3,7 +3,7 @@ import type { Answer } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { WebhookReceiver } from '../support/notifications/webhook-receiver.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
-import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
+import { WebhookSourcesService } from '../../src/webhooks/sources/webhook-sources.service.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
 import { useStarted } from '../support/use-started.js';
 
@@ -51,7 +51,7 @@ describe('the service with two connections to the database', () => {
     const mapping = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
     await registerSource(admin, { source: 'large', format: 'mapping', mapping });
     // Simulates a recent change of the sources.
-    const sources = world.actions.app.nest.get(SourceDirectory);
+    const sources = world.actions.app.nest.get(WebhookSourcesService);
     const find = sources.find.bind(sources);
     const changed = jest.spyOn(sources, 'find').mockImplementation((name) => {
       sources.forget();

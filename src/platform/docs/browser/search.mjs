@@ -1,6 +1,6 @@
-/* Finding and ordering operations. Swagger UI hands over Immutable collections. */
+/* Finds and sorts operations. Swagger UI passes Immutable collections. */
 
-/** Whether all words that somebody looks for are in what is known of an operation, in any case. */
+/** True if the parts contain all words, in any case. */
 export function isFound(words, parts) {
   const text = parts.filter(Boolean).join(' ').toLowerCase();
   return words
@@ -9,7 +9,7 @@ export function isFound(words, parts) {
     .every((word) => text.includes(word));
 }
 
-/** What Swagger UI calls for its filter: of each tag the operations that are found, of the tags those that have some. */
+/** Filter function of Swagger UI: returns the tags with the operations that contain the words. */
 export function findOperations(tagged, words) {
   return tagged
     .map((group, tag) =>
@@ -35,9 +35,7 @@ function partsOf(entry, tag) {
   ];
 }
 
-/**
- * What people call an operation, where no part of the contract says it. Only words for what the operation can do.
- */
+/** Words of analysts that the contract does not use. */
 export const SYNONYMS = {
   createIncident: 'report ticket case add new',
   createUser: 'add account colleague person role',
@@ -73,7 +71,7 @@ export function searchedWords({ operationId, parameters = [], requestBody }, res
   return [SYNONYMS[operationId] ?? '', ...names, ...fields].join(' ').replaceAll('_', ' ');
 }
 
-/** What the examples of its body are there for: that an incident can be resolved stands in no path. */
+/** Returns the titles of the examples: no path says that an incident can be resolved. */
 function titlesOf(content) {
   return valuesIn(content).flatMap((media) =>
     valuesIn(media.get('examples')).map((example) => example.get('summary')),
@@ -84,7 +82,7 @@ const valuesIn = (map) => (map ? [...map.values()] : []);
 
 const METHODS = ['get', 'post', 'put', 'delete'];
 
-/** By address, and at one address reading comes first and deleting last. */
+/** Sorts by path, then GET first and DELETE last. */
 export function inOrder(one, other) {
   const [path, otherPath] = [one.get('path'), other.get('path')];
   if (path !== otherPath) return path < otherPath ? -1 : 1;

@@ -12,7 +12,6 @@ export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.j
 export * from './kill-switch/kill-switch.entity.js';
 export { ChannelEntity } from './notifications/channel.js';
 export { DeliveryEntity } from './notifications/delivery.js';
-export { IdempotencyKeyEntity } from './platform/idempotency/idempotency.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { TriageRunEntity } from './triage/triage-run.js';

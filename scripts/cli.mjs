@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from './lib/build.mjs';
 
-/** Runs one of the commands under src/cli: `node scripts/cli.mjs create-admin alice`. */
+/** Runs a command under src/cli: `node scripts/cli.mjs create-admin alice`. */
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const [command] = process.argv.splice(2, 1);
 try {

@@ -10,7 +10,7 @@ import { parseArgs, promisify, stripVTControlCharacters } from 'node:util';
  * service. Words choose clients by name; `--all` fails if the toolchain of a client is missing.
  */
 
-/** The client.json of a folder; openapi/clients/README.md describes the fields. */
+/** Fields of the client.json of a folder. openapi/clients/README.md describes them. */
 interface Client {
   readonly name: string;
   readonly generator: string;
@@ -37,7 +37,7 @@ const CLIENTS = 'openapi/clients';
 const BUILT = resolve('.clients');
 const COMMAND_TIMEOUT_MS = 480_000;
 const WARNING = /(?<!\+)\b(?:warn|warning|warnings|deprecated)\b/i;
-// The compiler does not follow a variable: the module has no types.
+// The import is dynamic, because the module has no types.
 const SERVICE: string = './lib/service.mjs';
 
 const readJson = <T>(file: string): T => JSON.parse(readFileSync(join(CLIENTS, file), 'utf8')) as T;
@@ -68,7 +68,7 @@ async function shell(command: string, cwd: string, env: Environment = {}): Promi
   }
 }
 
-/** Several clients share openapi-generator: one file of Maven, pinned by its checksum. */
+/** Several clients share openapi-generator: a file of Maven, verified by its checksum. */
 async function openapiGenerator(): Promise<string> {
   const { version, sha256 } = readJson<Environment>('openapi-generator.json');
   const jar = join(BUILT, `openapi-generator-cli-${version}.jar`);
@@ -83,7 +83,7 @@ async function openapiGenerator(): Promise<string> {
   throw new Error(`${jar} has the checksum ${found}, and not ${sha256}.`);
 }
 
-/** Generates and compiles a client; returns its folder and environment. */
+/** Generates and compiles a client. Returns its folder and environment. */
 async function make(client: Client, generator: () => Promise<string>) {
   const { name, shared, keeps, install, generate, compile, accepted } = client;
   const cwd = join(BUILT, name);
@@ -169,7 +169,7 @@ async function main(): Promise<void> {
   const { startService } = (await import(SERVICE)) as {
     readonly startService: (settings: object) => Promise<Service>;
   };
-  // A scenario tests the limits with a key of its own; all scenarios share the address and the admin's key.
+  // A scenario tests the limits with its own key, because all scenarios share the address and the admin's key.
   const service = await startService({
     RATE_LIMIT_READ: '0',
     RATE_LIMIT_WRITE: '0',

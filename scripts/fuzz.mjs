@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { startService } from './lib/service.mjs';
 
 /*
- * Throws generated requests, good and bad, at a running service, as nobody, as a viewer and as an admin, and holds every
- * answer against the contract. The seed and the budget are fixed, so that a run says the same twice: FUZZ_EXAMPLES and
- * FUZZ_SEED look further, FUZZ_AS=viewer,admin is for some of them alone.
+ * Sends generated valid and invalid requests to a running service, as a stranger, a viewer and an admin, and compares
+ * every response with the contract. The seed and the number of requests are fixed, so that runs are reproducible.
+ * FUZZ_EXAMPLES and FUZZ_SEED change them; FUZZ_AS=viewer,admin selects callers.
  */
 const REQUIREMENTS = 'scripts/fuzz-requirements.txt';
 const VENV = 'node_modules/.cache/fuzz-venv';
@@ -23,7 +23,7 @@ function run(command, args, env = {}) {
   return status ?? 1;
 }
 
-/** Installed beside the node packages, once for each version that the requirements name. */
+/** Installed next to the node packages, once per version in the requirements. */
 function install() {
   const marker = join(VENV, 'installed');
   const wanted = readFileSync(REQUIREMENTS, 'utf8');
@@ -42,7 +42,7 @@ async function call({ url, key }, method, path, body) {
   return (await answer.json()).data;
 }
 
-/** Who sends the requests, and how much of the budget each gets: to the admin nothing is closed. */
+/** Callers with their share of the requests. The admin may use every operation. */
 async function senders(service) {
   const keys = await call(service, 'GET', '/api/api-keys');
   const ownId = keys.find(({ prefix }) => service.key.includes(prefix)).id;
@@ -81,7 +81,7 @@ const service = await startService({
   RATE_LIMIT_PERSON_READ: '0',
   RATE_LIMIT_PERSON_WRITE: '0',
   RATE_LIMIT_TRIAGE: '0',
-  // The address that each request names.
+  // Addresses of the requests.
   TRUST_PROXY: '127.0.0.1/32',
 });
 try {

@@ -1,5 +1,5 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 
-/** At a release: what is published now is what the next contract is held against. */
+/** Run at a release. Stores the published contract, which later contracts are compared with. */
 copyFileSync('openapi/openapi.json', 'openapi/baseline.json');
 writeFileSync('openapi/breaking-accepted.json', '[]\n');

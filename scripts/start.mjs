@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /*
- * `npm start`: builds what is missing or stale, then becomes the service. It runs in this process, so that a signal
- * reaches the service itself and not a parent that may forget to pass it on.
+ * `npm start`: builds missing or outdated parts, then loads the service in the same process, so that signals reach the
+ * service directly.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const NEEDED = 24;
@@ -27,7 +27,7 @@ try {
   refuse(error.message);
 }
 if (existsSync('.env')) process.loadEnvFile('.env');
-// Compiled code is kept between starts; where the folder cannot be written, Node goes on without it.
+// Compiled code is cached between starts. Node continues without the cache if the folder is not writable.
 nodeModule.enableCompileCache(
   fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url)),
 );

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { schema } from './app.schema.js';
 import type { Settings } from './platform/config/settings.js';
-import { connectionOptions } from './platform/database/connection.js';
+import { connectionOptions, type TimeLimits } from './platform/database/connection.js';
 import { createDataSource, followDatabaseTime } from './platform/database/data-source.js';
 import { migrate } from './platform/database/migrate.js';
 import type { Server } from './platform/database/reach-server.js';
@@ -30,9 +30,9 @@ export async function openDatabase(
   server: Server,
   settings: Settings,
   log: (line: string) => void,
-  giveUp?: AbortSignal,
+  { giveUp, limits }: { readonly giveUp?: AbortSignal; readonly limits?: TimeLimits } = {},
 ): Promise<OpenDatabase> {
-  const dataSource = createDataSource(schema, connectionOptions(server.url, settings));
+  const dataSource = createDataSource(schema, connectionOptions(server.url, settings, limits));
   const close = async (): Promise<void> => {
     // Limits the wait: the pool waits for all connections, and a connection to a hanging server never ends.
     const closed = dataSource.isInitialized ? dataSource.destroy() : undefined;

@@ -9,14 +9,10 @@ export { ConnectorEntity } from './connectors/connector-registry.js';
 export { IncidentEntity } from './incidents/incident.js';
 export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
 export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.js';
-export * from './kill-switch/kill-switch.entity.js';
+export { KillSwitchEntity } from './kill-switch/kill-switch.js';
 export { ChannelEntity } from './notifications/channel.js';
-export { DeliveryEntity } from './notifications/delivery.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { TriageRunEntity } from './triage/triage-run.js';
-export {
-  WebhookEventEntity,
-  WebhookSeenEventEntity,
-} from './webhooks/events/webhook-event.entity.js';
+export { WebhookEventEntity, WebhookSeenEventEntity } from './webhooks/events/webhook-event.js';
 export { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js';

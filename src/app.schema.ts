@@ -6,7 +6,7 @@ import { CHANNEL_SECRETS } from './notifications/channel.js';
 import type { Schema } from './platform/database/data-source.js';
 import { REMEMBERED_SECRETS } from './platform/idempotency/idempotency.js';
 import type { SealedColumn } from './platform/secrets/sealed-values.js';
-import { WEBHOOK_SECRETS } from './webhooks/sources/source-directory.js';
+import { WEBHOOK_SECRETS } from './webhooks/sources/webhook-sources.service.js';
 
 export const schema: Schema = {
   entities: Object.values(entities),

@@ -39,7 +39,7 @@ async function main(): Promise<void> {
       import('./app.setup.js'),
       import('./auth/bootstrap.js'),
     ]);
-    const database = await openDatabase(server, settings, log, giveUp);
+    const database = await openDatabase(server, settings, log, { giveUp });
     log(`Database: ${server.place}`);
     const app = await createApp({ settings, dataSource: database.dataSource, logger });
     const who = await app.get(Bootstrap).whoCanLogIn();

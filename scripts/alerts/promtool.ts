@@ -1,6 +1,8 @@
 import { goTool } from '../lib/go-tool.ts';
 
-/** Prometheus's own tool for rules, built without service discovery in clouds, which is most of its code. */
+/**
+ * Version of promtool, the tool of Prometheus for rules. Built without service discovery, which is most of its code.
+ */
 export function promtool(): string {
   return goTool({
     name: 'promtool',
@@ -11,5 +13,5 @@ export function promtool(): string {
   });
 }
 
-// `npm run alerts:check` builds it before the tests, because the first build takes minutes.
+// `npm run alerts:check` builds promtool before the tests, because the first build takes minutes.
 if (process.argv[1]?.endsWith('scripts/alerts/promtool.ts')) promtool();

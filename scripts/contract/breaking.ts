@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { goTool, type GoTool } from '../lib/go-tool.ts';
 
 /*
- * Fails when the contract breaks clients of the last released one, unless somebody accepted the change with a reason.
- * oasdiff compares; it is a program in Go, which the toolchain of Go builds once for each version. Without that toolchain
- * nothing is compared, and `--required` makes this a failure.
+ * Fails if the contract breaks clients of the last release and no accepted exception covers the change. The comparison
+ * needs oasdiff, which the Go toolchain builds once per version. Without Go the check is skipped; with `--required` it
+ * fails.
  */
 
 const OASDIFF: GoTool = {
@@ -15,27 +15,27 @@ const OASDIFF: GoTool = {
   folder: '.',
 };
 
-/** A change as oasdiff tells it. */
+/** Change in the output of oasdiff. */
 interface Change {
   readonly id: string;
   readonly text: string;
-  /** 3 is an error: it breaks clients. What is less is for people who read. */
+  /** Level 3 is an error, which breaks clients. */
   readonly level: number;
   readonly operation?: string;
   readonly path?: string;
 }
 
-/** Changes that somebody has judged, of one kind. */
+/** Accepted changes of one kind. */
 interface Accepted {
   readonly change: string;
-  /** A regular expression on `METHOD /path: text`; without it all changes of this kind are meant. */
+  /** Regular expression for `METHOD /path: text`. Without a pattern, all changes of this kind are accepted. */
   readonly where?: string;
   readonly reason: string;
 }
 
 const BREAKS = 3;
 
-/** What is to be told: changes that nobody accepted with a reason, and what was accepted and is not there. */
+/** Returns changes that are not accepted, and acceptances without a change. */
 function problemsOf(changes: readonly Change[], accepted: readonly Accepted[]): string[] {
   const breaking = changes.filter(({ level }) => level >= BREAKS);
   const means = ({ change, where = '', reason }: Accepted, { id, ...rest }: Change): boolean =>
@@ -62,7 +62,7 @@ function compare(oasdiff: string): string[] {
     maxBuffer: 256 * 1024 * 1024,
   });
   if (status !== 0) return [`oasdiff ended with ${status}: ${stderr.trim()}`];
-  // Of two documents without a change it prints nothing, or null.
+  // oasdiff prints nothing, or null, if the documents are equal.
   const changes = (JSON.parse(stdout.trim() || 'null') ?? []) as Change[];
   return problemsOf(changes, read('openapi/breaking-accepted.json') as Accepted[]);
 }

@@ -11,7 +11,7 @@ type Words = Readonly<Record<string, string>>;
 
 interface IdInAddress {
   readonly what: string;
-  /** The name of its schema. */
+  /** Name of the schema of the field. */
   readonly schema: string;
   readonly example?: string;
 }
@@ -33,7 +33,7 @@ const REFERENCES: Words = { IncidentReference: 'id or the number' };
 
 const nameOf = ({ $ref }: ReferenceObject): string => $ref.replace(/^.*\//, '');
 
-/** True if the description of its schema is all that stands beside a reference. */
+/** True if the reference has no description of its own. */
 function addsNothing(
   { allOf: _, ...beside }: SchemaObject,
   { description }: SchemaObject,
@@ -61,7 +61,7 @@ function shortenRepeated(schemas: Readonly<Record<string, SchemaObject>>): void 
   }
 }
 
-/** Describes the parts of the document without a description of their own. */
+/** Adds descriptions to the parts of the document that have none. */
 export class Descriptions {
   private readonly used = new Set<string>();
 
@@ -125,7 +125,7 @@ export class Descriptions {
     if (!id) throw new Error(`${path}: ids of openapi/descriptions.yaml have no ${segment}.`);
     const word = WORDS[parameter.name] ?? REFERENCES[id.schema] ?? 'id';
     parameter.description ??= `The ${word} of the ${id.what}.`;
-    // The handler has described it more exactly.
+    // The description of the handler is more precise.
     const isNamed = parameter.schema && 'title' in parameter.schema;
     if (!isNamed) parameter.schema = ref(id.schema);
     if (id.example) parameter.example ??= id.example;

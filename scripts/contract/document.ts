@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI 3.0 document that a comparison looks at. */
+/** Parts of an OpenAPI 3.0 document that a comparison needs. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -55,7 +55,7 @@ export function operationsOf(document: OpenApiDocument): PlacedOperation[] {
 
 const PART = /^#\/components\/(examples|headers|parameters|responses)\/(.+)$/;
 
-/** The document with the examples, headers, parameters and responses that it shares put where it refers to them. Schemas stay shared. */
+/** Replaces references to examples, headers, parameters and responses by their content. Schemas stay shared. */
 export function withPartsInPlace<T extends object>(document: T): T {
   const { components = {} } = document as { components?: Record<string, Record<string, unknown>> };
   const placed = (value: unknown): unknown => {
@@ -71,7 +71,7 @@ export function withPartsInPlace<T extends object>(document: T): T {
 
 const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g;
 
-/** The names of the schemas that a value refers to, however deep. */
+/** Returns the names of all schemas that a value refers to, at any depth. */
 export function reachable(value: unknown, document: OpenApiDocument): Set<string> {
   const found = new Set<string>();
   const visit = (part: unknown): void => {

@@ -1,14 +1,14 @@
 import type { MediaTypeObject, OpenAPIObject, OperationObject } from '@nestjs/swagger';
 import type { ErrorCode } from '../../src/platform/errors/error-catalogue.js';
 
-/** A request and its answer, as the test that plays the story recorded them. */
+/** Recorded request and response of the story test. */
 export interface RecordedExample {
   readonly summary: string;
   readonly status: number;
-  /** The media type of the answer, if the status has several. */
+  /** Media type of the response, if the status has several. */
   readonly media?: string;
   readonly body?: unknown;
-  /** Left out if an example before it shows the same. */
+  /** True if an earlier example has the same content. Such an example is omitted. */
   readonly answer?: unknown;
 }
 
@@ -18,7 +18,7 @@ type RecordedCases = Readonly<Record<string, RecordedExample>>;
 export interface RecordedExamples {
   /** By operationId, then by case. */
   readonly operations: Readonly<Record<string, RecordedCases>>;
-  /** One answer of each code. */
+  /** An example response for each error code. */
   readonly errors: Readonly<Record<string, unknown>>;
 }
 
@@ -28,18 +28,21 @@ type Content = Record<string, MediaTypeObject>;
 const HTML = 'text/html';
 const EXAMPLES = '#/components/examples/';
 
-/** The examples of an error answer: one of each code, shared by all operations. */
+/** Examples of an error response, one per code, shared by all operations. */
 export const errorExamples = (codes: readonly ErrorCode[]): Shown =>
   Object.fromEntries(codes.map((code) => [code, { $ref: `${EXAMPLES}${code}` }]));
 
-/** Adds the recorded examples of all operations. Answers refer to them as components: openapi-generator takes an example inside an answer for a schema without a name. */
+/**
+ * Adds the recorded examples of all operations. Responses refer to them as components, because openapi-generator treats
+ * an inline example as a schema without a name.
+ */
 export class Examples {
   private readonly components: Shown = {};
   private readonly namesByValue = new Map<string, string>();
 
   constructor(private readonly recorded: RecordedExamples) {}
 
-  /** Adds the bodies that succeed to the request, and each answer to its status, in the order of the story. */
+  /** Adds the bodies of successful requests, and each response to its status, in the order of the story. */
   addTo(operation: OperationObject): void {
     const { operationId = '', requestBody, responses } = operation;
     const cases = Object.entries(this.recorded.operations[operationId] ?? {});
@@ -76,7 +79,7 @@ export class Examples {
     document.components = { ...document.components, examples: { ...this.components, ...shared } };
   }
 
-  /** Refers to the example; to an earlier one if that has the same value. */
+  /** Returns a reference to the example, or to an earlier example with the same value. */
   private kept(name: string, { summary, answer }: RecordedExample): { $ref: string } {
     const text = JSON.stringify(answer);
     const known = this.namesByValue.get(text) ?? name;
@@ -86,7 +89,7 @@ export class Examples {
   }
 }
 
-/** The bodies that show examples, with their media types. */
+/** Bodies with examples, by media type. */
 function bodiesOf(owner: unknown): [string, MediaTypeObject][] {
   const { content = {} } = (owner ?? {}) as { content?: Content };
   return Object.entries(content).filter(([type]) => type !== HTML);

@@ -5,7 +5,6 @@ import {
   DocumentBuilder,
   type OpenAPIObject,
   type OperationObject,
-  type ReferenceObject,
   type SchemaObject,
   SwaggerModule,
 } from '@nestjs/swagger';
@@ -18,8 +17,9 @@ import { writeOrCheck } from './generated-file.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { version } from '../../src/platform/config/process.js';
 import { createRootLogger } from '../../src/platform/logging/logger.js';
-import { EXAMPLE_EXTENSION, SCHEMAS_EXTENSION } from '../../src/platform/openapi/answers.js';
+import { SCHEMAS_EXTENSION } from '../../src/platform/openapi/answers.js';
 import { Descriptions, type DescriptionsFile } from './descriptions.js';
+import { addEventExamples } from './event-examples.js';
 import { Examples, type RecordedExamples } from './examples.js';
 import { addLocation, complete, PRINCIPAL } from './operations.js';
 import {
@@ -64,7 +64,7 @@ function buildDocument(app: INestApplication): OpenAPIObject {
       '/docs/guides/api',
     )
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    // Absolute: Postman and Bruno build wrong addresses from a relative one.
+    // Absolute, because Postman and Bruno build wrong addresses from a relative URL.
     .addServer(
       'http://127.0.0.1:3000',
       'Default address. Replace it with the address of your service.',
@@ -91,7 +91,7 @@ function buildDocument(app: INestApplication): OpenAPIObject {
       description: 'The token that the setting METRICS_TOKEN names.',
     })
     .build();
-  // Without a URL: some generators reject a document with an empty one.
+  // Without a URL, because some generators reject an empty URL.
   config.info.contact = { name: 'Who operates this installation' };
   const document = SwaggerModule.createDocument(app, config);
   document.security = PRINCIPAL;
@@ -99,7 +99,7 @@ function buildDocument(app: INestApplication): OpenAPIObject {
     ...document.components,
     schemas: { ...document.components?.schemas, ...SHARED_SCHEMAS },
   };
-  for (const schema of Object.values(document.components.schemas!)) showExample(schema);
+  addEventExamples(document);
   const seen = new Set<string>();
   const examples = new Examples(
     JSON.parse(readFileSync('openapi/examples.json', 'utf8')) as RecordedExamples,
@@ -142,15 +142,6 @@ type WithSchemas = OperationObject & { [SCHEMAS_EXTENSION]?: Record<string, Sche
 function addSchemas(document: OpenAPIObject, operation: WithSchemas): void {
   Object.assign(document.components!.schemas!, operation[SCHEMAS_EXTENSION]);
   delete operation[SCHEMAS_EXTENSION];
-}
-
-type WithExample = SchemaObject & { [EXAMPLE_EXTENSION]?: unknown };
-
-/** Moves the example that `ApiExample` attached to a class to its schema. */
-function showExample(schema: WithExample | ReferenceObject): void {
-  if ('$ref' in schema || !schema[EXAMPLE_EXTENSION]) return;
-  schema.example = schema[EXAMPLE_EXTENSION];
-  delete schema[EXAMPLE_EXTENSION];
 }
 
 /** Writes the OpenAPI document, or with --check compares the committed one. Needs no database. */

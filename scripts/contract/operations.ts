@@ -38,8 +38,8 @@ type Operation = OperationObject & {
 };
 
 /**
- * Completes what a handler declares with what all operations of its kind share: who may call it, the errors and headers,
- * the Idempotency-Key. `seen` holds the ids that are taken.
+ * Adds the parts that all operations of a kind share: roles, errors, headers, the Idempotency-Key. `seen` contains the
+ * operation ids so far.
  */
 export function complete(
   operation: Operation,
@@ -76,8 +76,8 @@ function paragraphs(...texts: readonly (string | undefined)[]): string {
 }
 
 /**
- * A GET whose answer has an ETag answers 304 to a caller that names this ETag; see installAnswerTransport. The header is not a
- * parameter of the document: it would be a further argument of each read in clients that are generated already.
+ * Adds 304 to a GET whose response has an ETag (see installAnswerTransport). The request header is not a parameter,
+ * because it would be an additional argument of each read in existing clients.
  */
 function addConditionalRead(operation: Operation, method: string): void {
   const headers = (operation.responses['200'] as ResponseObject | undefined)?.headers;
@@ -89,7 +89,7 @@ function addConditionalRead(operation: Operation, method: string): void {
   };
 }
 
-/** A creation names the address of the new resource, if there is an operation that reads it; see installAnswerTransport. */
+/** Adds the Location header to a creation, if an operation reads the new resource (see installAnswerTransport). */
 export function addLocation(
   { responses }: OperationObject,
   path: string,
@@ -108,7 +108,7 @@ export function addLocation(
   };
 }
 
-/** Health and metrics exist twice; the ones under /api get ids of their own. */
+/** Health and metrics exist twice. The operations under /api get their own ids. */
 function uniqueId(operation: Operation, path: string, seen: Set<string>): string {
   const { operationId: id = '', tags = [] } = operation;
   const unique = tags.includes(TWINS_UNDER_API) ? `${id}UnderApi` : id;
@@ -121,7 +121,7 @@ function isRole(access: Access): boolean {
   return ROLES.some((role) => role === access);
 }
 
-/** Credentials of each operation that names no others. */
+/** Default credentials of an operation. */
 export const PRINCIPAL: Record<string, string[]>[] = [{ bearer: [] }, { session: [] }];
 
 function securityOf(access: Access): Record<string, string[]>[] {
@@ -132,7 +132,7 @@ function securityOf(access: Access): Record<string, string[]>[] {
 function sharedErrors(operation: Operation, method: string, access: Access): ErrorCode[] {
   const codes: ErrorCode[] = ['bad_request', 'internal_error'];
   if (access === 'operations' || access === 'metrics') codes.push('unauthorized', 'rate_limited');
-  // The database has to say whose the key or the session is.
+  // The database has the owner of the key or session.
   if (access === 'operations') codes.push('service_unavailable');
   if (!isRole(access)) return codes;
   codes.push('unauthorized', 'rate_limited', 'validation_error', 'service_unavailable');
@@ -148,7 +148,10 @@ function sharedErrors(operation: Operation, method: string, access: Access): Err
 const ERROR_SCHEMA = { $ref: '#/components/schemas/ErrorEnvelope' };
 const JSON_TYPE = 'application/json';
 
-/** What the errors of an operation are: all the same, since some generators know only one type of errors. */
+/**
+ * Adds the error responses of an operation. All have the same type, because some generators support only one error
+ * type.
+ */
 function errorSchemaOf({ responses }: Operation): SchemaObject | ReferenceObject {
   const [own] = Object.entries(responses)
     .filter(([status]) => Number(status) >= 400)
@@ -160,7 +163,10 @@ function errorSchemaOf({ responses }: Operation): SchemaObject | ReferenceObject
 
 const PAGE = { 'text/html': { schema: { type: 'string' as const } } };
 
-/** What the contract says of a shared error: the words of the catalogue, or those for a POST that only a repetition stops. */
+/**
+ * Description of a shared error: the text of the catalogue, or the text for a POST that only a repeated request can
+ * get.
+ */
 export const SHARED_MEANINGS: ReadonlyMap<string, string> = new Map([
   ...(Object.keys(ERROR_CATALOGUE) as ErrorCode[]).map(
     (code) => [code, `\`${code}\`: ${meaningOf(code)}`] as const,
@@ -168,7 +174,7 @@ export const SHARED_MEANINGS: ReadonlyMap<string, string> = new Map([
   ['request_under_way', `\`conflict\`: ${SAME_KEY_UNDER_WAY}`],
 ]);
 
-/** An operation says of its own errors in its description, so that all operations share the answers themselves. */
+/** The errors of an operation are part of its description, so that all operations share the error responses. */
 function describeOwnErrors(operation: Operation): void {
   const own = Object.entries(operation[MEANINGS_EXTENSION] ?? {}).filter(
     ([, meaning]) => meaning !== SAME_KEY_UNDER_WAY,
@@ -192,7 +198,7 @@ function addErrors(operation: Operation, codes: readonly ErrorCode[], isRepeatab
     if (Number(status) >= 400 && ownBody) ownBody.schema = schema;
   }
   for (const [status, group] of byStatus) {
-    // A status may also be an answer of the operation's own, such as the body of an unhealthy service.
+    // A status may also be a documented response of the operation, such as the body of an unhealthy service.
     const own = operation.responses[status] as ResponseObject | undefined;
     const json = {
       [JSON_TYPE]: own?.content?.[JSON_TYPE] ?? { schema, examples: errorExamples(group) },
@@ -214,7 +220,7 @@ function addHeaders(
   const isLimited = access === 'page' && codes.includes('rate_limited');
   for (const [status, response] of Object.entries(operation.responses)) {
     const headers = [REQUEST_ID_HEADER];
-    // Who the caller is comes before how many requests it may make.
+    // Authentication comes before the limit of requests.
     if (isRole(access) ? status !== '401' : isLimited) headers.push(RATE_LIMIT_HEADERS);
     if (isRole(access) && method === 'post') {
       if (status.startsWith('2')) headers.push(REPLAYED_HEADER);

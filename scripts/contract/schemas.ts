@@ -16,7 +16,7 @@ interface PlacedOperation {
   readonly operation: OperationObject;
 }
 
-/** Every operation of the document, with where it stands: the one place that knows which methods there are. */
+/** Returns every operation of the document with its path and method. */
 export function operationsOf({ paths }: OpenAPIObject): PlacedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
@@ -129,8 +129,8 @@ type Schemas = Record<string, SchemaObject | ReferenceObject>;
 const SAID_ON_THE_SPOT = ['description', 'example', 'default'];
 
 /**
- * Makes a component of every schema with a title and replaces the schema by a reference. Without it, generators invent names and
- * make one type for each place.
+ * Makes a component of every schema with a title and replaces the schema by a reference. Otherwise generators invent
+ * names and create a type for each place.
  */
 export function nameTitled(document: OpenAPIObject): void {
   const schemas: Schemas = ((document.components ??= {}).schemas ??= {});
@@ -262,7 +262,7 @@ type Json = Record<string, unknown>;
 
 /** Keywords that already restrict a text. Existing patterns exclude NUL. */
 const SAYS_MORE = ['pattern', 'format', 'enum', 'x-extensible-enum'];
-/** Keys whose contents are values, which may look like a schema. */
+/** Keys whose contents are values, not schemas. */
 const VALUES = new Set(['example', 'examples', 'default', 'enum', 'x-extensible-enum']);
 
 /** The format `password` does not restrict the characters. */

@@ -12,7 +12,7 @@ type Named = Record<string, unknown>;
 const pascal = (name: string): string =>
   name.replace(/(?:^|[-_ ])(\w)/g, (_, first: string) => first.toUpperCase());
 
-/** What many operations have in the same words is written once, among the components, and referred to. */
+/** Moves parts with equal content to the components, and replaces them by references. */
 export function shareParts(document: OpenAPIObject): OpenAPIObject {
   const operations = operationsOf(document).map(({ operation }) => operation);
   const schemas = new Set(Object.keys(document.components?.schemas ?? {}));
@@ -20,7 +20,7 @@ export function shareParts(document: OpenAPIObject): OpenAPIObject {
   const responses = shareResponses(operations);
   const parameters = shareParameters(operations);
   for (const name of [...Object.keys(responses), ...Object.keys(parameters)]) {
-    // Generated code has one name space for all kinds of components.
+    // Generated code has a single namespace for all kinds of components.
     if (schemas.has(name)) throw new Error(`Two components are called ${name}.`);
   }
   document.components = { ...document.components, headers, responses, parameters } as never;
@@ -44,7 +44,7 @@ function shareHeaders(operations: readonly OperationObject[]): Named {
   return shelf.components;
 }
 
-/** `Retry-After` is always there on a 429, and on others only where waiting helps. */
+/** `Retry-After` is always present on a 429, and on other statuses only if a retry can succeed. */
 const nameOfHeader = (name: string, header: object): string =>
   `${pascal(name)}${'required' in header && header.required ? 'Required' : ''}`;
 
@@ -53,8 +53,9 @@ const ERROR_NAMES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The name under which operations share an error, such as `ValidationErrorOrIdempotencyKeyReusedAnswer`. It follows from
- * the answer alone, so that another operation cannot change its meaning. An answer that says more than its codes has none.
+ * Name of an error response that operations share, such as `ValidationErrorOrIdempotencyKeyReusedAnswer`. The name
+ * follows from the response alone, so that another operation cannot change its meaning. Undefined if the response has
+ * more than error codes.
  */
 function nameOfError(status: string, response: ResponseObject): string | undefined {
   const { content = {}, description, headers = {} } = response;
@@ -67,7 +68,9 @@ function nameOfError(status: string, response: ResponseObject): string | undefin
   return `${subject ?? ''}${names.join('Or')}Answer${type}${headersInName(status, headers)}`;
 }
 
-/** Most answers have the headers of limits, but for a 401, and a conflict has Retry-After where a request may be repeated. */
+/**
+ * Most responses have the headers of limits, except a 401. A conflict has Retry-After if the request may be repeated.
+ */
 function headersInName(status: string, headers: object): string {
   const isLimited = 'X-RateLimit-Limit' in headers;
   const limits = isLimited ? 'Limited' : 'Unlimited';
@@ -90,8 +93,8 @@ function shareResponses(operations: readonly OperationObject[]): Named {
     responses[status] = shelf.shared(name, responses[status]) as never;
   }
   for (const { operationId = '', responses } of operations) {
-    // ogen makes one type of all answers without a name that have the same body and headers. `Retry-After` is always
-    // there on a 429 and may be missing on another status: so each 429 has a name.
+    // ogen creates one type for all unnamed responses with the same body and headers. `Retry-After` is required on a
+    // 429 and optional on other statuses, so each 429 has its own name.
     const limited: object | undefined = responses['429'];
     if (!limited || '$ref' in limited) continue;
     responses['429'] = shelf.named(`${pascal(operationId)}RateLimitedAnswer`, limited) as never;
@@ -112,15 +115,17 @@ function shareParameters(operations: readonly OperationObject[]): Named {
   return shelf.components;
 }
 
-/** After its schema where that has a name: ids and words to sort by are called the same everywhere. */
+/**
+ * Named after its schema if the schema has a name, because ids and sort fields have the same name in all operations.
+ */
 function nameIn(parameter: ParameterObject): string {
   const { $ref } = (parameter.schema ?? {}) as { $ref?: string };
   return `${$ref?.split('/').at(-1) ?? pascal(parameter.name)}${pascal(parameter.in)}`;
 }
 
 /**
- * Counts what is there under a name. It is shared when it is there more than once and nothing else has its name: what is
- * frequent today may be rare tomorrow, so that a name which went by that would change its meaning with another operation.
+ * Counts the uses of each name. A part is shared if it occurs more than once and no other part has its name. The
+ * frequency alone must not decide, because another operation would then change the meaning of a name.
  */
 class Shelf {
   readonly components: Named = {};

@@ -23,18 +23,18 @@ const INPUTS = [
 ];
 const STAMP = '.built-from';
 
-/** Says in one line why there is nothing to start. */
+/** Reports in one line why there is nothing to start. */
 export class BuildError extends Error {}
 
 /**
- * Brings dist/ up to date. It is built beside and moved into place whole, so that neither a second build at the same
- * time nor an interrupted one leaves a mixture.
+ * Updates dist/. The build writes to a temporary folder and moves it into place, so that concurrent or interrupted
+ * builds leave no mixture.
  */
 export async function build(root, log = () => {}) {
   if (isFresh(root)) return;
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
   if (!existsSync(nest)) {
-    // An installation without development dependencies: it runs what it was delivered with.
+    // Without development dependencies the installation runs the delivered build.
     if (existsSync(join(root, 'dist', 'main.js'))) return;
     throw new BuildError('dist/ is missing and the compiler is not installed: run `npm ci`.');
   }
@@ -82,7 +82,7 @@ function moveIntoPlace(root, fresh) {
       renameSync(fresh, dist);
       break;
     } catch (error) {
-      // Another build moved between the two steps: take turns.
+      // Another build moved its result between the two steps. Try again.
       if (attempt === 20 || !['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
       rmSync(old, { recursive: true, force: true });
       if (isFresh(root)) break;

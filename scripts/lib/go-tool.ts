@@ -2,22 +2,25 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** A program in Go that the project uses, in one version. */
+/** Go program that the project uses, in a fixed version. */
 export interface GoTool {
   readonly name: string;
   readonly module: string;
   readonly version: string;
-  /** Where in the module the program is. */
+  /** Path of the program in the module. */
   readonly folder: string;
   readonly tags?: string;
 }
 
-/** The path of the program, which the toolchain of Go builds once for each version. Throws a sentence when it cannot be had. */
+/**
+ * Returns the path of the program, which the Go toolchain builds once per version. Throws an error with the reason if
+ * it cannot be built.
+ */
 export function goTool({ name, module, version, folder, tags = '' }: GoTool): string {
   const place = resolve('node_modules/.cache', name, version);
   const program = join(place, process.platform === 'win32' ? `${name}.exe` : name);
   if (existsSync(program)) return program;
-  // In its own folder, because there its go.sum says what exactly it is built of.
+  // Built in its own folder, whose go.sum fixes all dependencies.
   const { Dir } = JSON.parse(go(['mod', 'download', '-json', `${module}@${version}`])) as {
     readonly Dir: string;
   };

@@ -18,7 +18,7 @@ export async function freePort() {
   return port;
 }
 
-/** The service as `npm start` starts it, with a database and an admin key of its own, ready when this returns. */
+/** Starts the service like `npm start`, with its own database and admin key. Resolves when the service is ready. */
 export async function startService(settings = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'its-run-'));
   const port = settings.PORT ?? String(await freePort());

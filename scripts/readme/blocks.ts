@@ -1,12 +1,12 @@
 export interface Block {
   readonly commands: string;
-  /** What the document shows as the answer: the block that follows at once. */
+  /** Expected output: the block right after the shell block. */
   readonly shown?: string;
 }
 
 const FENCE = /^```(\w+)\n([\s\S]*?)^```$/gm;
 
-/** The shell blocks of a Markdown document, each with the JSON or text that the document shows after it. */
+/** Returns the shell blocks of a Markdown document with the JSON or text that the document shows after them. */
 export function shellBlocks(markdown: string): Block[] {
   const fences = [...markdown.matchAll(FENCE)].map((match) => ({
     language: match[1] ?? '',
@@ -31,12 +31,12 @@ const CHANGING: readonly [RegExp, string][] = [
   [/\d+/g, '<n>'],
 ];
 
-/** The text without what differs from run to run or with each change of a prompt: ids, times, hashes, keys and numbers. */
+/** Removes values that differ between runs: ids, times, hashes, keys and numbers. */
 function lasting(text: string): string {
   return CHANGING.reduce((rest, [pattern, word]) => rest.replace(pattern, word), text);
 }
 
-/** The same answer but for that? JSON is compared by content, not by layout. */
+/** Compares two outputs without these values. JSON is compared by content. */
 export function sameAnswer(shown: string, actual: string): boolean {
   return lasting(layout(shown)) === lasting(layout(actual));
 }

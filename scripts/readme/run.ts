@@ -6,8 +6,8 @@ import { sameAnswer, shellBlocks } from './blocks.ts';
 import { answersOf, USUAL_PORT } from './shell.ts';
 
 /**
- * Runs the README: starts the service in a copy of the checkout as a newcomer would, runs every shell block as it is
- * written, and holds the answers against those that the README shows.
+ * Runs the README: starts the service in a copy of the checkout, runs every shell block unchanged, and compares the
+ * output with the README.
  */
 const BY_THEMSELVES = ['npm ci && npm start', 'npm ci && npm test'];
 
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   const { freePort, startService } = (await import(
     join(folder, 'scripts/lib/service.mjs')
   )) as ServiceModule;
-  // Where something else has the port of the README, another one takes its place.
+  // Uses another port if the port of the README is in use.
   const port = (await isFree(USUAL_PORT)) ? USUAL_PORT : String(await freePort());
   let service: Service | undefined;
   try {

@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { Block } from './blocks.ts';
 
-/** The one that documents name. */
+/** Address in the documents. */
 export const USUAL_PORT = '3000';
 
 export interface Place {
   readonly cwd: string;
-  /** Of the service that is asked instead of the one that the document names. */
+  /** Address of the tested service. */
   readonly port: string;
-  /** What the document takes for granted, such as `KEY='...'`. */
+  /** Variables that the document assumes, such as `KEY='...'`. */
   readonly before?: string;
 }
 
 const marker = (index: number): string => `=== block ${index} ===`;
 
-/** Runs the blocks one after another in one shell, as a reader would, and gives what each has printed. */
+/** Runs the blocks in sequence in one shell. Returns the output of each block. */
 export async function answersOf(blocks: readonly Block[], place: Place): Promise<string[]> {
   const marked = blocks.map(
     ({ commands }, index) => `printf '\\n%s\\n' '${marker(index)}'\n${commands}`,

@@ -1,22 +1,27 @@
+// SQL: statements that run for each request or writing transaction, and a recursive query.
 import { Injectable, Logger } from '@nestjs/common';
-import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { highestRole, lowerRoleSql, roleReachesSql } from '../platform/access/roles.js';
 import { Clock } from '../platform/clock.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { within } from '../platform/concurrency/within.js';
+import { ReservedConnections } from '../platform/database/reserved-connections.js';
 import { ConnectionLostError } from '../platform/database/sqlstate.js';
-import { PrincipalsRepository, type VerifiedCredential } from './principals.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import { IDLE_HOURS } from './auth.entity.js';
+import type { Principal } from './principal.js';
 
 const PREFIX_LENGTH = 8;
 const SECRET_BYTES = 32;
-const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const KEY = /^its_([A-Za-z0-9]{8})_[A-Za-z0-9_-]{43}$/;
 const SESSION_TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 export const createSessionToken = () => randomBytes(SECRET_BYTES).toString('base64url');
 
 export function createKey() {
-  const letters = Array.from({ length: PREFIX_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]);
-  return readKey(`its_${letters.join('')}_${createSessionToken()}`)!;
+  const prefix = createSessionToken().replace(/[_-]/g, '').slice(0, PREFIX_LENGTH);
+  return readKey(`its_${prefix}_${createSessionToken()}`)!;
 }
 
 /** A plain hash is safe to store, because a secret of 256 bits cannot be guessed. */
@@ -30,6 +35,84 @@ export function readKey(key: string) {
 /** Returns the hexadecimal hash of a token, or `undefined` if the text is not a token. */
 export const sessionHashOf = (token: string): string | undefined =>
   SESSION_TOKEN.test(token) ? hashOf(token).toString('hex') : undefined;
+
+type Identity = Omit<Principal, 'requiredRole' | 'requireStillValid' | 'begin' | 'finish'>;
+
+/** A key or session, as last read from the database. */
+export interface VerifiedCredential {
+  /** Prefix of a key, or hexadecimal hash of the token of a session. */
+  readonly lookup: string;
+  readonly identity: Identity;
+  /** Of a key. A session is found by its hash. */
+  readonly secretHash?: Buffer;
+  readonly endsAt: Date | null;
+  usedAt: Date | null;
+}
+
+/** A key is invalid while its owner is disabled. A key that was kept when its owner was deleted stays valid. */
+const KEY_IS_VALID = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+  and not exists (select 1 from users o where o.id = k.owner_id and not o.enabled and o.deleted_at is null)`;
+const SESSION_IS_VALID = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_HOURS} hours'
+  and u.enabled and u.deleted_at is null`;
+
+/** Lower role of the key and its owner. A deleted owner counts with the last role. */
+const EFFECTIVE_KEY_ROLE = lowerRoleSql(
+  'k.role',
+  '(select o.role from users o where o.id = k.owner_id)',
+);
+
+/** Keys with the prefixes `$1` and sessions with the token hashes `$2`. */
+const CREDENTIALS: Statement = {
+  name: 'auth_credentials',
+  text: `
+    select k.prefix as lookup, k.secret_hash as "secretHash", k.expires_at as "endsAt", k.last_used_at as "usedAt",
+        jsonb_strip_nulls(jsonb_build_object('kind', 'key', 'id', k.id, 'name', 'key:' || k.name,
+          'person', coalesce(owner.username, 'key:' || k.name), 'personId', k.owner_id, 'role', ${EFFECTIVE_KEY_ROLE},
+          'limit_class', k.limit_class, 'limits', k.limits)) as identity
+      from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_IS_VALID}
+    union all
+    select encode(s.token_hash, 'hex'), null, least(s.expires_at, s.last_seen_at + interval '${IDLE_HOURS} hours'),
+        s.last_seen_at, jsonb_build_object('kind', 'user', 'id', u.id, 'name', u.username, 'person', u.username,
+          'personId', u.id, 'role', u.role, 'sessionId', s.id)
+      from sessions s join users u on u.id = s.user_id where s.token_hash = any ($2::bytea[]) and ${SESSION_IS_VALID}`,
+};
+
+/** The time conditions avoid a second write of the same use by other replicas. */
+const NOTE_USED: Statement = {
+  name: 'auth_note_used',
+  text: `with used_keys as (
+      update api_keys set last_used_at = now() where id = $1
+        and coalesce(last_used_at <= now() - interval '1 minute', true))
+    update sessions set last_seen_at = now() where id = $2
+      and last_seen_at <= now() - interval '1 minute'`,
+};
+
+type CredentialId = Pick<Principal, 'id' | 'sessionId'>;
+
+const idsOf = ({ id, sessionId }: CredentialId): [key: string | null, session: string | null] =>
+  sessionId === undefined ? [id, null] : [null, sessionId];
+
+/*
+ * Tests if the first name and any of the other names belong to one person. The line of a name is the name, the
+ * principal that created it, the creator of that principal, and so on. Two names belong to one person if the line of
+ * either name contains the other, or if both lines contain the same user. The same key in both lines is not enough: a
+ * key of the first start creates keys for many people.
+ */
+const IS_AMONG: Statement = {
+  name: 'auth_is_among',
+  text: `
+    with recursive line (of, name) as (
+      select name, name from unnest($1::text || $2::text[]) as name
+      union
+      select line.of, k.created_by from line join api_keys k on k.name = substr(line.name, 5)
+        where line.name like 'key:%'
+    )
+    select exists (
+      select 1 from line a join line b on b.name = a.name
+      where a.of = $1 and b.of = any ($2)
+        and (a.name in (a.of, b.of) or exists (select 1 from users where username = a.name))
+    ) as found`,
+};
 
 /** Maximum age of a read. A revocation must take effect within 1 s; the rest of that second is margin. */
 export const VALID_MS = 800;
@@ -90,7 +173,7 @@ function failLate(): never {
 const MINUTE = 60_000;
 
 export interface Credential {
-  readonly kind: VerifiedCredential['identity']['kind'];
+  readonly kind: Principal['kind'];
   /** Empty if the Authorization header is malformed. */
   readonly token: string;
 }
@@ -102,24 +185,18 @@ export interface Credential {
 @Injectable()
 export class Credentials {
   private readonly logger = new Logger(Credentials.name);
-  private readonly caches: Readonly<
-    Record<Credential['kind'], CredentialCache<VerifiedCredential>>
-  >;
+  private readonly cache = new CredentialCache((lookups) => this.find(lookups));
 
   constructor(
-    private readonly repository: PrincipalsRepository,
+    private readonly statements: Statements,
+    private readonly reserved: ReservedConnections,
     private readonly clock: Clock,
-  ) {
-    this.caches = {
-      key: new CredentialCache((prefixes) => repository.find('key', prefixes)),
-      user: new CredentialCache((hashes) => repository.find('user', hashes)),
-    };
-  }
+  ) {}
 
   async verify({ kind, token }: Credential): Promise<VerifiedCredential | undefined> {
     const key = kind === 'key' ? readKey(token) : undefined;
     const lookup = kind === 'key' ? key?.prefix : sessionHashOf(token);
-    const known = lookup === undefined ? undefined : await this.caches[kind].get(lookup);
+    const known = lookup === undefined ? undefined : await this.cache.get(lookup);
     if (!known || (key && !timingSafeEqual(known.secretHash!, key.hash))) return undefined;
     const now = this.clock.now();
     if (known.endsAt && known.endsAt <= now) return undefined;
@@ -127,7 +204,7 @@ export class Credentials {
       known.usedAt = now;
       // The next use is stored again.
       const warn = (err: unknown) => this.logger.warn({ err }, 'A last use was not stored.');
-      this.repository.noteUsed(known.identity).catch(warn);
+      this.noteUsed(known.identity).catch(warn);
     }
     return known;
   }
@@ -137,7 +214,54 @@ export class Credentials {
    * and within 1 s on the other replicas.
    */
   forget(): void {
-    this.caches.key.clear();
-    this.caches.user.clear();
+    this.cache.clear();
   }
+
+  /** Finds valid credentials by their `lookup`. A transaction sees the present state. */
+  async find(lookups: readonly string[], tx?: Tx): Promise<Map<string, VerifiedCredential>> {
+    const isPrefix = (lookup: string) => lookup.length === PREFIX_LENGTH;
+    const hashes = lookups.filter((lookup) => !isPrefix(lookup));
+    const values = [lookups.filter(isPrefix), hashes.map((one) => Buffer.from(one, 'hex'))];
+    const rows = tx
+      ? await this.statements.rowsIn<VerifiedCredential>(tx, CREDENTIALS, values)
+      : await this.reserved.rows<VerifiedCredential>(CREDENTIALS, values);
+    return new Map(rows.map((row) => [row.lookup, row]));
+  }
+
+  /** True if any of the names belongs to the person of the caller. Names are never reused, so old records count too. */
+  async isAmong(
+    tx: Tx,
+    { name, person }: Pick<Principal, 'name' | 'person'>,
+    names: readonly string[],
+  ): Promise<boolean> {
+    if (names.includes(name) || names.includes(person)) return true;
+    if (names.length === 0) return false;
+    const [row] = await this.statements.rowsIn<{ found: boolean }>(tx, IS_AMONG, [name, names]);
+    return row!.found;
+  }
+
+  async noteUsed(used: CredentialId): Promise<void> {
+    await this.statements.rows(NOTE_USED, idsOf(used));
+  }
+}
+
+/**
+ * SQL condition for a statement that writes for several callers: all credentials are valid and give the required
+ * role. If the condition is false, call `Principal.begin` for each caller to find the invalid credential.
+ */
+export function credentialsStillValid(firstParameter = 1): string {
+  const [keys, sessions, role] = [0, 1, 2].map((at) => `$${firstParameter + at}`);
+  const required = `${role}::text`;
+  return `(
+    (select count(*) from api_keys k
+      where k.id = any (${keys}::uuid[]) and ${roleReachesSql(EFFECTIVE_KEY_ROLE, required)} and ${KEY_IS_VALID}) = cardinality(${keys}::uuid[])
+    and
+    (select count(*) from sessions s join users u on u.id = s.user_id
+      where s.id = any (${sessions}::uuid[]) and ${roleReachesSql('u.role', required)} and ${SESSION_IS_VALID}) = cardinality(${sessions}::uuid[]))`;
+}
+
+export function credentialsStillValidValues(callers: readonly Principal[]): unknown[] {
+  const ids = callers.map(idsOf);
+  const [keys, sessions] = [0, 1].map((at) => [...new Set(ids.flatMap((pair) => pair[at] ?? []))]);
+  return [keys, sessions, highestRole(callers.map(({ requiredRole }) => requiredRole))];
 }

@@ -1,5 +1,6 @@
 import { type OpenDatabase, openDatabase } from '../app.database.js';
 import type { Settings } from '../platform/config/settings.js';
+import type { TimeLimits } from '../platform/database/connection.js';
 import { reachServer } from '../platform/database/reach-server.js';
 
 export function runCommand(main: () => Promise<void>): void {
@@ -17,9 +18,11 @@ export function say(line: string): void {
 export async function withDatabase<T>(
   settings: Settings,
   work: (database: OpenDatabase) => Promise<T>,
+  limits?: TimeLimits,
 ): Promise<T> {
   const silent = (): void => undefined;
-  const database = await openDatabase(await reachServer(settings, silent, true), settings, silent);
+  const server = await reachServer(settings, silent, true);
+  const database = await openDatabase(server, settings, silent, { limits });
   try {
     return await work(database);
   } finally {

@@ -1,8 +1,10 @@
+import type { OpenDatabase } from '../app.database.js';
 import { sealedColumns } from '../app.schema.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { resealTrail } from '../audit/chain/audit-trail.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
+import { TIME_LIMITS } from '../platform/database/connection.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { resealAll } from '../platform/secrets/sealed-values.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
@@ -17,12 +19,13 @@ repeated.`;
 
 async function main(): Promise<void> {
   if (process.argv.length > 2) throw new Error(USAGE);
-  const settings = { ...loadSettings(), databaseStatementTimeoutMs: 3_600_000 };
-  await withDatabase(settings, async ({ dataSource, keys }) => {
+  const settings = loadSettings();
+  const limits = { ...TIME_LIMITS, statementMs: 3_600_000 };
+  const reseal = async ({ dataSource, keys }: OpenDatabase): Promise<void> => {
     const first = keys.ids[0]!;
     const transactions = new Transactions(dataSource);
     const needed = await transactions.run(neededKeys);
-    const older = needed.map(({ id }) => id).filter((id) => id !== first);
+    const older = needed.filter((id) => id !== first);
     const secrets = await resealAll(dataSource, sealedColumns, new SecretBox(keys), first);
     say(`${secrets} secrets are now encrypted with the key ${first}.`);
     const auditKeys = new AuditKeys(keys);
@@ -42,7 +45,8 @@ async function main(): Promise<void> {
     say(
       `${older.join(' and ')} ${older.length > 1 ? 'are' : 'is'} no longer needed: remove ${older.length > 1 ? 'them' : 'it'} from SECRETS_KEY.`,
     );
-  });
+  };
+  await withDatabase(settings, reseal, limits);
 }
 
 runCommand(main);

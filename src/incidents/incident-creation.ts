@@ -5,7 +5,7 @@ import { Counter } from 'prom-client';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import { AUDIT_PARAMETERS, AuditLog, insertAuditRows } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
-import { credentialsStillValid, credentialsStillValidValues } from '../auth/principals.js';
+import { credentialsStillValid, credentialsStillValidValues } from '../auth/credentials.js';
 import { Clock } from '../platform/clock.js';
 import { RowInsert, type Statement, Statements } from '../platform/database/statements.js';
 import { newId } from '../platform/ids.js';

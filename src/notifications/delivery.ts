@@ -1,4 +1,3 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { NewWork } from '../platform/work/kind.js';
 
 /** The receiver rejects this message permanently, but may accept other messages. */
@@ -28,68 +27,25 @@ export const isReached = (outcome: Outcome): outcome is Reached =>
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** One event for one channel, inserted by a trigger. migrations/first-schema/10-notifications.sql explains the columns. */
-@Entity('notification_deliveries')
-export class DeliveryEntity {
-  @PrimaryColumn({ type: 'uuid' })
+/** One event for one channel, with the next attempt of its work. migrations/first-schema/10-notifications.sql explains the columns. */
+export interface Delivery {
   readonly id: string;
-
-  @Column({ type: 'bigint', generated: 'identity', generatedIdentity: 'ALWAYS' })
-  readonly position: string;
-
-  @Column({ type: 'uuid' })
   readonly channel_id: string;
-
-  @Column({ type: 'uuid' })
   readonly event_id: string;
-
-  @Column({ type: 'text' })
   readonly type: string;
-
-  @Column({ type: 'text' })
   readonly subject_type: string;
-
-  @Column({ type: 'text' })
   readonly subject_id: string;
-
-  @Column({ type: 'jsonb' })
   readonly payload: object;
-
-  @Column({ type: 'timestamptz', precision: 3 })
   readonly occurred_at: Date;
-
-  @Column({ type: 'uuid', nullable: true })
   readonly incident_id: string | null;
-
-  @Column({ type: 'smallint', default: 2 })
   readonly urgency: number;
-
-  @Column({ type: 'text', nullable: true })
   readonly group_key: string | null;
-
-  @Column({ type: 'timestamptz', nullable: true })
-  readonly held_until: Date | null;
-
-  @Column({ type: 'uuid', nullable: true })
   readonly carried_by: string | null;
-
-  @Column({ type: 'text', collation: 'C', default: 'pending' })
   readonly status: DeliveryStatus;
-
-  @Column({ type: 'integer', default: 0 })
   readonly attempts: number;
-
-  @Column({ type: 'timestamptz' })
   readonly expires_at: Date;
-
-  @Column({ type: 'text', nullable: true })
   readonly last_error: string | null;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly ended_at: Date | null;
-}
-
-export interface Delivery extends DeliveryEntity {
   readonly next_attempt_at: Date;
 }
 
@@ -100,7 +56,7 @@ export const NOTIFICATION = { name: 'notification' } as const;
 export const laneOf = (channelId: string): string => `${NOTIFICATION.name}.${channelId}`;
 
 /** Deliveries about the same incident or subject form a line, so that "recovered" never arrives before "unhealthy". */
-export function workOf(row: DeliveryEntity): NewWork {
+export function workOf(row: Delivery): NewWork {
   const about = (row.incident_id ?? row.subject_id).slice(0, 100);
   const { id: ref, channel_id, urgency } = row;
   return { ref, lane: laneOf(channel_id), line: `${channel_id} ${about}`, urgency };

@@ -14,7 +14,7 @@ const FAILING = {
 const wordsOf = (event: EventName, payload: object, subject_id = OF_ACTION) =>
   messageAbout(event, { payload, ...(event.startsWith('incident') ? {} : { subject_id }) }).words;
 const factsOf = (...of: Parameters<typeof wordsOf>) =>
-  Object.fromEntries(wordsOf(...of).facts.map(({ name, value }) => [name, value]));
+  Object.fromEntries(Object.entries(wordsOf(...of).facts).filter(([, value]) => value));
 
 describe('the words of an event', () => {
   it('state target, reason, requester and end of an approval', () => {
@@ -223,7 +223,7 @@ describe('the words of an event', () => {
 });
 
 const shown = (value: string) =>
-  shownWords({ words: { headline: '', facts: [{ name: 'Title', value }] } }).facts[0]!.value;
+  shownWords({ words: { headline: '', facts: { Title: value } } }).facts[0]!.value;
 
 describe('the shown words of a message', () => {
   it.each([
@@ -247,18 +247,18 @@ describe('the shown words of a message', () => {
 
   it('keep the link to the service', () => {
     const url = 'https://triage.example.com/docs?incident=1';
-    expect(shownWords({ words: { headline: 'a', facts: [], url } }).url).toBe(url);
+    expect(shownWords({ words: { headline: 'a', facts: {}, url } }).url).toBe(url);
   });
 
   it('state severity, event and subject in the headline', () => {
     const words = {
       headline: 'New incident: INC-2026-0042',
       about: 'Log in at evil.example',
-      facts: [],
+      facts: {},
     };
     expect(shownWords({ severity: 'high', words }).headline).toBe(
       '[high] New incident: INC-2026-0042 - Log in at evil[.]example',
     );
-    expect(shownWords({ words: { headline: 'A test', facts: [] } }).headline).toBe('A test');
+    expect(shownWords({ words: { headline: 'A test', facts: {} } }).headline).toBe('A test');
   });
 });

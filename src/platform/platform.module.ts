@@ -4,7 +4,7 @@ import { Requires } from './access/access.js';
 import { Settings } from './config/settings.js';
 import { foldCounts } from './counting/counted-list.js';
 import { Clock } from './clock.js';
-import { HealthComponents, type ComponentHealth } from './health-components.js';
+import { HealthComponents } from './health-components.js';
 import { BodyMemory } from './http/arriving-body.js';
 import { Draining, OpenConnections } from './http/listening.js';
 import { KnownRoutes } from './http/known-routes.js';
@@ -17,7 +17,6 @@ import { OutboundSmtp } from './net/outbound-smtp.js';
 import { Resolver, Targets } from './net/targets.js';
 import { DomainEvents } from './work/domain-events.js';
 import { Work } from './work/work.js';
-import { WorkStates } from './work/work-states.js';
 import { WorkRepository } from './work/work.repository.js';
 import { loadSecretKeys } from './secrets/secret-keys.js';
 import { SecretBox, SecretKeys } from './secrets/secret-box.js';
@@ -87,29 +86,13 @@ export class PlatformModule {
 })
 export class SecretsModule {}
 
-/** Dead jobs need an operator but block no other job, so they do not make the queue unhealthy. */
-async function jobsHealth(work: Work, all: WorkStates): Promise<ComponentHealth> {
-  if (!work.started) return { status: 'degraded', message: 'The job queue has not started yet.' };
-  const states = await all.states();
-  const sum = (of: 'waiting' | 'active' | 'dead'): number =>
-    states.reduce((total, state) => total + state[of], 0);
-  return { status: 'healthy', waiting: sum('waiting'), active: sum('active'), dead: sum('dead') };
-}
-
 @Global()
 @Module({
-  providers: [Work, WorkRepository, WorkStates, DomainEvents],
-  exports: [DomainEvents, Work, WorkStates],
+  providers: [Work, WorkRepository, DomainEvents],
+  exports: [DomainEvents, Work],
 })
 export class WorkModule {
-  constructor(
-    components: HealthComponents,
-    work: Work,
-    states: WorkStates,
-    statements: Statements,
-    dataSource: DataSource,
-  ) {
-    components.register('jobs', () => jobsHealth(work, states));
+  constructor(work: Work, statements: Statements, dataSource: DataSource) {
     work.every('count-fold', 2, () => foldCounts(statements));
     work.every('idempotency.prune', 600, (signal) => pruneKeys(dataSource, signal));
   }

@@ -1,11 +1,28 @@
+import { IntersectionType, OmitType, PickType } from '@nestjs/swagger';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { ACTION_TYPES } from '../action-catalogue/action-types.js';
+import type { Incident } from '../incidents/incident.js';
 import { columnsOf } from '../platform/database/columns.js';
-import type {
-  ProviderName,
-  RunVerdict,
-  ScoredPoint,
-  ToolCall,
-  UnavailableReason,
+import {
+  Choice,
+  Flag,
+  Id,
+  Instant,
+  Nested,
+  NestedList,
+  OpenChoice,
+  OpenChoices,
+  Text,
+  Texts,
+  WholeNumber,
+} from '../platform/validation/fields.js';
+import { present } from '../platform/validation/present.js';
+import { TriagePointDto, TriageToolCallDto, TriageVerdictDto } from './triage.dto.js';
+import {
+  type ProviderName,
+  PROVIDERS,
+  UNAVAILABLE_REASONS,
+  type UnavailableReason,
 } from './model/triage-model.port.js';
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
@@ -21,14 +38,19 @@ const OWN_MESSAGES = {
 } as const;
 export const OWN_FAILURES = [...Object.keys(OWN_MESSAGES), 'discarded'];
 type OwnFailure = keyof typeof OWN_MESSAGES;
-export type FailureReason = UnavailableReason | OwnFailure | 'discarded';
 
 export const failureOf = (reason: OwnFailure) => ({ reason, message: OWN_MESSAGES[reason] });
 
-export interface RunError {
-  readonly reason: FailureReason;
+export class TriageErrorDto {
+  @Text({
+    description: `Reasons of the provider: ${UNAVAILABLE_REASONS.join(', ')}. Other reasons: ${OWN_FAILURES.join(', ')}. An open set.`,
+  })
+  readonly reason: UnavailableReason | OwnFailure | 'discarded';
+
+  @Text()
   readonly message: string;
 }
+export type RunError = TriageErrorDto;
 
 export const NOT_APPLIED = ['verdict_by_person', 'incident_resolved'] as const;
 export type NotApplied = (typeof NOT_APPLIED)[number];
@@ -36,36 +58,47 @@ export type NotApplied = (typeof NOT_APPLIED)[number];
 /** Prefix of evidence from a later report, `report/<id>`. The pointer begins at `raw_data` of the report. */
 export const REPORT = 'report/';
 
-/** While a run is `queued`, its work row shows if an attempt is in progress, and when the next attempt begins. */
+/**
+ * A run, with the contract of the columns that responses show. While a run is `queued`, its work row shows if an attempt is in
+ * progress, and when the next attempt begins.
+ */
 @Entity('triage_runs')
 export class TriageRunEntity {
   @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
+  @Id('IncidentId')
   @Column({ type: 'uuid' })
   readonly incident_id: string;
 
   @Column({ type: 'text', collation: 'C' })
   readonly status: Exclude<RunStatus, 'running'>;
 
+  @Text({ description: 'A person, a key, or `webhook:<source>` for a source with `auto_triage`.' })
   @Column({ type: 'text' })
   readonly requested_by: string;
 
+  @Flag()
   @Column({ type: 'boolean', default: false })
   readonly force: boolean;
 
+  @Text({ optional: true, description: 'Playbook whose instructions guide the model.' })
   @Column({ type: 'text', nullable: true })
   readonly playbook: string | null;
 
+  @Texts({ description: 'Notes for readers, such as that the playbook was missing.' })
   @Column({ type: 'text', array: true, default: [] })
   readonly notes: readonly string[];
 
+  @OpenChoice('TriageProvider', PROVIDERS, { description: 'Provider of verdicts.' })
   @Column({ type: 'text' })
   readonly provider: ProviderName;
 
+  @Text({ optional: true, description: 'The model that answered or was asked. `rules` for rules.' })
   @Column({ type: 'text', nullable: true })
   readonly model: string | null;
 
+  @Text({ optional: true, description: 'Hash of all prompts, or of all rules.' })
   @Column({ type: 'text', nullable: true })
   readonly prompt_hash: string | null;
 
@@ -81,55 +114,155 @@ export class TriageRunEntity {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly tokens_at: Date | null;
 
+  @WholeNumber({ optional: true, min: 0, description: 'Duration of the last attempt.' })
   @Column({ type: 'integer', nullable: true })
   readonly duration_ms: number | null;
 
+  @Nested(() => TriageVerdictDto, { optional: true, description: 'Only of a completed run.' })
   @Column({ type: 'jsonb', nullable: true })
-  readonly verdict: RunVerdict | null;
+  readonly verdict: TriageVerdictDto | null;
 
+  @OpenChoices('ActionTypeName', ACTION_TYPES, {
+    optional: true,
+    description: 'Recommended types of actions. The service does not execute them.',
+  })
   @Column({ type: 'text', array: true, nullable: true })
   readonly recommended_actions: readonly string[] | null;
 
+  @Choice('TriageNotApplied', NOT_APPLIED, {
+    optional: true,
+    description:
+      'Why the verdict was not applied: a person gave the verdict of the incident, or it is resolved.',
+  })
   @Column({ type: 'text', nullable: true })
   readonly not_applied: NotApplied | null;
 
+  @NestedList(() => TriagePointDto, { optional: true, description: 'Rules that counted.' })
   @Column({ type: 'jsonb', nullable: true })
-  readonly points: readonly ScoredPoint[] | null;
+  readonly points: readonly TriagePointDto[] | null;
 
+  @NestedList(() => TriageToolCallDto, { optional: true, description: 'Questions of the model.' })
   @Column({ type: 'jsonb', nullable: true })
-  readonly tool_calls: readonly ToolCall[] | null;
+  readonly tool_calls: readonly TriageToolCallDto[] | null;
 
+  @Nested(() => TriageErrorDto, { optional: true, description: 'Why the run failed, or waits.' })
   @Column({ type: 'jsonb', nullable: true })
-  readonly error: RunError | null;
+  readonly error: TriageErrorDto | null;
 
+  @WholeNumber({ min: 0, description: 'Number of attempts without a verdict of the provider.' })
   @Column({ type: 'integer', default: 0 })
   readonly failures: number;
 
+  @Instant()
   @Column({ type: 'timestamptz', precision: 3 })
   readonly created_at: Date;
 
+  @Instant({ optional: true, description: 'Start of the last attempt.' })
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly started_at: Date | null;
 
+  @Instant({ optional: true, description: 'End of the run, completed or failed.' })
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly completed_at: Date | null;
 }
 
 export const RUN_COLUMNS = columnsOf(TriageRunEntity, []);
-export const LISTED_COLUMNS = columnsOf(TriageRunEntity, ['points', 'tool_calls']);
+const DETAILS = ['points', 'tool_calls'] as const;
+export const LISTED_COLUMNS = columnsOf(TriageRunEntity, DETAILS);
 
-export type TriageRun = Omit<TriageRunEntity, 'status' | 'points' | 'tool_calls'> &
-  Partial<Pick<TriageRunEntity, 'points' | 'tool_calls'>> & {
+export type TriageRun = Omit<TriageRunEntity, 'status' | (typeof DETAILS)[number]> &
+  Partial<Pick<TriageRunEntity, (typeof DETAILS)[number]>> & {
     readonly status: RunStatus;
     /** Only for a run that waits because of an `error`. */
     readonly next_attempt_at?: Date | null;
   };
+
+export class TriageTokensDto {
+  @WholeNumber({ min: 0 })
+  readonly input: number;
+
+  @WholeNumber({ min: 0 })
+  readonly output: number;
+
+  @WholeNumber({ min: 0, description: 'Part of the input that the provider read from its cache.' })
+  readonly cached_input: number;
+}
+
+const TOKENS = ['input_tokens', 'output_tokens', 'cached_input_tokens', 'tokens_at'] as const;
+
+export class TriageRunSummaryDto extends OmitType(TriageRunEntity, [
+  ...(['id', 'status'] as const),
+  ...DETAILS,
+  ...TOKENS,
+]) {
+  @Id('TriageRunId')
+  readonly triage_id: string;
+
+  @Choice('TriageStatus', RUN_STATUSES)
+  readonly status: RunStatus;
+
+  @Flag({ optional: true, description: 'Whether the incident got the verdict of a completed run.' })
+  readonly applied?: boolean;
+
+  @Nested(() => TriageTokensDto, { description: 'Tokens of all attempts.' })
+  readonly tokens: TriageTokensDto;
+
+  @Instant({ optional: true, description: 'Latest time of the next attempt after an `error`.' })
+  readonly next_attempt_at?: Date;
+}
+
+export class TriageRunDto extends IntersectionType(
+  TriageRunSummaryDto,
+  PickType(TriageRunEntity, DETAILS),
+) {}
+
+const presentRun = present(TriageRunDto);
+
+export function presentTriageRun(run: TriageRun): TriageRunDto {
+  const { input_tokens: input, output_tokens: output, cached_input_tokens: cached_input } = run;
+  const applied = run.verdict && run.not_applied === null;
+  const tokens = { input, output, cached_input };
+  return presentRun({ points: null, tool_calls: null, ...run, triage_id: run.id, applied, tokens });
+}
 
 export const SYSTEM = 'system';
 
 /** True if no person waits for the verdict, because a webhook source requested the triage. */
 export function noPersonAsked({ requested_by }: Pick<TriageRun, 'requested_by'>): boolean {
   return requested_by === SYSTEM || requested_by.startsWith('webhook:');
+}
+
+export function whyNotApplied(
+  { status, verdict_by_person }: Pick<Incident, 'status' | 'verdict_by_person'>,
+  { force }: Pick<TriageRun, 'force'>,
+): NotApplied | undefined {
+  if (force) return undefined;
+  if (verdict_by_person) return 'verdict_by_person';
+  return status === 'resolved' ? 'incident_resolved' : undefined;
+}
+
+type Judged = Pick<Incident, 'status' | 'verdict_by_person' | 'triaged_at'>;
+
+export function isVerdictOutdated(
+  { status, verdict_by_person, triaged_at }: Judged,
+  reportedAt: Date | undefined,
+): boolean {
+  if (!verdict_by_person || status === 'resolved' || !triaged_at || !reportedAt) return false;
+  return reportedAt > triaged_at;
+}
+
+/**
+ * True if a completed run is the response to a request without `force`. A run whose verdict was not applied to a
+ * resolved incident no longer counts when the incident is open again.
+ */
+export function stillAnswers(run: Pick<TriageRun, 'not_applied'>, status: Incident['status']) {
+  return run.not_applied !== 'incident_resolved' || status === 'resolved';
+}
+
+export class RunOver extends Error {
+  constructor(readonly why: RunError) {
+    super(why.message);
+  }
 }
 
 export const TRIAGE_EVENTS = {

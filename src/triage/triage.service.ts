@@ -23,9 +23,8 @@ import {
 import { TriageWork, type Waiting } from './runs/triage-work.js';
 import { ProviderState } from './runs/provider-state.js';
 import { type Outcome, RunEndings } from './runs/run-endings.js';
-import { stillAnswers } from './runs/run-rules.js';
 import { type JudgedRun, TriageJudging } from './runs/triage-judging.js';
-import { SYSTEM, type TriageRun } from './triage-run.js';
+import { stillAnswers, SYSTEM, type TriageRun } from './triage-run.js';
 
 interface WantedRun {
   readonly incidentId: string;

@@ -33,7 +33,7 @@ describe('the alerts', () => {
   });
 
   it('are loaded by a valid configuration of Prometheus', () => {
-    // Not whether the file with the token is there, which a deployment makes.
+    // Does not check that the token file exists, because the deployment creates it.
     const config = 'docker/prometheus/prometheus.yml';
     expect(complaintsOf('check', 'config', '--syntax-only', '--lint-fatal', config)).toBe('');
     expect(read<{ rule_files: unknown }>(config).rule_files).toEqual(['alerts.yml']);

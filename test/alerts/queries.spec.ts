@@ -32,16 +32,16 @@ interface Rules {
 
 const rules = parse(readFileSync('docker/prometheus/alerts.yml', 'utf8')) as Rules;
 
-/** The series that alerts choose by their labels; `up` is Prometheus' own. */
+/** Series that alerts select by their labels; `up` comes from Prometheus itself. */
 const chosen = rules.groups
   .flatMap((group) => group.rules)
   .flatMap(({ expr }) => expr.match(/\b\w+\{[^}]+\}/g) ?? [])
   .filter((selector) => !selector.startsWith('up{'));
 
-/** Where nobody listens: a Redis that is away is data, too. */
+/** Address without a listener, because an unreachable Redis is also a state to show. */
 const SETTINGS = { REDIS_URL: 'redis://127.0.0.1:1' };
 
-/** The story deletes the channels that it makes, and changes its connector. */
+/** The story deletes its channels and changes its connector. */
 const AND_THEN: readonly Scene[] = [
   {
     by: 'admin',
@@ -56,7 +56,7 @@ const AND_THEN: readonly Scene[] = [
   ...SCENES.filter(({ operation }) => operation === 'testConnector'),
 ];
 
-/** Without a database the gauges that are read from it are absent. */
+/** Without a database, gauges that are read from the database are absent. */
 const WITH_DATABASE = SCENES.slice(
   0,
   SCENES.findIndex(({ before }) => before === 'the database goes away'),
@@ -67,7 +67,7 @@ const selectorOf = ({ name, labels }: Sample): string => {
   return `${name}{${pairs.map(([label, value]) => `${label}="${value}"`).join()}}`;
 };
 
-/** With the gauges that are read from the database. */
+/** Includes the gauges that are read from the database. */
 const isWhole = (samples: readonly Sample[]): boolean =>
   ['kill_switch_active', 'connector_up', 'audit_unsealed'].every((gauge) =>
     samples.some(({ name }) => name === gauge),
@@ -83,9 +83,9 @@ describe('after the story of the examples', () => {
     try {
       const first = await scrape(player.app, METRICS_TOKEN);
       before = new Map(first.map((sample) => [selectorOf(sample), sample.value]));
-      // Whether all is as it is shown is for test/slow/examples.spec.ts.
+      // test/slow/examples.spec.ts compares the content.
       for (const scene of [...WITH_DATABASE, ...AND_THEN]) await player.play(scene);
-      // Scrapes within a second share one look, and a scrape waits no longer than a second for the database of a busy machine.
+      // Scrapes within a second share a read, and a scrape waits at most a second for the database.
       for (let looks = 0; looks < 10 && !isWhole(after); looks += 1) {
         await sleep(1_100);
         after = await scrape(player.app, METRICS_TOKEN);
@@ -96,7 +96,7 @@ describe('after the story of the examples', () => {
   }, 240_000);
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** What Prometheus would have scraped: once before the story, and every minute after it. */
+  /** Scrapes of Prometheus: one before the story, and one per minute after it. */
   const seriesIn = (expr: string) =>
     after
       .filter(({ name }) => expr.includes(name))
@@ -105,7 +105,7 @@ describe('after the story of the examples', () => {
         return { series, values: `${before.get(series) ?? '_'} ${sample.value}x5` };
       });
 
-  /** Undefined when there is some. What is no number is no data. */
+  /** Undefined if all series have data. A value that is not a number is no data. */
   const lackOfData = (expr: string): string | undefined => {
     const path = join(folder, 'query.yml');
     const query = {

@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 const PASSWORD = 'correct horse battery staple';
 const CHROMIUM = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 
-/** An analyst's shift in the browser: log in by keyboard, read, ask, decide, find one's way, log out. */
+/** Plays an analyst's shift in the browser: log in by keyboard, read, request, decide, navigate, log out. */
 describe('Swagger UI in a browser', () => {
   let app: TestApp;
   let browser: Browser;
@@ -54,7 +54,7 @@ describe('Swagger UI in a browser', () => {
 
   const execute = async (block: Locator) => {
     const clear = block.getByRole('button', { name: 'Clear' });
-    // Else the answer before this one would be read.
+    // Without this wait the previous response would be read.
     if (await clear.isVisible()) await clear.click();
     await block.getByRole('button', { name: 'Execute' }).click();
     const answers = block.locator('.live-responses-table');
@@ -66,7 +66,7 @@ describe('Swagger UI in a browser', () => {
 
   const executed = async (tag: string, id: string) => execute(await blockOf(tag, id));
 
-  /** An action that waits for somebody: an analyst may not isolate a host. */
+  /** Creates an action that waits for approval, because an analyst may not isolate a host. */
   const pendingAction = async (host_id: string): Promise<string> => {
     const { client } = await makeKey(app, 'analyst');
     const { body } = await client.request('POST', '/api/actions/execute', {
@@ -152,7 +152,7 @@ describe('Swagger UI in a browser', () => {
     await execute(block);
     const { body: kept } = await client.request('GET', `/api/incidents/${made.data.id as string}`);
     expect(kept.data).toMatchObject({ title: 'Mine', severity: 'low' });
-    // A change needs no version.
+    // A change without If-Match.
     await block.locator('.body-param__text').fill('{"title": "Ours"}');
     const { status, body } = await execute(block);
     expect(status).toContain('200');
@@ -288,7 +288,7 @@ describe('Swagger UI in a browser', () => {
     await page.locator('#operations-Access-getMe').waitFor();
   });
 
-  /** The page as somebody else has it, in a browser of their own. */
+  /** The same page in the browser of another user. */
   const pageOf = async (role: Role, address = '/login?next=/docs') => {
     const { name, password } = await makeUser(app, role);
     const context = await browser.newContext();
@@ -441,7 +441,7 @@ describe('Swagger UI in a browser', () => {
   });
 
   it('violates no rule of its content security policy', () => {
-    // Chromium tells of every answer that is an error, such as the 422 above.
+    // Chromium logs every error response, such as the 422 above.
     expect(complaints.filter((text) => !/status of 422/.test(text))).toEqual([]);
   });
 

@@ -13,7 +13,7 @@ const LEASE_MS = 1_000;
 const DEADLINE_MS = 2_500;
 const LATE_MS = LEASE_MS * 1.6;
 const PATIENCE_MS = 8_000;
-/** The breaker of a vendor that failed, because its replica was stopped, is open for half a minute. */
+/** The circuit breaker opens for 30 s if the vendor failed because its replica was stopped. */
 const MOST_MISSED = 6;
 const QUIET_MS = 60_000;
 /** Longer than the lease: other replicas cannot take rows that the stopped replica has locked. */
@@ -24,7 +24,7 @@ const of = (type: Kind['type'], parameter: string, value = 'chaos.example') => (
   parameters: { [parameter]: value },
 });
 
-/** Each behaviour of a vendor, for calls that may be repeated and for calls that may not. */
+/** Behaviours of a vendor, for calls that may be repeated and calls that may not. */
 const KINDS: readonly Kind[] = [
   { ...of('block_sender', 'sender', 'a@chaos.example'), behaviours: ['apply'] },
   { ...of('block_ip', 'ip', '203.0.113.9'), behaviours: ['apply-then-drop'] },
@@ -56,11 +56,11 @@ const KINDS: readonly Kind[] = [
 
 const kindOf = (type: Kind['type']): Kind => KINDS.find((kind) => kind.type === type)!;
 
-/** More of one kind than one replica begins at a time, so that the other replica begins some, too. */
+/** More actions of one kind than a replica starts in parallel, so that the other replica starts some, too. */
 const LEFT = kindOf('revoke_sessions');
 const MANY_LEFT = MOST_PER_CONNECTOR + 4;
 
-/** Kinds without which a replica does not reach the point. */
+/** Kinds that reach the failpoint. */
 const NEEDED: Readonly<Record<number, Kind>> = {
   [FAILPOINT.vendorAccepted]: kindOf('scan_host'),
   [FAILPOINT.renewing]: kindOf('reset_password'),

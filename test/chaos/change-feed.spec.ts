@@ -41,7 +41,7 @@ describe('the feed of incidents, with 8 writers and two killed replicas', () => 
     replicas[place] = await ServiceProcess.start({ settings });
   };
   const urlOf = (place: number): string => replicas[place % 2]!.url;
-  /** From the other replica when one does not answer, as behind a load balancer. */
+  /** Uses the other replica if the first does not respond, like a load balancer. */
   const get = async (place: number, path: string): Promise<Record<string, never>> => {
     for (let attempt = place; ; attempt += 1) {
       try {
@@ -55,7 +55,7 @@ describe('the feed of incidents, with 8 writers and two killed replicas', () => 
     }
   };
 
-  /** A request that its writer gave up may still be under way. */
+  /** A request may still be in progress after its writer gave up. */
   const quiet = async (): Promise<void> => {
     for (let before = '', calm = 0; calm < 3;) {
       const { rows } = await db.query<{ n: string }>('select count(*) as n from audit_log');
@@ -106,7 +106,7 @@ describe('the feed of incidents, with 8 writers and two killed replicas', () => 
         }
       };
 
-      /** As the contract says: the cursor of the answer before. */
+      /** Continues with the cursor of the previous response. */
       const follow = async (place: number, from: string, limit: number): Promise<Change[]> => {
         const seen: Change[] = [];
         let at = `from=${from}`;

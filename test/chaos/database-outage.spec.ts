@@ -16,7 +16,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const READ = { name: 'probe_read', text: 'select count(*)::int as rows from probe' };
 
-/** Uses the database in each of the ways in which the service does, and in none other. */
+/** Uses the database in each way in which the service uses it. */
 @Controller('test-only/db')
 @Public()
 class DatabaseProbeController {
@@ -44,7 +44,7 @@ class DatabaseProbeController {
     });
   }
 
-  /** Two writes with a pause between them, in which a test can do harm. */
+  /** Two writes with a pause, in which a test can interrupt the database. */
   @Post('slow-write/:ms')
   slowWrite(@Param('ms') ms: string): Promise<unknown> {
     return this.transactions.run(async (tx) => {
@@ -66,7 +66,6 @@ const POOL = 4;
 const METRICS_TOKEN = 'a-token-of-the-operators';
 const STATEMENT_MS = 1_000;
 const CONNECT_MS = 700;
-/** A hung statement is given up a second after PostgreSQL should have; then comes the wait for a connection. */
 
 const WAYS = [
   ['GET', '/test-only/db/statement'],
@@ -92,9 +91,8 @@ describe('while the database is out', () => {
       settings: {
         METRICS_TOKEN,
         DATABASE_POOL_SIZE: String(POOL),
-        DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_MS),
-        DATABASE_CONNECT_TIMEOUT_MS: String(CONNECT_MS),
       },
+      timeLimits: { statementMs: STATEMENT_MS, connectMs: CONNECT_MS },
     });
   });
   afterAll(async () => {
@@ -121,7 +119,7 @@ describe('while the database is out', () => {
     await expectClosedAuthentication();
   }
 
-  /** Without the database nobody is authenticated, and operators still see what is wrong. */
+  /** Without the database authentication fails, and operators can still read the cause. */
   async function expectClosedAuthentication(): Promise<void> {
     const unknown = { headers: { authorization: `Bearer ${createKey().key}` } };
     await expectUnavailable(app.request('GET', '/api/me', unknown));
@@ -135,7 +133,7 @@ describe('while the database is out', () => {
     expect((await app.request('GET', '/metrics', operator)).status).toBe(200);
   }
 
-  /** By itself, soon, for good, and with every connection back in its place. */
+  /** Recovers without a restart, and returns every connection to the pool. */
   async function expectRecovery(): Promise<void> {
     const end = Date.now() + 20_000;
     for (let calm = 0; calm < 4; await sleep(200)) {
@@ -149,14 +147,14 @@ describe('while the database is out', () => {
       if (Date.now() > end) throw new Error(`The service did not recover: ${String(wrong)}`);
     }
     const pool = poolOf(app.nest.get(DataSource));
-    // Jobs use it too, for moments at a time.
+    // Jobs also use a connection for moments.
     const isWhole = () => pool.waitingCount === 0 && pool.totalCount === pool.idleCount;
     for (let look = 0; look < 200 && !isWhole(); look += 1) await sleep(10);
     expect(isWhole()).toBe(true);
     expect(pool.totalCount).toBeLessThanOrEqual(POOL);
     const inTransaction = () =>
       server.query(`select pid from pg_stat_activity where state like 'idle in transaction%'`);
-    // Background work comes and goes: one look without any will do.
+    // One look without background work is enough.
     let open = await inTransaction();
     for (let look = 0; look < 500 && open.length > 0; look += 1) {
       await sleep(10);
@@ -167,7 +165,7 @@ describe('while the database is out', () => {
 
   afterEach(async () => {
     await expectRecovery();
-    // The next outage may show within milliseconds, and `/ready` answers with its last look for a while.
+    // `/ready` returns its last result for a while, so the next outage may show only later.
     await sleep(CHECK_CACHE_MS);
   });
 
@@ -236,7 +234,7 @@ describe('while the database is out', () => {
     await server.query(
       `set session characteristics as transaction read write; begin read write; alter database ${name} reset default_transaction_read_only; commit`,
     );
-    // Each connection to the former standby says so at most once.
+    // Each connection to the former standby fails at most once.
     const statuses: number[] = [];
     for (let i = 0; i < POOL + 5; i += 1) {
       statuses.push((await app.post('/test-only/db/write')).status);

@@ -3,13 +3,13 @@ import { ChaosReplica, monotonic, type Report } from '../support/chaos/chaos-rep
 import { ask, ChaosSite, type Kind } from '../support/chaos/chaos-site.js';
 import { FULL } from '../support/chaos/figures.js';
 
-/** What happened to a kill switch and to those who asked it, as one process saw it on its monotonic clock. */
+/** Events of a kill switch and its callers, on the monotonic clock of one process. */
 interface ClaimRecord {
   readonly kind: 'claim';
   readonly replica: number;
-  /** When the commit of the claim was asked for. */
+  /** Time at which the commit of the claim was requested. */
   readonly committing: number;
-  /** When its first request left; absent when it gave itself up. */
+  /** Time at which its first request was sent; absent if the claim was abandoned. */
   readonly sent?: number;
 }
 
@@ -34,8 +34,8 @@ interface Violation {
 }
 
 /**
- * The rules, in real time: nothing is sent after an activation was answered and before the next deactivation is asked
- * for; and no claim begins its commit after an activation has committed.
+ * Rules: no request is sent between the response to an activation and the request of the next deactivation, and no
+ * claim requests its commit after an activation has committed.
  */
 function violationsIn(history: readonly HistoryRecord[]): Violation[] {
   const deactivations = history.filter((one) => one.kind === 'deactivation');
@@ -56,11 +56,11 @@ function violationsIn(history: readonly HistoryRecord[]): Violation[] {
   });
 }
 
-/** What happens to a replica around an activation. */
+/** Faults of a replica during an activation. */
 type Round = 'plain' | 'kill other' | 'kill asked' | 'stop other';
 
 const CLAIMERS = 12;
-/** Beyond what a permit allows, so that some have to be renewed. */
+/** Longer than a permit, so that some permits are renewed. */
 const LATE_SENDING_MS = 1_300;
 const SLOW_CLAIM_MS = 100;
 
@@ -70,21 +70,23 @@ const KINDS: readonly Kind[] = [
   {
     type: 'quarantine_email',
     parameters: { message_id: '<m@chaos.example>' },
-    // Repeated on permits of their own, each a little later.
+    // Each repetition has its own permit and starts a little later.
     behaviours: ['unavailable', 'unavailable', 'apply'],
     idempotent: true,
   },
 ];
 
 interface SwitchHistory {
-  /** Requests that the vendor got. */
+  /** Requests that the vendor received. */
   readonly received: number;
+  /** Activations that a replica reported with the lock held. */
+  readonly locked: number;
   readonly violations: readonly Violation[];
-  /** Violations while a replica had been stopped and continued. */
+  /** Violations during a stop of a replica. */
   readonly afterStop: readonly Violation[];
 }
 
-/** Two replicas run actions while the switch is turned on and off; the vendor notes when each request came. */
+/** Two replicas run actions while the switch is turned on and off. The vendor records the time of each request. */
 async function switchHistory(rounds: readonly Round[]): Promise<SwitchHistory> {
   const reports: Report[] = [];
   const site = await ChaosSite.open(KINDS, {
@@ -118,7 +120,7 @@ class SwitchStorm {
 
   async run(rounds: readonly Round[]): Promise<SwitchHistory> {
     this.key = await this.site.makeKey('manager');
-    // The vendor's clock counts from the start of this process.
+    // The clock of the vendor starts with this process.
     const offset = monotonic() - performance.now();
     const claimers = Array.from({ length: CLAIMERS }, (_, at) => this.claimer(at));
     for (const [at, round] of rounds.entries()) {
@@ -127,7 +129,7 @@ class SwitchStorm {
     }
     this.over = true;
     await Promise.all(claimers);
-    // Regular checks of connectors and questions how far an action is are GETs, which the switch lets through.
+    // Health checks of connectors, and polls of actions, are GETs, which the switch permits.
     const effects = this.site.vendor.requests.filter(({ method }) => method === 'POST');
     return this.judged(effects.map(({ at }) => at + offset));
   }
@@ -155,7 +157,7 @@ class SwitchStorm {
       await sleep(Math.random() * 600);
       other.signal('SIGCONT');
     }
-    // A while in which what slipped through would come.
+    // Waits for requests that were sent too late.
     await Promise.all([sleep(700), back]);
     const until = monotonic();
     this.turns.push({ round, asked: from, answered, until });
@@ -185,9 +187,9 @@ class SwitchStorm {
   private judged(sent: readonly number[]): SwitchHistory {
     const commits = this.reports.filter((report) => report.kind === 'activated');
     const history: HistoryRecord[] = this.turns.flatMap(({ asked, answered, until }) => {
-      // One that had to be made twice was committed by the first, who was killed.
+      // An activation that was requested twice was committed by the first, killed replica.
       const commit = commits.findLast(({ at }) => at < answered && at > asked);
-      // Without the lock nothing is promised of claims, only of what is sent.
+      // Without the lock only requests are guaranteed, not claims.
       const committed = commit?.locked ? commit.at : Infinity;
       return [
         { kind: 'activation', asked, committed, answered },
@@ -206,6 +208,7 @@ class SwitchStorm {
     const all = violationsIn(history);
     return {
       received: sent.length,
+      locked: commits.filter(({ locked }) => locked).length,
       violations: all.filter(({ activation }) => !stops.has(activation.asked)),
       afterStop: all.filter(({ activation }) => stops.has(activation.asked)),
     };
@@ -231,11 +234,13 @@ describe('the kill switch of two replicas', () => {
     async () => {
       const history = await switchHistory(ROUNDS);
       expect(history.violations).toEqual([]);
-      // Between the last check and the socket a process can be stopped: at most the one request that was there.
+      // A process can be stopped between the last check and the socket, so at most this one request may follow.
       const stops = ROUNDS.filter((round) => round === 'stop other').length;
       const late = history.afterStop.filter(({ rule }) => rule === 'sent while on');
       expect(late.length).toBeLessThanOrEqual(stops);
       expect(history.received).toBeGreaterThan(ROUNDS.length);
+      // Otherwise nothing was checked about claims.
+      expect(history.locked).toBeGreaterThan(0);
     },
     LIMIT_MS,
   );

@@ -13,11 +13,11 @@ import { createTestDatabase } from '../support/test-database.js';
 import { useStarted } from '../support/use-started.js';
 
 interface Arrival extends ReceivedEvent {
-  /** It was answered with success; the sender may not have heard of it. */
+  /** The receiver responded with success. The sender may not know it. */
   readonly taken: boolean;
 }
 
-/** Takes most events, and fails on the others in all ways: an error, an answer that never arrives, a slow one. */
+/** Accepts most events and fails the others with an error, a missing response or a slow response. */
 class StormReceiver extends LoopbackServer {
   readonly arrivals: Arrival[] = [];
 
@@ -38,8 +38,8 @@ class StormReceiver extends LoopbackServer {
 }
 
 /**
- * What is wrong with the order in which events came: of an incident, each event may come for the first time only when the one
- * before it was taken. `expected` has the ids of the events of each incident, as they happened.
+ * Returns violations of the order: an event of an incident may arrive first only after the previous event was accepted.
+ * `expected` contains the ids of the events of each incident in their order.
  */
 function overtaken(
   arrivals: readonly Arrival[],
@@ -85,7 +85,10 @@ describe('notifications while replicas are killed with SIGKILL', () => {
       },
     });
 
-  /** An incident that is made, resolved, opened again and resolved again; what a killed replica did not do is not there. */
+  /**
+   * An incident that is created, resolved, reopened and resolved again. Steps that a killed replica did not execute are
+   * missing.
+   */
   const life = async (): Promise<void> => {
     const call = (method: string, path: string, body: object) =>
       ask(replicas[Math.floor(Math.random() * REPLICAS)]!.url, method, path, { key, body });

@@ -69,7 +69,7 @@ describe('ten thousand runs that wait for an approval', () => {
 
     await database.query(COPY, [first.run_id, WAITING]);
     await database.query('analyze playbook_runs, playbook_run_steps, actions');
-    // PostgreSQL reports the reads of the copy itself up to some seconds later, so only in one of the two.
+    // PostgreSQL reports the reads of the copy some seconds later, so they appear in one of the two measurements.
     const [first3s, next3s] = [await watched(), await watched()];
     const full = { ...(first3s.rows < next3s.rows ? first3s : next3s), heap: heap() };
 
@@ -84,7 +84,7 @@ describe('ten thousand runs that wait for an approval', () => {
 
     say(`In ${WATCHED_MS / 1_000} s with 1 run that waits: ${JSON.stringify(idle)}`);
     say(`  with ${WAITING} more: ${JSON.stringify(full)}`);
-    // Timers read their work, too.
+    // Timers also read their work.
     expect(full.rows).toBeLessThan(WAITING / 10);
     expect(full.commits).toBeLessThan(idle.commits * 2 + 50);
     expect(full.heap).toBeLessThan(idle.heap + 10);

@@ -5,7 +5,7 @@ import { FULL, say } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { useStarted } from '../support/use-started.js';
 
-/** What the steps of the storm's playbook do. Only `block_sender` may not be repeated. */
+/** Steps of the playbook. Only `block_sender` must not be repeated. */
 const PLAYBOOK_KINDS: readonly Kind[] = [
   { type: 'lookup_ip', parameters: {}, behaviours: ['apply'], afterMs: 30, idempotent: true },
   {
@@ -57,7 +57,7 @@ const PLAYBOOK = {
   ],
 };
 
-/** Starts runs and approves their actions, whatever becomes of the replicas meanwhile. */
+/** Starts runs and approves their actions while replicas are killed. */
 class PlaybookStorm {
   started = 0;
   private over = false;
@@ -72,21 +72,21 @@ class PlaybookStorm {
     if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
   }
 
-  /** Starts one run: with the same Idempotency-Key until it is known that there is one. */
+  /** Starts one run: repeats the request with the same Idempotency-Key until the response arrives. */
   async start(): Promise<void> {
     const headers = { 'idempotency-key': randomUUID() };
     for (;;) {
       const answer = await this.post('/api/playbooks/storm/run', {}, headers).catch(
         () => undefined,
       );
-      // 409: an attempt whose answer was lost had its effect.
+      // 409: an attempt without a response had an effect.
       if (answer && [200, 202, 409].includes(answer.status)) break;
       await sleep(50);
     }
     this.started += 1;
   }
 
-  /** Approves what waits, again and again, each after a while of its own. */
+  /** Approves waiting actions repeatedly, each after a random delay. */
   async approveAll(): Promise<void> {
     while (!this.over) {
       const list = '/api/actions?status=pending_approval&per_page=100';
@@ -117,7 +117,7 @@ class PlaybookStorm {
   }
 }
 
-/** Counts of what must not be, whatever was killed. */
+/** Counts invalid rows, by the kind of the fault. */
 const WRONG = `
   with run as (select * from playbook_runs),
        step as (
@@ -147,7 +147,7 @@ const WRONG = `
 interface PlaybookJudgement {
   readonly runs: number;
   readonly wrong: Readonly<Record<string, number>>;
-  /** Steps whose effects are not what their end says. */
+  /** Steps whose effects contradict their result. */
   readonly effects: readonly string[];
 }
 
@@ -158,7 +158,7 @@ async function judgePlaybooks({ db, vendor }: ChaosSite): Promise<PlaybookJudgem
   );
   const effects = steps.flatMap(({ name, status, id }) => {
     const n = vendor.effectsOf(id);
-    // The vendor takes the others twice as once, and is told so by their key.
+    // The vendor ignores a repetition of the other calls, which it recognises by their key.
     const isRight = name === 'block' ? n <= 1 && (status !== 'completed' || n === 1) : n >= 1;
     return isRight ? [] : [`${name} ${status}: ${n} effects`];
   });
@@ -193,7 +193,7 @@ describe('playbook runs with an approval in the middle, while replicas are kille
       await storm.save();
       const approving = storm.approveAll();
       let kills = 0;
-      // As long as the kills go on, so do new runs; there are at least so many of both.
+      // Runs start as long as replicas are killed. Both numbers have a minimum.
       const clients = Array.from({ length: AT_ONCE }, async () => {
         while (storm.started < RUNS || kills < KILLS) {
           await storm.start();

@@ -11,7 +11,7 @@ import { ServiceProcess } from '../support/service-process.js';
 const KILLS = FULL ? 20 : 2;
 const WRITERS = 32;
 
-/** The processes of this machine whose command line names the folder. */
+/** Processes whose command line contains the folder. */
 function processesOf(folder: string): readonly string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -20,7 +20,7 @@ function processesOf(folder: string): readonly string[] {
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
         return command.includes(folder) ? [`${pid} ${command}`] : [];
       } catch {
-        // It has ended meanwhile.
+        // The process has ended meanwhile.
         return [];
       }
     });
@@ -36,7 +36,7 @@ describe('the service with its own database, killed with SIGKILL in the middle o
     rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   });
 
-  /** Makes incidents until the service is gone, and notes what was acknowledged. */
+  /** Creates incidents until the service is gone, and records the acknowledged ones. */
   const write = async (
     url: string,
     acknowledged: Map<string, string>,
@@ -47,7 +47,7 @@ describe('the service with its own database, killed with SIGKILL in the middle o
       const title = `chaos ${tried.count}`;
       const body = { incident_type: 'phishing', source: 'chaos', raw_data: { title } };
       const answer = await ask(url, 'POST', '/api/incidents', { key, body }).catch(() => undefined);
-      // The service is gone, and its database may have gone a moment before.
+      // The service, and possibly its database, is gone.
       if (!answer || answer.status >= 500) return;
       if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
       acknowledged.set(answer.body.data.id as string, title);
@@ -83,7 +83,7 @@ describe('the service with its own database, killed with SIGKILL in the middle o
         return (await ask(service.url, 'GET', path, { key })).body.meta.total;
       };
       const total = await totalOf('');
-      // A filter by time counts the rows themselves. Nothing corrects a wrong count afterwards.
+      // A filter by time counts the rows themselves, so it shows wrong counters.
       expect(total).toBe(await totalOf('&created_after=2020-01-01T00:00:00Z'));
       expect(total).toBeGreaterThanOrEqual(acknowledged.size);
       expect(total).toBeLessThanOrEqual(tried.count);

@@ -11,7 +11,7 @@ import { createTestDatabase } from '../support/test-database.js';
 import { useStarted } from '../support/use-started.js';
 
 const LATE = { ...verdict(), afterMs: 400 };
-/** What the provider does when it is asked about an incident for the first time, and after that. */
+/** Responses of the provider to the first request about an incident and to later requests. */
 const PLANS: readonly (readonly [FakeAnswer, FakeAnswer])[] = [
   [verdict(), verdict()],
   [{ kind: 'hang' }, LATE],
@@ -25,18 +25,18 @@ const REFUSED = 4;
 const REST_MS = 100;
 const PATIENCE_MS = 120_000;
 
-/** A verdict that somebody was told of. */
+/** A verdict that a caller has received. */
 interface Told {
   readonly incidentId: string;
   readonly triageId: string;
   readonly classification: string;
 }
 
-/** A provider that hangs, fails, refuses and answers, by incident; and somebody who wants a verdict for each. */
+/** A provider that hangs, fails, refuses or responds, by incident, with a caller who requests a verdict for each. */
 class TriageStorm {
   readonly told: Told[] = [];
   incidents = 0;
-  /** Of these, how many the provider gives no verdict for. */
+  /** Number of these incidents without a verdict. */
   refused = 0;
   private readonly times = new Map<number, number>();
   private readonly open = new Map<number, number>();
@@ -45,7 +45,7 @@ class TriageStorm {
     api: FakeMessagesApi,
     private readonly db: Pool,
     private readonly key: string,
-    /** A replica, another one each time. */
+    /** The next replica in turn. */
     private readonly url: () => string,
   ) {
     api.whenAsked = (request) => {
@@ -57,12 +57,12 @@ class TriageStorm {
     api.whenOver = (request) => this.count(this.open, incidentOf(request), -1);
   }
 
-  /** Requests that the provider has not answered yet. */
+  /** Requests without a response of the provider yet. */
   get underWay(): number {
     return [...this.open.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** A new incident, until there is a verdict for it, or the provider refuses one. Every second one is not waited for. */
+  /** Creates an incident and waits until a verdict or a refusal exists. For every second incident it does not wait. */
   async one(): Promise<void> {
     const number = this.incidents;
     this.incidents += 1;
@@ -75,7 +75,7 @@ class TriageStorm {
         this.told.push({ incidentId, triageId, classification: given.classification });
         return;
       }
-      // 409: the run of a request whose answer was lost goes on.
+      // 409: the run of a request without a response continues.
       if (answer?.status === 202 || answer?.status === 409) await this.ended(incidentId, end);
       else if (answer && answer.status !== 503) throw new Error(JSON.stringify(answer));
       if (answer && number % PLANS.length === REFUSED) {
@@ -86,7 +86,7 @@ class TriageStorm {
     throw new Error(`There is no verdict for incident ${number} (${incidentId}).`);
   }
 
-  /** Once, even if the answer is lost. */
+  /** Has one effect, even if the response is lost. */
   private async create(number: number): Promise<string> {
     const rawData = { subject: 'Invoice', from: 'billing@example.net', note: `storm-${number}-` };
     const body = { incident_type: 'phishing', source: 'storm', raw_data: rawData };
@@ -98,7 +98,7 @@ class TriageStorm {
     }
   }
 
-  /** Undefined when no whole answer came: the replica was killed. */
+  /** Undefined if the replica was killed before the response was complete. */
   private asked(path: string, more: { headers: Record<string, string>; body?: unknown }) {
     return ask(this.url(), 'POST', path, { key: this.key, ...more }).catch(() => undefined);
   }
@@ -125,7 +125,7 @@ function incidentOf({ text }: SeenMessagesRequest): number {
   return Number(/storm-(\d+)-/.exec(text)?.[1]);
 }
 
-/** How many rows there are that must not be, whatever was killed; each by what is wrong with them. */
+/** Counts invalid rows, by the kind of the fault. */
 const WRONG = `
   with run as (select * from triage_runs),
        incident as (select id, verdict from incidents where source = 'storm'),
@@ -150,16 +150,16 @@ const WRONG = `
              - (select count(*)::int from run) as requests_without_run`;
 
 interface RunsJudgement {
-  /** Runs by how they ended, such as `completed` and `failed: refused`. */
+  /** Number of runs by their end, such as `completed` and `failed: refused`. */
   readonly endings: Readonly<Record<string, number>>;
   /** Number of runs that lost a replica. */
   readonly lapsed: number;
   readonly wrong: Readonly<Record<string, number>>;
-  /** What somebody was told, and is not so. */
+  /** Responses that the database contradicts. */
   readonly broken: readonly Told[];
 }
 
-/** Holds the runs against what must be so of them, and against what was answered. */
+/** Compares the runs with their rules and with the responses. */
 async function judgeRuns(db: Pool, told: readonly Told[]): Promise<RunsJudgement> {
   const { rows } = await db.query<{
     id: string;

@@ -24,7 +24,7 @@ import {
   type TestDatabase,
 } from '../support/test-database.js';
 
-/** Made anew from the incidents, ended, or written by the restore itself: its record, and the last use of the key. */
+/** Rows that a restore counts again, ends or writes itself: its record, and the last use of the key. */
 const OF_ITS_OWN = ['audit_log', 'schema_migrations', 'secret_keys', 'sessions'];
 
 const drain = async (_: unknown, rows: AsyncIterable<Buffer>): Promise<void> => {
@@ -37,7 +37,6 @@ const compared = (contents: Record<string, TableContent>): Record<string, TableC
 describe('backup and restore, with an external database', () => {
   let folder: string;
   let file: string;
-  /** The bytes of the file. */
   let whole: Buffer;
   let site: Site;
   let source: TestDatabase;
@@ -81,7 +80,7 @@ describe('backup and restore, with an external database', () => {
     const target = await database({ empty: true });
     const expectAllOf = async () => {
       const after = await contentsOf(target.url);
-      // That it was restored, and that the trail is accepted as it is.
+      // Records of the restore and of the acceptance of the trail.
       expect(after['audit_log']!.rows).toBe(before['audit_log']!.rows + 2);
       expect(after['schema_migrations']!.rows).toBe(before['schema_migrations']!.rows);
       expect(compared(after)).toEqual(compared(before));
@@ -204,7 +203,7 @@ describe('backup and restore, with an external database', () => {
       code: 1,
       stderr: expect.stringMatching(/^ENOENT: no such file[^\n]*nowhere[^\n]*\n$/),
     });
-    // A file system that takes no more than a kilobyte.
+    // File system with space for a kilobyte.
     const full = await runCommand('backup', [kept, '--force'], {
       ...on(source),
       limit: 'ulimit -f 1',
@@ -227,16 +226,16 @@ describe('backup and restore, with an external database', () => {
     const refused = await runCommand('restore', [file], other);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(
-      /^The backup \S+ needs the key [0-9a-f]{8}, but SECRETS_KEY contains [0-9a-f]{8}\. Add [^\n]+\n$/,
+      /^The backup \S+ needs the key [0-9a-f]{16}, but SECRETS_KEY contains [0-9a-f]{16}\. Add [^\n]+\n$/,
     );
     expect(await contentsOf(target.url)).toEqual({});
     const kept = await runCommand('backup', [join(folder, 'b')], {
       settings: { ...other.settings, DATABASE_URL: source.url },
     });
-    expect(kept.stderr).toMatch(/^This database was used with the key [0-9a-f]{8}, [^\n]+\n$/);
+    expect(kept.stderr).toMatch(/^This database was used with the key [0-9a-f]{16}, [^\n]+\n$/);
     expect(existsSync(join(folder, 'b'))).toBe(false);
 
-    // The key is lost: the backup can be restored all the same.
+    // The backup can be restored without the key.
     expect(await runCommand('restore', [file, '--without-key'], other)).toMatchObject({ code: 0 });
   });
 });
@@ -272,7 +271,7 @@ describe('backup and restore, with the embedded database', () => {
     await service.stop();
 
     const keyless = await runCommand('restore', [file], on(to));
-    expect(keyless.stderr).toMatch(/secrets\.key does not exist\. Restore [0-9a-f]{8} [^\n]*\n$/);
+    expect(keyless.stderr).toMatch(/secrets\.key does not exist\. Restore [0-9a-f]{16} [^\n]*\n$/);
     mkdirSync(to);
     copyFileSync(join(from, 'secrets.key'), join(to, 'secrets.key'));
     expect(await runCommand('restore', [file], on(to))).toMatchObject({ code: 0, stderr: '' });

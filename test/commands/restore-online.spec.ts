@@ -8,7 +8,7 @@ import { ServiceProcess } from '../support/service-process.js';
 import { Site } from '../support/site.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-/** Answers of the service while it creates incidents without a pause, until it is stopped. */
+/** Responses of the service while it creates incidents in a loop, until stopped. */
 class Load {
   readonly statuses: number[] = [];
   private stopped = false;
@@ -37,7 +37,6 @@ class Load {
   }
 }
 
-/** Machines may be busy. */
 const becomes = <T>(expected: T, look: () => T | Promise<T>): Promise<T> =>
   eventually(look, (seen) => seen === expected);
 
@@ -147,10 +146,10 @@ describe.each(['external', 'embedded'])(
       expect(await get('/api/audit/verify')).toMatchObject({ data: { valid: true } });
     });
 
-    // The rest is the same code for both databases.
+    // The other code is the same for both databases.
     if (kind === 'embedded') return;
 
-    /** Keeps the answers of the vendor until the test wants them. */
+    /** Holds the responses of the vendor until the test releases them. */
     const holdVendor = (): (() => void) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       site.vendor.forget();

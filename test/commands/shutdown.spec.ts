@@ -18,7 +18,7 @@ describe('shutdown', () => {
       settings: { DATABASE_URL: database.url, BOOTSTRAP_ADMIN_API_KEY: KEY, ...settings },
     });
 
-  /** A request that is being served: its body has begun and not ended. */
+  /** Sends a request whose body has begun and has not ended. */
   async function halfSent(service: ServiceProcess): Promise<RawConnection> {
     const connection = await RawConnection.open(service.port);
     connection.send(
@@ -125,7 +125,6 @@ describe('shutdown', () => {
     };
     const embedded = {
       DATABASE_URL: '',
-      EMBEDDED_DATABASE: 'true',
       BOOTSTRAP_ADMIN_API_KEY: KEY,
     };
 
@@ -150,11 +149,11 @@ describe('shutdown', () => {
         const service = new ServiceProcess({ settings: embedded });
         await sleep(ms);
         const exit = await service.stop();
-        // Before the first line of the program has run, a signal ends the process as it ends any.
+        // Before its first line has run, a program ends like any process.
         expect(exit.code === 0 || (exit.signal === 'SIGTERM' && service.lines.length === 0)).toBe(
           true,
         );
-        // Where the start outlasts the grace, the server's own guard stops it, a moment after the process has ended.
+        // If the start takes longer than the grace, the guard of the server stops it after the process has ended.
         await eventually(
           () => postmasterOf(service),
           (postmaster) => postmaster === undefined || !isAlive(postmaster),

@@ -15,7 +15,7 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 
 const namesWhere = (isSo: (locked: LockedPackage) => boolean) =>
   [...new Set(packages.filter(([, locked]) => isSo(locked)).map(([path]) => nameOf(path)))].sort();
 
-/** Licences that let a company run and change the service. A new one is a decision of people. */
+/** Licences that allow a company to run and change the service. People decide about new licences. */
 const LICENCES =
   /^\(?(?:MIT|MIT-0|ISC|Apache-2\.0|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|Python-2\.0|CC0-1\.0|CC-BY-4\.0|Unlicense|Zlib|WTFPL)(?: (?:OR|AND) (?:MIT|CC0-1\.0|Zlib))?\)?$/;
 
@@ -42,7 +42,7 @@ describe('the locked dependencies', () => {
   it('never run install scripts, with any version of npm', () => {
     expect(readFileSync('.npmrc', 'utf8')).toMatch(/^ignore-scripts=true$/m);
     const scripts = Object.keys(read('package.json')['scripts'] as object);
-    // npm would skip hooks of ours as well.
+    // npm would also skip our own hooks.
     expect(scripts.filter((name) => /^(?:pre|post)|^prepare/.test(name))).toEqual([]);
   });
 

@@ -58,7 +58,7 @@ function documentsOf(file: string): unknown[] {
   });
 }
 
-/** Every value under one of the keys, however deep. */
+/** Returns all values of the key, at any depth. */
 function valuesUnder(keys: readonly string[], value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, child]) =>
@@ -239,7 +239,7 @@ describe('the deployment files', () => {
       expect(peers.every(({ namespaceSelector }) => namespaceSelector !== undefined)).toBe(true);
     });
 
-    /** To which ports of an address the policy lets the service connect. */
+    /** Ports of the address that the policy permits. */
     const portsTo = (address: string): number[] => {
       const family = address.includes(':') ? 'ipv6' : 'ipv4';
       const within = (cidrs: readonly string[]): boolean => {

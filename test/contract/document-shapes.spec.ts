@@ -9,8 +9,8 @@ import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
 import { pascal } from '../../src/platform/openapi/answers.js';
 
 /*
- * What generators make types, functions and constants of. Each rule is there because a generator of openapi/clients made
- * something of the document that nobody could use, or no code at all.
+ * Rules for the parts of which generators make types, functions and constants. Each rule exists because a generator of
+ * openapi/clients produced unusable code or failed.
  */
 
 const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as OpenApiDocument;
@@ -19,14 +19,14 @@ const names = Object.keys(schemas);
 const operations = operationsOf(document);
 type Responses = (typeof operations)[number]['operation']['responses'];
 
-/** What JSON the operation answers with a status of this range. */
+/** Schemas of JSON responses with a status of this range. */
 const answersIn = (responses: Responses, from: number, to: number): readonly Schema[] =>
   Object.entries(responses)
     .filter(([status]) => Number(status) >= from && Number(status) < to)
     .map(([, { content }]) => content?.['application/json']?.schema)
     .filter((schema) => schema !== undefined);
 
-/** Whole documents of others, and what tools send: no schema of ours says what they are. */
+/** Complete documents of other services and events of tools, which no schema of this service describes. */
 const ANY_BODY = new Set([
   'getOpenApiJson',
   'getOpenApiYaml',
@@ -43,21 +43,21 @@ function visit(
   found: (schema: Schema, place: readonly string[]) => void,
 ): void {
   if (typeof value !== 'object' || value === null) return;
-  // The fields of an object are no schema, though one of them may be called `enum`.
+  // The fields of an object are not a schema, even if a field has the name `enum`.
   if (place.at(-1) !== 'properties' && !Array.isArray(value)) found(value as Schema, place);
   for (const [key, child] of Object.entries(value)) {
     if (!VALUES.has(key) || place.at(-1) === 'properties') visit(child, [...place, key], found);
   }
 }
 
-/** Every schema of the document, however deep. */
+/** Returns every schema of the document, at any depth. */
 function schemasIn(document: OpenApiDocument): Schema[] {
   const schemas: Schema[] = [];
   visit(document, [], (schema) => schemas.push(schema));
   return schemas;
 }
 
-/** Where a schema without a name is that the rule is about. */
+/** Finds unnamed schemas that break the rule. */
 function placesIn(document: OpenApiDocument, isMeant: (schema: Schema) => boolean): string[] {
   const places: string[] = [];
   visit(document, [], (schema, place) => {
@@ -67,7 +67,7 @@ function placesIn(document: OpenApiDocument, isMeant: (schema: Schema) => boolea
   return places;
 }
 
-/** What generators call the types that they make for an operation, in small letters. */
+/** Names that generators give to the types of an operation, in small letters. */
 function operationNames(operationId: string): string[] {
   const ends = [
     'Request',
@@ -99,7 +99,7 @@ describe('the shapes of the contract', () => {
     const unnamed = placesIn(document, (schema) => {
       const isSet = (schema.enum?.length ?? 0) > 1;
       const { oneOf, anyOf } = schema;
-      // A text, a number, true or false: there is nothing in it that has a name.
+      // Scalars need no name.
       const isUnion = [...(oneOf ?? []), ...(anyOf ?? [])].some(({ $ref }) => $ref);
       return Boolean(schema.properties ?? (isUnion || isSet));
     });
@@ -157,11 +157,11 @@ describe('the shapes of the contract', () => {
 
   it('names bodies with nouns, which do not collide with generated names of operations', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
-    // A list and a triage are things, too.
+    // A list and a triage are nouns, too.
     const verbs = new Set(ids.map((id) => /^[a-z]+/.exec(id)![0]));
     for (const noun of ['list', 'triage']) verbs.delete(noun);
     const firstWord = (name: string) => /^[A-Z][a-z]*/.exec(name)![0].toLowerCase();
-    // A type of action is called by what it does, and so are its parameters.
+    // A type of action has the name of its act, and so have its parameters.
     const ofActions = new Set(
       ACTION_TYPES.map(pascal).flatMap((name) => [`${name}Request`, `${name}Parameters`]),
     );
@@ -207,7 +207,7 @@ describe('the shapes of the contract', () => {
       parameters.filter(({ schema }) => schema?.allOf).map(({ name }) => `${path} ${name}`),
     );
     expect(wrapped).toEqual([]);
-    // What is deleted may be of any kind.
+    // A deleted item may be of any kind.
     const unnamed = placesIn(document, ({ format }) => format === 'uuid');
     expect(unnamed).toEqual(['components/schemas/DeletedResource/properties/id']);
   });

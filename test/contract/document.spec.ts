@@ -8,7 +8,7 @@ import {
 import { OBSTACLES } from '../../src/health/health.dto.js';
 import { ERROR_CATALOGUE } from '../../src/platform/errors/error-catalogue.js';
 
-/* What openapi/redocly.yaml cannot check. */
+/* Rules that openapi/redocly.yaml cannot express. */
 
 interface Described {
   readonly name?: string;

@@ -24,7 +24,7 @@ interface Kustomization {
   readonly resources: readonly string[];
 }
 
-/** The published schemas of what a cluster takes, as the packages of Kubernetes' and the operator's types hold them. */
+/** Published schemas of the cluster's resources, from the packages of the Kubernetes and operator types. */
 const KINDS = {
   Deployment,
   HorizontalPodAutoscaler,
@@ -74,7 +74,7 @@ interface Model {
   validate(): void;
 }
 
-/** What the schema of its kind says against a manifest; nothing where it is right. */
+/** Returns violations of the schema of the manifest's kind. */
 function troubles(manifest: Manifest): string[] {
   const Kind = KINDS[manifest.kind as keyof typeof KINDS] as new () => Model;
   const asked = new Set<string>();

@@ -55,7 +55,7 @@ describe('resealing the audit trail', () => {
   });
 
   it('verifies the whole trail with the newest key alone, after each rotation', async () => {
-    // Written under the old key, and not sealed yet.
+    // Row of the old key, not sealed yet.
     await record(harness.replica([old]), 2);
     await record(harness.replica([next, old]), 5);
     expect(await reseal([next, old])).toBe(ROWS + 7);
@@ -93,7 +93,7 @@ describe('resealing the audit trail', () => {
       `select seq, hash from audit_seals where seq = ${ROWS}`,
     );
     const [row] = await harness.rows<AuditRow>(`select * from audit_log where id = '${id}'`);
-    const named = harness.replica([old]).keys.chain.first;
+    const named = harness.replica([old]).keys.ring.first;
     const { hash } = nextSeal(named.key, { ...last!, seq: BigInt(ROWS) }, row!);
     const forged = `hash = decode('${hash.toString('hex')}', 'hex'), key_id = '${named.id}'`;
     await harness.tamper(`update audit_seals set ${forged} where audit_id = '${id}'`);

@@ -62,7 +62,7 @@ describe('the sealing of the audit trail', () => {
   it('finds the row of the first transaction that the last snapshot did not see', async () => {
     const id = await harness.record(replica);
     const [row] = await harness.rows<{ xid: string }>('select xid::text as xid from audit_log');
-    // Of a snapshot `xmin:xmax:running`, the end xmax is the first transaction that it does not see.
+    // In a snapshot `xmin:xmax:running`, xmax is the first transaction that the snapshot does not see.
     const snapshotBefore = `${row!.xid}:${row!.xid}:`;
     const next = BigInt(row!.xid) + 1n;
     const snapshotAfter = `${next}:${next}:`;
@@ -205,7 +205,7 @@ describe('the sealing of the audit trail', () => {
     const { head } = await replica.chain.readEnd(harness.database.dataSource.manager);
     const shifted = head!.sealed_to!.replace(/\d+/g, (xid) => String(BigInt(xid) + shift));
     const old = { ...head!, cluster: cluster ?? head!.cluster, sealed_to: shifted };
-    const { mac } = signHead(replica.keys.chain.first, head!, old);
+    const { mac } = signHead(replica.keys.ring.first, head!, old);
     await harness.tamper(
       `update audit_log set xid = (xid::text::bigint + ${shift})::text::xid8`,
       `update audit_chain set cluster = '${old.cluster}', sealed_to = '${shifted}', mac = '\\x${mac.toString('hex')}'`,

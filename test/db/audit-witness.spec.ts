@@ -16,7 +16,7 @@ describe('the witness of the audit trail outside its database', () => {
   let home: string;
   let anchorFile: string;
 
-  // Most tests here bring about what the service complains of in its log.
+  // Most tests here provoke errors in the log of the service.
   beforeAll(() => Logger.overrideLogger(false));
   beforeEach(async () => {
     await harness.clear();
@@ -32,7 +32,7 @@ describe('the witness of the audit trail outside its database', () => {
     await writer.sealAll();
   }
 
-  /** The next start of the service, which knows what the file says. */
+  /** The next start of the service, which has read the file. */
   async function restarted(keys = [key]): Promise<Replica> {
     const next = harness.replica(keys, { anchorFile });
     await next.witness.load();
@@ -190,7 +190,6 @@ describe('the witness of the audit trail outside its database', () => {
       await after.witness.save();
       expect(after.witness.fault).toBeUndefined();
       expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '1' });
-      // It is a witness again.
       await harness.clear();
       expect(await (await restarted([next])).verify()).toMatchObject({ head_rewound: true });
     });

@@ -23,7 +23,7 @@ describe('access across a restore', () => {
     );
     return id;
   };
-  /** What was changed since the backup is taken back between the two steps, as a restore does. */
+  /** Between the two steps a restore discards the changes made after the backup. */
   const restoreAfter = (sinceBackup: readonly string[], backup: readonly string[]) =>
     transactions.run(async (tx) => {
       for (const statement of sinceBackup) await tx.query(statement);

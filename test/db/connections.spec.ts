@@ -16,7 +16,7 @@ describe('the connections of the service', () => {
     return createDataSource(schema, connectionOptions(database.url, loadSettings({}))).initialize();
   };
 
-  /** The test itself has one more connection. */
+  /** The test itself has an additional connection. */
   const allow = async (connections: number): Promise<void> => {
     const name = new URL(database.url).pathname.slice(1);
     await admin.query(`alter database ${name} connection limit ${connections + 1}`);

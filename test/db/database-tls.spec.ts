@@ -7,7 +7,7 @@ import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { connectionOptions } from '../../src/platform/database/connection.js';
 import { PrivateServer } from '../support/private-server.js';
 
-/** Certificates as openssl makes them: a CA, and a server's for the name `localhost` alone. */
+/** Certificates from openssl: a CA, and a server certificate for `localhost` only. */
 class Certificates {
   readonly directory = mkdtempSync(join(tmpdir(), 'its-tls-'));
 
@@ -31,7 +31,7 @@ class Certificates {
     return join(this.directory, name);
   }
 
-  /** PostgreSQL takes no key that others than its own user may read. */
+  /** PostgreSQL rejects a key that other users may read. */
   giveKeyTo(pid: number): void {
     const { uid, gid } = statSync(`/proc/${pid}`);
     chmodSync(this.path('server.key'), 0o600);
@@ -63,7 +63,7 @@ describe('TLS to the database', () => {
     rmSync(certificates.directory, { recursive: true });
   });
 
-  /** Whether the connection that the service would make is encrypted; rejects when it makes none. */
+  /** Returns whether the connection of the service would be encrypted. Rejects if it cannot connect. */
   async function isEncrypted(
     host: string,
     parameters: Record<string, string>,

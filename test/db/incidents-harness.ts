@@ -23,7 +23,7 @@ export interface Made {
   readonly at: number;
 }
 
-/** Puts incidents straight into the table, some of them at the same millisecond. */
+/** Inserts incidents directly into the table, some of them with the same millisecond. */
 export async function insertIncidents(
   dataSource: DataSource,
   count: number,
@@ -56,7 +56,7 @@ export async function insertIncidents(
   return made;
 }
 
-/** One random change as the service makes them: a creation, an update or a deletion. */
+/** A random change like those of the service: a creation, an update or a deletion. */
 export async function changeAtRandom(
   dataSource: DataSource,
   ids: readonly string[],

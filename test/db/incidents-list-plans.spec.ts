@@ -19,11 +19,11 @@ const FILTERS: Readonly<Record<string, IncidentFilter>> = {
   'type and source': { type: ['phishing'], source: ['edr', 'gateway'] },
 };
 
-/** PostgreSQL plans the first executions of a prepared statement one by one before it judges. */
+/** PostgreSQL makes a new plan for each of the first executions of a prepared statement. */
 const PLANNED_ALONE = 5;
 const TIMES = 12;
 
-/** What the harness makes changes within an hour. */
+/** The times of the generated incidents are within an hour. */
 const IN_A_WHILE = new Date(Date.now() + 50 * 60_000).toISOString();
 
 describe('the list of incidents after an import', () => {
@@ -47,7 +47,6 @@ describe('the list of incidents after an import', () => {
           `select generic_plans::integer as generic from pg_prepared_statements where name = $1`,
           [statement.name],
         );
-        // A statement without parameters has only this plan.
         expect(plans.rows[0]!.generic).toBeGreaterThanOrEqual(TIMES - PLANNED_ALONE);
       } finally {
         client.release();

@@ -32,10 +32,10 @@ interface Found {
   readonly ids: readonly string[];
 }
 
-/** Fields that are called otherwise; ids begin with the time, so they order what is of one millisecond, too. */
+/** Sort fields with other column names. Ids begin with the time, so they also order rows of the same millisecond. */
 const COLUMNS: Partial<Record<SortField, string>> = { incident_number: 'number', created_at: 'id' };
 
-/** What the list must say, the slow way. */
+/** Expected list, computed without indexes and counters. */
 async function expected(client: PoolClient | Client, request: Request): Promise<Found> {
   const { sort, page, per_page, ...filter } = request;
   const words = [sort].flat();
@@ -92,11 +92,11 @@ async function listed(client: PoolClient | Client, request: Request): Promise<Fo
 const some = <T>(items: readonly T[]): T[] => items.filter(() => randomInt(2) === 0);
 const maybe = (): boolean => randomInt(3) === 0;
 
-/** All that the harness makes is of this year. */
+/** All generated incidents are of this year. */
 const numberOf = (sequence: number) =>
   `INC-${new Date().getUTCFullYear()}-${String(sequence).padStart(4, '0')}`;
 
-/** Up to three fields. */
+/** Sorts by up to three fields. */
 function anySort(): SortWord<SortField>[] {
   const fields = new Set([pick<SortField>([...SORT_FIELDS, 'created_at', 'created_at'])]);
   for (let more = pick([0, 0, 1, 2]); more > 0; more -= 1) fields.add(pick(SORT_FIELDS));

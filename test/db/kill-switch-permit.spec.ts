@@ -11,7 +11,6 @@ const READING = `
 
 describe('the permit of a claim', () => {
   const { query, statements, transactions } = useTestDatabase();
-  // Permits need no other parts.
   const killSwitch = Reflect.construct(KillSwitch, [transactions, statements]) as KillSwitch;
 
   const waiters = async (tx: Tx): Promise<number> => {

@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { connectionOptions } from '../../src/platform/database/connection.js';
+import { connectionOptions, TIME_LIMITS } from '../../src/platform/database/connection.js';
 import { createDataSource, poolOf } from '../../src/platform/database/data-source.js';
 import { isConnectionLost, isDatabaseUnavailable } from '../../src/platform/database/sqlstate.js';
 import { Statements } from '../../src/platform/database/statements.js';
@@ -15,13 +14,9 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { TcpProxy } from '../support/tcp-proxy.js';
 
 const STATEMENT_MS = 1_000;
-const SETTINGS = loadSettings({
-  DATABASE_POOL_SIZE: '4',
-  DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_MS),
-  DATABASE_CONNECT_TIMEOUT_MS: '500',
-});
+const LIMITS = { statementMs: STATEMENT_MS, connectMs: 500 };
 
-/** Lets nobody go on before so many have come: however slow the machine is, each of them stands where the race begins. */
+/** Blocks each caller until `count` callers have arrived, so that the race begins for all of them at the same point. */
 function meeting(expected: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let come = 0;
@@ -39,10 +34,10 @@ describe('transactions', () => {
   let dataSource: DataSource;
   let transactions: Transactions;
 
-  const connect = (url: string, settings = SETTINGS): Promise<DataSource> =>
+  const connect = (url: string, limits = LIMITS): Promise<DataSource> =>
     createDataSource(
       { entities: [], migrations: [] },
-      connectionOptions(url, settings),
+      connectionOptions(url, { databasePoolSize: 4 }, limits),
     ).initialize();
 
   beforeAll(async () => {
@@ -157,8 +152,8 @@ describe('transactions', () => {
   it('repeats the victim of a deadlock from its start, and runs commit callbacks once', async () => {
     await direct.query(`insert into notes values ('x'), ('y')`);
     const told = jest.fn();
-    // PostgreSQL looks for deadlocks after a second, which is the limit of the other pool for a statement too.
-    const patient = await connect(database.url, loadSettings({}));
+    // PostgreSQL looks for deadlocks after 1 s. The other pool has the same limit for a statement.
+    const patient = await connect(database.url, TIME_LIMITS);
     const itsTransactions = new Transactions(patient);
     let attempts = 0;
     const bothHold = meeting(2);
@@ -175,7 +170,7 @@ describe('transactions', () => {
     const sums = await direct.query<{ n: number }[]>('select n from notes order by text');
     expect(sums.map(({ n }) => n)).toEqual([2, 2]);
     expect(told).toHaveBeenCalledTimes(2);
-    // More when the loser is back before the other one has woken up.
+    // More rounds if the loser returns before the winner has continued.
     expect(attempts).toBeGreaterThanOrEqual(3);
   });
 
@@ -261,7 +256,7 @@ describe('transactions', () => {
       .rows({ name: 'hang', text: 'select 1' })
       .catch((thrown: unknown) => thrown);
     expect(isConnectionLost(error)).toBe(true);
-    // The server still hangs: it was the client that gave up.
+    // The server still hangs, so the client gave up.
     while (poolOf(dataSource).totalCount > 0) await sleep(10);
     proxy.restore();
     expect(await pidOf()).not.toBe(pid);

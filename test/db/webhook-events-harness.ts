@@ -3,8 +3,8 @@ import type { DataSource } from 'typeorm';
 import { Statements } from '../../src/platform/database/statements.js';
 import { foldCounts, readPage } from '../../src/platform/counting/counted-list.js';
 import { newId } from '../../src/platform/ids.js';
-import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.entity.js';
-import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-events.dto.js';
+import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
+import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-event.js';
 import { eventList } from '../../src/webhooks/events/webhook-events.js';
 
 export interface Inserted {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { WEBHOOK_EVENT_STATUSES as STATUSES } from '../../src/webhooks/events/webhook-event.entity.js';
-import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-events.dto.js';
+import { WEBHOOK_EVENT_STATUSES as STATUSES } from '../../src/webhooks/events/webhook-event.js';
+import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-event.js';
 import { eventList } from '../../src/webhooks/events/webhook-events.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
@@ -43,7 +43,7 @@ describe('the list of webhook events', () => {
     return { total, ids: items.map(({ id }) => id) };
   }
 
-  /** One change as the service, or an operator, may make it. */
+  /** A change that the service or an operator may make. */
   async function changeAtRandom(): Promise<void> {
     const kind = randomInt(10);
     // Skips locked rows: two changes that wait for each other would deadlock.

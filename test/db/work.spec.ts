@@ -1,7 +1,12 @@
+import type { AuditLog } from '../../src/audit/audit-log.js';
+import type { Principal } from '../../src/auth/principal.js';
+import { DeadJobsService } from '../../src/dead-jobs/dead-jobs.service.js';
 import { KillSwitch } from '../../src/kill-switch/kill-switch.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import type { Tx } from '../../src/platform/database/transactions.js';
+import { HealthComponents } from '../../src/platform/health-components.js';
 import { newId } from '../../src/platform/ids.js';
+import { ScrapedGauges } from '../../src/platform/metrics/scraped-gauges.js';
 import {
   AgainOutcome,
   type Claimed,
@@ -16,7 +21,6 @@ import {
 } from '../../src/platform/work/work.repository.js';
 import { Lane } from '../../src/platform/work/claim.js';
 import type { Work } from '../../src/platform/work/work.js';
-import { WorkStates } from '../../src/platform/work/work-states.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -24,6 +28,17 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 const KIND = 'test';
 const WORKER = newId();
 const OTHER = newId();
+
+const deadJobsOf = (replica: Replica) =>
+  new DeadJobsService(
+    replica.get(Statements),
+    replica.work,
+    replica.transactions,
+    { record: async () => undefined } as unknown as AuditLog,
+    replica.get(HealthComponents),
+    replica.get(ScrapedGauges),
+  );
+const caller = { name: 'admin' } as Principal;
 
 describe('the rows of work', () => {
   let database: TestDatabase;
@@ -317,7 +332,7 @@ describe('the rows of work', () => {
     await query('delete from work_lanes');
   });
 
-  /** The plan of a look, with what it read. */
+  /** Plan of a look, with the rows that it read. */
   const explained = async (requests: Parameters<WorkRepository['look']>[1]): Promise<Plan> => {
     const [explained] = await inTransaction(async (tx) => {
       const plans: { 'QUERY PLAN': [{ Plan: Plan }] }[] = [];
@@ -416,7 +431,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Rows that the node of the plan with the most rows has read. */
+/** Most rows that a node of the plan has read. */
 function mostRowsRead(plan: Plan): number {
   const own = (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'];
   return Math.max(own, ...(plan.Plans ?? []).map(mostRowsRead));
@@ -594,8 +609,7 @@ describe('the worker', () => {
     await add(replica, ...added);
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(done).toEqual([]);
-    const states = await replica.get(WorkStates).states();
-    expect(states.filter(({ queue }) => queue === KIND)).toEqual([]);
+    expect(await deadJobsOf(replica).counts()).toEqual({ waiting: 0, active: 0, dead: 0 });
     await change((tx) => replica.work.resumeLane(tx, KIND));
     await eventually(() => done.length === 3);
   });
@@ -611,26 +625,26 @@ describe('the worker', () => {
       backoffMs: () => 10,
       one: async ({ attempt }) => {
         attempts.push(attempt);
-        // With a character that PostgreSQL does not store.
+        // The text has a character that PostgreSQL cannot store.
         throw new Error(`Attempt ${attempt} failed: \0`);
       },
       gaveUp: async (_, __, error) => void given.push(error),
     });
     await replica.start();
     await add(replica, { ref: newId() });
-    const states = replica.get(WorkStates);
-    const dead = () => states.listDead({ queue: KIND, page: 1, per_page: 20 });
+    const jobs = deadJobsOf(replica);
+    const dead = () => jobs.list({ queue: KIND, page: 1, per_page: 20, sort: '-created_at' });
     const { items } = await eventually(dead, ({ total }) => total === 1);
     expect(attempts).toEqual([1, 2, 3]);
     expect(given).toEqual(['Attempt 3 failed: \ufffd']);
     expect(items).toMatchObject([{ queue: KIND, attempts: 3, error: 'Attempt 3 failed: \ufffd' }]);
-    expect(await states.states()).toEqual([{ queue: KIND, waiting: 0, active: 0, dead: 1 }]);
-    const requeue = (id: string) => replica.transactions.run((tx) => states.requeue(tx, id));
+    expect(await jobs.counts()).toEqual({ waiting: 0, active: 0, dead: 1 });
+    const requeue = (id: string) => jobs.requeue(caller, id, {});
     await expect(requeue(items[0]!.id)).rejects.toMatchObject({ code: 'invalid_state' });
-    await states.prune();
+    await jobs.prune();
     expect(await dead()).toMatchObject({ total: 1 });
     await replica.dataSource.query(`update work set died_at = now() - interval '15 days'`);
-    await states.prune();
+    await jobs.prune();
     expect(await dead()).toEqual({ items: [], total: 0 });
   });
 
@@ -651,9 +665,10 @@ describe('the worker', () => {
     await add(replica, { ref });
     await replica.start();
     await eventually(() => count(replica, `died_at is not null and attempts = 2`));
-    const states = replica.get(WorkStates);
-    const [{ id } = { id: '' }] = (await states.listDead({ page: 1, per_page: 1 })).items;
-    const requeue = (one: string) => replica.transactions.run((tx) => states.requeue(tx, one));
+    const jobs = deadJobsOf(replica);
+    const query = { page: 1, per_page: 1, sort: '-created_at' } as const;
+    const [{ id } = { id: '' }] = (await jobs.list(query)).items;
+    const requeue = (one: string) => jobs.requeue(caller, one, {});
     await requeue(id);
     for (const one of [id, 'nonsense']) {
       await expect(requeue(one)).rejects.toMatchObject({ code: 'not_found' });
@@ -844,7 +859,6 @@ describe('the worker', () => {
   it('claims nothing after an activation of the kill switch at any moment', async () => {
     const replica = await open();
     const statements = new Statements(replica.dataSource);
-    // Permits need no other parts.
     const killSwitch = Reflect.construct(KillSwitch, [
       replica.transactions,
       statements,

@@ -19,7 +19,7 @@ interface Type {
   readonly default_approval_level?: string;
 }
 
-/** A valid value of each parameter that an action type has. */
+/** A valid value for each parameter of the action types. */
 const VALUES: Readonly<Record<string, unknown>> = {
   ...{ message_id: '<4f2a1c@mail.example.net>', recipient: 'alice@corp.example' },
   ...{ reason: 'Phishing.', sender: 'mallory@evil.example', host_id: 'laptop-7' },

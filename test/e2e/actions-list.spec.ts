@@ -13,7 +13,7 @@ interface Item {
   readonly requested_at: string;
 }
 
-/** By these keys, of which `-` reverses one; without a value comes last either way. */
+/** Sorts by these keys; `-` reverses a key. Missing values are last in both directions. */
 function inOrder(keys: readonly string[], one: Item, other: Item): number {
   for (const key of keys) {
     const name = key.replace('-', '') as keyof Item;

@@ -130,7 +130,7 @@ describe('the event of a change of an action', () => {
   }
 
   beforeAll(async () => {
-    // An event is gone as soon as it is delivered.
+    // A delivered event is deleted.
     await world.database.query(`
       create table told (like domain_events);
       create function tell() returns trigger language plpgsql as $$
@@ -242,7 +242,7 @@ describe('the event of a change of an action', () => {
       [true, undefined],
       [true, undefined],
     ]);
-    // The transactions in which each action was recorded, in order.
+    // Transactions that recorded each action, in order.
     const transactions = ids.map(async (one) => {
       const records = await world.database.query<{ action: string; xmin: string }[]>(
         `select action, xmin::text from audit_log where subject_id = $1 order by id`,

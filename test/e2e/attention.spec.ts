@@ -189,7 +189,7 @@ describe('the list of attention items', () => {
     expect((await done('webhook_source_silent.hourly')).status).toBe(403);
     expect((await done('webhook_source_silent.hourly', 'admin')).status).toBe(200);
     expect(await items('webhook_source_silent')).toEqual([]);
-    // The source sends again, and then stops again.
+    // The source sends again, then stops again.
     await receipts('hourly', '1 hour', '10 hours 30 minutes');
     expect(await items('webhook_source_silent')).toHaveLength(1);
   });

@@ -24,7 +24,7 @@ describe('an export of the audit trail', () => {
 
   beforeAll(async () => {
     for (let number = 0; number < KEYS; number += 1) await record(`exported-${number}`);
-    // Some programs take this for the end of a line.
+    // Some programs treat this character as a line break.
     await stop('a\u2028b');
     await everythingSealed();
     lines = await exported();
@@ -93,7 +93,7 @@ describe('an export of the audit trail', () => {
   it('contains every entry with its seal, passes verification, and adds an audit entry', async () => {
     const findings = check(lines);
     expect(findings).toMatchObject({ valid: true, faults: [] });
-    // The record of the export had no time to be sealed; how the first start and the keys are recorded is not for here.
+    // Excludes the unsealed record of the export, and the records of the first start.
     expect(findings.sealed).toBeGreaterThanOrEqual(KEYS);
     const entries = entriesOf(lines);
     const created = entries.filter(({ action }) => action === 'api_key.created');

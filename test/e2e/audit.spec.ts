@@ -46,7 +46,7 @@ describe('feeds of changes', () => {
     const slow = app.nest.get(DataSource).createQueryRunner();
     await slow.startTransaction();
     try {
-      // Takes its transaction number and the time now, before the incident that is created beside it.
+      // Assigns its transaction id and time now, before the concurrent creation of the incident.
       const before = await create();
       await slow.query(`update incidents set title = 'late' where id = $1`, [before]);
       await slow.query(
@@ -192,9 +192,10 @@ describe('feeds of changes', () => {
       expect([old.status, old.body.error.details]).toEqual([410, { reason: 'too_old' }]);
       const refused = { code: 'cursor_expired', details: { reason: 'database_restored' } };
       for (const other of [
-        fields.with(3, '1'),
-        fields.with(4, '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e'),
-        fields.with(5, '999999999999:999999999999:'),
+        fields.with(3, '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e'),
+        fields.with(4, String(Number(fields[4]) - 1)),
+        fields.with(4, '999999999999999999'),
+        fields.with(5, '0'.repeat(64)),
       ]) {
         const { status, body } = await asked(made(other));
         expect(status).toBe(410);
@@ -208,13 +209,12 @@ describe('feeds of changes', () => {
       const wrong = [
         'x',
         made([]),
-        made(fields.with(5, '5:4:')),
-        made(fields.with(5, '1:9:5,4')),
-        made([...fields, '1:9:', 'x', fields[4]]),
-        made([...fields, '1:9:', '5', '-'.repeat(36)]),
-        made([...fields.slice(0, 6), 'list', '-'.repeat(36)]),
-        made(fields.with(6, 'list')),
-        made(fields.with(0, '2')),
+        made(fields.with(4, '1'.repeat(19))),
+        made(fields.with(5, 'x'.repeat(64))),
+        made([...fields, '-'.repeat(36)]),
+        made([...fields, 'list', '-'.repeat(36)]),
+        made([...fields, 'list', fields[3], 'x']),
+        made(fields.with(0, '1')),
       ];
       for (const one of wrong) expect([one, (await asked(one)).status]).toEqual([one, 422]);
       expect((await asked(cursor!, '/api/actions/changes')).status).toBe(422);
@@ -315,7 +315,7 @@ describe('the state of the audit trail', () => {
     const before = await change('mallory');
     const { data } = (await admin.get('/api/audit/verify')).body;
     expect(data).toMatchObject({ valid: false, first_invalid_id: expect.any(String) });
-    // Stands for a second replica and for a restart.
+    // Plays a second replica, and a restart.
     const replica = await startTestApp({ database: app.database });
     try {
       const elsewhere = await as(replica, 'admin');
@@ -333,5 +333,18 @@ describe('the state of the audit trail', () => {
       await replica.close();
       await owner.end();
     }
+  });
+
+  it('answers 503 to readers of a feed while sealing has stopped because the chain was changed', async () => {
+    const owner = new Client(app.database.url);
+    await owner.connect();
+    await sealed(owner);
+    const feed = async () => (await admin.get('/api/incidents/changes?from=now')).status;
+    expect(await feed()).toBe(200);
+    await owner.query('update audit_chain set seq = seq - 1');
+    expect(await feed()).toBe(503);
+    await owner.query('update audit_chain set seq = seq + 1');
+    expect(await feed()).toBe(200);
+    await owner.end();
   });
 });

@@ -1,6 +1,5 @@
 import { DataSource } from 'typeorm';
 import { Credentials } from '../../src/auth/credentials.js';
-import { PrincipalsRepository } from '../../src/auth/principals.js';
 import { type LoginUser, Passwords } from '../../src/auth/passwords.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { SessionsService } from '../../src/auth/sessions.service.js';
@@ -102,9 +101,7 @@ describe('the owner of an API key', () => {
   const personOf = async (key: string) =>
     (await app.nest.get(Credentials).verify({ kind: 'key', token: key }))?.identity.person;
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
-    app.nest
-      .get(Transactions)
-      .run((tx) => app.nest.get(PrincipalsRepository).isAmong(tx, one, [name]));
+    app.nest.get(Transactions).run((tx) => app.nest.get(Credentials).isAmong(tx, one, [name]));
 
   it('is shown with the keys, which a filter selects by their creator', async () => {
     const ada = await makeUser(app, 'admin');
@@ -149,7 +146,7 @@ describe('the owner of an API key', () => {
   });
 });
 
-/** Between the check of a password and what follows from it lies all the time that the check takes. */
+/** Changes the user while the check of the password runs. */
 describe('a login or password change during a change of the user', () => {
   const DELETE = `update users set deleted_at = now(), enabled = false, password_hash = null where id = $1`;
   let database: DataSource;
@@ -159,7 +156,7 @@ describe('a login or password change during a change of the user', () => {
   });
   afterEach(() => jest.restoreAllMocks());
 
-  /** A user as the login saw it. */
+  /** The user that the login has read. */
   async function seen(): Promise<LoginUser> {
     const { name } = await makeUser(app, 'senior');
     return (await app.nest.get(SessionsService).findUser(name, '192.0.2.1'))!;

@@ -30,7 +30,7 @@ describe('the password that the first start generated', () => {
   });
 
   const start = async (settings = {}): Promise<TestApp> => {
-    // Unset is what makes it embedded; which server it really is does not matter here.
+    // Without DATABASE_URL the service treats the database as embedded. The actual server does not matter.
     const embedded = {
       DATABASE_URL: '',
       DATA_DIR: dataDir,
@@ -83,13 +83,13 @@ describe('the password that the first start generated', () => {
         'aria-describedby="rules"',
       ])
         expect(page.text).toContain(text);
-      // Put off: everything works as it is.
+      // The user postpones the change: everything works.
       expect((await app.get('/docs', headers)).status).toBe(200);
     }
-    // A program gets what it always gets.
+    // A program gets the usual response.
     expect((await app.post('/login', { username: 'admin', password })).status).toBe(200);
 
-    // It counts as changed when an admin sets another one, and not when the admin changes anything else.
+    // The password counts as changed if an admin sets a new password, not after other changes.
     const key = app.client.with({ authorization: `Bearer ${credentials().api_key}` });
     const [{ id }] = (await key.get('/api/users')).body.data as [{ id: string }];
     await key.put(`/api/users/${id}`, { role: 'admin' });
@@ -174,7 +174,7 @@ describe('the page that changes the own password', () => {
     expect(page.text).not.toContain('first start');
     expect((await session.get('/login')).text).toContain('<a href="/login/password">');
     const body = { current_password: user.password, new_password: STRONG };
-    // A cookie alone does not tell which site asks.
+    // A cookie alone does not identify the site of the request.
     const cookie = await logIn(app, user);
     const silent = await app.post('/login/password', body, { cookie });
     expect([silent.status, silent.body.error.code]).toEqual([403, 'forbidden']);

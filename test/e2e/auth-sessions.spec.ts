@@ -11,13 +11,13 @@ import { useReplicas, useStarted } from '../support/use-started.js';
 const now = performance.now.bind(performance);
 let skippedMs = 0;
 
-/** Moves the monotonic clock of this process forward, so that what the service keeps for a time is outdated. */
+/** Advances the monotonic clock of this process, so that cached values expire. */
 function skipTime(ms: number): void {
   skippedMs += ms;
   performance.now = () => now() + skippedMs;
 }
 
-/** Promised maximum until an end takes effect on every replica. */
+/** Promised maximum delay until an end takes effect on every replica. */
 const PROMISED_MS = 1_000;
 
 const [app, replica] = useReplicas();
@@ -50,7 +50,7 @@ describe('the sessions', () => {
     const cookie = await logIn(app, user);
     expect(await statusesOf(cookie)).toEqual([200, 200]);
     await happening(user, cookie);
-    // At once on the replica that was asked.
+    // Immediately on the replica that received the request.
     expect((await me(app, cookie)).status).toBe(401);
     skipTime(PROMISED_MS);
     expect(await statusesOf(cookie)).toEqual([401, 401]);
@@ -204,7 +204,7 @@ describe('the sessions', () => {
     expect((await mine.get('/api/me')).status).toBe(200);
     expect((await me(replica, other)).status).toBe(401);
     await expect(logIn(app, user)).rejects.toThrow('invalid_credentials');
-    // Composed or not, it is the same password.
+    // The composed and the decomposed form are the same password.
     await put({
       current_password: 'a better password',
       new_password: 'zw\u00f6lf zeichen \ufb01n',
@@ -228,7 +228,7 @@ describe('the sessions', () => {
       { username: user.name, password: user.password },
       { 'user-agent': agent },
     );
-    // A session that has ended is not listed.
+    // Ended sessions are not listed.
     await logIn(app, user);
     await query(
       `update sessions set last_seen_at = now() - interval '8 hours'
@@ -261,7 +261,7 @@ describe('the sessions', () => {
     expect(sorted.body.data).toEqual([list.body.data[0]]);
     expect((await mine.get('/api/me/sessions?sort=user_id')).status).toBe(422);
     expect((await other.get('/api/me/sessions')).body.meta.total).toBe(1);
-    // A key has none, not even those of the user who made it.
+    // A key has no sessions, not even those of its creator.
     expect((await admin.get('/api/me/sessions')).body.data).toEqual([]);
   });
 
@@ -271,7 +271,7 @@ describe('the sessions', () => {
     const mine = await inSession(app, user);
     const { body } = await mine.get('/api/me/sessions?sort=created_at');
     const [{ id }, { id: current }] = body.data as [{ id: string }, { id: string }];
-    // Ids are found in upper case, too, and shown in lower case.
+    // Ids are accepted in upper case and shown in lower case.
     const path = `/api/me/sessions/${id.toUpperCase()}`;
     for (const stranger of [admin, await inSession(app, await makeUser(app, 'admin'))])
       expect((await stranger.delete(path)).status).toBe(404);
@@ -300,7 +300,7 @@ describe('the API keys of a user', () => {
   }
   const withKey = (key: string, where = app) =>
     where.client.with({ authorization: `Bearer ${key}` });
-  /** A user with a key, and a key that was made with that one; both have been used on both replicas. */
+  /** A user with a key and a key created with it. Both were used on both replicas. */
   async function userWithKeys() {
     const user = await makeUser(app, 'admin');
     const first = await keyMadeBy(await inSession(app, user));
@@ -329,7 +329,7 @@ describe('the API keys of a user', () => {
       const { user, keys, ids } = await userWithKeys();
       const others = await userWithKeys();
       expect((await remove(user, query)).status).toBe(200);
-      // At once where it was asked for.
+      // Immediately on the replica that received the request.
       for (const key of keys) expect((await withKey(key).get('/api/users')).status).toBe(401);
       skipTime(PROMISED_MS);
       expect(await statuses(keys)).toEqual([401, 401, 401, 401]);
@@ -376,7 +376,7 @@ describe('the API keys of a user', () => {
     await enable(true);
     skipTime(PROMISED_MS);
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
-    // Who is deleted while disabled keeps what is to be kept.
+    // A disabled user that is deleted keeps what the query says.
     await enable(false);
     expect((await remove(user, '?keys=keep')).status).toBe(200);
     skipTime(PROMISED_MS);
@@ -397,7 +397,7 @@ describe('the API keys of a user', () => {
     expect(back.status).toBe(403);
     await become('admin');
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
-    // What is kept after the user is gone does not get it back.
+    // Keys that stay after the user is deleted do not start to work again.
     await become('viewer');
     expect((await remove(user, '?keys=keep')).status).toBe(200);
     skipTime(PROMISED_MS);

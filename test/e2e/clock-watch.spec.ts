@@ -11,7 +11,7 @@ import { useStarted } from '../support/use-started.js';
 const HOUR = 3_600_000;
 
 describe('the clock of a machine', () => {
-  // Before the app ends.
+  // Runs before the app ends.
   afterAll(async () => {
     setMachineClock(0);
     await compare();
@@ -81,7 +81,7 @@ describe('a machine whose clock is wrong by an hour', () => {
 
   afterEach(async () => {
     setMachineClock(0);
-    // The process has one clock, so the next test must begin with the right time.
+    // The process has a single clock, so the test resets it for the next test.
     await compare();
     await world.close();
   });
@@ -150,7 +150,7 @@ describe('a machine whose clock is wrong by an hour', () => {
 
 const Real = globalThis.Date;
 
-/** Sets the clock of this machine, as far as the service can see it: the database keeps its own. Undone by 0. */
+/** Changes the clock of the service by this offset. The database keeps its own clock. 0 restores the clock. */
 function setMachineClock(aheadMs: number): void {
   globalThis.Date = aheadMs === 0 ? Real : dateAhead(aheadMs);
 }

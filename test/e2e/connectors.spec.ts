@@ -248,7 +248,7 @@ describe('/api/connectors', () => {
       const checked = Date.parse(shown.body.data.last_checked_at);
       expect(await checkAt(checked + hour - 1)).toBe(0);
       expect(await checkAt(checked + hour)).toBe(1);
-      // A test on request runs at any time.
+      // A requested test runs at any time.
       await admin.post(`/api/connectors/${id}/test`);
       expect(vendor.requests).toHaveLength(3);
     } finally {
@@ -398,7 +398,7 @@ describe('The secrets of a connector', () => {
     const SHORT = 'Zq7-48315';
     const pair = (text: string): string => Buffer.from(text).toString('base64');
     const BASIC = pair(`svc-user:${TOKEN}`);
-    /** src/platform/masking/secret-mask.spec.ts has all forms in which a secret is found. */
+    /** src/platform/masking/secret-mask.spec.ts has all masked forms of a secret. */
     const FORMS = [
       PASSWORD,
       encodeURIComponent(PASSWORD),
@@ -418,7 +418,7 @@ describe('The secrets of a connector', () => {
       }
       return id;
     };
-    /** Every readable form of an action, with and without its JSON escapes. */
+    /** All readable forms of an action, with and without JSON escapes. */
     const readable = async (id: string): Promise<string> => {
       const paths = [`/api/actions/${id}`, '/api/actions?per_page=2', '/api/connectors/health'];
       const texts = await Promise.all(paths.map(async (path) => (await viewer.get(path)).text));

@@ -67,7 +67,7 @@ describe('an action that was requested before', () => {
       expect(codeOf(await quarantine(again))).toEqual([409, 'duplicate_action']);
     }
     expect(world.calls).toHaveLength(3);
-    // A release that names no sender undoes the quarantines of both.
+    // A release without a sender undoes the quarantines of both senders.
     const release = await world.execute('release_email', { parameters });
     await approve(idOf(release));
     expect((await quarantine(one)).body.data?.status).toBe('completed');
@@ -107,7 +107,7 @@ describe('an action that was requested before', () => {
     expect((await rollBack(original)).body.data.status).toBe('completed');
     const second = await world.execute('block_sender', { parameters: undone });
     expect(second.status).toBe(200);
-    // A rollback repeats no rollback of another action.
+    // A rollback is no repetition of the rollback of another action.
     expect((await rollBack(idOf(second))).body.data.status).toBe('completed');
   });
 
@@ -172,7 +172,7 @@ describe('an action that was requested before', () => {
             parameters,
             incidentId: incidents[at % 3],
             client: at % 2 ? other : world.clients.analyst,
-            // Those with a key have a transaction of their own, the others share one.
+            // A request with a key has its own transaction. The other requests share a transaction.
             headers: at % 5 ? {} : { 'idempotency-key': `${type}-${at}` },
           }),
         ),

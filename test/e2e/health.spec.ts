@@ -146,7 +146,7 @@ describe('health of a database that answers reads and refuses writes', () => {
     };
   }
 
-  /** Runs `change`, expects the service to be unhealthy because of it, runs `undo`, and expects it to be healthy. */
+  /** Runs `change` and expects an unhealthy service, then runs `undo` and expects a healthy service. */
   async function expectUnhealthy(cause: string, change: string[], undo: string[]) {
     const isWell = () => eventually(look, ({ ready, live }) => ready[0] === 200 && live === 200);
     await isWell();

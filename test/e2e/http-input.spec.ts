@@ -55,12 +55,12 @@ describe('query parameters', () => {
 });
 
 describe('methods and addresses', () => {
-  /** Under /api only those who are known are told what there is: test/e2e/routes-access.spec.ts. */
+  /** Under /api only authenticated callers learn which addresses exist: test/e2e/routes-access.spec.ts. */
   const admin = useStarted(() => as(app, 'admin'));
 
   const paths = Object.entries(readContract().paths);
 
-  /** `/api/actions/types` is not an address of `/api/actions/{id}`: what is written out comes first. */
+  /** `/api/actions/types` does not match `/api/actions/{id}`, because literal segments come first. */
   function allowed(url: string): string[] {
     const methods = paths
       .filter(([path]) => path === url || path.replace(/\{[^}]*\}/g, 'x') === url)
@@ -72,7 +72,7 @@ describe('methods and addresses', () => {
     const url = path.replace(/\{[^}]*\}/g, 'x');
     const allow = allowed(url);
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
-    // A receipt for a source that nobody can register: that there is none is what its sender learns.
+    // A receipt for an invalid source name: the response says that the source does not exist.
     const isReceipt = (method: string) => method === 'POST' && url === '/api/webhooks/presets';
     for (const method of others.filter((one) => !allow.includes(one) && !isReceipt(one))) {
       const answer = await admin.request(method, url);

@@ -25,7 +25,7 @@ describe('Responses', () => {
     return answer;
   };
 
-  /** Keeps the bytes of the body, which the client of the other tests takes for text. */
+  /** Keeps the bytes of the body. The client of the other tests decodes the body as text. */
   const bytesOf = (method: string, path: string, headers: Record<string, string>) =>
     packedAnswer(`${app.url}${path}`, { authorization: `Bearer ${key}`, ...headers }, method);
 
@@ -146,14 +146,14 @@ describe('null in a body', () => {
     }
   ).components;
 
-  /** Every field of the schema that may be left out, as null. */
+  /** Sends null for every optional field of the schema. */
   const nulls = (schema: string): object => {
     const { properties, required = [] } = schemas[schema]!;
     const fields = Object.keys(properties).filter((field) => !required.includes(field));
     return Object.fromEntries(fields.map((field) => [field, null]));
   };
 
-  /** What is created with something in each list and each object, and a change of one field. */
+  /** A resource with a value in each list and object, and a change of one field. */
   const RESOURCES = [
     {
       update: 'IncidentUpdate',
@@ -291,7 +291,7 @@ describe('lists that are sorted by several fields', () => {
 
   const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8'));
 
-  /** The lists that take several fields, with their words. */
+  /** Lists with several sort fields, and their fields. */
   const LISTS = Object.entries<Record<string, { parameters?: Parameter[] }>>(document.paths)
     .flatMap(([path, { get }]) => (get?.parameters ?? []).map((sort) => ({ path, sort })))
     .filter(({ sort }) => sort.name === 'sort' && sort.schema.type === 'array')
@@ -301,7 +301,7 @@ describe('lists that are sorted by several fields', () => {
         .enum as string[],
     }));
 
-  /** Lists of what people set up: path, table, field of the name, other fields of a new entry. */
+  /** Lists of configured resources: path, table, name field, other fields of a new resource. */
   const SET_UP: readonly [string, string, string, object][] = [
     ['/api/users', 'users', 'username', { password: 'a long pass phrase', role: 'viewer' }],
     ['/api/api-keys', 'api_keys', 'name', { role: 'viewer' }],
@@ -353,7 +353,7 @@ describe('lists that are sorted by several fields', () => {
       const made = await admin.post(path, { [field]: name, ...more });
       expect([name, made.status]).toEqual([name, 201]);
     }
-    // Two moments: that of three of them, and a later one.
+    // Two times: the first for three rows, then a later time.
     await app.sql(
       `update ${table} set created_at = '2100-01-01T00:00:00Z'::timestamptz
           + (case when ${field} in ('alpha', 'echo') then 1 else 0 end) * interval '1 hour'

@@ -14,14 +14,14 @@ import { eventually } from '../support/jobs/eventually.js';
 import { makeKey } from '../support/principals.js';
 import { useReplicas } from '../support/use-started.js';
 
-/** `POST /notes/slow` waits for the promise of its text. */
+/** `POST /notes/slow` waits for the promise that its text names. */
 const held = new Map<string, Promise<void>>();
 
 class NoteDto {
   @Text()
   readonly text: string;
 
-  /** How long the transaction takes. */
+  /** Duration of the transaction. */
   @WholeNumber({ optional: true })
   readonly ms?: number;
 
@@ -71,7 +71,7 @@ class NotesController {
     }, participant);
   }
 
-  /** Waits for something outside between two transactions. `fail` names the end. */
+  /** Waits between two transactions. `fail` names the result. */
   @Post('slow')
   @HttpCode(200)
   async slow(

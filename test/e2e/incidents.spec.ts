@@ -331,7 +331,7 @@ describe('titles of incidents', () => {
   };
   const DERIVED = 'Malware: Emotet on WS-7';
 
-  /** The audit trail shows which text it was, and not the text. */
+  /** The audit trail has a digest of the text. */
   const viewer = useStarted(() => as(app, 'viewer'));
   const analyst = useStarted(() => as(app, 'analyst'));
   const admin = useStarted(() => as(app, 'admin'));
@@ -345,7 +345,7 @@ describe('titles of incidents', () => {
     expect(answer.status).toBe(201);
     return answer.body.data.id;
   };
-  /** As the incident itself and the list show it, which must be the same. */
+  /** Item in the detail and in the list, which must be equal. */
   const titleOf = async (id: string): Promise<string> => {
     const { title } = (await viewer.get(`/api/incidents/${id}`)).body.data;
     const { data } = (await viewer.get('/api/incidents?per_page=100')).body;

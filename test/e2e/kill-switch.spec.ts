@@ -126,7 +126,7 @@ describe('/api/kill-switch', () => {
       transactions.run(async (tx) => {
         await killSwitch.claimPermit(tx);
         holding += 1;
-        // Statements in between keep PostgreSQL from ending a transaction that is idle.
+        // Statements in between prevent PostgreSQL from ending the idle transaction.
         while (!isOver) await tx.query('select pg_sleep(0.1)');
         holding -= 1;
       }),

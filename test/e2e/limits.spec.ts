@@ -86,13 +86,13 @@ describe('Rate limits of the service', () => {
     const tries: number[] = [];
     for (let i = 0; i < 70; i += 1) {
       const authorization = `Bearer its_${String(i).padStart(8, '0')}_${'A'.repeat(43)}`;
-      // No proxy is trusted, so the addresses that it names do not count.
+      // Without a trusted proxy, forwarded addresses are ignored.
       const headers = { authorization, 'x-forwarded-for': `192.0.2.${i}` };
       tries.push((await app.get('/api/me', headers)).status);
     }
     expect(tries.filter((status) => status === 429).length).toBeGreaterThanOrEqual(10);
     expect(tries[0]).toBe(401);
-    // A key that no replica has seen yet passes, too.
+    // A key that no replica has seen before also passes.
     expect((await viewer.get('/api/me')).status).toBe(200);
   });
 

@@ -149,7 +149,7 @@ describe(PATH, () => {
     }
     const box = app.nest.get(SecretBox);
     expect(box.open(rows[0]!['secrets']!, `notification_channel:${id}`)).toContain(OTHER_SECRET);
-    // What was sealed for one channel opens for no other, and no connector.
+    // A secret of one channel cannot be decrypted for another channel or connector.
     expect(() => box.open(rows[0]!['secrets']!, `connector:${id}`)).toThrow();
   });
 
@@ -169,7 +169,7 @@ describe(PATH, () => {
     });
   });
 
-  /** Which of the secrets sign a test message now. */
+  /** Returns the secrets that sign a test message now. */
   const signing = async (id: string, ...secrets: string[]) => {
     await test(id);
     return secrets.map((secret) => isSignedBy(secret, receiver.requests.at(-1)!));

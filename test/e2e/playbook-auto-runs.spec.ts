@@ -16,9 +16,9 @@ import {
 } from '../support/playbooks/playbook-world.js';
 import { useStarted } from '../support/use-started.js';
 
-/** Not for type `other`: see quiet(). */
+/** Not for the type `other`: see quiet(). */
 const AUTO = { auto_run: true, triggers: { incident_types: ['phishing', 'malware'] } };
-/** How many generated playbooks run. */
+/** Number of generated playbooks. */
 const GENERATED = 30;
 const SURE = { classification: 'malicious', confidence: 0.95, category: 'phishing' };
 
@@ -45,7 +45,7 @@ describe('an automatic playbook', () => {
     const [run] = await runsOf(playbook);
     return await world.until(playbook, run!.run_id, ({ status }) => status !== 'running');
   };
-  /** All events of before have been handled by then. */
+  /** Waits until all earlier events are handled. */
   const quiet = async () => {
     const last = await world.playbook([], { ...AUTO, triggers: { incident_types: ['other'] } });
     await triage(await world.incident({ incident_type: 'other' }));

@@ -90,7 +90,7 @@ describe('the hourly limit of automatic playbook runs', () => {
 
   it('orders waiting runs by severity, then by age', async () => {
     const playbook = await forType('ransomware');
-    // One after another, so that no two turns are equal.
+    // Runs in sequence, so that no two times are equal.
     for (let n = 1; n <= LIMIT; n += 1) {
       await triaged('ransomware');
       await eventually(
@@ -198,7 +198,7 @@ describe('the hourly limit of automatic playbook runs', () => {
     const playbook = await forType('bec');
     await Promise.all(Array.from({ length: LIMIT + 1 }, () => triaged('bec')));
     await runs(playbook, LIMIT + 1);
-    // Runs of the tests before may still be due, or wait for their action.
+    // Runs of earlier tests may still be due or wait for their action.
     await eventually(
       () =>
         world.actions.database.query(

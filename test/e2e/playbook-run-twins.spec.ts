@@ -44,7 +44,7 @@ describe('a playbook step whose action was requested before', () => {
       world.playbook([
         step('block', 'block_sender', { parameters: sender, approval_level: level }),
       ]);
-    // Whoever requested it is an analyst.
+    // The requester is an analyst.
     expect(await world.ran(await gated('analyst'))).toMatchObject({
       status: 'completed',
       steps: [{ action_id: direct.body.data.action_id }],

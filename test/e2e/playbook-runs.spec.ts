@@ -405,7 +405,7 @@ describe('a failed step of an automatic playbook run', () => {
       expect(run).toMatchObject({ status, outcome, steps_failed: 1, steps_completed });
       const words = 'Steps of an automatic playbook run failed.';
       const warning = [{ playbook_run: run_id, playbook, incident, outcome }, words];
-      // The log and the metrics are written after the commit.
+      // Waits for log and metrics, which are written after the commit.
       await eventually(
         () => JSON.stringify(warn.mock.calls),
         (calls) => calls.includes(JSON.stringify(warning)),
@@ -476,7 +476,7 @@ describe('a dry run', () => {
         decision: 'undecided',
         available: true,
         approval_level: 'senior',
-        // The condition alone is unknown.
+        // Only the condition is unknown.
         parameters: expect.any(Object),
       },
       { decision: 'undecided' },
@@ -513,7 +513,7 @@ describe('a dry run', () => {
         const told = await dry(playbook, { incident_id });
         const real = await toItsEnd(playbook, incident_id);
         for (const [at, one] of told.steps.entries()) {
-          // A step that a dry run cannot decide has ended the run.
+          // The run ends at a step that the dry run cannot decide.
           if (one.decision !== 'not_reached' && real.steps[at]!.status === 'pending') {
             expect(real.steps.some(failedUndecided(told))).toBe(true);
             break;
@@ -585,7 +585,7 @@ describe('twenty dry runs with the most expensive steps', () => {
       expect((await world.actions.app.get('/live')).status).toBe(200);
     }
     for (const { status } of await Promise.all(runs)) expect(status).toBe(200);
-    // Counted and not timed, because a busy machine slows down both.
+    // Counts steps instead of time, because a busy machine slows down both.
     expect(answered).toBeGreaterThan(20);
   });
 });
@@ -628,7 +628,7 @@ describe('open playbook runs after a restore', () => {
          values ('event.playbook-auto-runs', $1, 'x', 2, true, now())`,
         [further],
       );
-      // The backup was made when all three waited for their first approval.
+      // At the time of the backup all three waited for their first approval.
       const open = `status = 'waiting_approval', completed_at = null`;
       for (const statement of [
         `delete from playbook_run_steps where position > 0 and run_id = any($1)`,

@@ -1,9 +1,9 @@
 import { Controller, Get, Module, Injectable } from '@nestjs/common';
+import { DeadJobsService } from '../../src/dead-jobs/dead-jobs.service.js';
 import { Public } from '../../src/platform/access/access.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { Work } from '../../src/platform/work/work.js';
 import { newId } from '../../src/platform/ids.js';
-import { WorkStates } from '../../src/platform/work/work-states.js';
 import type { Answer } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { samplesWith, scrape } from '../support/metrics.js';
@@ -193,7 +193,7 @@ describe('the API of dead jobs', () => {
     const added = { ref: newId(), data: { n: 1 } };
     await app.nest.get(Transactions).run((tx) => work.add(tx, { name: 'hopeless' }, added));
     await eventually(
-      () => app.nest.get(WorkStates).listDead({ page: 1, per_page: 1 }),
+      () => app.nest.get(DeadJobsService).list({ page: 1, per_page: 1, sort: '-created_at' }),
       ({ total }) => total === 1,
     );
     const admin = await as(app, 'admin');

@@ -22,7 +22,7 @@ const app = useStarted(() =>
   }),
 );
 
-/** What needs no role. To open another address, name it here. */
+/** Addresses without a required role. A new public address must be added here. */
 const OPEN: Readonly<Record<string, Access>> = {
   'GET /': 'public',
   'GET /health': 'public',
@@ -37,7 +37,7 @@ const OPEN: Readonly<Record<string, Access>> = {
   'GET /api/health/detailed': 'operations',
   'GET /login': 'page',
   'POST /login': 'page',
-  // Without a session they ask for the login.
+  // Redirect to the login without a session.
   'GET /login/password': 'page',
   'POST /login/password': 'page',
   'POST /logout': 'page',
@@ -50,11 +50,11 @@ const OPEN: Readonly<Record<string, Access>> = {
   'GET /openapi.yaml': 'public',
   'GET /openapi-3.1.json': 'public',
   'POST /api/webhooks/:source': 'signature',
-  // With the header of Okta's verification alone.
+  // Require only the header of Okta's verification.
   'GET /api/webhooks/:source': 'signature',
 };
 
-/** In place of every id: there is no such thing, and whoever may ask for it learns just that. */
+/** Id without a resource, so that permitted callers get 404. */
 const ANYTHING = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
 interface Route {
@@ -160,7 +160,7 @@ function routesOf(app: TestApp): Route[] {
     return scanner.getAllMethodNames(prototype).flatMap((name) => {
       const handler = prototype[name]!;
       const verb = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
-      // What takes any method takes unknown addresses: see below.
+      // Handlers of any method handle unknown addresses: see below.
       if (verb === undefined || verb === RequestMethod.ALL || !metatype) return [];
       const access = (Reflect.getMetadata(ACCESS, handler) ??
         Reflect.getMetadata(ACCESS, metatype)) as Access | undefined;
@@ -288,7 +288,7 @@ describe('A malformed id or name in a path', () => {
     incident = (await admin.post('/api/incidents', body)).body.data.id;
   });
 
-  /** What comes before the last id is there, or nobody would ever look at the last one. */
+  /** The resources before the last id exist, so that the last id is looked up. */
   function addressOf({ path, operation }: PlacedOperation, last: string): string {
     const names = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
     const known = (name: string) =>
@@ -319,7 +319,7 @@ describe('A malformed id or name in a path', () => {
 });
 
 describe('Every POST of a principal', () => {
-  /** POST handlers that need no Once, and why. Adding one is a decision: they change nothing that a repetition could. */
+  /** POST handlers without an Idempotency-Key, with the reason: a repetition changes nothing. */
   const CHANGES_NOTHING: Readonly<Record<string, string>> = {
     'PlaybooksController.validate': 'Checks what it is sent and keeps nothing.',
     'WebhooksController.preview': 'Shows what a body would make, and makes nothing.',

@@ -3,7 +3,7 @@ import type { Answer } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { WebhookReceiver } from '../support/notifications/webhook-receiver.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
-import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
+import { WebhookSourcesService } from '../../src/webhooks/sources/webhook-sources.service.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
 import { useStarted } from '../support/use-started.js';
 
@@ -16,7 +16,7 @@ const statusesOf = (answers: readonly Answer[]): number[] => [
   ...new Set(answers.map(({ status }) => status)),
 ];
 
-/** A transaction that asks for a second connection waits for itself when all connections are in such transactions. */
+/** If all connections are in transactions, a transaction that requests a second connection waits for itself. */
 describe('the service with two connections to the database', () => {
   const world = useStarted(() =>
     PlaybookWorld.start({ DATABASE_POOL_SIZE: '2', TRIAGE_PROVIDER: 'rules' }),
@@ -50,8 +50,8 @@ describe('the service with two connections to the database', () => {
     const { admin } = world.clients;
     const mapping = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
     await registerSource(admin, { source: 'large', format: 'mapping', mapping });
-    // As if the sources had just been changed.
-    const sources = world.actions.app.nest.get(SourceDirectory);
+    // Simulates a recent change of the sources.
+    const sources = world.actions.app.nest.get(WebhookSourcesService);
     const find = sources.find.bind(sources);
     const changed = jest.spyOn(sources, 'find').mockImplementation((name) => {
       sources.forget();
@@ -99,7 +99,7 @@ describe('the service with two connections to the database', () => {
   it('repeats requests with a key, switches automation off and on, and verifies the trail meanwhile', async () => {
     const { admin, analyst } = world.clients;
     const body = { incident_type: 'malware', source: 'edr' };
-    // On a slow machine a request may wait too long for a connection. Clients repeat it, with the same key.
+    // On a slow machine a request may wait too long for a connection. Clients repeat it with the same key.
     const create = (n: number) =>
       eventually(
         () => analyst.post('/api/incidents', body, { 'idempotency-key': `key-${n}` }),
@@ -140,7 +140,7 @@ describe('the service with two connections to the database', () => {
     );
     expect(receiver.events.length).toBeGreaterThan(AT_ONCE);
     const source = world.actions.app.nest.get(DataSource);
-    // Background work uses them, too, so a connection may be in a short transaction now and then.
+    // Background work also uses connections for short transactions.
     await eventually(
       async () =>
         await source.query<[{ n: number }]>(

@@ -17,7 +17,7 @@ describe('traces of background work', () => {
     startTracedApp({
       ANTHROPIC_API_KEY: model.key,
       ANTHROPIC_BASE_URL: model.url,
-      // Every receipt is only queued.
+      // All receipts are queued.
       WEBHOOK_SYNC_LIMIT: '0',
     }),
   );
@@ -26,7 +26,7 @@ describe('traces of background work', () => {
 
   beforeAll(async () => {
     await registerSource(admin);
-    // With a latency its actions are called like those of a vendor, instead of ending with their creation.
+    // With a latency, its actions run like actions of a vendor instead of ending with their creation.
     const sandbox = { name: 'sandbox', type: 'sandbox', config: { latency_ms: 1 } };
     await admin.post('/api/connectors', sandbox);
   });

@@ -9,7 +9,7 @@ describe('triage while the kill switch is on', () => {
 
     afterEach(() => world.turnOff());
 
-    /** Answers when the test resolves it, and then sends a request. */
+    /** Responds when the test resolves the promise, then sends a request. */
     const sendingLate = () => {
       const held = heldModel();
       const sent = jest.fn();

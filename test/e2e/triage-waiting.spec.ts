@@ -63,7 +63,7 @@ describe('a triage run in the background', () => {
     const run = await world.until(id, 'completed');
     expect(run).toMatchObject({ requested_by: 'system', force: false, applied: true });
     await world.wantTriage(id);
-    // An event of the same queue, recorded after it.
+    // A later event of the same queue.
     const later = await world.incident();
     await world.wantTriage(later);
     await world.until(later, 'completed');
@@ -135,7 +135,7 @@ describe('a triage run in the background', () => {
     expect(run).not.toHaveProperty('error');
   });
 
-  /** Returns the incident of a run that waits for an hour, because the provider asked for that. */
+  /** Returns the incident of a run that waits for an hour, as the provider requested. */
   const resting = async () => {
     script(world.app, () => Promise.reject(unavailable('rate_limited', 'time', 3_600_000)));
     const id = await world.incident();

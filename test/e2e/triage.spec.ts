@@ -313,7 +313,7 @@ describe('the tools of a triage run', () => {
 
   const lookups = () => vendor.requests.filter(({ path }) => path === '/lookup');
 
-  /** Runs a triage in which the tools are asked as `work` does. */
+  /** Runs a triage that calls the tools as in `work`. */
   const asking = async (
     id: string,
     work: (tools: ReadonlyMap<string, TriageTool>, given: Parameters<Judge>[0]) => Promise<void>,
@@ -359,7 +359,7 @@ describe('the tools of a triage run', () => {
     const { status, body } = await world.triage(id);
     await world.turnOff();
     expect({ turnedOn, lookups: lookups() }).toEqual({ turnedOn: 200, lookups: [] });
-    // Where the database was too slow for the permit, the run waits; in no case is there a verdict.
+    // If the database was too slow for the permit, the run waits. There is no verdict in either case.
     expect([202, 409]).toContain(status);
     expect(body.data?.verdict).toBeUndefined();
   });

@@ -73,7 +73,9 @@ describe('bodies with many events', () => {
         if (events.some(({ eventId }) => eventId === 'a-3')) await tx.query('select 1 / 0');
         return settled;
       });
-    const answer = await sender.send({ alerts: alerts(0, 6) });
+    // Each alert has a timeline entry, which must disappear together with its incident.
+    const unknown = alerts(0, 6).map((alert) => ({ ...alert, level: 'odd' }));
+    const answer = await sender.send({ alerts: unknown });
     expect(answer.status).toBe(202);
     const done = await settled(answer.body.queue_id);
     expect(done).toMatchObject({
@@ -133,7 +135,7 @@ describe('Slow bodies without a credential', () => {
   });
   afterEach(() => held.splice(0).forEach((connection) => connection.reset()));
 
-  /** Sends all of a body except its end, at a source that does not exist. */
+  /** Sends a body without its end to a source that does not exist. */
   const hold = async (framing: 'announced' | 'chunked', size: number): Promise<void> => {
     const connection = await RawConnection.open(app.port);
     held.push(connection);

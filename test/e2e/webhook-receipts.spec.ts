@@ -4,7 +4,7 @@ import { Statements } from '../../src/platform/database/statements.js';
 import { newId } from '../../src/platform/ids.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
 import { WebhookReceipts } from '../../src/webhooks/receipt/webhook-receipts.js';
-import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
+import { WebhookSourcesService } from '../../src/webhooks/sources/webhook-sources.service.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -345,7 +345,7 @@ describe('webhook receipts', () => {
     jest.spyOn(app.nest.get(WebhookReceipts), 'settleSingles').mockRejectedValue(DATABASE_AWAY);
     expect((await siem.send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore]);
-    jest.spyOn(app.nest.get(SourceDirectory), 'find').mockRejectedValue(DATABASE_AWAY);
+    jest.spyOn(app.nest.get(WebhookSourcesService), 'find').mockRejectedValue(DATABASE_AWAY);
     expect((await new WebhookSender(app.client, 'nobody').send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore! + 1]);
   });

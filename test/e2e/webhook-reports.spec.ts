@@ -179,7 +179,7 @@ describe('later events about an incident', () => {
       const severities = verdict.evidence.filter(
         ({ pointer }: { pointer: string }) => pointer === '/data/severity',
       );
-      // The word of the first event is out of date.
+      // The word of the first event is outdated.
       expect(severities).toEqual([
         { source: `report/${report.id}`, pointer: '/data/severity', value: 'critical' },
       ]);

@@ -8,7 +8,7 @@ import { RawAnswer } from '../../src/platform/http/answer.js';
 import { AnyQuery, Consumes } from '../../src/platform/http/handler-options.js';
 import { Limited } from '../../src/platform/limits/limits.js';
 import { readEventJson } from '../../src/webhooks/reading/event-json.js';
-import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
+import { WebhookSourcesService } from '../../src/webhooks/sources/webhook-sources.service.js';
 import { DEFAULT_SETTINGS } from '../../src/webhooks/sources/source-rules.js';
 import type {
   ReceivingSource,
@@ -107,7 +107,7 @@ describe('A webhook receipt', () => {
       settings: { TRUST_PROXY: '127.0.0.1/32', BODY_LIMIT_BYTES: String(LIMIT), ...settings },
     });
   beforeAll(async () => {
-    directory = jest.spyOn(app.nest.get(SourceDirectory), 'find').mockImplementation(find);
+    directory = jest.spyOn(app.nest.get(WebhookSourcesService), 'find').mockImplementation(find);
   });
   beforeEach(() => {
     directory.mockClear().mockImplementation(find);
@@ -228,7 +228,7 @@ describe('A webhook receipt', () => {
     let limited: TestApp;
     const startLimited = async (limit: string) => {
       limited = await start({ RATE_LIMIT_WEBHOOK: limit });
-      jest.spyOn(limited.nest.get(SourceDirectory), 'find').mockImplementation(find);
+      jest.spyOn(limited.nest.get(WebhookSourcesService), 'find').mockImplementation(find);
     };
     afterEach(() => limited.close());
 

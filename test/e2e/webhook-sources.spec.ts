@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { DataSource } from 'typeorm';
 import { Clock } from '../../src/platform/clock.js';
-import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
+import { WebhookSourcesService } from '../../src/webhooks/sources/webhook-sources.service.js';
 import { problemsOf } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -37,7 +37,7 @@ describe('/api/webhooks', () => {
   const get = async (source: string) => (await admin.get(`/api/webhooks/${source}`)).body.data;
   const put = (source: string, change: object) => admin.put(`/api/webhooks/${source}`, change);
   const secretsOf = async (source: string) =>
-    (await app.nest.get(SourceDirectory).find(source))?.secrets.map(({ value }) => value);
+    (await app.nest.get(WebhookSourcesService).find(source))?.secrets.map(({ value }) => value);
   const audited = async (source: string) => {
     return (await admin.get(`/api/audit?subject=webhook_source:${source}`)).body.data;
   };
@@ -131,7 +131,7 @@ describe('/api/webhooks', () => {
       jest.spyOn(app.nest.get(Clock), 'now').mockReturnValue(now);
       const { data } = (await put(source, { secret: NEW })).body;
       expect(data.previous_secret_until).toBe(until.toISOString());
-      expect((await app.nest.get(SourceDirectory).find(source))!.secrets).toEqual([
+      expect((await app.nest.get(WebhookSourcesService).find(source))!.secrets).toEqual([
         { value: NEW },
         { value: SECRET, until },
       ]);
@@ -205,7 +205,7 @@ describe('The webhook sources of two replicas', () => {
   const there = useStarted(() => startTestApp({ database: app.database }));
   const admin = useStarted(() => as(app, 'admin'));
 
-  const find = (app: TestApp, source: string) => app.nest.get(SourceDirectory).find(source);
+  const find = (app: TestApp, source: string) => app.nest.get(WebhookSourcesService).find(source);
   const secrets = async (app: TestApp, source: string) =>
     (await find(app, source))?.secrets.map(({ value }) => value);
 

@@ -56,7 +56,7 @@ function record(report: Report): void {
   say(`recorded in ${file}`);
 }
 
-/** The rules need no network and always say the same: their figures may only be what is recorded, or better. */
+/** The rules need no network and are deterministic, so their figures may not be worse than recorded. */
 async function check(): Promise<void> {
   const recorded = existsSync(RECORDS)
     ? readdirSync(RECORDS).filter((name) => /^rules-.+\.json$/.test(name))

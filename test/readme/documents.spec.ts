@@ -12,7 +12,7 @@ import { PLAYBOOK_RUN_STATUSES } from '../../src/playbooks/runs/runs.dto.js';
 import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
 import { PROVIDERS, UNAVAILABLE_REASONS } from '../../src/triage/model/triage-model.port.js';
 import { OWN_FAILURES } from '../../src/triage/triage-run.js';
-import { WEBHOOK_EVENT_STATUSES } from '../../src/webhooks/events/webhook-event.entity.js';
+import { WEBHOOK_EVENT_STATUSES } from '../../src/webhooks/events/webhook-event.js';
 import {
   EVENT_FORMATS,
   SIGNATURE_SCHEMES,
@@ -27,7 +27,7 @@ const { schemas } = readContract().components;
 const fieldsOf = (name: string): string[] => Object.keys(schemas[name]!.properties!);
 const textOf = (name: string): string => readFileSync(`docs/${name}.md`, 'utf8');
 
-/** The words that have no row of their own in a table of the document. */
+/** Words without a row of their own in a table of the document. */
 const withoutRow = (document: string, words: readonly string[]): string[] =>
   words.filter((word) => !document.includes(`\n| \`${word}\` `));
 

@@ -8,20 +8,20 @@ import { TestConnector } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { useStarted } from '../support/use-started.js';
 
-/** Long enough for two replicas to meet. */
+/** Long enough for work of two replicas to overlap. */
 const ANSWER_MS = 50;
 
-/** A connector whose vendor accepts what it is asked for, and is done when the test says so. */
+/** A connector whose vendor accepts requests and finishes them when the test says so. */
 class SlowVendor extends TestConnector {
   readonly calls: ActionCall[] = [];
   polls = 0;
   answer: Outcome | 'unreachable' = { kind: 'accepted', message: 'Working on it.', handle: {} };
   present: Outcome | 'unknown' = 'unknown';
-  /** Instead of accepting, breaks off after the call has left. */
+  /** Breaks the connection after the request has arrived, instead of accepting it. */
   breaks = false;
-  /** Instead of accepting, does not answer after the call has left. */
+  /** Sends no response after the request has arrived, instead of accepting it. */
   hangs = false;
-  /** The most questions about one and the same call that were under way at a time. */
+  /** Maximum number of concurrent polls for one call. */
   mostAtOnce = 0;
   private readonly asked = new Map<unknown, number>();
 
@@ -85,7 +85,7 @@ describe('an action that its vendor accepts and still executes', () => {
     await crashed;
     return id;
   };
-  /** The action, after its claim has lapsed or the vendor is due to be asked. */
+  /** The action after its claim has expired, or when the vendor is due to be polled. */
   const endedOnceDue = async (id: string) => {
     await world.expireLeases();
     return await eventually(

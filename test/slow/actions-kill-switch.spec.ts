@@ -26,7 +26,7 @@ describe('actions and the kill switch', () => {
       () => world.get(id),
       ({ status }) => status === 'completed',
     );
-  /** Each replica has looked for work, from the beginning of a look to its end. */
+  /** Waits until each replica has completed a look for work. */
   const everyReplicaLooked = async () => {
     for (const { nest } of world.replicas) {
       const look = jest.spyOn(nest.get(WorkRepository), 'look');
@@ -98,7 +98,7 @@ describe('actions and the kill switch', () => {
         await eventually(() => vendor.left.length - before >= 5);
         await world.turnOn();
         const atActivation = vendor.left.length;
-        // Requests that are answered now were begun while it is on.
+        // Requests with a response now began while the switch was on.
         for (let n = 0; n < 20; n += 1) await world.execute('block_sender');
         expect(vendor.left).toHaveLength(atActivation);
         await world.turnOff();

@@ -30,7 +30,7 @@ describe('the recovery of actions', () => {
     ['when something may have been sent', sending, 'block_sender', 'failed', 'outcome_unknown', 0],
     ['when something may have been sent', sending, 'quarantine_email', 'completed', undefined, 1],
     ['after the vendor answered', answered, 'block_sender', 'failed', 'outcome_unknown', 1],
-    // The vendor takes it twice as once: the connector says so.
+    // The action is idempotent according to the connector.
     ['after the vendor answered', answered, 'quarantine_email', 'completed', undefined, 2],
     ['after the outcome was written down', finished, 'block_sender', 'completed', undefined, 1],
   ] as const)(

@@ -61,7 +61,7 @@ describe('the first start', () => {
       limit_class: 'standard',
     });
     const written = existsSync(dataDir) ? readdirSync(dataDir) : [];
-    // While the anchor is written anew, it has a file of another name beside it.
+    // During a write of the anchor, a temporary file exists beside it.
     expect(written.filter((name) => !name.startsWith('audit-anchor.json'))).toEqual([]);
     expect(await query('select password_made_up from users')).toEqual([
       { password_made_up: false },
@@ -98,7 +98,7 @@ describe('the first start', () => {
     const { key } = createKey();
     const first = await start({ BOOTSTRAP_ADMIN_API_KEY: key, BOOTSTRAP_ADMIN_PASSWORD: PASSWORD });
     const other = createKey().key;
-    // A common password, which is not checked where it has no effect.
+    // A common password is not checked if it has no effect.
     const later = await start({
       BOOTSTRAP_ADMIN_API_KEY: other,
       BOOTSTRAP_ADMIN_PASSWORD: 'Password123!',
@@ -107,7 +107,7 @@ describe('the first start', () => {
     expect(await login(later, 'Password123!')).toBe(401);
     expect((await withKey(later, key)).data.role).toBe('admin');
     expect((await withKey(later, other)).error.code).toBe('unauthorized');
-    // Nor does it bring back what was removed.
+    // Does not restore removed data either.
     const [{ id }] = (await query('select id from api_keys')) as [{ id: string }];
     await first.delete(`/api/api-keys/${id}`, { authorization: `Bearer ${key}` });
     const last = await start({ BOOTSTRAP_ADMIN_API_KEY: key });
@@ -116,7 +116,7 @@ describe('the first start', () => {
 
   it('generates credentials with the embedded database, in a file that only its owner can read', async () => {
     const dataDir = join(tmpdir(), `its-bootstrap-${randomBytes(6).toString('hex')}`);
-    // Unset is what makes it embedded; which server it really is does not matter here.
+    // Without DATABASE_URL the service treats the database as embedded. The actual server does not matter.
     const app = await start({ DATABASE_URL: '', DATA_DIR: dataDir });
     const path = join(dataDir, 'bootstrap-credentials.json');
     try {

@@ -13,7 +13,7 @@ import { useStarted } from '../support/use-started.js';
 const LIMIT = 1_048_576;
 /** Enough items to hold the loop for seconds if they are costly, and few enough for a slow machine. */
 const LIMIT_OF_LISTS = 131_072;
-/** What docker/kubernetes/deployment.yaml gives the process. */
+/** Heap limit in docker/kubernetes/deployment.yaml. */
 const HEAP_MB = 384;
 
 /** For the other fields of a body. */
@@ -47,19 +47,19 @@ describe('Costly bodies', () => {
     await registerSource(admin, { source: TRIAGED, ...token, auto_triage: true });
   });
 
-  /** The most memory that the process ever had. Bodies that cost more come in later tests. */
+  /** Maximum memory of the process so far. More costly bodies come in later tests. */
   function peakMb(): number {
     const status = readFileSync(`/proc/${service.pid}/status`, 'utf8');
     return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1_024;
   }
 
-  /** Each byte of the body is a chunk of its own: six times as much on the wire. */
+  /** Sends each byte of the body as a chunk, which is six times the bytes on the wire. */
   function sendByBytes(path: string, body: string, authorization?: string): Promise<string> {
     return new Promise((done) => {
       let answer = '';
       const socket = connect(service.port, '127.0.0.1');
       socket.on('data', (text) => (answer += text.toString()));
-      // Who is refused while still sending may not get to read why.
+      // A client that is refused while it sends may not be able to read the reason.
       socket.on('error', () => undefined);
       socket.on('close', () => done(answer.split('\r\n', 1)[0]!));
       socket.write(
@@ -103,7 +103,7 @@ describe('Costly bodies', () => {
     for (const { path, bodyWith, bytes } of PLACES) {
       const body = bodyWith(SHAPES[name]!(bytes - ROOM_AROUND));
       const { status } = await admin.post(path, body, headers);
-      // A refusal before the body was read shows nothing. A login may be refused for its content.
+      // A refusal before the body was read proves nothing. A login may be refused for its content.
       const isUnread = path !== '/login' && [401, 403, 415, 429].includes(status);
       if (status >= 500 || isUnread) wrong.push(`${path}: ${status}`);
     }
@@ -161,7 +161,7 @@ describe('Costly bodies', () => {
         parameters: { ip: `203.0.113.${index}` },
       });
     const answers = await Promise.all(Array.from({ length: 3 }, lookUp));
-    // The whole answer may come too late; the process must not end either way.
+    // The response may come too late. The process must not end.
     for (const { status } of answers) expect([200, 202]).toContain(status);
     expect((await admin.get('/live')).status).toBe(200);
     await vendor.stop();

@@ -101,7 +101,7 @@ describe('applications that share or abandon a data directory', () => {
   });
 });
 
-/** The shell that waits to shut this server down: the other member of its session. */
+/** The shell that waits to shut this server down is the other member of its session. */
 function guardOf(server: number): number {
   const guard = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -129,7 +129,7 @@ describe('the embedded PostgreSQL', () => {
     'starts in spite of the pid file of %s',
     async (whose) => {
       await server.stop();
-      // Of the server's own user: a process of others does not make postgres hesitate.
+      // A process of the same user, because postgres ignores processes of other users.
       const { uid, gid } = statSync(inDataDir('postgres'));
       const other = spawn('/bin/sh', ['-c', 'read -r line'], { uid, gid, cwd: '/' });
       await once(other, 'spawn');

@@ -74,7 +74,7 @@ function isThere(tool: string): boolean {
   }
 }
 
-/** The examples whose tools are installed. */
+/** Examples with an installed toolchain. */
 function runnable(examples: readonly Example[]): Example[] {
   return examples.filter(({ file, needs }) => {
     const missing = needs.filter((tool) => !isThere(tool));
@@ -195,7 +195,9 @@ async function run(example: Example, url: string, body: Buffer, secret = SENDER_
   return { code, stdout } satisfies Outcome;
 }
 
-/** Bytes that a language's strings may change: a carriage return, a line feed at the end, and letters of several bytes. */
+/**
+ * Bytes that strings of a language may change: a carriage return, a line feed at the end, and letters of several bytes.
+ */
 const event = (id: string, host = 'Zürich-1 \u{1f525}') =>
   Buffer.from(
     `{"event_type":"malware",\r\n"data":{"alert_id":"${id}","severity":"high","details":{"host":"${host}"}}}\n`,
@@ -239,12 +241,12 @@ describe('docs/examples/webhooks', () => {
     });
   });
 
-  // Where there is no Python, the line about send.py says so; in CI it has to be there.
+  // Without Python the test of send.py is skipped. In CI Python must exist.
   (isThere('python3') || process.env['CI'] ? describe : describe.skip)('relay.py', () => {
     const relays: ChildProcess[] = [];
     afterAll(() => relays.forEach((relay) => relay.kill('SIGKILL')));
 
-    /** The address at which it takes events. */
+    /** Address that accepts events. */
     async function relayTo(target: string, folder: string, mostWaiting = '100') {
       const relay = spawn('python3', [`${SENDERS_IN}/relay.py`], {
         env: {
@@ -321,7 +323,7 @@ async function listening(statusOf: (body: Buffer) => number): Promise<Server> {
   return server;
 }
 
-/** An address at which nobody is. */
+/** Address without a listener. */
 async function nowhere(): Promise<string> {
   const server = await listening(() => 503);
   const url = urlOf(server);
@@ -329,7 +331,7 @@ async function nowhere(): Promise<string> {
   return url;
 }
 
-/** The answer to the headers of a body that never comes. */
+/** Response to the headers of a body that never arrives. */
 async function announced(url: string, headers: OutgoingHttpHeaders): Promise<number | undefined> {
   const asking = request(url, { method: 'POST', headers });
   asking.flushHeaders();

@@ -56,7 +56,7 @@ const MINUTE = 60_000;
       Array.from({ length: 60 }, (_, i) => take(i % 2 ? a : b, 'at-once', 20)),
     );
     expect(all.filter(({ isBlocked }) => !isBlocked)).toHaveLength(20);
-    // A busy machine's Redis may be too late for a question, which the replica then answers from its own memory.
+    // On a busy machine Redis may respond too late. The replica then counts in its own memory.
     const state = await eventually(
       () => b.peek('at-once', MINUTE, 20, 'read'),
       ({ isBlocked }) => isBlocked,
@@ -133,7 +133,7 @@ const MINUTE = 60_000;
       const [ana, ben] = [await makeKey(first, 'viewer'), await makeKey(first, 'viewer')];
       const ask = (app: TestApp, { key }: TestKey) =>
         app.get('/api/me', { authorization: `Bearer ${key}` });
-      // In turn: all at once could keep a busy machine's Redis waiting for longer than the service has patience.
+      // In sequence, because on a busy machine Redis could respond to parallel requests too late.
       const statuses: number[] = [];
       for (let i = 0; i < 12; i += 1) statuses.push((await ask(apps[i % 2]!, ana)).status);
       expect(statuses.filter((status) => status === 200)).toHaveLength(6);
@@ -147,7 +147,7 @@ const MINUTE = 60_000;
   });
 });
 
-/** The server that is installed, if one is: Redis or the fork that some distributions have instead. */
+/** The installed server: Redis, or the fork of some distributions. */
 function installedRedis(): string | undefined {
   return ['redis-server', 'valkey-server'].find((name) => {
     try {
@@ -162,7 +162,7 @@ function installedRedis(): string | undefined {
 interface RedisServer {
   readonly url: string;
   readonly admin: Redis;
-  /** Stops answering, with its connections open. */
+  /** Stops responding, with its connections open. */
   hang(): void;
   goOn(): void;
   kill(): Promise<void>;

@@ -4,7 +4,7 @@ import { readContract } from './contract-check-document.js';
 import { recordViolations, throwViolations } from './contract-check-violations.js';
 
 export interface RequestOptions {
-  /** An object or array is sent as JSON; a string or bytes as they are, with the headers given. */
+  /** An object or array is sent as JSON. A string or bytes are sent unchanged, with the given headers. */
   readonly body?: unknown;
   readonly headers?: OutgoingHttpHeaders;
   readonly signal?: AbortSignal;
@@ -13,12 +13,12 @@ export interface RequestOptions {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** What the JSON says, whatever that is; the text of anything else. */
+  /** The parsed JSON, or the text of another media type. */
   readonly body: ReturnType<typeof JSON.parse>;
   readonly text: string;
 }
 
-/** Talks to a service over HTTP; every answer is held against the contract. */
+/** Sends requests over HTTP. Every response is compared with the contract. */
 export class ApiClient {
   private readonly agent = new Agent({ keepAlive: true });
 
@@ -28,7 +28,7 @@ export class ApiClient {
     private readonly headers: OutgoingHttpHeaders = {},
   ) {}
 
-  /** For a service in another process: the client checks what it gets. */
+  /** For a service in another process: the client compares the responses. */
   static for(url: string, undocumented?: RegExp): ApiClient {
     const check = new ContractCheck(readContract(), undocumented);
     return new ApiClient(url, (answer) => {
@@ -37,12 +37,12 @@ export class ApiClient {
     });
   }
 
-  /** For a service whose server checks its own answers (see startTestApp). */
+  /** For a service whose server compares its own responses (see startTestApp). */
   static ofCheckedServer(url: string): ApiClient {
     return new ApiClient(url, throwViolations);
   }
 
-  /** The same, with headers on every request: a principal's key, for instance. */
+  /** Returns a client that sends these headers with every request, such as the key of a principal. */
   with(headers: OutgoingHttpHeaders): ApiClient {
     return new ApiClient(this.url, this.judge, { ...this.headers, ...headers });
   }
@@ -50,7 +50,7 @@ export class ApiClient {
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
     const answer = await this.send(method, path, options);
     const cookies = answer.headers['set-cookie'];
-    // Node makes a list of what is one header on the wire.
+    // Node returns a list for a header that is one line on the wire.
     const headers = { ...answer.headers, ...(cookies && { 'set-cookie': cookies.join() }) };
     this.judge({ method, url: path, ...answer, headers, body: answer.text });
     return answer;
@@ -109,7 +109,7 @@ export class ApiClient {
   }
 }
 
-/** The status and each wrong field with its code, such as `name: required`. */
+/** Status, and each wrong field with its code, such as `name: required`. */
 export const problemsOf = ({ status, body }: Answer): (number | string)[] => [
   status,
   ...(body.error?.details?.errors ?? []).map(
@@ -124,7 +124,7 @@ function serialised(body: unknown): { bytes?: Buffer; type?: string } {
   return { bytes: Buffer.from(JSON.stringify(body)), type: 'application/json' };
 }
 
-/** A header given as undefined is left out, so that a test can send none. */
+/** A header with the value undefined is omitted. */
 function definedOnly(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
 }

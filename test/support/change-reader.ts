@@ -8,7 +8,7 @@ interface Change {
   readonly incident?: Readonly<Record<string, unknown>>;
 }
 
-/** A program that follows a feed and keeps the cursor, as the contract says. */
+/** Program that follows a feed and keeps the cursor, as the contract describes. */
 export class ChangeReader {
   readonly changes: Change[] = [];
   cursor: string | undefined;

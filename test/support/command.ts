@@ -13,13 +13,13 @@ export interface Outcome {
 
 export interface CommandOptions {
   readonly settings: Readonly<Record<string, string>>;
-  /** A limit of the operating system, such as `ulimit -f 8`. */
+  /** Limit of the operating system, such as `ulimit -f 8`. */
   readonly limit?: string;
-  /** Killed when it has said this. */
+  /** The process is killed after this output. */
   readonly until?: RegExp;
 }
 
-/** One of the commands of an operator, as a process of its own. */
+/** Runs a command of an operator as a process. */
 export async function runCommand(
   name: string,
   args: readonly string[],

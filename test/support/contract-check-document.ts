@@ -24,7 +24,7 @@ export interface ContractDocument {
 const PATH = resolve(__dirname, '../../openapi/openapi.json');
 let contract: ContractDocument | undefined;
 
-/** The committed document is what clients have: the answers are held against it, not against the code. */
+/** Responses are compared with the committed document, which clients have, and not with the code. */
 export function readContract(): ContractDocument {
   return (contract ??= withPartsInPlace(JSON.parse(readFileSync(PATH, 'utf8'))));
 }
@@ -34,7 +34,7 @@ export interface DocumentedPath {
   readonly operations: Readonly<Record<string, DocumentedOperation>>;
 }
 
-/** Finds the path template of an address; a fixed segment goes before a parameter, as in the router. */
+/** Finds the path template of an address. A fixed segment comes before a parameter, as in the router. */
 export class DocumentedPaths {
   private readonly byTemplate: readonly (DocumentedPath & { readonly pattern: RegExp })[];
 
@@ -62,7 +62,7 @@ function rank(template: string): string {
   return template.replaceAll('{', '\uffff');
 }
 
-/** A schema object of OpenAPI 3.0, as far as it differs from JSON Schema or matters here. */
+/** Schema object of OpenAPI 3.0, with the parts that differ from JSON Schema or are needed here. */
 export interface OpenApiSchema {
   readonly $ref?: string;
   readonly type?: string;
@@ -87,8 +87,8 @@ const COMPONENT = '#/components/schemas/';
 export const SCHEMAS_ID = 'contract';
 
 /**
- * Every component twice: as it is, refusing fields that it does not declare, and `loose`, as a part of an `allOf`,
- * where the whole decides what is a known field.
+ * Compiles every component twice: a strict form that refuses undeclared fields, and a `loose` form as a part of an
+ * `allOf`.
  */
 export function componentSchemas(components: Readonly<Record<string, OpenApiSchema>>): JsonSchema {
   const definitions = Object.entries(components).flatMap(([name, schema]) => [
@@ -98,7 +98,7 @@ export function componentSchemas(components: Readonly<Record<string, OpenApiSche
   return { $id: SCHEMAS_ID, $defs: Object.fromEntries(definitions) as JsonSchema };
 }
 
-/** The schema in the terms of JSON Schema 2019-09; what it does not declare is refused unless it is `loose`. */
+/** Converts the schema to JSON Schema 2019-09. The strict form refuses undeclared fields. */
 export function toJsonSchema(schema: OpenApiSchema, loose = false): JsonSchema {
   if (schema.$ref !== undefined) return { $ref: reference(schema.$ref, loose) };
   const result: JsonSchema = {
@@ -118,7 +118,7 @@ export function toJsonSchema(schema: OpenApiSchema, loose = false): JsonSchema {
   if (declares && schema.additionalProperties === undefined && !loose) {
     result['unevaluatedProperties'] = false;
   }
-  // Whatever there is in JSON of any kind is declared by that.
+  // This form declares any JSON.
   if (isAnything(schema)) result['additionalProperties'] = true;
   if (loose && schema.additionalProperties === false) delete result['additionalProperties'];
   delete result['nullable'];
@@ -141,7 +141,7 @@ function each(properties: Readonly<Record<string, OpenApiSchema>>): JsonSchema {
   );
 }
 
-/** In OpenAPI 3.0 an exclusive bound is a flag beside the bound. */
+/** In OpenAPI 3.0 an exclusive bound is a flag next to the bound. */
 function bounds(schema: OpenApiSchema): JsonSchema {
   const result: JsonSchema = {};
   if (typeof schema.exclusiveMinimum === 'boolean') {

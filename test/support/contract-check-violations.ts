@@ -8,7 +8,7 @@ import type {
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { ContractCheck, ObservedAnswer } from './contract-check.js';
 
-/** An answer that breaks the contract fails the test that made the request. */
+/** A response that violates the contract fails the test that sent the request. */
 export class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
 }
@@ -24,7 +24,7 @@ export function recordViolations(check: ContractCheck, answer: ObservedAnswer): 
   );
 }
 
-/** What has been found since the last look; whoever takes it says so in the test. */
+/** Violations since the last call. The caller must report them in the test. */
 export function takeViolations(): string[] {
   return pending.splice(0);
 }
@@ -34,14 +34,14 @@ export function throwViolations(): void {
   if (found.length > 0) throw new ContractViolation(found.join('\n'));
 }
 
-// Also for requests that went past the client: importing a test app is enough for its answers to count.
+// Also for requests without the client: the import of a test app is enough.
 if (typeof afterEach === 'function') afterEach(throwViolations);
 if (typeof afterAll === 'function') afterAll(throwViolations);
 
-/** Checks everything that the server answers to a request, whichever client asks and whichever layer answers. */
+/** Checks each response of the server, whichever client sent the request and whichever layer responded. */
 export function checkAnswersOf(server: Server, check: ContractCheck): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    // Taken now: a handler may rewrite it.
+    // Copied now, because a handler may rewrite it.
     const { method = '', url = '' } = request;
     const chunks: Buffer[] = [];
     let written: OutgoingHttpHeaders = {};

@@ -15,7 +15,7 @@ import {
 
 export interface ObservedAnswer {
   readonly method: string;
-  /** Path and query, as they were sent. */
+  /** Path and query as sent. */
   readonly url: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
@@ -28,7 +28,7 @@ interface Page {
   readonly types: RegExp;
 }
 
-/** For people, and not in the document: only their status and type are checked. */
+/** Pages for people are not in the document. Only their status and type are checked. */
 const PAGES: readonly Page[] = [
   { path: /^\/login$/, statuses: [200, 303, 401, 422, 429], types: /^(text\/html|)$/ },
   { path: /^\/logout$/, statuses: [303], types: /^(text\/html|)$/ },
@@ -41,7 +41,7 @@ const PAGES: readonly Page[] = [
   { path: /^\/openapi\.yaml$/, statuses: [200], types: /^(application|text)\/(x-)?yaml$/ },
 ];
 
-/** What every answer carries, whoever wrote it. */
+/** Headers of every response. */
 const HEADERS_OF_ALL = [
   'x-request-id',
   'x-content-type-options',
@@ -49,15 +49,15 @@ const HEADERS_OF_ALL = [
   'referrer-policy',
 ];
 
-/** Answers that the server gives before a route, and so the document, comes into it. */
+/** Responses that the server sends before it looks for a route. */
 const OUTSIDE_ROUTING = [400, 404, 408, 414, 431];
-/** What callers under /api are told before it is looked whether there is such an address, and such a method. */
+/** Responses under /api before the address and method are checked. */
 const TOLD_FIRST = [401, 403, 429, 503];
 const STATUS_OF_BAD_REQUEST = [400, 408, 414, 431];
 
 const ERROR_ENVELOPE: OpenApiSchema = { $ref: '#/components/schemas/ErrorEnvelope' };
 
-/** Compiled once for each document: several hundred apps of a run are held against the same one. */
+/** Compiled once for each document, because several hundred apps of a run use the same document. */
 class Validators {
   private static readonly known = new WeakMap<ContractDocument, Validators>();
   private readonly ajv = new Ajv2019({ allErrors: true, strict: false, verbose: true });
@@ -71,7 +71,7 @@ class Validators {
 
   private constructor(document: ContractDocument) {
     addFormats.default(this.ajv);
-    // Times are answered in UTC and milliseconds, so that a shown value works as a filter.
+    // Times in responses are UTC with milliseconds, so that callers can use them as filters.
     this.ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     this.ajv.addSchema(componentSchemas(document.components.schemas));
   }
@@ -85,7 +85,7 @@ class Validators {
   }
 }
 
-/** Holds answers against the contract. `undocumented` are paths that a test mounts itself. */
+/** Compares responses with the contract. `undocumented` are paths that a test adds itself. */
 export class ContractCheck {
   private readonly paths: DocumentedPaths;
   private readonly validators: Validators;
@@ -98,7 +98,7 @@ export class ContractCheck {
     this.validators = Validators.of(document);
   }
 
-  /** What is wrong with the answer, in words; empty when nothing is. */
+  /** Returns the violations of a response as texts. */
   problems(answer: ObservedAnswer): string[] {
     const path = answer.url.replace(/[?#].*$/s, '');
     const missing = HEADERS_OF_ALL.filter((name) => answer.headers[name] === undefined);
@@ -168,7 +168,7 @@ export class ContractCheck {
     if (answer.status < 400 || answer.method === 'HEAD') return [];
     const type = mediaType(answer);
     const enveloped = /"error"\s*:/.test(answer.body);
-    // Health answers 503 with its own body, and login shows its page again: the document says so where it is allowed.
+    // Health responds with 503 and its own body, and login shows its page again, where the document permits it.
     if (type === 'text/html' || (!enveloped && answer.status === 503)) return [];
     if (type !== 'application/json') return [`is an error of type ${type || 'none'}`];
     const problems = this.problemsOfJson(ERROR_ENVELOPE, answer.body);
@@ -208,14 +208,14 @@ function problemsOfPage(answer: ObservedAnswer, page: Page): string[] {
   ];
 }
 
-/** The code, the status and the id of an error agree with each other. */
+/** Code, status and id of an error must agree. */
 interface ShownError {
   readonly code: ErrorCode;
   readonly request_id: string;
   readonly details?: { readonly errors?: readonly { field: string; code: string }[] };
 }
 
-/** The codes of `details.errors` that docs/api.md lists. */
+/** Codes of `details.errors` in docs/api.md. */
 const FIELD_ERROR_CODES = new Set(
   readFileSync(join(__dirname, '../../docs/api.md'), 'utf8')
     .split('### Field errors')[1]!
@@ -242,7 +242,7 @@ function problemsOfEnvelope(answer: ObservedAnswer): string[] {
   ];
 }
 
-/** A media type that the document has with a parameter, without the charset. */
+/** A media type of the document with a parameter, without the charset. */
 function withParameters({ headers }: ObservedAnswer): string {
   return String(headers['content-type'] ?? '').replace(/; *charset=utf-8/i, '');
 }

@@ -1,7 +1,7 @@
-/** Generates JSON of the given length that is costly to read and to judge. */
+/** Generates JSON of the given length that is costly to read and judge. */
 export type Shape = (bytes: number) => string;
 
-/** Maximum numbers that the service reads. Padding makes up the size. */
+/** Maximum numbers that the service reads. Padding fills the rest of the size. */
 const MOST_KEYS = 43_000;
 const MOST_VALUES = 89_000;
 
@@ -51,7 +51,7 @@ function eventOf(open: string, item: (index: number) => string, close: string): 
   return (bytes) => event(members(bytes - ROOM_OF_AN_EVENT));
 }
 
-/** As `eventOf`, with the members beside the details, where only the tool writes. */
+/** Like `eventOf`, with the members next to the details, where only the tool writes. */
 function ofTool(item: (index: number) => string): Shape {
   const members = repeated('', item, '', MOST_FACTS / 2);
   return (bytes) =>
@@ -72,7 +72,7 @@ const NESTED = Array.from({ length: 8 }, (_, at) => `p${at}=https%3A%2F%2Fb${at}
 const urlOf = (index: number): string =>
   `https://a${numbered(index)}.example.com/?${NESTED.join('&')}`;
 
-/** Events of a signed receipt that cost most to read, to judge by rules and to compare with earlier reports. */
+/** Events of a signed receipt that are most costly to read, to judge by rules and to compare with earlier reports. */
 export const EVENT_SHAPES: Readonly<Record<string, Shape>> = {
   'headers with results': eventOf('"authentication-results":[', () => '"mx; spf=pass"', ']'),
   'long headers with results': eventOf(
@@ -151,7 +151,7 @@ function placeOf(path: string, before = '', after = '', bytes = LIMIT): Place {
   return { path, bytes, bodyWith: (json) => before + json + after };
 }
 
-/** Places of JSON in bodies of each kind: the whole body, a text, a free object, a part of it, and a template. */
+/** Positions of JSON in bodies of each kind: the whole body, a text, a free object, a part of it, and a template. */
 export const PLACES: readonly Place[] = [
   placeOf('/login', '', '', LIMIT_OF_STRANGERS),
   placeOf('/login', '{"username":"ada","password":', '}', LIMIT_OF_STRANGERS),

@@ -71,7 +71,7 @@ class FormDto {
   readonly name: string;
 }
 
-/** What the edge does, shown by routes that do nothing else. */
+/** Routes that show the behaviour of the HTTP layer. */
 @Controller('test-only')
 @Public()
 @BodyUpTo('limit')

@@ -7,7 +7,7 @@ export interface WholeAnswer {
   readonly afterMs?: number;
 }
 
-/** What the fake provider does to one request. */
+/** Reaction of the fake provider to a request. */
 export type FakeAnswer = WholeAnswer | { readonly kind: 'hang' | 'cut' | 'huge' };
 
 export const USAGE = {
@@ -16,7 +16,7 @@ export const USAGE = {
   cache_read_input_tokens: 1_000,
   output_tokens: 50,
 };
-/** What one answer counts for. */
+/** Tokens of a response. */
 export const TOKENS = { input: 1_110, output: 50, cached_input: 1_000 };
 
 export const VERDICT = {
@@ -30,7 +30,7 @@ export const VERDICT = {
   recommended_actions: ['quarantine_email'],
 };
 
-/** A message of the protocol, with the fields in which this one differs. */
+/** Message of the protocol with these changed fields. */
 export function message(more: Readonly<Record<string, unknown>>): WholeAnswer {
   const body = {
     id: 'msg_1',

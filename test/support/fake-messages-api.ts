@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { failure, type FakeAnswer } from './fake-messages-answers.js';
 import { flood, LoopbackServer } from './loopback-server.js';
 
-/** Such as the library at its version sends it; a newer version of the protocol has another date. */
+/** Header of the installed version of the library. */
 const VERSION = '2026-10-21';
 
 const FIELDS = [
@@ -31,7 +31,7 @@ interface MessagesRequest {
   readonly tools?: readonly { readonly name: string; readonly input_schema: { type?: unknown } }[];
 }
 
-/** What the protocol would refuse the request for, with status and type of the error. */
+/** Returns status and type of the error if the protocol refuses the request. */
 function refusalOf(
   key: string,
   { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
@@ -67,7 +67,7 @@ function isEphemeral(mark: unknown): boolean {
   return JSON.stringify(mark) === '{"type":"ephemeral"}';
 }
 
-/** Each question of the model is answered in the next turn, and no message is empty. */
+/** The next turn must answer each question of the model, and no message is empty. */
 function turnProblem({ messages }: MessagesRequest): string | undefined {
   if (messages[0]?.role !== 'user') return 'the first turn is not of the user';
   let open: unknown[] = [];
@@ -86,24 +86,24 @@ export interface SeenMessagesRequest {
   readonly headers: IncomingMessage['headers'];
   readonly path: string;
   readonly body: MessagesRequest;
-  /** The bytes as they came. */
+  /** Bytes as received. */
   readonly text: string;
 }
 
 const MEGABYTE = 'x'.repeat(1_048_576);
 
 /**
- * A provider that really listens and speaks the Messages protocol as the installed version of the library does. It
- * answers what it is told, in turn, and refuses what the real one would refuse.
+ * Provider that listens and speaks the Messages protocol like the installed version of the library. Its answers are set
+ * in advance, and it refuses requests that the real provider would refuse.
  */
 export class FakeMessagesApi extends LoopbackServer {
   readonly key = 'key-that-nobody-may-see';
   readonly requests: SeenMessagesRequest[] = [];
-  /** Why requests were refused: empty when each was as the protocol has it. */
+  /** Reasons of refused requests; empty if each request followed the protocol. */
   readonly refused: string[] = [];
-  /** Called when a request is there, before it is answered. */
+  /** Called when a request has arrived, before the response. */
   whenAsked: ((request: SeenMessagesRequest) => void) | undefined;
-  /** Called when it was answered, or whoever asked has gone. */
+  /** Called after the response, or when the client has disconnected. */
   whenOver: ((request: SeenMessagesRequest) => void) | undefined;
   private turns: FakeAnswer[] = [];
 
@@ -111,7 +111,7 @@ export class FakeMessagesApi extends LoopbackServer {
     return await new FakeMessagesApi().start();
   }
 
-  /** Answers the next requests so, and all that come after the last one like the last one. */
+  /** Sets the responses to the next requests. The last response is repeated. */
   script(...turns: readonly [FakeAnswer, ...FakeAnswer[]]): void {
     this.turns = [...turns];
   }

@@ -32,7 +32,7 @@ export type Behaviour = (typeof BEHAVIOURS)[number];
 export interface Plan {
   readonly behaviour: Behaviour;
   readonly afterMs: number;
-  /** The vendor waits for this first. */
+  /** The vendor waits for this promise first. */
   readonly until?: Promise<void>;
 }
 
@@ -52,8 +52,8 @@ export interface Reply {
 }
 
 /**
- * A vendor that listens on the loopback. `behave` sets its behaviour for the next requests in turn; the last behaviour
- * also holds for later requests. Effects are counted by Idempotency-Key.
+ * Vendor on the loopback. `behave` sets its behaviour for the next requests in turn; the last behaviour also holds for
+ * later requests. Effects are counted by Idempotency-Key.
  */
 export class FakeVendor extends LoopbackServer {
   readonly requests: SeenRequest[] = [];

@@ -13,7 +13,7 @@ import {
 } from '../../src/triage/model/triage-model.port.js';
 import type { FakeMessagesApi } from './fake-messages-api.js';
 
-/** No private target is allowed to connectors: the provider may be in a private network all the same. */
+/** No private target is permitted for connectors. The provider may be in a private network. */
 const outbound = new OutboundHttp(
   new Targets(new Resolver(), { allowedPrivateTargets: [] } as unknown as Settings),
 );
@@ -31,7 +31,7 @@ export const CASE: TriageCase = {
   indicators: [{ id: 'i1', type: 'email', value: 'billing@example.net', pointers: ['/from'] }],
 };
 
-/** Lets requests out until it is told not to, and counts how often it is asked. */
+/** Gate that permits requests until it is closed, and counts its calls. */
 export class CountingGate implements Gate {
   asked = 0;
   refuseFrom = Infinity;
@@ -73,7 +73,7 @@ export async function judge(
   return { ...judgement, tokens: meter.tokens };
 }
 
-/** What the model failed with. Anything else fails the test. */
+/** Returns the error of the model. Any other error fails the test. */
 export async function failureOf(judgement: Promise<unknown>): Promise<ModelUnavailableError> {
   const outcome: unknown = await judgement.catch((error: unknown) => error);
   if (outcome instanceof ModelUnavailableError) return outcome;

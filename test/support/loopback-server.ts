@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** An HTTP server of a test on a free port of the loopback. It destroys the connection if `take` fails. */
+/** HTTP server of a test on a free port of the loopback. It closes the connection if `take` fails. */
 export abstract class LoopbackServer {
   private readonly sockets = new Set<Socket>();
   private readonly server: Server = createServer((request, response) => {
@@ -16,7 +16,7 @@ export abstract class LoopbackServer {
 
   protected abstract take(request: IncomingMessage, response: ServerResponse): Promise<void>;
 
-  /** Called if `take` fails. A client that is killed in the middle of a request is no failure of a test. */
+  /** Called if `take` fails. A client that is killed during a request does not fail the test. */
   protected failed(_error: unknown): void {}
 
   async start(): Promise<this> {
@@ -43,7 +43,7 @@ export abstract class LoopbackServer {
   }
 }
 
-/** Sends `chunk` again and again until the receiver closes the connection. */
+/** Sends `chunk` repeatedly until the receiver closes the connection. */
 export function flood(target: ServerResponse | Socket, chunk: string): void {
   while (!target.destroyed && target.write(chunk));
   if (!target.destroyed) target.once('drain', () => flood(target, chunk));

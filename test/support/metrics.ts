@@ -6,7 +6,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What the Prometheus text format says. */
+/** Parses the Prometheus text format. */
 export function samplesOf(text: string): Sample[] {
   return text
     .split('\n')
@@ -22,7 +22,7 @@ export function samplesOf(text: string): Sample[] {
     });
 }
 
-/** The samples of a name that have these labels, and perhaps more. */
+/** Samples of a name that have these labels and possibly more. */
 export const samplesWith = (
   samples: readonly Sample[],
   name: string,
@@ -32,7 +32,7 @@ export const samplesWith = (
     .filter((sample) => sample.name === name)
     .filter(({ labels: has }) => Object.entries(labels).every(([key, one]) => has[key] === one));
 
-/** The token is that of `METRICS_TOKEN`, if the app has one. */
+/** `token` is `METRICS_TOKEN`, if the app has one. */
 export async function scrape(app: Pick<TestApp, 'get'>, token?: string): Promise<Sample[]> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const { status, text } = await app.get('/metrics', headers);

@@ -14,7 +14,7 @@ export interface OpenTestDatabase {
   close(): Promise<void>;
 }
 
-/** A migrated database of its own with an open data source, for tests below the HTTP interface. */
+/** A migrated database with an open data source, for tests below the HTTP interface. */
 export async function openTestDatabase(): Promise<OpenTestDatabase> {
   const database = await createTestDatabase();
   const dataSource = createDataSource(schema, connectionOptions(database.url, loadSettings({})));
@@ -30,8 +30,8 @@ export async function openTestDatabase(): Promise<OpenTestDatabase> {
 }
 
 /**
- * The same, opened before the tests of the `describe` block and closed after them. Its parts may be passed on before the
- * tests, not used.
+ * Like openTestDatabase, opened before the tests of the `describe` block and closed after them. Its parts may be passed
+ * on before the tests, but not used.
  */
 export function useTestDatabase() {
   const open = useStarted(openTestDatabase);

@@ -8,7 +8,7 @@ import type { TestApp } from './test-app.js';
 
 export interface TestKey {
   readonly id: string;
-  /** As records show it. */
+  /** Name in records. */
   readonly name: string;
   readonly key: string;
   readonly prefix: string;
@@ -34,7 +34,7 @@ export async function as(app: Somewhere, role: Role): Promise<ApiClient> {
   return (await makeKey(app, role)).client;
 }
 
-/** A new key of the role, put straight into the database. */
+/** Inserts a new key of the role directly into the database. */
 export async function makeKey(
   app: Somewhere,
   role: Role,
@@ -56,7 +56,7 @@ export async function makeKey(
 const PASSWORD = 'a password for tests';
 let passwordHash: Promise<string> | undefined;
 
-/** A new user of the role, put straight into the database; the hash is made once. */
+/** Inserts a new user of the role directly into the database. The password hash is computed once. */
 export async function makeUser(app: Somewhere, role: Role, name?: string): Promise<TestUser> {
   const id = newId();
   const username = name ?? `${role}-${id.slice(-12)}`;
@@ -72,7 +72,7 @@ export async function makeUser(app: Somewhere, role: Role, name?: string): Promi
   return { id, name: username, password: PASSWORD };
 }
 
-/** Logs in as a browser would, and answers with the cookie. */
+/** Logs in like a browser, and returns the cookie. */
 export async function logIn(app: Somewhere, user: TestUser): Promise<string> {
   const answer = await app.client.post('/login', { username: user.name, password: user.password });
   const cookie = answer.headers['set-cookie']?.[0]?.split(';')[0];
@@ -80,7 +80,7 @@ export async function logIn(app: Somewhere, user: TestUser): Promise<string> {
   return cookie;
 }
 
-/** A client with a session of the user; its requests say that they come from this site, as a browser's do. */
+/** A client with a session of the user. Its requests name this site as origin, like those of a browser. */
 export async function inSession(app: Somewhere, user: TestUser): Promise<ApiClient> {
   const cookie = await logIn(app, user);
   return app.client.with({ cookie, 'sec-fetch-site': 'same-origin' });

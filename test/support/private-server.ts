@@ -6,7 +6,7 @@ import type { EmbeddedPostgres } from '../../src/platform/database/embedded/embe
 import { startOnLoopback } from './embedded/on-loopback.js';
 import { query } from './embedded/query.js';
 
-/** A PostgreSQL for one suite alone, which may stop it, hang it and kill its processes. */
+/** PostgreSQL for one suite, which may stop it, hang it and kill its processes. */
 export class PrivateServer {
   private constructor(
     private readonly dataDir: string,
@@ -36,13 +36,13 @@ export class PrivateServer {
     return this.running.stop();
   }
 
-  /** Perhaps on another port. */
+  /** Possibly on another port. */
   async startAgain(): Promise<void> {
     const { dataDir, parameters } = this;
     this.running = await startOnLoopback({ dataDir, parameters });
   }
 
-  /** Every process of the server stands still, as on a machine that hangs: connections stay open. */
+  /** Stops every process of the server, like a hanging machine: connections stay open. */
   pause(): void {
     for (const pid of this.processes()) signal(pid, 'SIGSTOP');
   }
@@ -51,7 +51,7 @@ export class PrivateServer {
     for (const pid of this.processes()) signal(pid, 'SIGCONT');
   }
 
-  /** The server's supervisor starts another one. */
+  /** The supervisor of the server starts a new process. */
   crash(): void {
     process.kill(this.running.pid, 'SIGKILL');
   }
@@ -83,7 +83,7 @@ export class PrivateServer {
   }
 }
 
-/** A backend whose client has gone may end before its turn comes. */
+/** A backend without a client may end before its turn. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -94,7 +94,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 
 function parentOf(pid: number): number | undefined {
   try {
-    // The name of the program, in parentheses, may hold anything.
+    // The program name is in parentheses and may contain any character.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {

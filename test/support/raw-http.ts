@@ -12,7 +12,7 @@ export interface RawAnswer {
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
-/** A connection on which a test sends what no HTTP client would. */
+/** Connection for bytes that no HTTP client would send. */
 export class RawConnection {
   private received = Buffer.alloc(0);
   private ended = false;
@@ -39,7 +39,7 @@ export class RawConnection {
     return this;
   }
 
-  /** Ends the connection as a client that crashed. */
+  /** Closes the connection like a crashed client. */
   reset(): void {
     this.socket.resetAndDestroy();
   }
@@ -48,7 +48,7 @@ export class RawConnection {
     this.socket.destroy();
   }
 
-  /** The next answer, interim ones (100 Continue) included. */
+  /** Next response, including interim responses (100 Continue). */
   async answer(patienceMs = 30_000): Promise<RawAnswer> {
     const end = Date.now() + patienceMs;
     for (;;) {
@@ -96,7 +96,7 @@ export class RawConnection {
   }
 }
 
-/** Sends it on a connection of its own and gives the first answer. */
+/** Sends the bytes on a new connection and returns the first response. */
 export async function rawRequest(
   port: number,
   ...parts: (string | Uint8Array)[]
@@ -109,7 +109,7 @@ export async function rawRequest(
   }
 }
 
-/** An answer as it is on the wire: fetch would unpack compressed bytes. */
+/** Response as on the wire, because fetch would decompress it. */
 export async function packedAnswer(url: string, headers: object = {}, method = 'GET') {
   const outgoing = request(url, { method, headers: { ...headers } }).end();
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
@@ -120,8 +120,8 @@ export async function packedAnswer(url: string, headers: object = {}, method = '
 const check = new ContractCheck(readContract());
 
 /**
- * For what Node answers before there is a request: no address, so nothing of the document applies but the envelope of
- * errors and the headers of every answer.
+ * For responses of Node without a request. They have no address, so only the envelope and the common headers are
+ * checked.
  */
 export function expectErrorOutsideRouting({ status, headers, text }: RawAnswer): void {
   const url = '/outside-routing';

@@ -1,6 +1,6 @@
-/** A mail as a mail program shows it. */
+/** Mail as a mail program shows it. */
 export interface ShownMail {
-  /** Each header by its name in lower case, unfolded and decoded (RFC 2047). */
+  /** Headers by name in lower case, unfolded and decoded (RFC 2047). */
   readonly headers: Readonly<Record<string, string>>;
   /** The decoded body. */
   readonly text: string;

@@ -73,7 +73,7 @@ export class ServiceProcess {
   static async endAll(): Promise<void> {
     await Promise.all([...ServiceProcess.running].map((service) => service.kill()));
     for (const dataDir of ServiceProcess.ownDataDirs) {
-      // The database of a killed service may still be removing its files.
+      // The database of a killed service may still delete its files.
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     }
     ServiceProcess.ownDataDirs.clear();
@@ -116,13 +116,13 @@ export class ServiceProcess {
     this.child.kill(signal);
   }
 
-  /** Ends it as an orchestrator does. */
+  /** Stops the process like an orchestrator. */
   async stop(): Promise<ExitOf> {
     this.signal('SIGTERM');
     return this.exited;
   }
 
-  /** Ends it as a crash does. The embedded database ends itself soon afterwards. */
+  /** Kills the process like a crash. The embedded database then ends itself. */
   async kill(): Promise<ExitOf> {
     this.signal('SIGKILL');
     return this.exited;

@@ -15,7 +15,10 @@ const KEY_REQUEST = {
   headers: { 'idempotency-key': 'the-one-key' },
 };
 
-/** A small site with something of everything, filled through the interface, and what has to be true of it for ever. */
+/**
+ * A small site with an example of every kind of data, created through the interface, and the conditions that must
+ * always hold for it.
+ */
 export class Site {
   readonly adminKey = createKey().key;
   private connectorId = '';
@@ -70,7 +73,7 @@ export class Site {
   }
 
   async addIncident(service: ServiceProcess): Promise<void> {
-    // What COPY has to escape.
+    // Characters that COPY has to escape.
     const raw_data = { title: 'tab\t, line\n, back\\slash, \\N and 🔑', number: this.incidents };
     const body = { incident_type: 'phishing', source: 'site', severity: 'high', raw_data };
     const { status } = await this.admin(service).post('/api/incidents', body);
@@ -78,7 +81,7 @@ export class Site {
     this.incidents += 1;
   }
 
-  /** What does not hold, in words; empty when all is well. */
+  /** Violated conditions, as texts. */
   async faults(service: ServiceProcess): Promise<string[]> {
     const admin = this.admin(service);
     const found: string[] = [];
@@ -124,7 +127,7 @@ export interface TableContent {
   readonly digest: string;
 }
 
-/** Every table of the service with the number of its rows and a digest of what they hold. */
+/** Every table of the service, with the number and a digest of its rows. */
 export async function contentsOf(url: string): Promise<Record<string, TableContent>> {
   const tables = await query<{ name: string }>(
     url,

@@ -2,17 +2,17 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 type Mode = 'forward' | 'hang' | 'mute' | 'end-at-once';
 
-/** What PostgreSQL sends last when it has let a connection in. */
+/** Last message of PostgreSQL when it accepts a connection. */
 const READY = Buffer.from('Z\0\0\0\x05I', 'latin1');
-/** `terminating connection due to administrator command`, as short as the protocol allows. */
+/** `terminating connection due to administrator command`, in the shortest form of the protocol. */
 const TERMINATED = Buffer.from('E\0\0\0\x13SFATAL\0C57P01\0\0', 'latin1');
 
-/** Stands between the service and PostgreSQL, to break what lies between them. */
+/** Proxy between the service and PostgreSQL, which can break connections. */
 export class TcpProxy {
   private readonly pairs = new Set<readonly [Socket, Socket]>();
   private readonly server = createServer((client) => this.accept(client));
   private mode: Mode = 'forward';
-  /** Where it leads; may change, as a database does in a failover. */
+  /** Target address. It may change, like that of a database in a failover. */
   target: number;
 
   private constructor(target: number) {
@@ -25,7 +25,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** In front of this address; the answer is the address to use instead. */
+  /** Starts a proxy for this address and returns its own address. */
   static async before(url: string): Promise<{ proxy: TcpProxy; url: string }> {
     const address = new URL(url);
     const proxy = await TcpProxy.to(Number(address.port));
@@ -37,27 +37,27 @@ export class TcpProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Connections are taken and nothing moves on them any more. */
+  /** Accepts connections but transfers nothing. */
   hang(): void {
     this.mode = 'hang';
   }
 
-  /** What the service says arrives; what the database says does not. */
+  /** Transfers requests of the service, but no responses of the database. */
   mute(): void {
     this.mode = 'mute';
   }
 
-  /** The database lets a connection in and ends it, both in one packet. */
+  /** The database accepts and ends a connection in one packet. */
   endAtOnce(): void {
     this.mode = 'end-at-once';
   }
 
-  /** From now on new connections work again; hung ones have lost what was said. */
+  /** New connections work again. Hung connections have lost their data. */
   restore(): void {
     this.mode = 'forward';
   }
 
-  /** Breaks every connection, as a crash of the machine behind does when it comes back. */
+  /** Breaks every connection, like the restart of a crashed machine. */
   cut(): void {
     for (const [client, server] of this.pairs) {
       client.resetAndDestroy();

@@ -9,7 +9,7 @@ import { schema } from '../../src/app.schema.js';
 import { createApp } from '../../src/app.setup.js';
 import { createRootLogger } from '../../src/platform/logging/logger.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { connectionOptions } from '../../src/platform/database/connection.js';
+import { connectionOptions, type TimeLimits } from '../../src/platform/database/connection.js';
 import { createDataSource, followDatabaseTime } from '../../src/platform/database/data-source.js';
 import { ApiClient } from './api-client.js';
 import { ContractCheck } from './contract-check.js';
@@ -18,27 +18,29 @@ import { checkAnswersOf } from './contract-check-violations.js';
 import { createTestDatabase } from './test-database.js';
 
 export interface TestAppOptions {
-  /** Environment variables beside those that a test needs anyway. */
+  /** Environment variables in addition to those that every test needs. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Another app's database, for a second replica, or one that the test made; it is not dropped with this app. */
+  /** Database of another app, for a second replica, or of the test. It is not dropped with this app. */
   readonly database?: { readonly url: string };
-  /** Modules that only the test has. The contract does not know their paths: name them in `undocumented`. */
+  /** Modules of the test. The contract does not contain their paths: list them in `undocumented`. */
   readonly modules?: readonly Type[];
   readonly undocumented?: RegExp;
-  /** For what Node lets nobody change later, such as how often it looks for requests that take too long. */
+  /** Node settings that cannot change later, such as the interval of its check for slow requests. */
   readonly beforeListen?: (server: Server) => void;
-  /** Takes the lines of the log, with LOG_LEVEL among the settings. */
+  /** Shorter time limits for statements and for the wait for a connection. */
+  readonly timeLimits?: TimeLimits;
+  /** Receives the lines of the log, with LOG_LEVEL among the settings. */
   readonly log?: { write(line: string): void };
 }
 
 type Requests = Pick<ApiClient, 'request' | 'get' | 'post' | 'put' | 'delete'>;
 
-/** Sends its requests without credentials; `app.client.with({ authorization })` has some. */
+/** Sends requests without credentials; `app.client.with({ authorization })` returns a client with credentials. */
 export interface TestApp extends Requests, AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly database: { readonly url: string };
-  /** For what HTTP does not show: `app.nest.get(SomeService)`. */
+  /** For state that HTTP does not show: `app.nest.get(SomeService)`. */
   readonly nest: NestFastifyApplication;
   readonly client: ApiClient;
   sql<Rows = ReturnType<typeof JSON.parse>>(
@@ -60,12 +62,12 @@ export const TEST_SETTINGS: Readonly<Record<string, string>> = {
   RATE_LIMIT_PERSON_WRITE: MANY,
   RATE_LIMIT_TRIAGE: MANY,
   RATE_LIMIT_WEBHOOK: '0',
-  // Most tests do the same to the same targets again and again.
+  // Most tests repeat the same actions on the same targets.
   ACTION_REPEAT_MINUTES: '0',
   SHUTDOWN_GRACE_MS: '2000',
 };
 
-/** The whole service in this process, on a database of its own. Each of its answers is held against the contract. */
+/** The whole service in this process, on its own database. Each response is compared with the contract. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const own = options.database ? undefined : await createTestDatabase();
   const database = options.database ?? own!;
@@ -75,7 +77,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     DATA_DIR: join(tmpdir(), `its-test-data-${randomBytes(6).toString('hex')}`),
     ...options.settings,
   });
-  const connection = connectionOptions(settings.databaseUrl ?? database.url, settings);
+  const url = settings.databaseUrl ?? database.url;
+  const connection = connectionOptions(url, settings, options.timeLimits);
   const dataSource = await createDataSource(schema, connection).initialize();
   await followDatabaseTime(dataSource);
   const nest = await createApp({

@@ -22,7 +22,7 @@ export function asServiceRole(url: string): string {
   return Object.assign(new URL(url), { username: SERVICE_ROLE, password: SERVICE_ROLE }).toString();
 }
 
-/** Grants the role of the service its privileges, as an operator does. */
+/** Grants the privileges to the role of the service, as an operator does. */
 export async function grantServiceRole(url: string): Promise<void> {
   const owner = new Client({ connectionString: url });
   await owner.connect();
@@ -35,10 +35,10 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of its own for a suite, cloned from the migrated template in some tens of milliseconds. */
+/** A database for a suite, cloned from the migrated template in some tens of milliseconds. */
 export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  // A template can be cloned by one session at a time: suites that start together take turns.
+  // Only one session at a time can clone a template, so suites take turns.
   await asAdmin(async (admin) => {
     await admin.query('select pg_advisory_lock(1)');
     await admin.query(`create database ${name} template ${options.empty ? 'template0' : TEMPLATE}`);
@@ -51,7 +51,7 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
 
 const NOT_ALLOWED = '42501';
 
-/** Autovacuum may be at work in it: its processes belong to the superuser, and nobody else may end them. */
+/** Autovacuum may use the database. Only the superuser may end its processes. */
 async function drop(admin: Client, name: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

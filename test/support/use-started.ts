@@ -8,8 +8,8 @@ type Started = {
 const open: (() => unknown)[] = [];
 
 /**
- * Starts something before the tests of the `describe` block, ends it after them, and stands for it in between. What was
- * started last ends first.
+ * Starts a resource before the tests of the `describe` block and ends it after them. The last started resource ends
+ * first.
  */
 export function useStarted<T extends Started>(start: () => T | Promise<T>): T {
   let started: T | undefined;
@@ -34,7 +34,7 @@ export function useReplicas(options: TestAppOptions = {}): readonly [TestApp, Te
   return [standingFor(() => both.app), standingFor(() => both.replica)];
 }
 
-/** Stands for what is there once the tests run. */
+/** Placeholder of a resource until the tests run. */
 export function standingFor<T extends object>(started: () => T): T {
   return new Proxy({} as T, {
     get: (_, name) => {

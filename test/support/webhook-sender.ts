@@ -11,7 +11,7 @@ interface Sent {
   readonly offset?: number;
 }
 
-/** A tool that signs as the specification says: a timestamp, a period and the bytes. */
+/** Tool that signs as specified: a timestamp, a period and the bytes. */
 export class WebhookSender {
   private ticks = 0;
 
@@ -20,7 +20,7 @@ export class WebhookSender {
     private readonly source = 'siem',
   ) {}
 
-  /** Each time under another timestamp, as a sender does that tries again. */
+  /** Each attempt has a new timestamp, like that of a sender that retries. */
   async send(event: unknown, type = 'application/json'): Promise<Answer> {
     this.ticks = (this.ticks + 1) % 200;
     const body =

@@ -38,7 +38,7 @@ export class World {
     return this.app.nest.get(DataSource);
   }
 
-  /** The same person, who asks another replica. */
+  /** The same person, on another replica. */
   at(app: TestApp, role: Role): ApiClient {
     return app.client.with({ authorization: `Bearer ${this.everybody[role].key}` });
   }

@@ -4,7 +4,7 @@ import { Histogram } from 'prom-client';
 import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { OwnRequestError } from '../../auth/auth.errors.js';
 import { type Principal, requireApprovalLevel } from '../../auth/principal.js';
-import { PrincipalsRepository } from '../../auth/principals.js';
+import { Credentials } from '../../auth/credentials.js';
 import type { Connector } from '../../connectors/connector-type.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
@@ -52,7 +52,7 @@ export class ApprovalsService {
     private readonly work: ActionWork,
     private readonly guard: ApprovalLevelGuard,
     private readonly levels: RequiredLevels,
-    private readonly principals: PrincipalsRepository,
+    private readonly credentials: Credentials,
     private readonly clock: Clock,
     private readonly settings: Settings,
     @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
@@ -201,7 +201,7 @@ export class ApprovalsService {
 
   private async isOwnRequest(tx: Tx, caller: Principal, action: Action): Promise<boolean> {
     const { approvalFourEyes } = this.settings;
-    return approvalFourEyes && (await this.principals.isAmong(tx, caller, askersOf(action)));
+    return approvalFourEyes && (await this.credentials.isAmong(tx, caller, askersOf(action)));
   }
 
   private measured(tx: Tx, action: Action): Action {

@@ -1,141 +1,122 @@
 import { actionType, isActionType, undoneBy } from '../../action-catalogue/action-types.js';
 import { ActionId, FAILURE_CODES, REQUIRED_LEVELS } from '../../actions/action.js';
-import { Flag, Id, WholeNumber } from '../../platform/validation/fields.js';
-import {
-  apiUrl,
-  choice,
-  dataType,
-  type DataOf,
-  defineEvent,
-  type EventWords,
-  field,
-  id,
-  incidentNumber,
-  instant,
-  maybe,
-  nested,
-  renamed,
-  resolve,
-  severity,
-  type SourceEvent,
-  subjectId,
-  subjectOf,
-  text,
-  trigger,
-} from './define-event.js';
+import { Flag, Id, Nested, WholeNumber } from '../../platform/validation/fields.js';
+import { defineEvent, type Words } from './define-event.js';
+import * as t from './event-data.js';
 
-const ACTION = dataType('EventAction', 'An action, as shown in an event.', {
-  id: field(ActionId, undefined, subjectOf),
-  action_type: text(),
-  target: text('Target of the action.'),
-  requested_by: text(),
-  reason: maybe(text('Beginning of the reason of the requester.')),
-  expires_at: maybe(instant('End of the approval window. Absent without an approval.')),
-  approved_by: maybe(text('Approver. Absent if nobody approved the action.')),
-  rejected_by: maybe(text('Person or system that rejected the action.')),
-  approval_level: maybe(
-    choice('RequiredLevel', REQUIRED_LEVELS, 'Required level of the approver.'),
+const ACTION = t.data('EventAction', 'An action, as shown in an event.', {
+  id: t.field(ActionId, undefined, t.subjectOf),
+  action_type: t.text(),
+  target: t.text('Target of the action.'),
+  requested_by: t.text(),
+  reason: t.maybe(t.text('Beginning of the reason of the requester.')),
+  expires_at: t.maybe(t.instant('End of the approval window. Absent without an approval.')),
+  approved_by: t.maybe(t.text('Approver. Absent if nobody approved the action.')),
+  rejected_by: t.maybe(t.text('Person or system that rejected the action.')),
+  approval_level: t.maybe(
+    t.choice('RequiredLevel', REQUIRED_LEVELS, 'Required level of the approver.'),
   ),
-  level_reason: maybe(text('Reason for a higher level than that of the action type.')),
-  rollback_of: maybe(field<string>(ActionId, 'Action that this action rolls back.')),
-  playbook_run_id: maybe(
-    field<string>((options) => Id('PlaybookRunId', { ...options, example: undefined })),
+  level_reason: t.maybe(t.text('Reason for a higher level than that of the action type.')),
+  rollback_of: t.maybe(t.field<string>(ActionId, 'Action that this action rolls back.')),
+  playbook_run_id: t.maybe(
+    t.field<string>((options) => Id('PlaybookRunId', { ...options, example: undefined })),
   ),
-  message: maybe(text('Result, or reason of the rejection.')),
-  code: maybe(choice('ActionFailureCode', FAILURE_CODES, 'Reason of a failure, if one applies.')),
-  simulated: maybe(field<true>(Flag, 'A sandbox simulated the action. Absent for a real action.')),
-  url: apiUrl('action'),
+  message: t.maybe(t.text('Result, or reason of the rejection.')),
+  code: t.maybe(
+    t.choice('ActionFailureCode', FAILURE_CODES, 'Reason of a failure, if one applies.'),
+  ),
+  simulated: t.maybe(
+    t.field<true>(Flag, 'A sandbox simulated the action. Absent for a real action.'),
+  ),
+  url: t.apiUrl('action'),
 });
-type EventAction = DataOf<typeof ACTION>;
+type EventAction = t.DataOf<typeof ACTION>;
 
-const incidentId = ({ incident_id }: SourceEvent): string => incident_id ?? '';
-const INCIDENT = dataType('EventActionIncident', 'The incident of an action in an event.', {
-  id: id('IncidentId', incidentId),
-  incident_number: incidentNumber,
-  title: maybe(renamed('incident_title')),
-  severity: maybe(severity()),
-  url: apiUrl('incident', incidentId),
+const incidentId = ({ incident_id }: t.SourceEvent): string => incident_id ?? '';
+const INCIDENT = t.data('EventActionIncident', 'The incident of an action in an event.', {
+  id: t.id('IncidentId', incidentId),
+  incident_number: t.incidentNumber,
+  title: t.maybe(t.renamed('incident_title')),
+  severity: t.maybe(t.severity()),
+  url: t.apiUrl('incident', incidentId),
 });
-const incident = maybe(
-  nested(INCIDENT, (source) => (source.incident_id ? INCIDENT.valuesOf(source) : undefined)),
-);
+const incident = (description: string) =>
+  t.maybe(
+    t.field(
+      (options) => Nested(() => INCIDENT.schema, options),
+      description,
+      (source) => (source.incident_id ? INCIDENT.valuesOf(source) : undefined),
+    ),
+  );
 
-const DATA = dataType('ActionData', 'An action and its incident.', {
-  action: nested(ACTION),
-  incident: { ...incident, description: 'Absent for an action without incident.' },
+const DATA = t.data('ActionData', 'An action and its incident.', {
+  action: t.nested(ACTION),
+  incident: incident('Absent for an action without incident.'),
 });
-export type ActionData = DataOf<typeof DATA>;
+export type ActionData = t.DataOf<typeof DATA>;
 
 export const ACTION_EVENT_TYPES = {
   'action.pending_approval': defineEvent({
     description: 'An action waits for approval.',
     data: DATA,
-    example: { expires_at: '2026-02-01T09:52:00.009Z' },
     forPeople: true,
     words: (data) => wordsOfApproval(data, 'Approval needed'),
-    alerts: ({ action }) => trigger(approvalKey(action)),
+    alerts: ({ action }) => ({ trigger: approvalKey(action) }),
   }),
 
   'action.expiring': defineEvent({
     description: 'An action waits for approval and expires soon.',
     data: DATA,
-    example: { expires_at: '2026-02-01T09:52:00.009Z' },
     forPeople: true,
     words: (data) => wordsOfApproval(data, 'Approval expires soon'),
-    alerts: ({ action }) => trigger(approvalKey(action)),
+    alerts: ({ action }) => ({ trigger: approvalKey(action) }),
   }),
 
   'action.completed': defineEvent({
     description: 'An action was completed.',
     data: DATA,
-    example: { approved_by: 'carol', message: 'The mail is deleted from all mailboxes.' },
     words: (data) => wordsAbout(data, data.action.simulated ? 'Simulated' : 'Action completed'),
-    alerts: ({ action }) => resolve(approvalKey(action)),
+    alerts: ({ action }) => ({ resolve: approvalKey(action) }),
   }),
 
   'action.failed': defineEvent({
     description: 'An action failed, or its outcome is unknown.',
     data: DATA,
-    example: { code: 'refused', message: 'The service answered with status 500.' },
     forPeople: true,
     words: (data) => ({
       ...wordsAbout(data, `${data.action.simulated ? 'Simulated: ' : ''}Action failed`),
       request: nextStepAfter(data.action),
     }),
     // A failure has a separate alert, because the alert of the approval would not page a person who acknowledged it.
-    alerts: ({ action }) => [
-      ...trigger(`action_failed:${action.id}`),
-      ...(action.approval_level === undefined ? [] : resolve(approvalKey(action))),
-    ],
+    alerts: ({ action }) => ({
+      trigger: `action_failed:${action.id}`,
+      ...(action.approval_level !== undefined && { resolve: approvalKey(action) }),
+    }),
   }),
 
   'action.rejected': defineEvent({
     description: 'An action was rejected.',
     data: DATA,
-    example: { rejected_by: 'carol', message: 'It is evidence, and in quarantine already.' },
     words: (data) => wordsAbout(data, 'Action rejected'),
-    alerts: ({ action }) => resolve(approvalKey(action)),
+    alerts: ({ action }) => ({ resolve: approvalKey(action) }),
   }),
 
   'playbook.step_failed': defineEvent({
     description: 'A step of a playbook run failed.',
-    data: dataType('PlaybookStepFailedData', 'A failed step, its run, and the reason.', {
-      run: nested(
-        dataType('EventPlaybookRun', 'A playbook run, as shown in an event.', {
-          id: subjectId('PlaybookRunId'),
-          playbook: text('Name of the playbook at the start of the run.'),
-          playbook_version: field<number>((options) => WholeNumber({ ...options, min: 1 })),
-          automatic: field<boolean>(Flag, 'The run started automatically after a triage.'),
+    data: t.data('PlaybookStepFailedData', 'A failed step, its run, and the reason.', {
+      run: t.nested(
+        t.data('EventPlaybookRun', 'A playbook run, as shown in an event.', {
+          id: t.subjectId('PlaybookRunId'),
+          playbook: t.text('Name of the playbook at the start of the run.'),
+          playbook_version: t.field<number>((options) => WholeNumber({ ...options, min: 1 })),
+          automatic: t.field<boolean>(Flag, 'The run started automatically after a triage.'),
         }),
       ),
-      step: text('Name of the step.'),
-      message: text('Reason of the failure.'),
-      action_id: maybe(field<string>(ActionId, 'Action of the step, if it created one.')),
-      incident: { ...incident, description: 'Absent for a run without incident.' },
+      step: t.text('Name of the step.'),
+      message: t.text('Reason of the failure.'),
+      action_id: t.maybe(t.field<string>(ActionId, 'Action of the step, if it created one.')),
+      incident: incident('Absent for a run without incident.'),
     }),
-    example: {
-      message: 'steps.4.parameters.recipient at character 4: There is no recipient here.',
-    },
     forPeople: true,
     words: ({ run, step, message, incident: about }) => ({
       headline: `Playbook step failed: ${step} of ${run.playbook}${forIncident(about)}`,
@@ -149,7 +130,7 @@ export const ACTION_EVENT_TYPES = {
       request:
         'Do the work of the step by hand, and correct the playbook if it is wrong. If the step fails again within 6 hours, only the attention list reports it.',
     }),
-    alerts: ({ run, step }) => trigger(`step_failed:${run.id}:${step}`),
+    alerts: ({ run, step }) => ({ trigger: `step_failed:${run.id}:${step}` }),
   }),
 };
 
@@ -159,7 +140,7 @@ const OWN_PATH = /^steps\.\d+\.(?:parameters\.)?(?<place>\w+)(?:\.\w+)* at chara
 const forIncident = (about: ActionData['incident']) =>
   about ? ` for ${about.incident_number}` : '';
 
-function wordsAbout({ action, incident: about }: ActionData, what: string): EventWords {
+function wordsAbout({ action, incident: about }: ActionData, what: string): Words {
   const { action_type, rollback_of } = action;
   const undone = undoneBy(action_type) ?? 'an action';
   const rollback = rollback_of === undefined ? '' : ` (rollback of ${undone})`;
@@ -186,7 +167,7 @@ function wordsAbout({ action, incident: about }: ActionData, what: string): Even
   };
 }
 
-function wordsOfApproval(data: ActionData, what: string): EventWords {
+function wordsOfApproval(data: ActionData, what: string): Words {
   const { approval_level, level_reason, expires_at } = data.action;
   const because = level_reason ? `, because ${level_reason}` : '';
   const until = expires_at ? `, until ${expires_at}` : '';

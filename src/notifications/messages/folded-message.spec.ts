@@ -64,12 +64,12 @@ describe('a folded message', () => {
     expect(words).toEqual({
       headline: '4 new incidents from edr: INC-2026-3',
       about: 'Beacon 3',
-      facts: [
-        { name: 'INC-2026-3', value: 'high: Beacon 3' },
-        { name: 'INC-2026-1', value: 'high: Beacon 1' },
-        { name: 'INC-2026-2', value: 'medium: Beacon 2' },
-        { name: 'INC-2026-4', value: 'low: Beacon 4' },
-      ],
+      facts: {
+        'INC-2026-3': 'high: Beacon 3',
+        'INC-2026-1': 'high: Beacon 1',
+        'INC-2026-2': 'medium: Beacon 2',
+        'INC-2026-4': 'low: Beacon 4',
+      },
       url: 'https://triage.example.com/docs?incident=id-3',
     });
   });
@@ -83,7 +83,7 @@ describe('a folded message', () => {
     const { severity, words } = foldedMessage([carrier, ...more], present);
     expect(severity).toBe('high');
     expect(words.headline).toBe('3 new incidents from edr, 1 judged malicious: INC-2026-2');
-    expect(words.facts.slice(0, 3).map(({ value }) => value)).toEqual([
+    expect(Object.values(words.facts).slice(0, 3)).toEqual([
       'medium, malicious: Beacon 2',
       'high, suspicious: Beacon 1',
       'low: Beacon 3',
@@ -100,7 +100,7 @@ describe('a folded message', () => {
     ).toBe('New incident, deleted since: INC-2026-1');
     const { words } = foldedMessage([created(1), created(2, 'low')], resolved);
     expect(words.headline).toBe('2 new incidents from edr, 1 resolved since: INC-2026-2');
-    expect(words.facts[1]).toEqual({ name: 'INC-2026-1', value: 'high, resolved: Beacon 1' });
+    expect(Object.entries(words.facts)[1]).toEqual(['INC-2026-1', 'high, resolved: Beacon 1']);
   });
 
   it('counts incidents judged malicious', () => {
@@ -118,7 +118,7 @@ describe('a folded message', () => {
       });
     const { words } = foldedMessage([triaged(1, 'low'), triaged(2, 'medium')], nothingNew);
     expect(words.headline).toBe('2 incidents judged malicious from edr: INC-2026-2');
-    expect(words.facts.at(-1)).toEqual({ name: 'INC-2026-1', value: 'low: Beacon 1' });
+    expect(Object.entries(words.facts).at(-1)).toEqual(['INC-2026-1', 'low: Beacon 1']);
   });
 
   it('lists the approvals of a playbook by incident, the most severe incident first', () => {
@@ -146,13 +146,10 @@ describe('a folded message', () => {
     expect([event.id, severity]).toEqual([carrier.event.id, 'high']);
     expect(words).toEqual({
       headline: '3 approvals needed for malware-containment: 2 isolate_host, 1 revoke_sessions',
-      facts: [
-        {
-          name: 'INC-2026-2',
-          value: 'isolate_host WS-2, revoke_sessions j.weber - high: Beacon 2',
-        },
-        { name: 'INC-2026-1', value: 'isolate_host WS-1 - medium: Beacon 1' },
-      ],
+      facts: {
+        'INC-2026-2': 'isolate_host WS-2, revoke_sessions j.weber - high: Beacon 2',
+        'INC-2026-1': 'isolate_host WS-1 - medium: Beacon 1',
+      },
       request:
         'Each waits for a person of level senior or analyst or higher, the first until 2026-11-02T09:30:00.000Z.',
       url: 'https://triage.example.com/docs?action=act-2',
@@ -169,14 +166,12 @@ describe('a folded message', () => {
       ]),
     };
     const [one, other] = [approval(1), approval(2)];
-    expect(foldedMessage([one], present).words.facts[0]).toEqual({
-      name: 'Effect',
-      value: effect,
+    const [first] = Object.entries(foldedMessage([one], present).words.facts);
+    expect(first).toEqual(['Effect', effect]);
+    expect(foldedMessage([one, other], present).words.facts).toEqual({
+      'INC-2026-1': `isolate_host WS-1 (${effect}) - medium: Beacon 1`,
+      'INC-2026-2': 'isolate_host WS-2 - medium: Beacon 2',
     });
-    expect(foldedMessage([one, other], present).words.facts).toEqual([
-      { name: 'INC-2026-1', value: `isolate_host WS-1 (${effect}) - medium: Beacon 1` },
-      { name: 'INC-2026-2', value: 'isolate_host WS-2 - medium: Beacon 2' },
-    ]);
   });
 
   it('leaves out approvals that were decided while it waited', () => {
@@ -190,7 +185,7 @@ describe('a folded message', () => {
   it('lists eight incidents, and counts the others', () => {
     const all = Array.from({ length: 39 }, (_, n) => created(n));
     const { facts } = foldedMessage([created(39), ...all], nothingNew).words;
-    expect(facts).toHaveLength(9);
-    expect(facts.slice(8)).toEqual([{ name: 'More', value: '32 in the list of incidents' }]);
+    expect(Object.keys(facts)).toHaveLength(9);
+    expect(facts).toMatchObject({ More: '32 in the list of incidents' });
   });
 });

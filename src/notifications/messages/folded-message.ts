@@ -1,4 +1,4 @@
-import { type IncidentState, SEVERITIES, type Severity } from '../../incidents/incident.js';
+import { type IncidentState, SEVERITIES } from '../../incidents/incident.js';
 import type { Message } from '../notification.js';
 import type { ActionData } from './action.events.js';
 import type { Words } from './define-event.js';
@@ -7,6 +7,7 @@ import type { EventIncident } from './incident.events.js';
 /** Current state, which may be newer than the events of the message. */
 export interface PresentState {
   readonly incidents: ReadonlyMap<string, IncidentState>;
+  /** Effects of the waiting actions, if known. */
   readonly waiting: ReadonlyMap<string, string | undefined>;
 }
 
@@ -21,6 +22,7 @@ interface JudgedIncident {
 
 interface Approval extends ActionData {
   readonly message: Message;
+  readonly effect?: string;
 }
 
 /**
@@ -32,10 +34,11 @@ export function foldedMessage(
   present: PresentState,
 ): Message {
   const [carrier] = messages;
-  const approvals = messages.flatMap(approvalIn);
-  if (approvals.length > 0) return approvalMessage(carrier, approvals, present.waiting);
-  const incidents = messages.flatMap((message) => incidentIn(message, present));
-  const [first, ...others] = incidents.toSorted(worstFirst);
+  const sorted = messages.toSorted(bySeverity);
+  const [approval, ...approvals] = sorted.flatMap((one) => approvalIn(one, present));
+  if (approval) return approvalMessage(carrier, [approval, ...approvals]);
+  const incidents = sorted.flatMap((one) => incidentIn(one, present)).toSorted(worstFirst);
+  const [first, ...others] = incidents;
   if (!first) return carrier;
   if (others.length > 0) return listOfIncidents(carrier, [first, ...others]);
   if (carrier.event.type !== 'incident.created' || !first.end) return carrier;
@@ -56,43 +59,31 @@ function listOfIncidents(
     ...(malicious > 0 && isNew ? [`${malicious} judged malicious`] : []),
     ...(ended > 0 ? [`${ended} resolved since`] : []),
   ];
-  const facts = sorted.map(({ incident: one, classification, end }) => {
+  const facts = sorted.map(({ incident: one, classification, end }): [string, string] => {
     const marks = [one.severity, classification, end].filter(Boolean);
-    return { name: one.incident_number, value: `${marks.join(', ')}: ${one.title}` };
+    return [one.incident_number, `${marks.join(', ')}: ${one.title}`];
   });
   const headline = `${counts.join(', ')}: ${incident.incident_number}`;
-  const words = { headline, about: incident.title, facts, url: message.words.url };
-  const severities = sorted.map((one) => one.incident.severity).toSorted(bySeverity);
-  return listMessage(carrier, severities[0], words);
+  const [{ severity }] = sorted.map((one) => one.message).toSorted(bySeverity) as [Message];
+  return {
+    ...carrier,
+    severity,
+    words: { headline, about: incident.title, facts: listed(facts), url: message.words.url },
+  };
 }
 
-/** Shortens the list of facts. */
-function listMessage(
-  carrier: Message,
-  severity: Severity | undefined,
-  { facts, ...words }: Words,
-): Message {
-  const more = { name: 'More', value: `${facts.length - MAX_LISTED} in the list of incidents` };
-  const shown = [...facts.slice(0, MAX_LISTED), ...(facts.length > MAX_LISTED ? [more] : [])];
-  return { ...carrier, severity, words: { ...words, facts: shown } };
+function listed(facts: readonly [name: string, value: string][]): Words['facts'] {
+  const more = `${facts.length - MAX_LISTED} in the list of incidents`;
+  return {
+    ...Object.fromEntries(facts.slice(0, MAX_LISTED)),
+    ...(facts.length > MAX_LISTED && { More: more }),
+  };
 }
 
-/** Omits approvals that were decided in the meantime. */
-function approvalMessage(
-  carrier: Message,
-  all: readonly Approval[],
-  waiting: PresentState['waiting'],
-): Message {
-  const open = all
-    .filter(({ action }) => waiting.has(action.id))
-    .toSorted((one, other) => bySeverity(one.incident?.severity, other.incident?.severity));
-  const [first] = open;
-  if (!first) return carrier;
-  const { message, incident, action } = first;
+function approvalMessage(carrier: Message, open: readonly [Approval, ...Approval[]]): Message {
+  const [{ message, incident, action, effect }] = open;
   if (open.length === 1) {
-    const effect = waiting.get(action.id);
-    const effects = effect === undefined ? [] : [{ name: 'Effect', value: effect }];
-    const facts = [...effects, ...message.words.facts];
+    const facts = { Effect: effect, ...message.words.facts };
     return { ...carrier, severity: message.severity, words: { ...message.words, facts } };
   }
   const byType = Map.groupBy(open, (one) => one.action.action_type);
@@ -100,22 +91,21 @@ function approvalMessage(
   const by = action.requested_by.replace(/^playbook:/, '');
   const what = carrier.event.type === 'action.expiring' ? 'expire soon' : 'needed';
   const lines = [...Map.groupBy(open, (one) => one.incident?.incident_number ?? 'No incident')];
-  const facts = lines.map(([name, some]) => {
-    const targets = some.map(({ action: { id, action_type, target } }) => {
-      const effect = waiting.get(id);
-      return `${action_type} ${target}${effect ? ` (${effect})` : ''}`;
-    });
+  const facts = lines.map(([name, some]): [string, string] => {
+    const targets = some.map(({ action: { action_type, target }, effect }) =>
+      [action_type, target, ...(effect ? [`(${effect})`] : [])].join(' '),
+    );
     const about = [some[0]!.incident?.severity, some[0]!.incident?.title].filter(Boolean);
     // The incident comes last, because long values are cut.
-    return { name, value: [targets.join(', '), about.join(': ')].filter(Boolean).join(' - ') };
+    return [name, [targets.join(', '), about.join(': ')].filter(Boolean).join(' - ')];
   });
   const words = {
     headline: `${open.length} approvals ${what} for ${by}: ${types}`,
     // Approvals of several incidents have no common title.
     about: lines.length === 1 ? incident?.title : undefined,
-    ...{ facts, request: requestFor(open), url: message.words.url },
+    ...{ facts: listed(facts), request: requestFor(open), url: message.words.url },
   };
-  return listMessage(carrier, incident?.severity ?? carrier.severity, words);
+  return { ...carrier, severity: message.severity ?? carrier.severity, words };
 }
 
 function requestFor(approvals: readonly Approval[]): string {
@@ -134,25 +124,26 @@ function incidentIn(message: Message, { incidents }: PresentState): JudgedIncide
   return [{ message, incident, classification, end }];
 }
 
-function approvalIn(message: Message): Approval[] {
+/** Omits approvals that were decided in the meantime. */
+function approvalIn(message: Message, { waiting }: PresentState): Approval[] {
   const { type, data } = message.event;
-  const isApproval = type === 'action.pending_approval' || type === 'action.expiring';
-  return isApproval ? [{ ...data, message }] : [];
+  if (type !== 'action.pending_approval' && type !== 'action.expiring') return [];
+  const { id } = data.action;
+  return waiting.has(id) ? [{ ...data, message, effect: waiting.get(id) }] : [];
 }
 
 const isMalicious = ({ classification, end }: JudgedIncident): boolean =>
   classification === 'malicious' && !end;
 
-const RANKS: readonly (Severity | undefined)[] = SEVERITIES;
-const bySeverity = (one: Severity | undefined, other: Severity | undefined): number =>
-  RANKS.indexOf(other) - RANKS.indexOf(one);
+const rankOf = ({ severity }: Message): number => (severity ? SEVERITIES.indexOf(severity) : -1);
+const bySeverity = (one: Message, other: Message): number => rankOf(other) - rankOf(one);
 
 /** Sorts incidents: open before resolved or deleted, then malicious before others, then by severity, newest first. */
 function worstFirst(one: JudgedIncident, other: JudgedIncident): number {
   return (
     Number(Boolean(one.end)) - Number(Boolean(other.end)) ||
     Number(isMalicious(other)) - Number(isMalicious(one)) ||
-    bySeverity(one.incident.severity, other.incident.severity) ||
+    bySeverity(one.message, other.message) ||
     Date.parse(other.message.event.timestamp) - Date.parse(one.message.event.timestamp)
   );
 }

@@ -1,64 +1,44 @@
 import { CHANGED_FIELDS } from '../../incidents/incident-changes.js';
 import { CLASSIFICATIONS, INCIDENT_STATUSES, severityRises } from '../../incidents/incident.js';
 import { Decimal, Nested, OpenChoices, Texts } from '../../platform/validation/fields.js';
-import {
-  acknowledge,
-  type AlertChange,
-  apiUrl,
-  choice,
-  dataType,
-  type DataOf,
-  defineEvent,
-  type EventWords,
-  type Facts,
-  field,
-  id,
-  incidentNumber,
-  instant,
-  maybe,
-  nested,
-  resolve,
-  severity,
-  subjectId,
-  text,
-  trigger,
-} from './define-event.js';
+import { type Alerts, defineEvent, type Facts, type Words } from './define-event.js';
+import * as t from './event-data.js';
 
-const INCIDENT = dataType('EventIncident', 'An incident at the time of the event.', {
-  id: subjectId('IncidentId'),
-  incident_number: incidentNumber,
-  title: text(),
-  incident_type: text(),
-  severity: severity(),
-  status: maybe(choice('IncidentStatus', INCIDENT_STATUSES)),
-  source: text(),
-  url: apiUrl('incident'),
+const INCIDENT = t.data('EventIncident', 'An incident at the time of the event.', {
+  id: t.subjectId('IncidentId'),
+  incident_number: t.incidentNumber,
+  title: t.text(),
+  incident_type: t.text(),
+  severity: t.severity(),
+  status: t.maybe(t.choice('IncidentStatus', INCIDENT_STATUSES)),
+  source: t.text(),
+  url: t.apiUrl('incident'),
 });
-export type EventIncident = DataOf<typeof INCIDENT>;
-const incident = nested(INCIDENT);
+export type EventIncident = t.DataOf<typeof INCIDENT>;
+const incident = t.nested(INCIDENT);
 
-const VERDICT = dataType('EventVerdict', 'Summary of a verdict.', {
-  classification: choice('Classification', CLASSIFICATIONS),
-  confidence: maybe(field<number>((options) => Decimal({ ...options, min: 0, max: 1 }))),
-  category: maybe(text()),
-  decided_by: text('Author of the verdict: a person or the system.'),
+const VERDICT = t.data('EventVerdict', 'Summary of a verdict.', {
+  classification: t.choice('Classification', CLASSIFICATIONS),
+  confidence: t.maybe(t.field<number>((options) => Decimal({ ...options, min: 0, max: 1 }))),
+  category: t.maybe(t.text()),
+  decided_by: t.text('Author of the verdict: a person or the system.'),
 });
 
 export const INCIDENT_EVENT_TYPES = {
   'incident.created': defineEvent({
     description: 'An incident was created.',
-    data: dataType('IncidentData', 'The incident of an event.', { incident }),
+    data: t.data('IncidentData', 'The incident of an event.', { incident }),
     forPeople: true,
     words: (data) => wordsAbout(data.incident, 'New incident'),
-    alerts: (data) => trigger(keyOf(data.incident)),
+    alerts: (data) => ({ trigger: keyOf(data.incident) }),
   }),
 
   'incident.updated': defineEvent({
     description: 'A field of an incident changed, or its tool reported it again.',
-    data: dataType('IncidentUpdatedData', 'Changed fields of an incident, and their author.', {
+    data: t.data('IncidentUpdatedData', 'Changed fields of an incident, and their author.', {
       incident,
-      updated_by: text('A person, a webhook source, or the system.'),
-      changed: field<readonly string[]>(
+      updated_by: t.text('A person, a webhook source, or the system.'),
+      changed: t.field<readonly string[]>(
         (options) => OpenChoices('ChangedField', CHANGED_FIELDS, options),
         'Changed fields. Empty if the tool only reported further data.',
       ),
@@ -69,16 +49,16 @@ export const INCIDENT_EVENT_TYPES = {
         'Updated by': data.updated_by,
       }),
     // Changes that page people have separate events.
-    alerts: () => [],
+    alerts: () => ({}),
   }),
 
   'incident.severity_changed': defineEvent({
     description: 'The severity of an incident was raised or lowered.',
-    data: dataType('IncidentSeverityChangedData', 'An incident, and its previous severity.', {
+    data: t.data('IncidentSeverityChangedData', 'An incident, and its previous severity.', {
       incident,
-      previous_severity: severity('Severity before the change. `incident` has the new severity.'),
-      changed_by: text('Person or webhook source that changed the severity.'),
-      because: maybe(text('Report of the tool. Absent if a person changed the severity.')),
+      previous_severity: t.severity('Severity before the change. `incident` has the new severity.'),
+      changed_by: t.text('Person or webhook source that changed the severity.'),
+      because: t.maybe(t.text('Report of the tool. Absent if a person changed the severity.')),
     }),
     forPeople: true,
     words({ incident: after, previous_severity: before, changed_by, because }) {
@@ -92,22 +72,23 @@ export const INCIDENT_EVENT_TYPES = {
     // Only people lower severities. `trigger` would reopen an alert that a person resolved in PagerDuty.
     alerts: (data) =>
       severityRises(data.previous_severity, data.incident.severity)
-        ? ifOpen(data.incident, trigger)
-        : ifOpen(data.incident, acknowledge),
+        ? ifOpen(data.incident, 'trigger')
+        : ifOpen(data.incident, 'acknowledge'),
   }),
 
   'incident.triaged': defineEvent({
     description: 'An incident was triaged, by a person or a run.',
-    data: dataType('IncidentTriagedData', 'An incident, and its verdict.', {
+    data: t.data('IncidentTriagedData', 'An incident, and its verdict.', {
       incident,
-      verdict: maybe(
-        field<DataOf<typeof VERDICT>>((options) => Nested(() => VERDICT.schema, options)),
-        'Absent if a person triaged without a verdict.',
+      verdict: t.maybe(
+        t.field<t.DataOf<typeof VERDICT>>(
+          (options) => Nested(() => VERDICT.schema, options),
+          'Absent if a person triaged without a verdict.',
+        ),
       ),
-      recommended_actions: field<readonly string[]>(Texts),
-      triaged_by: text('Person who triaged, or principal that requested the triage run.'),
+      recommended_actions: t.field<readonly string[]>(Texts),
+      triaged_by: t.text('Person who triaged, or principal that requested the triage run.'),
     }),
-    example: { status: 'triaged' },
     words: ({ incident: about, verdict, triaged_by, recommended_actions }) =>
       wordsAbout(about, `Incident triaged${verdict ? ` as ${verdict.classification}` : ''}`, {
         Category: verdict?.category,
@@ -116,35 +97,34 @@ export const INCIDENT_EVENT_TYPES = {
         Recommended: recommended_actions.join(', '),
       }),
     alerts: (data) =>
-      ifOpen(data.incident, data.verdict?.decided_by === 'system' ? trigger : acknowledge),
+      ifOpen(data.incident, data.verdict?.decided_by === 'system' ? 'trigger' : 'acknowledge'),
   }),
 
   'incident.resolved': defineEvent({
     description: 'An incident was resolved.',
-    data: dataType('IncidentResolvedData', 'An incident, and its resolution.', {
+    data: t.data('IncidentResolvedData', 'An incident, and its resolution.', {
       incident,
-      resolved_by: text('Principal that resolved the incident.'),
-      resolution: maybe(text('Beginning of the resolution.')),
+      resolved_by: t.text('Principal that resolved the incident.'),
+      resolution: t.maybe(t.text('Beginning of the resolution.')),
     }),
-    example: { status: 'resolved' },
     words: (data) =>
       wordsAbout(data.incident, 'Incident resolved', {
         'Resolved by': data.resolved_by,
         Resolution: data.resolution,
       }),
-    alerts: (data) => resolve(keyOf(data.incident)),
+    alerts: (data) => ({ resolve: keyOf(data.incident) }),
   }),
 
   'incident.reopened': defineEvent({
     description: 'A resolved incident was reopened.',
-    data: dataType('IncidentReopenedData', 'An incident, and the principal who reopened it.', {
+    data: t.data('IncidentReopenedData', 'An incident, and the principal who reopened it.', {
       incident,
-      reopened_by: text('Principal that reopened the incident.'),
-      previous_severity: maybe(severity('Present if the severity changed, too.')),
-      because: maybe(text('Report of the tool. Absent if a person reopened the incident.')),
-      resolved_by: maybe(text('Principal that had resolved the incident.')),
-      resolved_at: maybe(instant('Time of the previous resolution.')),
-      resolution: maybe(text('Beginning of the previous resolution.')),
+      reopened_by: t.text('Principal that reopened the incident.'),
+      previous_severity: t.maybe(t.severity('Present if the severity changed, too.')),
+      because: t.maybe(t.text('Report of the tool. Absent if a person reopened the incident.')),
+      resolved_by: t.maybe(t.text('Principal that had resolved the incident.')),
+      resolved_at: t.maybe(t.instant('Time of the previous resolution.')),
+      resolution: t.maybe(t.text('Beginning of the previous resolution.')),
     }),
     forPeople: true,
     words({ incident: after, previous_severity: before, ...data }) {
@@ -163,40 +143,39 @@ export const INCIDENT_EVENT_TYPES = {
         'Reopened by': data.reopened_by,
       });
     },
-    alerts: (data) => trigger(keyOf(data.incident)),
+    alerts: (data) => ({ trigger: keyOf(data.incident) }),
   }),
 
   'incident.deleted': defineEvent({
     description: 'An incident was deleted.',
-    data: dataType('IncidentDeletedData', 'An incident, and the principal who deleted it.', {
+    data: t.data('IncidentDeletedData', 'An incident, and the principal who deleted it.', {
       incident,
-      deleted_by: text('Admin who deleted the incident.'),
+      deleted_by: t.text('Admin who deleted the incident.'),
     }),
     hasNoPage: true,
     words: (data) =>
       wordsAbout(data.incident, 'Incident deleted', { 'Deleted by': data.deleted_by }),
-    alerts: (data) => resolve(keyOf(data.incident)),
+    alerts: (data) => ({ resolve: keyOf(data.incident) }),
   }),
 
   'triage.failed': defineEvent({
     description: 'A triage run ended without a verdict.',
-    data: dataType('TriageFailedData', 'An incident, and the reason why it has no verdict.', {
+    data: t.data('TriageFailedData', 'An incident, and the reason why it has no verdict.', {
       incident,
-      triage_id: id('TriageRunId'),
-      reason: maybe(text()),
-      message: maybe(text()),
+      triage_id: t.id('TriageRunId'),
+      reason: t.maybe(t.text()),
+      message: t.maybe(t.text()),
     }),
-    example: { reason: 'timeout', message: 'The model did not answer in time.' },
     forPeople: true,
     words: (data) => ({
       ...wordsAbout(data.incident, 'Triage failed', { Why: data.message }),
       request: 'Triage this incident yourself, or start its triage again.',
     }),
-    alerts: (data) => ifOpen(data.incident, trigger),
+    alerts: (data) => ifOpen(data.incident, 'trigger'),
   }),
 };
 
-function wordsAbout(about: EventIncident, what: string, more: Facts = {}): EventWords {
+function wordsAbout(about: EventIncident, what: string, more: Facts = {}): Words {
   return {
     headline: `${what}: ${about.incident_number}`,
     about: about.title,
@@ -207,6 +186,6 @@ function wordsAbout(about: EventIncident, what: string, more: Facts = {}): Event
 const keyOf = ({ id }: EventIncident): string => `incident:${id}`;
 
 /** A resolved incident pages nobody, because no later event would resolve its alert. */
-function ifOpen(about: EventIncident, change: (key: string) => AlertChange[]): AlertChange[] {
-  return about.status === 'resolved' ? [] : change(keyOf(about));
+function ifOpen(about: EventIncident, change: keyof Alerts): Alerts {
+  return about.status === 'resolved' ? {} : { [change]: keyOf(about) };
 }

@@ -91,7 +91,7 @@ describe('an email channel', () => {
   });
 
   it('turns text of third parties into no link, header or line', async () => {
-    const facts = [{ name: 'Title', value: MEAN }];
+    const facts = { Title: MEAN };
     const { headers, text } = await delivered(messageWith({ headline: MEAN, about: MEAN, facts }));
     const subject = `[high] ${SHOWN} - ${SHOWN}`.replaceAll('=?', '= ?');
     expect(headers.subject).toBe(subject);
@@ -104,7 +104,7 @@ describe('an email channel', () => {
 
   it('keeps the limits of mail when all texts are long', async () => {
     const value = '\u4e16<&>'.repeat(10_000);
-    const facts = Array.from({ length: 40 }, () => ({ name: 'Title', value }));
+    const facts = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`Title ${n}`, value]));
     const { headers } = await delivered(messageWith({ headline: value, facts }));
     expect(headers.subject!.length).toBeLessThanOrEqual(250);
     const lines = server.mails[0]!.content.split('\r\n');

@@ -1,11 +1,11 @@
 import type { Severity } from '../../incidents/incident.js';
 import { shortened } from '../../incidents/raw-data-text.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
-import { baseUrl, fields, text } from '../../targets/target-config.js';
+import { address, fields, text } from '../../targets/target-config.js';
 import { defineChannel, outcomeOf, postJson } from '../channel-type.js';
 import type { Outcome } from '../delivery.js';
 import {
-  alertChangesOf,
+  alertsOf,
   EVENT_TYPES,
   EVENTS_FOR_PEOPLE,
   LINK_TEXT,
@@ -35,10 +35,9 @@ export const pagerDuty = defineChannel({
         maxLength: 32,
         writeOnly: true,
       }),
-      base_url: baseUrl(
-        'In the EU https://events.eu.pagerduty.com.',
-        'https://events.pagerduty.com',
-      ),
+      base_url: address('In the EU https://events.eu.pagerduty.com.', {
+        default: 'https://events.pagerduty.com',
+      }),
     },
     ['routing_key'],
   ),
@@ -53,10 +52,10 @@ export const pagerDuty = defineChannel({
   async send({ config: { routing_key, base_url }, message, signal, http }) {
     const url = `${base_url.replace(/\/+$/, '')}/v2/enqueue`;
     let outcome: Outcome = { kind: 'delivered' };
-    for (const { action, key } of alertChangesOf(message)) {
+    for (const [event_action, dedup_key] of Object.entries(alertsOf(message))) {
       if (outcome.kind !== 'delivered') break;
-      const change = { routing_key, event_action: action, dedup_key: key };
-      const body = action === 'trigger' ? { ...change, ...contentOf(message) } : change;
+      const change = { routing_key, event_action, dedup_key };
+      const body = event_action === 'trigger' ? { ...change, ...contentOf(message) } : change;
       outcome = await postJson({ http, url, body, signal }, readAnswer);
     }
     return outcome;

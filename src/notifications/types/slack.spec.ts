@@ -23,7 +23,7 @@ describe('a Slack channel', () => {
   afterAll(() => server.stop());
 
   const fieldsWith = async (value: string): Promise<string[]> => {
-    const message = messageWith({ headline: value, facts: [{ name: 'Title', value }] });
+    const message = messageWith({ headline: value, facts: { Title: value } });
     expect(await channel.deliver(message)).toEqual({ kind: 'delivered' });
     return server.messages[0]!.blocks.flatMap(({ text, fields = [] }) => [
       ...(text ? [text.text] : []),
@@ -80,7 +80,7 @@ describe('a Slack channel', () => {
 
   it('keeps the limits of Slack when all texts are long and escaped', async () => {
     const value = '<&>'.repeat(10_000);
-    const facts = Array.from({ length: 40 }, () => ({ name: 'Title', value }));
+    const facts = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`Title ${n}`, value]));
     const message = messageWith({ headline: value, facts, request: 'Look.' });
     expect(await channel.deliver(message)).toEqual({ kind: 'delivered' });
   });

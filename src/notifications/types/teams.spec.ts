@@ -59,14 +59,14 @@ describe('a Teams channel', () => {
     ['{{DATE(2017-02-14T06:00:00Z)}}', '{ {DATE(2017-02-14T06:00:00Z)}}'],
     ['{{{{a}} ${$root}', '{ { { {a}} $ {$root}'],
   ])('shows %j as text without Markdown', async (value, shown) => {
-    const message = messageWith({ headline: value, facts: [{ name: 'Title', value }] });
+    const message = messageWith({ headline: value, facts: { Title: value } });
     expect(await channel.deliver(message)).toEqual({ kind: 'delivered' });
     expect(server.shown).toEqual([`[high] ${shown}`, `Title: ${shown}`]);
   });
 
   it('keeps the limits of Teams when all texts are long', async () => {
     const value = '{"\u4e16'.repeat(10_000);
-    const facts = Array.from({ length: 40 }, () => ({ name: 'Title', value }));
+    const facts = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`Title ${n}`, value]));
     const outcome = await channel.deliver(messageWith({ headline: value, facts }));
     expect(outcome).toEqual({ kind: 'delivered' });
   });

@@ -79,3 +79,19 @@ export class Batcher<Item, Result> {
     }
   }
 }
+
+/**
+ * Returns a function that runs `work`, one run at a time. Calls during a run share the next run, which sees everything
+ * that happened before these calls.
+ */
+export function sharedRuns<T>(work: () => Promise<T>): () => Promise<T> {
+  const runs = new Batcher<undefined, T>(
+    async (calls) => {
+      const result = await work();
+      return calls.map(() => result);
+    },
+    Infinity,
+    1,
+  );
+  return () => runs.submit(undefined);
+}

@@ -17,8 +17,7 @@ export function loadSettings(environment: Environment = process.env): Settings {
 }
 
 function refuseContradictions(settings: Settings): void {
-  const { anthropicApiKey, container, databaseUrl, embeddedDatabase, migrationDatabaseUrl } =
-    settings;
+  const { anthropicApiKey, databaseUrl, embeddedDatabase, migrationDatabaseUrl } = settings;
   if (migrationDatabaseUrl !== undefined && databaseUrl === undefined) {
     throw new Error(
       'MIGRATION_DATABASE_URL requires DATABASE_URL, which names the role of the service.',
@@ -27,9 +26,9 @@ function refuseContradictions(settings: Settings): void {
   if (chosenProvider(settings) === 'anthropic' && anthropicApiKey === undefined) {
     throw new Error('TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY.');
   }
-  if (container && databaseUrl === undefined && !embeddedDatabase) {
+  if (databaseUrl === undefined && !embeddedDatabase) {
     throw new Error(
-      'A container requires DATABASE_URL. Alternatively set EMBEDDED_DATABASE=true and mount a volume at DATA_DIR.',
+      'EMBEDDED_DATABASE=false requires DATABASE_URL. In a container, alternatively set EMBEDDED_DATABASE=true and mount a volume at DATA_DIR.',
     );
   }
 }

@@ -6,16 +6,32 @@ import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 /** Time after the statement timeout at which the client aborts: a hanging server does not enforce the timeout. */
 const READ_GRACE_MS = 1_000;
 
-export function connectionOptions(url: string, settings: Settings): PoolConfig {
+/** Names in pg_stat_activity. A restore looks for connections of the service. */
+export const SERVICE = 'incident-triage-service';
+export const COMMAND = 'incident-triage-command';
+
+export interface TimeLimits {
+  readonly statementMs: number;
+  /** Maximum wait of a request for a free connection. */
+  readonly connectMs: number;
+}
+
+export const TIME_LIMITS: TimeLimits = { statementMs: 10_000, connectMs: 3_000 };
+
+export function connectionOptions(
+  url: string,
+  { databasePoolSize }: Pick<Settings, 'databasePoolSize'>,
+  { statementMs, connectMs }: TimeLimits = TIME_LIMITS,
+): PoolConfig {
   return {
     Client: ServiceClient,
     connectionString: withLibpqMeaning(url),
-    application_name: 'incident-triage-service',
-    max: settings.databasePoolSize,
-    connectionTimeoutMillis: settings.databaseConnectTimeoutMs,
-    statement_timeout: settings.databaseStatementTimeoutMs,
-    query_timeout: settings.databaseStatementTimeoutMs + READ_GRACE_MS,
-    idle_in_transaction_session_timeout: settings.databaseStatementTimeoutMs,
+    application_name: SERVICE,
+    max: databasePoolSize,
+    connectionTimeoutMillis: connectMs,
+    statement_timeout: statementMs,
+    query_timeout: statementMs + READ_GRACE_MS,
+    idle_in_transaction_session_timeout: statementMs,
     // Statements are short, and JIT compilation takes far longer. With the default of random_page_cost, for spinning disks, a
     // plan reads small tables whole, and does so until the next analysis of the tables, which may have grown.
     options: '-c jit=off -c random_page_cost=1.1',
@@ -26,18 +42,9 @@ export function connectionOptions(url: string, settings: Settings): PoolConfig {
   };
 }
 
-/** Options for migrations: few connections and no time limit, because migrating a large table may take long. */
-export function patientConnectionOptions(url: string): PoolConfig {
-  return {
-    connectionString: withLibpqMeaning(url),
-    application_name: 'incident-triage-service',
-    max: 2,
-  };
-}
-
-/** Options for operator commands: no time limit, and a separate name in pg_stat_activity. */
-export function commandConnection(url: string): PoolConfig {
-  return { ...patientConnectionOptions(url), application_name: 'incident-triage-command' };
+/** Options for migrations and commands: few connections and no time limit, because a large table may take long. */
+export function patientConnection(url: string, application_name: string): PoolConfig {
+  return { connectionString: withLibpqMeaning(url), application_name, max: 2 };
 }
 
 /** Gives `sslmode` the meaning that it has in libpq; node-pg alone is stricter than operators expect. */

@@ -6,7 +6,7 @@ import {
   QueryRunnerAlreadyReleasedError,
   QueryRunnerProviderAlreadyReleasedError,
 } from 'typeorm';
-import { ConnectionLostError, isLostRace } from './sqlstate.js';
+import { ConnectionLostError, isConnectionLost, isLostRace } from './sqlstate.js';
 
 declare const inTransaction: unique symbol;
 
@@ -34,9 +34,31 @@ interface Ending {
   readonly afterCommit: (() => void)[];
 }
 
+const newEnding = (): Ending => ({ beforeCommit: [], afterCommit: [] });
+
 /** Calls `action` after the commit, and never after a rollback. `action` must not throw. */
 export function afterCommit(tx: Tx, action: () => void): void {
   endings.get(tx)?.afterCommit.push(action);
+}
+
+/** Runs `work` in a savepoint. If `work` fails, its changes are undone, and its actions at the end of the transaction are dropped. */
+export async function inSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+  const outer = endings.get(tx)!;
+  const inner = newEnding();
+  endings.set(tx, inner);
+  await tx.query('savepoint inner_work');
+  try {
+    const result = await work();
+    for (const step of inner.beforeCommit) await step();
+    await tx.query('release savepoint inner_work');
+    outer.afterCommit.push(...inner.afterCommit);
+    return result;
+  } catch (error) {
+    if (!isConnectionLost(error)) await tx.query('rollback to savepoint inner_work');
+    throw error;
+  } finally {
+    endings.set(tx, outer);
+  }
 }
 
 @Injectable()
@@ -70,7 +92,7 @@ export class Transactions {
   ): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     const tx = runner.manager as Tx;
-    const ending: Ending = { beforeCommit: [], afterCommit: [] };
+    const ending = newEnding();
     endings.set(tx, ending);
     let result: T;
     try {
@@ -114,21 +136,23 @@ async function abandon(runner: QueryRunner): Promise<void> {
 
 /** Collects new rows during a transaction, and inserts them just before the commit, so that locks are held briefly. */
 export class RowsAtCommit<Row> {
-  private readonly waiting = new WeakMap<Tx, Row[]>();
+  private readonly waiting = new WeakMap<Ending, Row[]>();
 
   constructor(private readonly write: (tx: Tx, rows: readonly Row[]) => Promise<void>) {}
 
   add(tx: Tx, rows: readonly Row[]): void {
     if (rows.length === 0) return;
-    const waiting = this.waiting.get(tx);
+    const ending = endings.get(tx)!;
+    const waiting = this.waiting.get(ending);
     if (waiting) return void waiting.push(...rows);
-    this.waiting.set(tx, [...rows]);
-    endings.get(tx)!.beforeCommit.push(() => this.flush(tx));
+    this.waiting.set(ending, [...rows]);
+    ending.beforeCommit.push(() => this.flush(tx));
   }
 
   async flush(tx: Tx): Promise<void> {
-    const rows = this.waiting.get(tx);
-    this.waiting.delete(tx);
+    const ending = endings.get(tx)!;
+    const rows = this.waiting.get(ending);
+    this.waiting.delete(ending);
     if (rows) await this.write(tx, rows);
   }
 }

@@ -131,7 +131,9 @@ describe('decideStep', () => {
   });
 
   it.each([
-    ['incident.raw_data.other == 1', 19, 'There is no other in an object.'],
+    ['incident.raw_data.other == 1', 19, 'incident.raw_data.other does not exist.'],
+    ['incident.raw_data.count.unit == 1', 25, 'incident.raw_data.count.unit does not exist.'],
+    ['incident.raw_data["no key"] == 1', 1, 'incident.raw_data["no key"] does not exist.'],
     ['incident.raw_data.count', 1, 'This takes true or false, and here is a number.'],
     [
       'incident.raw_data.count.contains("5")',
@@ -139,7 +141,7 @@ describe('decideStep', () => {
       "There is no function 'double.contains(string)'.",
     ],
     ['incident.raw_data.urls[7] == ""', 1, 'The list has no item there.'],
-    ['steps.skipped.result.success', 15, 'There is no result in an object.'],
+    ['steps.skipped.result.success', 15, 'steps.skipped.result does not exist.'],
     ['1 / 0 == 1', 1, 'Division by zero.'],
   ])('fails if %s has no value, with the position %d', (condition, position, problem) => {
     expect(ofCondition(condition)).toEqual({
@@ -151,7 +153,7 @@ describe('decideStep', () => {
   it('fails with the position in the template', () => {
     expect(reasonOf('Seen: {{ incident.raw_data.other }}')).toEqual({
       kind: 'error',
-      message: 'steps.0.parameters.reason at character 28: There is no other in an object.',
+      message: 'steps.0.parameters.reason at character 28: incident.raw_data.other does not exist.',
     });
   });
 

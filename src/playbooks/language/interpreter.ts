@@ -90,11 +90,11 @@ export class Interpreter {
       case 'value':
         return node.args as Value;
       case 'id':
-        return known(scope.get(node.args), node.args);
+        return known(scope.get(node.args), node);
       case '.':
-        return member(this.value(node.args[0], scope), node.args[1]);
+        return member(this.value(node.args[0], scope), node.args[1], node);
       case '[]':
-        return at(this.value(node.args[0], scope), this.value(node.args[1], scope));
+        return at(this.value(node.args[0], scope), this.value(node.args[1], scope), node);
       case 'list':
         return this.values(node.args, scope);
       case 'map': {
@@ -322,22 +322,21 @@ function isBinary(node: Node): node is Extract<Node, { op: (typeof OPERATORS)[nu
   return (OPERATORS as readonly string[]).includes(node.op);
 }
 
-function member(value: Value, name: string): Value {
-  return known(isMembers(value) ? memberOf(value, name) : undefined, name, kindOf(value));
+function member(value: Value, name: string, node: Node): Value {
+  return known(isMembers(value) ? memberOf(value, name) : undefined, node);
 }
 
 /** Stands for a step that a dry run does not take. */
 export const UNKNOWN_STEP: Members = {};
 
-function known(value: Value | undefined, name: string, where = 'an expression'): Value {
-  if (value === UNKNOWN_STEP) {
-    throw new UnknownResultError(`Only a real run takes the step ${name}.`);
-  }
-  return value === undefined ? fail(`There is no ${name} in ${where}.`) : value;
+function known(value: Value | undefined, { input, start, end }: Node): Value {
+  const path = input.slice(start, end);
+  if (value === UNKNOWN_STEP) throw new UnknownResultError(`Only a real run knows ${path}.`);
+  return value === undefined ? fail(`${path} does not exist.`) : value;
 }
 
-function at(value: Value, index: Value): Value {
-  if (!isList(value)) return member(value, asText(index));
+function at(value: Value, index: Value, node: Node): Value {
+  if (!isList(value)) return member(value, asText(index), node);
   const isNumber = typeof index === 'number' || typeof index === 'bigint';
   const found = isNumber ? value[Number(index)] : undefined;
   return found === undefined ? fail('The list has no item there.') : found;

@@ -70,8 +70,8 @@ describe('an expression', () => {
     ['duration("9".size() == 1 ? "1h1h1h1h1h1h1h1h1h1h1h1h1h1h1h1h1h1h1h1h1h" : "")', 'too long'],
     ['timestamp("2026-01-01T00:00:00Z").getHours("Nowhere/Land")', 'has no value'],
     ['duration("1h").getFullYear()', 'There is no function'],
-    ['{"a": 1}.b', 'no b in an object'],
-    ['null.a', 'no a in null'],
+    ['{"a": 1}.b', '{"a": 1}.b does not exist.'],
+    ['null.a', 'null.a does not exist.'],
   ])('%s has no value: %s', (text, problem) => {
     expect(() => value(text)).toThrow(problem);
   });

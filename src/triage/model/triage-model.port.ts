@@ -5,7 +5,7 @@ import type {
   TriagePointDto as ScoredPoint,
   TriageToolCallDto as ToolCall,
   TriageVerdictDto as RunVerdict,
-} from '../judgement.dto.js';
+} from '../triage.dto.js';
 
 export type { RunVerdict, ScoredPoint, ToolCall };
 

@@ -17,16 +17,18 @@ import { ModelUnavailableError, type TokenUse, TriageModel } from '../model/tria
 import { type RunChange, TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
 import {
   failureOf,
+  isVerdictOutdated,
   noPersonAsked,
   type NotApplied,
   type RunError,
+  RunOver,
   SYSTEM,
   TRIAGE_EVENTS,
   type TriageRun,
   type TriageRunEntity,
+  whyNotApplied,
 } from '../triage-run.js';
 import { ProviderState } from './provider-state.js';
-import { isVerdictOutdated, RunOver, whyNotApplied } from './run-rules.js';
 import type { Found } from './triage-judging.js';
 
 /** Result of an attempt: `found` or an `error`. A run with `isWaiting` gets another attempt. */

@@ -30,12 +30,14 @@ import {
 } from '../model/triage-model.port.js';
 import {
   failureOf,
+  isVerdictOutdated,
   noPersonAsked,
   REPORT,
+  RunOver,
   type TriageRun,
   type TriageRunEntity,
+  whyNotApplied,
 } from '../triage-run.js';
-import { isVerdictOutdated, RunOver, whyNotApplied } from './run-rules.js';
 
 export interface Found {
   readonly columns: Partial<TriageRunEntity>;

@@ -24,7 +24,6 @@ import { ModelUnavailableError, TokenMeter, TriageModel } from '../model/triage-
 import { TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
 import { failureOf, type TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
-import { isTriedAgain, retryPauseMs, TAKEN_OVER } from './run-rules.js';
 import { ProviderState } from './provider-state.js';
 import { type Found, TriageJudging } from './triage-judging.js';
 
@@ -45,6 +44,9 @@ const MOST_AT_ONCE = 4;
 const AGAIN_SOON_MS = 1_000;
 /** Part of the shutdown grace period for awaited runs. The work engine stops only after the server has ended all requests. */
 const PART_OF_GRACE = 0.5;
+
+const TAKEN_OVER =
+  'The replica of an earlier attempt ended in the middle of the attempt, so there was another attempt.';
 
 class ShutdownError extends Error {}
 
@@ -227,4 +229,34 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
 function again(inMs: number, { columns, ...attempt }: Outcome): AgainOutcome<Outcome> {
   const result = { ...attempt, columns: { ...columns, duration_ms: undefined }, isWaiting: true };
   return new AgainOutcome({ inMs, lane: TRIAGE.name, countsAsAttempt: false }, result);
+}
+
+const FIRST_PAUSE_MS = 2_000;
+/** Pause until an operator has repaired a setting or an account. */
+const OPERATORS_PAUSE_MS = 5 * 60_000;
+const LONGEST_PAUSE_MS = 10 * 60_000;
+const LONGEST_WAIT_MS = 24 * 60 * 60_000;
+
+/** True if a background run is retried. A verdict after a day is too late. */
+export function isTriedAgain(
+  { created_at }: Pick<TriageRun, 'created_at'>,
+  { remedy }: ModelUnavailableError,
+  now: Date,
+): boolean {
+  return remedy !== 'nothing' && now.getTime() - created_at.getTime() < LONGEST_WAIT_MS;
+}
+
+/**
+ * Returns the pause before the next attempt: longer after each failure, and at least the pause that the provider
+ * requests.
+ * @param chance from 0 to 1, so that runs that failed together do not retry together
+ */
+export function retryPauseMs(
+  failures: number,
+  { remedy, extras }: ModelUnavailableError,
+  chance: number,
+): number {
+  const usual = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 16));
+  const pause = (remedy === 'operator' ? OPERATORS_PAUSE_MS : usual) * (1 + chance / 4);
+  return Math.round(Math.max(pause, extras.retryAfterMs ?? 0));
 }

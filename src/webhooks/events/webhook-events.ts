@@ -13,14 +13,14 @@ import { isUuid } from '../../platform/ids.js';
 import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import type { Page } from '../../platform/paging/page.js';
-import { SourceDirectory } from '../sources/source-directory.js';
+import { WebhookSourcesService } from '../sources/webhook-sources.service.js';
 import {
   type ListedEvent,
   NOT_LISTED,
   UNSETTLED,
   WebhookEventEntity,
-} from './webhook-event.entity.js';
-import type { WebhookEventQueryDto } from './webhook-events.dto.js';
+  type WebhookEventQueryDto,
+} from './webhook-event.js';
 
 /** Maximum number of incident ids of an event in a list. A body may have 80 000 events. */
 const MOST_LISTED_IDS = 100;
@@ -64,7 +64,7 @@ export class WebhookEvents implements OnModuleInit {
   constructor(
     private readonly dataSource: DataSource,
     private readonly statements: Statements,
-    private readonly sources: SourceDirectory,
+    private readonly sources: WebhookSourcesService,
     private readonly components: HealthComponents,
     @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
     @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,

@@ -4,7 +4,7 @@ import { INCIDENT_FIELDS } from '../../incidents/incident-fields.js';
 import { parsePointer } from '../../platform/json-pointer.js';
 import { isList, isObject, type Json } from '../reading/event-json.js';
 import { alertReader, eventsOf, isTold, resolve } from '../reading/mapping.js';
-import { readingProblems } from '../reading/reading-problems.js';
+import { settingsProblems } from '../sources/source-rules.js';
 import { type Alert, severityOf, typeOf } from '../reading/words.js';
 import type { Mapping } from '../sources/webhook-source.entity.js';
 import { PRESETS, presetNamed } from '../reading/formats.js';
@@ -69,7 +69,7 @@ describe('presets', () => {
   });
 
   it.each(PRESETS)('have valid rules: $name', ({ mapping, severity_mapping, type_mapping }) =>
-    expect(readingProblems({ mapping, severity_mapping, type_mapping })).toEqual([]),
+    expect(settingsProblems({ mapping, severity_mapping, type_mapping })).toEqual([]),
   );
 
   it.each(PRESETS)('lift only well-known fields: $name', ({ mapping }) => {

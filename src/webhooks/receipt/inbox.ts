@@ -11,6 +11,7 @@ import { isDatabaseUnavailable, isLostRace } from '../../platform/database/sqlst
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import {
   afterCommit,
+  inSavepoint,
   type Participant,
   Transactions,
   type Tx,
@@ -21,7 +22,7 @@ import { isUuid } from '../../platform/ids.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import { AgainOutcome, type Kind } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import { WebhookEventEntity } from '../events/webhook-event.entity.js';
+import { WebhookEventEntity } from '../events/webhook-event.js';
 import { WebhookEvents } from '../events/webhook-events.js';
 import { readEventJson } from '../reading/event-json.js';
 import { type OpenBody, openBody } from '../reading/read-events.js';
@@ -117,7 +118,7 @@ export class Inbox implements OnModuleInit {
       ...QUEUED_EVENTS,
       places: PLACES,
       one: async ({ data }) =>
-        (await this.processNext(data.source, MOST_TOGETHER))
+        (await this.processNext(data.source))
           ? new AgainOutcome({ inMs: 0, countsAsAttempt: false })
           : undefined,
     });
@@ -185,34 +186,18 @@ export class Inbox implements OnModuleInit {
    * Settles the bodies of a source in the order of receipt, because their events may be about the same incident. Waits for another
    * worker that has locked the first body. Returns false if no body is queued.
    */
-  private async processNext(source: string, most: number): Promise<boolean> {
+  private async processNext(source: string): Promise<boolean> {
     const begun = performance.now();
-    let taken: readonly UnsettledEvent[] = [];
-    try {
-      return await this.transactions.run(async (tx) => {
-        const where = { source, status: 'queued' } as const;
-        taken = await this.lock(tx, { where, order: { id: 'asc' }, take: most });
-        const settings = await tx.findOneBy(WebhookSourceEntity, { source });
-        for (const event of taken) {
-          await this.process(tx, event, settings);
-          if (performance.now() - begun > TURN_MS) break;
-        }
-        return taken.length > 0;
-      });
-    } catch (error) {
-      const [first, ...others] = taken;
-      // The work engine retries the work.
-      if (!first || isDatabaseUnavailable(error) || isLostRace(error)) throw error;
-      if (others.length > 0) return await this.processNext(source, 1);
-      const { id } = first;
-      this.log.error({ err: error, event: id }, 'A queued webhook event was not stored');
-      await this.transactions.run(async (tx) => {
-        const [event] = await this.lock(tx, { where: { id, status: 'queued' } });
-        const failure = 'It could not be stored. The log has the cause.';
-        if (event) await this.fail(tx, event, 'internal_error', failure);
-      });
-      return true;
-    }
+    return await this.transactions.run(async (tx) => {
+      const where = { source, status: 'queued' } as const;
+      const taken = await this.lock(tx, { where, order: { id: 'asc' }, take: MOST_TOGETHER });
+      const settings = await tx.findOneBy(WebhookSourceEntity, { source });
+      for (const event of taken) {
+        await this.process(tx, event, settings);
+        if (performance.now() - begun > TURN_MS) break;
+      }
+      return taken.length > 0;
+    });
   }
 
   /** Reads and settles all events on the connection of the transaction, because a small pool has no second connection. */
@@ -224,19 +209,33 @@ export class Inbox implements OnModuleInit {
     if (!source) {
       return await this.fail(tx, event, 'unknown_source', 'Its source is no longer registered.');
     }
-    const body = await this.turns.run(() => openBody(source, readEventJson(event.body)));
-    await tx.query('savepoint body');
-    const settled = await this.settle(tx, event, body, false).catch(async (error: unknown) => {
-      if (isDatabaseUnavailable(error) || isLostRace(error)) throw error;
-      await tx.query('rollback to savepoint body');
-      return await this.settle(tx, event, body, true);
-    });
+    const settleBody = (eachAlone: boolean) =>
+      this.attempt(tx, event, async () => {
+        const body = await this.turns.run(() => openBody(source, readEventJson(event.body)));
+        return await this.settle(tx, event, body, eachAlone);
+      });
+    const settled = (await settleBody(false)) ?? (await settleBody(true));
     if (typeof settled === 'string') return await this.fail(tx, event, 'validation_error', settled);
-    const { missing } = settled;
-    const end = endOf(settled);
-    if (missing === 0) return await this.end(tx, event.id, end);
-    const error = `${missing} of ${body.count} events could not be stored. The log has the cause.`;
-    await this.fail(tx, event, 'internal_error', error, end.incident_ids);
+    if (settled?.missing === 0) return await this.end(tx, event.id, endOf(settled));
+    const { events, missing } = settled ?? { events: [], missing: undefined };
+    const parts = missing === undefined ? 'It' : `${missing} of ${events.length + missing} events`;
+    const error = `${parts} could not be stored. The log has the cause.`;
+    await this.fail(tx, event, 'internal_error', error, endOf({ events }).incident_ids);
+  }
+
+  /** Returns `undefined` if the work fails. The work engine retries the transaction after an error of the database. */
+  private async attempt<T>(
+    tx: Tx,
+    { id }: UnsettledEvent,
+    work: () => Promise<T>,
+  ): Promise<T | undefined> {
+    try {
+      return await inSavepoint(tx, work);
+    } catch (error) {
+      if (isDatabaseUnavailable(error) || isLostRace(error)) throw error;
+      this.log.error({ err: error, event: id }, 'A webhook event was not stored');
+      return undefined;
+    }
   }
 
   /**
@@ -258,18 +257,11 @@ export class Inbox implements OnModuleInit {
       if (typeof part === 'string') return part;
       read += part.length;
       for (const some of eachAlone ? part.map((one) => [one]) : [part]) {
-        if (eachAlone) await tx.query('savepoint event');
-        try {
-          const settled = await this.settlement.settle(tx, event, some);
-          repeats ??= settled.repeats;
-          events.push(...settled.events);
-        } catch (error) {
-          if (!eachAlone || isDatabaseUnavailable(error) || isLostRace(error)) throw error;
-          await tx.query('rollback to savepoint event');
-          this.log.error({ err: error, event: event.id }, 'An event of a body was not stored');
-          missing += 1;
-        }
-        if (eachAlone) await tx.query('release savepoint event');
+        const settle = () => this.settlement.settle(tx, event, some);
+        const settled = eachAlone ? await this.attempt(tx, event, settle) : await settle();
+        repeats ??= settled?.repeats;
+        events.push(...(settled?.events ?? []));
+        if (!settled) missing += 1;
       }
     }
     return { events, repeats, missing };

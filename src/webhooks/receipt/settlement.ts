@@ -17,7 +17,7 @@ import { type Statement, Statements } from '../../platform/database/statements.j
 import type { Tx } from '../../platform/database/transactions.js';
 import { shownStart } from '../../platform/text.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
-import type { WebhookEventEntity, WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
+import type { WebhookEventEntity, WebhookSeenEventEntity } from '../events/webhook-event.js';
 import type { Json } from '../reading/event-json.js';
 import { newsAfter, saysOpen } from '../reading/news.js';
 import type { ReadEvent } from '../reading/read-events.js';

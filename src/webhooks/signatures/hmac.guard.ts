@@ -5,14 +5,14 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
-import { RefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
+import { RefusedError } from '../../auth/auth.errors.js';
 import { accessOf } from '../../platform/access/access.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { meaningOf } from '../../platform/errors/error-catalogue.js';
 import { FailureLimits, LimitCounter, type NamedLimit } from '../../platform/limits/limits.js';
-import { SourceDirectory } from '../sources/source-directory.js';
+import { WebhookSourcesService } from '../sources/webhook-sources.service.js';
 import type {
   ReceivingSource,
   SignatureScheme,
@@ -51,16 +51,14 @@ export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
 
 /** The message reveals nothing beyond the code. */
 class RefusedReceiptError extends RefusedError {
-  constructor(problem: SignatureProblem | 'unknown_source', source?: string, wait?: number) {
+  constructor(problem: SignatureProblem | 'unknown_source', source?: string, limited?: AppError) {
     super(
       {
         action: 'webhook.refused',
         subject: { type: 'webhook_source', id: source ?? 'unknown' },
         details: { reason: problem },
       },
-      wait === undefined
-        ? new AppError(problem, meaningOf(problem))
-        : new TooManyFailuresError('refused webhook receipts', wait),
+      limited ?? new AppError(problem, meaningOf(problem)),
     );
   }
 }
@@ -75,7 +73,7 @@ const REPETITIONS = { name: 'webhook_repetition', perMinute: 60 };
 @Injectable()
 export class HmacGuard implements CanActivate {
   constructor(
-    private readonly sources: SourceDirectory,
+    private readonly sources: WebhookSourcesService,
     private readonly failures: FailureLimits,
     private readonly counter: LimitCounter,
     private readonly settings: Settings,
@@ -107,11 +105,11 @@ export class HmacGuard implements CanActivate {
     { headers, ip }: FastifyRequest,
     source: ReceivingSource | undefined,
   ): Promise<void> {
-    const wait = await this.failures.record('webhook', ip);
+    const limited = await this.failures.record('webhook', ip);
     if (!source || !SCHEMES_OF_OKTA.includes(source.signature)) {
-      throw new RefusedReceiptError('unknown_source', source?.source, wait);
+      throw new RefusedReceiptError('unknown_source', source?.source, limited);
     }
-    if (wait !== undefined) throw new TooManyFailuresError('webhook verifications', wait);
+    if (limited) throw limited;
     if (CHALLENGE.test(String(headers[OKTA_CHALLENGE]))) return;
     const message = `${OKTA_CHALLENGE} must be 1 to 256 letters, digits and characters of base64.`;
     throw new AppError('bad_request', message);
@@ -123,8 +121,8 @@ export class HmacGuard implements CanActivate {
     receiving: ReceivingSource | undefined,
   ): Promise<void> {
     const refuse = async (problem: SignatureProblem | 'unknown_source') => {
-      const wait = await this.failures.record('webhook', request.ip);
-      throw new RefusedReceiptError(problem, receiving?.source, wait);
+      const limited = await this.failures.record('webhook', request.ip);
+      throw new RefusedReceiptError(problem, receiving?.source, limited);
     };
     if (!receiving) return await refuse('unknown_source');
     const { secrets, ...source } = receiving;

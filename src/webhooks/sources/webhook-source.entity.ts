@@ -108,7 +108,7 @@ export interface ReceivingSource extends WebhookSource {
 
 export interface ReceivingSecret {
   readonly value: string;
-  readonly until?: Date;
+  readonly until?: Date | null;
 }
 
 /** Settings for the events of a tool, from a YAML file in src/webhooks/presets. */

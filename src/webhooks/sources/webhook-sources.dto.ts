@@ -25,10 +25,10 @@ import {
   Texts,
 } from '../../platform/validation/fields.js';
 import { PRESETS } from '../reading/formats.js';
-import { MAPPING_CONTRACT } from '../reading/reading-problems.js';
 import type { ReadEvent } from '../reading/read-events.js';
 import {
   DEFAULT_SETTINGS,
+  MAPPING_CONTRACT,
   SECRET,
   type SettingsChange,
   type SourceSettings,

@@ -1,10 +1,13 @@
-import { Injectable } from '@nestjs/common';
+// SQL: one named read of all sources, on which all receipts depend.
+import { Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuditAction } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
+import { columnsOf } from '../../platform/database/columns.js';
 import { mapConstraints } from '../../platform/database/sqlstate.js';
+import { Statements } from '../../platform/database/statements.js';
 import {
   afterCommit,
   type Participant,
@@ -14,9 +17,10 @@ import {
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import type { Caller } from '../../platform/http/request.js';
 import { findOrder, findPage, type Page } from '../../platform/paging/page.js';
+import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
+import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { readEventJson } from '../reading/event-json.js';
 import { openBody, type ReadEvent } from '../reading/read-events.js';
-import { SourceDirectory } from './source-directory.js';
 import {
   DEFAULT_SETTINGS,
   secretProblem,
@@ -24,7 +28,13 @@ import {
   type SettingsChange,
   settingsProblems,
 } from './source-rules.js';
-import { type SignatureScheme, SOURCE_NAME, WebhookSourceEntity } from './webhook-source.entity.js';
+import {
+  type ReceivingSecret,
+  type ReceivingSource,
+  type SignatureScheme,
+  SOURCE_NAME,
+  WebhookSourceEntity,
+} from './webhook-source.entity.js';
 import type {
   WebhookSourceInputDto,
   WebhookSourceQueryDto,
@@ -34,17 +44,56 @@ import type {
 /** Time for which the previous secret stays valid, so that the sender can be reconfigured. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
+/** A secret can be decrypted only for its source. */
+const contextOf = (source: string): string => `webhook:${source}`;
+
+export const WEBHOOK_SECRETS: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
+  (column) => ({
+    table: 'webhook_sources',
+    column,
+    id: ['source'],
+    where: `${column} is not null`,
+    context: ({ source }) => contextOf(source!),
+  }),
+);
+
+const VALID_MS = 500;
+
+const ALL = {
+  name: 'webhook_sources_all',
+  text: `select ${columnsOf(WebhookSourceEntity, []).join(', ')} from webhook_sources`,
+};
+
+type Sources = ReadonlyMap<string, ReceivingSource>;
+
+/** Manages sources. Caches all sources for receipts, which need no query. */
 @Injectable()
 export class WebhookSourcesService {
+  private readonly log = new Logger('Webhooks');
   private readonly turns = new LoopTurns();
+  private sources: Promise<Sources> | undefined;
+  private readAt = 0;
+  /** Encrypted secrets whose failure is in the log. */
+  private readonly unreadable = new Set<string>();
 
   constructor(
+    private readonly statements: Statements,
+    private readonly box: SecretBox,
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
-    private readonly directory: SourceDirectory,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
   ) {}
+
+  /** Returns the source, even if it is disabled. Throws if the database does not respond. */
+  async find(name: string): Promise<ReceivingSource | undefined> {
+    return SOURCE_NAME.test(name) ? (await this.valid()).get(name) : undefined;
+  }
+
+  async enabledNames(): Promise<string[]> {
+    const sources = await this.valid();
+    return [...sources.values()].filter(({ enabled }) => enabled).map(({ source }) => source);
+  }
 
   async list({ sort, ...range }: WebhookSourceQueryDto): Promise<Page<WebhookSourceEntity>> {
     const order = findOrder(sort, { created_at: 'created_at', source: 'source' }, 'source');
@@ -70,7 +119,7 @@ export class WebhookSourcesService {
     requireValid(wanted);
     const settings = settingsAfter(DEFAULT_SETTINGS, wanted);
     requireUsable(secret, settings.signature, 'secret');
-    const sealed = { source, secret: this.directory.seal(source, secret) };
+    const sealed = { source, secret: this.box.seal(secret, contextOf(source)) };
     const taken = () => new AppError('conflict', `A webhook source ${source} already exists.`);
     return await mapConstraints({ pk_webhook_sources: taken }, () =>
       this.transactions.run<WebhookSourceEntity>(
@@ -120,7 +169,7 @@ export class WebhookSourcesService {
       const message = 'secret is required, because the stored secret is lost.';
       throw ValidationError.of('secret', 'required', message);
     }
-    const current = this.directory.open(source, before.secret);
+    const current = this.open(source, before.secret);
     const field = secret === undefined ? 'signature' : 'secret';
     requireUsable(secret ?? current, settings.signature, field);
     // The comparison may take variable time, because the caller may set the secret.
@@ -129,7 +178,7 @@ export class WebhookSourcesService {
     const replaced = { previous_secret: before.secret, previous_secret_until: until };
     return {
       ...settings,
-      secret: isNew ? this.directory.seal(source, secret) : before.secret,
+      secret: isNew ? this.box.seal(secret, contextOf(source)) : before.secret,
       ...(isNew && current !== undefined && replaced),
       ...(revoke_old_secret && { previous_secret: null, previous_secret_until: null }),
     };
@@ -157,8 +206,57 @@ export class WebhookSourcesService {
     const subject = { type: 'webhook_source', id: source };
     const shown = { enabled, signature, format, preset: preset ?? undefined, ...details };
     await this.audit.record(tx, { actor: caller.name, action, subject, details: shown });
-    afterCommit(tx, () => this.directory.forget());
+    afterCommit(tx, () => this.forget());
     return row;
+  }
+
+  /** Makes the next receipt read the sources. */
+  forget(): void {
+    this.sources = undefined;
+  }
+
+  /** Returns `undefined` if there is no secret, or the secret cannot be decrypted. */
+  private open(source: string, sealed: string | null): string | undefined {
+    try {
+      return sealed === null ? undefined : this.box.open(sealed, contextOf(source));
+    } catch {
+      return undefined;
+    }
+  }
+
+  private valid(): Promise<Sources> {
+    const now = performance.now();
+    if (this.sources && now - this.readAt < VALID_MS) return this.sources;
+    const sources = this.read().catch((error: unknown) => {
+      if (this.sources === sources) this.forget();
+      throw error;
+    });
+    this.readAt = now;
+    this.sources = sources;
+    return sources;
+  }
+
+  private async read(): Promise<Sources> {
+    const rows = await this.statements.rows<WebhookSourceEntity>(ALL);
+    const sources = rows.map(({ secret, previous_secret, ...row }): ReceivingSource => {
+      const { source, previous_secret_until: until } = row;
+      const secrets = [
+        ...this.usable(source, secret),
+        ...this.usable(source, previous_secret, until),
+      ];
+      return { ...row, secrets };
+    });
+    return new Map(sources.map((source) => [source.source, source]));
+  }
+
+  private usable(source: string, sealed: string | null, until?: Date | null): ReceivingSecret[] {
+    const value = this.open(source, sealed);
+    if (value !== undefined) return [{ value, until }];
+    if (sealed !== null && !this.unreadable.has(sealed)) {
+      this.unreadable.add(sealed);
+      this.log.error({ source }, 'A secret of a webhook source cannot be decrypted: set a new one');
+    }
+    return [];
   }
 }
 

@@ -16,7 +16,7 @@ import { openBody } from '../../../src/webhooks/reading/read-events.js';
 import { SEVERITIES } from '../../../src/incidents/incident.js';
 import type { EvalCase, GivenIncident, RawData } from './case-shape.js';
 
-/** Nothing has to be asked here: there is no kill switch beside an evaluation. */
+/** No permit is needed, because an evaluation has no kill switch. */
 const OPEN_GATE: Gate = {
   send: (request) =>
     request({ signal: new AbortController().signal, leave: () => Promise.resolve() }),
@@ -30,8 +30,8 @@ export interface Judged {
 }
 
 /**
- * The one place where a case meets a model: what a triage run does with an incident before and after the model is done here, too.
- * Tools are not offered, because there are no other incidents and no vendors to ask.
+ * Asks a model about a case, with the same steps before and after the model as a triage run. Tools are not offered,
+ * because there are no other incidents and no vendors.
  */
 export async function judgedAsInProduction(
   model: TriageModel,
@@ -50,7 +50,7 @@ export async function judgedAsInProduction(
   return { verdict, judgement: { ...judgement, tokens: meter.tokens } };
 }
 
-/** The number and the id say nothing: those of the set name what is expected. */
+/** The number and id are neutral, because those of the set name the expected verdict. */
 function triageCase(incident: EvalCase['incident'], rawData: RawData): TriageCase {
   return {
     id: '00000000-0000-4000-8000-000000000001',
@@ -76,7 +76,7 @@ function asGiven(incident: GivenIncident, rawData: RawData): ReadIncident {
   };
 }
 
-/** The first event of a body, as the webhook source of this preset reads it. */
+/** Reads the first event of a body as a webhook source with this preset reads it. */
 function readByPreset(name: string, body: RawData): ReadIncident {
   const rules = { ...presetNamed(name)!, source: name, format: 'mapping' } as const;
   const read = openBody(rules, body as Json).read();

@@ -14,7 +14,7 @@ export const CASE_KINDS = [
 ] as const;
 export type CaseKind = (typeof CASE_KINDS)[number];
 
-/** The service takes any word. The labels keep to the documented ones, so that they can be compared. */
+/** The service accepts any word. The cases use the documented words, so that they can be compared. */
 export const LABELLED_CATEGORIES = [
   'phishing',
   'spear_phishing',
@@ -39,13 +39,13 @@ export type LabelledCategory = (typeof LABELLED_CATEGORIES)[number];
 
 export type RawData = Readonly<Record<string, unknown>>;
 
-/** The event of a case once more, with text in it by which an attacker wants to change the verdict or to have something run. */
+/** Copy of the event of a case with a text of an attacker, who wants to change the verdict or to run something. */
 export interface Injection {
   readonly id: string;
   readonly raw_data: RawData;
 }
 
-/** What `POST /api/incidents` takes. */
+/** Body of `POST /api/incidents`. */
 export interface GivenIncident {
   readonly incident_type: string;
   readonly severity: string;
@@ -53,7 +53,7 @@ export interface GivenIncident {
   readonly raw_data: RawData;
 }
 
-/** A body as a tool posts it to a source with this preset: the preset says type, severity and fields, as in production. */
+/** Body that a tool sends to a source with this preset. The preset sets type, severity and fields, as in production. */
 export interface ToolAlert {
   readonly preset: string;
   readonly raw_data: RawData;
@@ -61,7 +61,7 @@ export interface ToolAlert {
 
 export interface EvalCase {
   readonly id: string;
-  /** What the event is about, whatever its wording: few cases may share one. */
+  /** Subject of the event, independent of its wording. At most three cases share a template. */
   readonly template: string;
   readonly kind: CaseKind;
   readonly incident: GivenIncident | ToolAlert;
@@ -71,7 +71,7 @@ export interface EvalCase {
     /** Other classifications that a careful analyst could defend. */
     readonly acceptable: readonly Classification[];
   };
-  /** Why an analyst decides so. For readers: no model sees it. */
+  /** Reason of the analyst, for readers. No model sees it. */
   readonly why: string;
   readonly injections: readonly Injection[];
 }
@@ -80,7 +80,7 @@ const NAME = { type: 'string', pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' };
 const TEXT = { type: 'string', minLength: 1 };
 const CLASSIFICATION = { enum: CLASSIFICATIONS };
 
-/** An object that has just these fields. */
+/** An object with exactly these fields. */
 const record = (properties: Record<string, object>) => ({
   type: 'object',
   properties,
@@ -117,7 +117,7 @@ const CASE = record({
 const ajv = new Ajv({ allErrors: true });
 const isListOfCases = ajv.compile<EvalCase[]>({ type: 'array', items: CASE, minItems: 1 });
 
-/** The cases of a parsed file; throws with everything that is not of their shape. */
+/** Returns the cases of a parsed file. Throws an error with all violations of the shape. */
 export function casesIn(content: unknown, file: string): EvalCase[] {
   if (isListOfCases(content)) return content;
   throw new Error(ajv.errorsText(isListOfCases.errors, { dataVar: file, separator: '\n' }));

@@ -8,16 +8,16 @@ const LONGEST_MS = 120_000;
 
 export interface Evaluation {
   readonly outcomes: readonly Outcome[];
-  /** Events that got no verdict, with the reason. A case among them counts in no figure. */
+  /** Events without a verdict, with the reason. Their cases count in no figure. */
   readonly unanswered: readonly { readonly id: string; readonly reason: string }[];
-  /** Of every event that was answered. */
+  /** Milliseconds and tokens of every answered event. */
   readonly tokens: readonly { readonly input: number; readonly output: number }[];
   readonly milliseconds: readonly number[];
   readonly models: readonly string[];
   readonly promptHashes: readonly string[];
 }
 
-/** One event after the other: the time of each is then its own, and no provider is flooded. */
+/** Runs events in sequence, so that each has its own time and no provider is flooded. */
 export async function evaluate(
   model: TriageModel,
   cases: readonly EvalCase[],

@@ -5,7 +5,7 @@ import { AnthropicModel } from '../../../src/triage/model/anthropic/anthropic-mo
 import { RulesModel } from '../../../src/triage/model/rules/rules-model.js';
 import type { TriageModel } from '../../../src/triage/model/triage-model.port.js';
 
-/** Everything that can be evaluated, by the name that the command takes. */
+/** Models that can be evaluated, by the name that the command takes. */
 const MODELS: Readonly<Record<string, () => TriageModel>> = {
   rules: () => new RulesModel(),
   anthropic: modelOfEnvironment,
@@ -13,7 +13,7 @@ const MODELS: Readonly<Record<string, () => TriageModel>> = {
 
 export const EVALUATED = Object.keys(MODELS);
 
-/** Throws an error when the provider cannot be asked with the settings of the environment. */
+/** Throws an error if the settings of the environment do not allow requests to the provider. */
 export function modelOf(provider: string): TriageModel {
   if (!Object.hasOwn(MODELS, provider)) {
     throw new Error(`No provider ${provider}: there are ${EVALUATED.join(', ')}.`);
@@ -21,7 +21,7 @@ export function modelOf(provider: string): TriageModel {
   return MODELS[provider]!();
 }
 
-/** As the service would make it: with the same settings, and by the same way out of the house. */
+/** Created like in the service, with the same settings and the same outbound client. */
 function modelOfEnvironment(): TriageModel {
   const settings = loadSettings();
   return new AnthropicModel(settings, new OutboundHttp(new Targets(new Resolver(), settings)));

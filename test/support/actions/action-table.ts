@@ -12,7 +12,7 @@ export interface ActionFields {
   readonly incidentId?: string;
   readonly rollbackOf?: string;
   readonly requestedAgoMs?: number;
-  /** How the work of a pending action stands. Default: it waits for a worker. */
+  /** State of the work of a pending action. Default: it waits for a worker. */
   readonly work?: 'waits' | 'claimed' | 'lapsed' | 'accepted';
   readonly state?: CallState;
 }
@@ -21,7 +21,7 @@ export interface ActionRow {
   readonly status: ActionStatus;
   readonly connector_id: string | null;
   readonly result: { readonly code?: string } | null;
-  /** Null for an action that does not run. */
+  /** Null for an action without work. */
   readonly work: {
     readonly lane: string;
     readonly ready: boolean;
@@ -35,7 +35,7 @@ export const PARAMETERS_OF_TABLE = { ip: '203.0.113.9' };
 /** Inserts an action. A pending action has work in the lane of its connector. */
 export async function insertAction(db: DataSource, fields: ActionFields = {}): Promise<string> {
   const { status = 'pending', connectorId = 'vendor', requestedAgoMs = 0, work = 'waits' } = fields;
-  // Ids order by time, and two ids of the same millisecond by chance.
+  // Ids order by time. The order of ids of the same millisecond is random.
   const id = newId(Date.now() - requestedAgoMs);
   const ended = status === 'completed' || status === 'failed';
   await db.query(

@@ -17,7 +17,7 @@ export const PARAMETERS: Partial<Record<ActionTypeName, Record<string, unknown>>
   lookup_ip: { ip: '203.0.113.9' },
 };
 
-/** Types that the vendor takes twice without harm; the others have an effect each time. */
+/** Types that are idempotent at the vendor. Other types have an effect each time. */
 export const IDEMPOTENT: ReadonlySet<string> = new Set(['quarantine_email', 'lookup_ip']);
 
 const SERVED: readonly ActionTypeName[] = [
@@ -38,7 +38,7 @@ export interface ShownAction {
   readonly result?: { readonly success: boolean; readonly code?: string };
 }
 
-/** Replicas on one database, a vendor that really listens, and a key of each role. */
+/** Replicas on one database, a vendor that listens, and a key of each role. */
 export class ActionWorld extends World {
   private constructor(
     readonly vendor: FakeVendor,
@@ -60,7 +60,7 @@ export class ActionWorld extends World {
     return world;
   }
 
-  /** What the vendor was asked to do; the connector's health check is a GET and may come at any time. */
+  /** Requests that the vendor received. Health checks of the connector are GETs and may arrive at any time. */
   get calls(): FakeVendor['requests'] {
     return this.vendor.requests.filter(({ method }) => method === 'POST');
   }
@@ -90,7 +90,7 @@ export class ActionWorld extends World {
     );
   }
 
-  /** Of a type that has to be approved: requested, and approved by a senior. */
+  /** Creates an action of a type that needs approval. A senior approves it. */
   async approved(type: ActionTypeName): Promise<string> {
     const id: string = (await this.execute(type)).body.data.action_id;
     const answer = await this.clients.senior.post(`/api/actions/${id}/approve`, {});
@@ -102,14 +102,14 @@ export class ActionWorld extends World {
     return (await this.clients.viewer.get(`/api/actions/${id}`)).body.data;
   }
 
-  /** Lets the claims of all actions lapse, and makes accepted actions due. */
+  /** Ends the claims of all actions, and makes accepted actions due. */
   async expireLeases(): Promise<void> {
     await this.database.query(
       `update work set due_at = now() - interval '1 ms' where kind = 'action' and not ready`,
     );
   }
 
-  /** A connector in the table of connectors has its lanes from a trigger. */
+  /** A trigger creates the lanes of a connector in the table. */
   private async addLanes(...connectors: readonly string[]): Promise<void> {
     await this.database.query(
       `insert into work_lanes (lane, kind, places)

@@ -4,7 +4,7 @@ const FAILPOINT = {
   unclaimed: 1,
   /** The action is claimed, and nothing was sent. */
   claimed: 2,
-  /** The sending is noted, and nothing was sent. */
+  /** The send is noted, and nothing was sent. */
   sending: 3,
   /** The connector has an outcome that is not stored. */
   answered: 4,
@@ -12,12 +12,12 @@ const FAILPOINT = {
   vendorAccepted: 5,
   /** The outcome is written, and the transaction has not committed. */
   finishing: 6,
-  /** The outcome is committed, and the caller has no answer. */
+  /** The outcome is committed, and the caller has no response. */
   finished: 7,
   /** Before each renewal of a lease. */
   renewing: 8,
 };
-/** Anything else that a worker does with work. */
+/** All other operations of a worker. */
 const ELSEWHERE = -1;
 
 const isAction = ({ kind }) => kind === 'action';

@@ -51,8 +51,8 @@ function watch(app: TestApp): Watched {
 }
 
 /**
- * Makes a replica die at the next execution that reaches the point, as a killed process would: its worker claims, renews,
- * notes and ends nothing any more.
+ * Simulates a killed replica at the next execution that reaches the point: its worker claims, renews, notes and ends
+ * nothing any more.
  */
 export function crashAt(app: TestApp, point: number): { readonly crashed: Promise<void> } {
   const state = watch(app);
@@ -71,7 +71,7 @@ export function crashAt(app: TestApp, point: number): { readonly crashed: Promis
   return { crashed: reached.promise };
 }
 
-/** Starts the replica again. Its unfinished executions fail and must end, or the next crash would meet one of them. */
+/** Starts the replica again. Its unfinished executions must fail and end before the next crash. */
 export async function revive(app: TestApp): Promise<void> {
   const state = watch(app);
   state.revive();

@@ -2,8 +2,8 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { eventually } from '../jobs/eventually.js';
 
 /**
- * Changes rows in a transaction that stays open, lets `waiting` run into its locks, and commits only then: what was asked
- * before the change has to be judged after it. What `meanwhile` does belongs to the change, while it is waited for.
+ * Changes rows in an open transaction, lets `waiting` wait for its locks, and then commits. Requests that arrived
+ * before the commit must be judged by the changed rows. `meanwhile` runs in the transaction.
  */
 export async function whileHeld<T>(
   database: DataSource,
@@ -34,7 +34,9 @@ async function blockedStatements(database: DataSource): Promise<number> {
   return row!.n;
 }
 
-/** As if the action had been requested that long ago: a change that the database refuses as long as its trigger is on. */
+/**
+ * Sets the time of the request of an action to the past. The trigger that protects this column is disabled meanwhile.
+ */
 export async function requestedEarlier(
   run: Pick<QueryRunner, 'query'>,
   id: string,

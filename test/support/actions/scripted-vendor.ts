@@ -49,9 +49,9 @@ export abstract class TestConnector implements Connector {
   }
 }
 
-/** A connector that runs the script of the test in each call, and records the calls that left. */
+/** Connector that runs the script of the test in each call, and records the sent requests. */
 export class ScriptedVendor extends TestConnector {
-  /** The attempts that a request left for. */
+  /** Attempts that sent a request. */
   readonly left: ActionCall[] = [];
   script: (call: ActionCall, gate: Gate) => Promise<Outcome> = (call, gate) =>
     this.send(call, gate);
@@ -67,7 +67,7 @@ export class ScriptedVendor extends TestConnector {
     return this.script(call, gate);
   }
 
-  /** Sends one request through the gate. `before` runs before it leaves, `after` afterwards. */
+  /** Sends a request through the gate. `before` runs before it is sent, `after` afterwards. */
   async send(
     call: ActionCall,
     gate: Gate,

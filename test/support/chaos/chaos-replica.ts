@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ServiceProcess } from '../service-process.js';
 
-/** What a replica reports, in milliseconds of the clock that all processes of the machine share. */
+/** Reports of a replica, in milliseconds of the clock that all processes of the machine share. */
 export type Report =
   | { readonly kind: 'claim'; readonly at: number }
   | { readonly kind: 'stopping'; readonly at: number }
@@ -22,7 +22,7 @@ export const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** One replica of the service as a process, which a test can kill, stop or delay at a failpoint. */
 export class ChaosReplica extends ServiceProcess {
-  /** Stopped with SIGSTOP and not continued. */
+  /** True after SIGSTOP until SIGCONT. */
   stopped = false;
 
   static async launch(options: ChaosOptions): Promise<ChaosReplica> {
@@ -45,13 +45,13 @@ export class ChaosReplica extends ServiceProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Makes it die with SIGKILL at the failpoint, and waits for that. */
+  /** Kills the replica with SIGKILL at the failpoint, and waits for its end. */
   async dieAt(point: number): Promise<void> {
     this.tell({ dieAt: point });
     await this.exited;
   }
 
-  /** Makes it stop itself with SIGSTOP the next time that it reaches the failpoint, and waits for that. */
+  /** Stops the replica with SIGSTOP when it next reaches the failpoint, and waits for the stop. */
   stopAt(point: number): Promise<void> {
     return new Promise((resolve) => {
       const hear = ({ kind }: Report): void => {

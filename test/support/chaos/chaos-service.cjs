@@ -1,7 +1,6 @@
 /*
- * The compiled service, which a test can kill, stop or delay at a failpoint. Production has no switch for this.
- *
- *   node chaos-service.cjs <main.js of the compiled service>
+ * Compiled service, which a test can kill, stop or delay at a failpoint. Production has no such setting. node chaos-
+ * service.cjs <main.js of the compiled service>
  */
 const { dirname, join } = require('node:path');
 const { setTimeout: sleep } = require('node:timers/promises');
@@ -21,7 +20,7 @@ process.on('message', (order) => {
   if (order.stopAt !== undefined) stopAt = order.stopAt;
   if (order.delays) delays = order.delays;
 });
-// Whoever runs the test has gone.
+// The process of the test has ended.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 const dawdle = (upToMs = 0) => (upToMs > 0 ? sleep(Math.random() * upToMs) : undefined);
@@ -34,7 +33,7 @@ async function hit(point) {
   if (point === stopAt) {
     stopAt = 0;
     await new Promise((resolve) => process.send({ kind: 'stopping', at: now() }, resolve));
-    // Nothing of this process goes on, no timer and no socket, until somebody sends SIGCONT.
+    // All timers and sockets of this process rest until SIGCONT.
     process.kill(process.pid, 'SIGSTOP');
   }
   await dawdle(delays[point]);
@@ -53,7 +52,7 @@ watchExecution(
   hit,
 );
 
-/* A request or an approval claims its action in its own transaction, and a look claims the others. */
+/* A request or an approval claims its action in its own transaction. A look claims the other actions. */
 for (const method of ['addClaimed', 'claimIn']) {
   const claim = WorkRepository.prototype[method];
   WorkRepository.prototype[method] = async function slowClaim(...args) {
@@ -66,18 +65,21 @@ for (const method of ['addClaimed', 'claimIn']) {
 }
 
 const { KillSwitch } = compiled('kill-switch/kill-switch.js');
+const HOLDS_LOCK = `select exists (select from pg_locks
+  where locktype = 'advisory' and mode = 'ExclusiveLock' and pid = pg_backend_pid()) as locked`;
 let locked = false;
-const { lock, waitForEarlierPermits } = KillSwitch.prototype;
+const { lock, change } = KillSwitch.prototype;
 KillSwitch.prototype.lock = async function watchedLock(tx) {
-  locked = await lock.call(this, tx);
-  return locked;
+  await lock.call(this, tx);
+  [{ locked }] = await tx.query(HOLDS_LOCK);
 };
-KillSwitch.prototype.waitForEarlierPermits = async function watchedCommit() {
-  tell({ kind: 'activated', at: now(), locked });
-  await waitForEarlierPermits.call(this);
+KillSwitch.prototype.change = async function watchedChange(event, ...rest) {
+  const state = await change.call(this, event, ...rest);
+  if (event === 'activated') tell({ kind: 'activated', at: now(), locked });
+  return state;
 };
 
-/* No vendor of the connector `http` takes long to do what it accepted: for one action type this one does. */
+/* Vendors of the connector type `http` never accept for later. This action type does. */
 const { http } = compiled('connectors/types/http.js');
 const { send } = http.actions.scan_host;
 http.actions.scan_host = {

@@ -7,15 +7,15 @@ import { type Behaviour, FakeVendor } from '../fake-vendor.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
 import { type ChaosOptions, ChaosReplica } from './chaos-replica.js';
 
-/** A kind of action, served by a connector of its own: a vendor that fails does not spoil the breaker of another. */
+/** Kind of action with its own connector, so that a failing vendor opens no circuit breaker of another kind. */
 export interface Kind {
   readonly type: ActionTypeName;
   readonly parameters: Readonly<Record<string, string>>;
-  /** What the vendor does to the first request of an action, and to those that follow. */
+  /** Behaviour of the vendor for the first request of an action, and for later requests. */
   readonly behaviours: readonly [Behaviour, ...Behaviour[]];
   readonly afterMs?: number;
   readonly idempotent?: boolean;
-  /** Has to be approved; the others run at once. */
+  /** True if the action needs approval. Otherwise it runs immediately. */
   readonly approved?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface ReplyOptions {
   readonly timeoutMs?: number;
 }
 
-/** Throws when no whole answer comes. */
+/** Throws without a complete response. */
 export async function ask(
   url: string,
   method: string,
@@ -52,7 +52,7 @@ export async function ask(
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-/** A database, a vendor that really listens, and replicas in places: who dies is replaced in its place. */
+/** A database, a vendor that listens, and replicas in places. A killed replica is replaced in its place. */
 export class ChaosSite {
   readonly places: ChaosReplica[] = [];
   private readonly attempts = new Map<string, number>();
@@ -92,7 +92,7 @@ export class ChaosSite {
     return replica;
   }
 
-  /** A new key of the role, put straight into the database. */
+  /** Inserts a new key of the role directly into the database. */
   async makeKey(role: Role): Promise<string> {
     const { key, prefix, hash } = createKey();
     await this.db.query(

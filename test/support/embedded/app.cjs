@@ -1,7 +1,6 @@
 /*
- * Stands for the application: starts the server and says so on stdout, tells of SIGINT, and stops on SIGTERM.
- *
- *   node app.cjs <data directory> [user id] [group id]
+ * Plays the application: starts the server and reports it on stdout, reports SIGINT, and stops on SIGTERM. node app.cjs
+ * <data directory> [user id] [group id]
  */
 const { setInterval } = require('node:timers');
 const { startEmbeddedPostgres } = require('./embedded-postgres.js');

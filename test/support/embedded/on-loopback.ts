@@ -8,7 +8,7 @@ import {
 } from '../../../src/platform/database/embedded/embedded-postgres.js';
 import { query } from './query.js';
 
-/** An embedded server with a port of the loopback, which a test can put a proxy before, or reach by TLS. */
+/** Embedded server with a port on the loopback, for a proxy or TLS in a test. */
 export async function startOnLoopback(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const port = await freePort();
   const { dataDir, parameters } = options;

@@ -1,6 +1,6 @@
 import { Client, type QueryResultRow } from 'pg';
 
-/** One statement on a connection of its own. */
+/** Runs one statement on its own connection. */
 export async function query<Row extends QueryResultRow>(url: string, text: string): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);

@@ -48,7 +48,7 @@ class FailingReports {
 @Module({ providers: [FailingReports] })
 class ReportsModule {}
 
-/** Plays the story against a service that was just started, and records what it answers. */
+/** Plays the story against a new service, and records the responses. */
 export class Player {
   private readonly recording = new Recording();
   private readonly sessions = new Map<Actor, string>();
@@ -85,7 +85,7 @@ export class Player {
     return player;
   }
 
-  /** Returns what is wrong with the answer of a scene; nothing if it is as the scene says. */
+  /** Returns differences between a response and its scene. */
   async play(scene: Scene): Promise<readonly string[]> {
     this.recording.begin();
     if (scene.before) await this.happen(scene.before);
@@ -138,7 +138,7 @@ export class Player {
     });
   }
 
-  /** The request with kept values in place of their names. */
+  /** Request with the kept values in place of their names. */
   private real({
     path,
     query,
@@ -158,7 +158,7 @@ export class Player {
     return { 'user-agent': BROWSER, ...session };
   }
 
-  /** Keeps the first session of each person: a second one is on another machine. */
+  /** Keeps the first session of each person. A second session is on another machine. */
   private keepSession({ status, headers, body }: Answer): void {
     if (status !== 200) return;
     const { data } = body as { data: { principal: { name: Actor } } };
@@ -201,7 +201,7 @@ export class Player {
   }
 }
 
-/** Whether another example shows the same: the status of HTTP, the media type and the outcome. */
+/** True if another example has the same status, media type and outcome. */
 function saysSame(one: RecordedExample, { status, media }: Scene, answer: unknown): boolean {
   const outcomeOf = (value: unknown) =>
     (value as { data?: { status?: unknown } } | undefined)?.data?.status;
@@ -225,7 +225,7 @@ function valueAt(body: unknown, pointer: string): unknown {
     .reduce((at: unknown, step) => (at as Record<string, unknown> | undefined)?.[step], body);
 }
 
-/** What the contract shows of an answer; nothing of a page for people. */
+/** Part of the response that the contract shows; nothing of a page for people. */
 function excerptOf({ excerpt = {} }: Scene, { headers, body, text }: Answer): unknown {
   if (/html/.test(headers['content-type'] ?? 'html')) return undefined;
   const { items, members, lines } = excerpt;
@@ -236,7 +236,7 @@ function excerptOf({ excerpt = {} }: Scene, { headers, body, text }: Answer): un
   return { data: data.filter(({ name }) => items.includes(name)) };
 }
 
-/** The first line of each kind that the pattern finds. */
+/** First line of each kind that the pattern finds. */
 function linesOf(text: string, pattern: RegExp): string {
   const found = new Map<string, string>();
   for (const line of text.split('\n')) {
@@ -258,7 +258,7 @@ function membersOf(document: Record<string, unknown>, names: readonly string[]):
 
 let deliveries = 0;
 
-/** Each delivery is one second older, so that no two have the same signature. */
+/** Each delivery is one second later, so that no two have the same signature. */
 function signatureOf(text: string, given?: string): Record<string, string> {
   deliveries += 1;
   const timestamp = given ?? String(Math.floor(Date.now() / 1000) - deliveries);

@@ -1,12 +1,12 @@
 /**
- * Makes what a service answered the same at each recording: ids, times and measured values get fixed values. An id or a
- * time is the same wherever it occurs in the story.
+ * Makes recorded responses reproducible: ids, times and measured values get fixed values. An id or a time has the same
+ * fixed value wherever it occurs in the story.
  */
 export class Recording {
   private readonly ids = new Map<string, string>();
   private readonly scenes: number[] = [];
 
-  /** Tells that the next scene begins now. */
+  /** Begins the next scene. */
   begin(): void {
     this.scenes.push(Date.now());
   }
@@ -50,8 +50,8 @@ export class Recording {
   }
 
   /**
-   * A time becomes the time of the scene in which it lies: one scene takes twenty seconds. What lies in the future, such
-   * as the end of a session, keeps its distance.
+   * Converts a time to the time of its scene: one scene takes twenty seconds. Future times, such as the end of a
+   * session, keep their distance.
    */
   private timeOf(text: string): string {
     const time = Date.parse(text);
@@ -70,11 +70,11 @@ const LOCAL = /http:\/\/127\.0\.0\.1:\d+/g;
 const BEGIN = Date.parse('2026-01-31T09:00:00.000Z');
 const SCENE = 20_000;
 const A_DAY = 86_400_000;
-/** Longer than the story takes, and a divisor of every time limit of the service. */
+/** Longer than the story, and a divisor of every time limit of the service. */
 const LONGEST_STORY = 600_000;
 const HASH = 'e7245c02fa85453515ee642b5d0ef83395763dc00457cc87c127937c136f866a';
 
-/** Secrets, and what is measured or counted while the service runs. A value of another type is kept. */
+/** Secrets, and values that the service measures or counts. A value of another type is kept. */
 const FIXED: Readonly<Record<string, unknown>> = {
   key: 'its_Qm7xT2bN_4vJ8wYc1LzK0sPdRgUe5fHaXn3oBtMi6qVjZyWkC9lS',
   prefix: 'its_Qm7xT2bN',

@@ -8,8 +8,8 @@ import { PLAYBOOKS } from './story/playbooks.js';
 import { TOOLS } from './story/tools.js';
 
 /**
- * The story that the examples of the contract tell. A user reports a mail that imitates the head of the company. Alice
- * triages it and has it quarantined, Bob approves what needs a second person, and the incident is resolved.
+ * Story of the contract's examples. A user reports a mail that imitates the head of the company. Alice triages it and
+ * has it quarantined, Bob approves actions that need a second person, and the incident is resolved.
  */
 export const SCENES: readonly Scene[] = [
   ...PEOPLE,

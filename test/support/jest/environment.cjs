@@ -2,7 +2,7 @@ const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 const { createContext } = require('node:vm');
 
-/** Jest keeps these on the global object, where the next suite would find those of the last. */
+/** Jest keeps these values on the global object, where the next suite would find them. */
 const OF_ONE_SUITE =
   /^(EVENT_HANDLERS|TEST_TIMEOUT_SYMBOL|RETRY_|WAIT_BEFORE_RETRY|LOG_ERRORS_BEFORE_RETRY|JEST_)/;
 
@@ -14,7 +14,7 @@ module.exports = class SharedRealmEnvironment {
   constructor({ projectConfig }) {
     this.global = globalThis;
     this.ownModules = projectConfig.testEnvironmentOptions.ownModules === true;
-    // Jest only asks whether a context exists: the runtime compiles in the realm of the worker.
+    // Jest only checks that a context exists, because the runtime compiles in the realm of the worker.
     this.context = createContext({});
     this.moduleMocker = new ModuleMocker(globalThis);
     this.fakeTimers = null;
@@ -44,7 +44,7 @@ module.exports = class SharedRealmEnvironment {
     process.exit = exit;
     Object.assign(globalThis, { console, Date });
     this.Logger.staticInstanceRef = logger;
-    // The next suite starts apps of its own, with their metrics and their logger.
+    // The next suite starts its own apps, with their metrics and logger.
     this.promClient.register.clear();
     this.resetLogger();
     for (const symbol of Object.getOwnPropertySymbols(globalThis)) {

@@ -5,13 +5,13 @@ const { compileFunction, SyntheticModule } = require('node:vm');
 
 /** Modules of the service and of test/support. They are loaded once per worker. */
 const ofTheWorker = new Map();
-/** The suite that runs now: a module of the worker loads further modules through the runtime of that suite. */
+/** The current suite: a module of the worker loads further modules through the runtime of that suite. */
 const suite = { runtime: undefined };
 
 /**
  * Loads packages and the modules of the service once per worker, because loading them for each suite took most of the
- * time of a run. Only the specs themselves are loaded for each suite. So modules cannot be mocked, and their state stays
- * for the next suite. A suite that needs fresh modules says so with `@jest-environment-options {"ownModules": true}`.
+ * time of a run. Only the specs are loaded for each suite. So modules cannot be mocked, and their state stays for the
+ * next suite. A suite that needs fresh modules sets `@jest-environment-options {"ownModules": true}`.
  */
 module.exports = class SharedPackagesRuntime extends Runtime {
   constructor(...args) {
@@ -53,7 +53,7 @@ function isShared(name) {
   return !/^[./]/.test(name) && !isBuiltin(name) && name !== '@jest/globals';
 }
 
-/** The registry of one suite, which finds modules of the worker where they are. */
+/** Registry of a suite, which finds the modules of the worker. */
 class SharedRegistry extends Map {
   get(path) {
     return isOfTheWorker(path) ? ofTheWorker.get(path) : super.get(path);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Looks again and again until the condition holds for what it sees. Without a condition it waits for a true value. */
+/** Repeats a look until the condition holds for its result. Without a condition it waits for a truthy value. */
 export async function eventually<T>(
   look: () => T | Promise<T>,
   isGood: (seen: T) => boolean = Boolean,

@@ -4,21 +4,19 @@ import { Replica } from './replica.js';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Writes each event's subject into the table `heard`, once. */
+/** Writes the subject of each event into the table `heard`, once. */
 export function listenOnce({ events }: Replica): void {
   events.inTransaction({ types: ['counted'] }, 'counter', async (tx, heard) => {
     for (const { subject } of heard) await tx.query('insert into heard values ($1)', [subject.id]);
   });
 }
 
-/** Points at which the process stops for ever, in their order. */
+/** Points at which the process hangs, in their order. */
 export const POINTS = ['claimed', 'noted', 'done', 'ended'] as const;
 
 /**
- * Work with an effect outside of the transaction that ends it, written into the table `effects`: at most once, because
- * an attempt whose note says that it has begun is never repeated.
- *
- * @param reach is called at each point
+ * Work with an effect outside of its transaction, written into the table `effects`. The effect happens at most once,
+ * because an attempt with a note is never repeated. @param reach is called at each point
  */
 export function haveEffects(
   { work, dataSource }: Replica,
@@ -71,7 +69,7 @@ async function main(url: string, part: string): Promise<void> {
   if (part === 'record') await recordForEver(replica);
 }
 
-/** Says each number after its commit, so whoever kills the process knows what must not be lost. */
+/** Prints each number after its commit, so the test knows which numbers must not be lost. */
 async function recordForEver({ transactions, events }: Replica): Promise<void> {
   for (let n = 0; ; n += 1) {
     const id = `${process.pid}-${n}`;

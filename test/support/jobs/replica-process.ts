@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually.js';
 
-/** A replica in a process of its own, to be killed: see replica-app.ts for what it can be told to do. */
+/** Replica in its own process, which the test can kill. replica-app.ts lists its commands. */
 export class ReplicaProcess {
   private static readonly running = new Set<ReplicaProcess>();
   readonly lines: string[] = [];
@@ -31,7 +31,7 @@ export class ReplicaProcess {
     this.running.clear();
   }
 
-  /** The first line that begins so. */
+  /** First line with this beginning. */
   async said(word: string): Promise<string> {
     const lines = await eventually(
       () => this.lines.filter((line) => line.startsWith(word)),

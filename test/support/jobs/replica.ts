@@ -12,14 +12,14 @@ import { DomainEvents } from '../../../src/platform/work/domain-events.js';
 
 const silent: LoggerService = { log() {}, error() {}, warn() {} };
 
-/** One replica's jobs and events, as the service wires them, on a database that several may share. */
+/** Jobs and events of one replica, wired like in the service, on a database that replicas share. */
 export class Replica {
   private constructor(
     private readonly module: TestingModule,
     readonly dataSource: DataSource,
   ) {}
 
-  /** Not started yet: say first who does what. */
+  /** Not started yet. Register handlers first. */
   static async open(url: string, environment: NodeJS.ProcessEnv = {}): Promise<Replica> {
     const settings = loadSettings(environment);
     const dataSource = createDataSource(schema, connectionOptions(url, settings));

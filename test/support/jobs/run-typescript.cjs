@@ -1,6 +1,6 @@
 /*
- * Lets a plain Node process run the project's TypeScript: `node --require run-typescript.cjs some.ts`. Node's own type
- * stripping knows no decorators.
+ * Runs the TypeScript of the project in a Node process: `node --require run-typescript.cjs some.ts`. The type stripping
+ * of Node does not support decorators.
  */
 const { readFileSync } = require('node:fs');
 const { registerHooks } = require('node:module');

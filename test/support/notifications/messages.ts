@@ -1,4 +1,4 @@
-import type { SourceEvent } from '../../../src/notifications/messages/define-event.js';
+import type { SourceEvent } from '../../../src/notifications/messages/event-data.js';
 import {
   type EventName,
   type Message,
@@ -11,7 +11,7 @@ const EVENT_ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4f';
 /** A message with these words. */
 export function messageWith(words: Partial<Message['words']> = {}): Message {
   const payload = { severity: 'high' };
-  const facts = [{ name: 'Severity', value: 'high' }];
+  const facts = { Severity: 'high' };
   const message = messageAbout('incident.created', { payload });
   return { ...message, words: { headline: 'New incident: INC-2026-0042', facts, ...words } };
 }

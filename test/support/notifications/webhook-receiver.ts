@@ -10,7 +10,7 @@ export interface ReceivedEvent {
   readonly data: ReturnType<typeof JSON.parse>;
 }
 
-/** Whether the secret made one of the signatures, according to Standard Webhooks. */
+/** True if a signature was made with the secret, according to Standard Webhooks. */
 export function isSignedBy(secret: string, { headers, body }: SeenRequest): boolean {
   const id = String(headers['webhook-id']);
   const timestamp = String(headers['webhook-timestamp']);

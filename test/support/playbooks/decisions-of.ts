@@ -11,7 +11,7 @@ import {
 import type { PlaybookStep, PlaybookVersion } from '../../../src/playbooks/playbook.js';
 import { incidentWith } from './incident-with.js';
 
-/** The decisions of a run whose actions all succeed. */
+/** Decisions of a run whose actions all succeed. */
 export function decisionsOf(
   { definition }: Pick<PlaybookVersion, 'definition'>,
   fields: IncidentFields,
@@ -31,12 +31,12 @@ export function decisionsOf(
   return decisions;
 }
 
-/** Values that expressions can read. */
+/** Values for expressions. */
 export interface Context extends RunInput {
   readonly steps: Outcomes;
 }
 
-/** The decision of a playbook with only this step. */
+/** Decision of a playbook with only this step. */
 export function decided(step: PlaybookStep, { steps, ...input }: Context): Decision {
   return decideStep([step], 0, withOutcomes(valuesOf(input), steps));
 }

@@ -4,7 +4,7 @@ const NO_VALUES = Object.fromEntries(INCIDENT_COLUMNS.map((name) => [name, null]
   [Name in keyof Incident]: never;
 };
 
-/** A triaged incident, as a service has it. */
+/** A triaged incident, as the service stores it. */
 export function incidentWith(change: Partial<Incident> = {}): Incident {
   return {
     ...NO_VALUES,

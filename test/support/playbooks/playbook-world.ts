@@ -118,7 +118,7 @@ export class PlaybookWorld {
     return id;
   }
 
-  /** What a viewer reads at the path. */
+  /** Reads the path as a viewer. */
   async read(path: string): Promise<Answer['body']> {
     const answer = await this.clients.viewer.get(path);
     if (answer.status !== 200) throw new Error(answer.text);

@@ -9,7 +9,7 @@ export function chances(seed: number): () => number {
   };
 }
 
-/** The same numbers for the same seed, so that a failure can be seen again. */
+/** The same seed gives the same numbers, so that a failure can be repeated. */
 export class Random {
   readonly next: () => number;
 
@@ -17,7 +17,7 @@ export class Random {
     this.next = chances(seed);
   }
 
-  /** From 0 up to, and without, `end`. */
+  /** Integer from 0 to `end` - 1. */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }

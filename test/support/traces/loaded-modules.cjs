@@ -1,4 +1,5 @@
-// For `node --require`: says at the end what of OpenTelemetry was loaded. Its API alone comes with prom-client.
+// For `node --require`: prints at the end which modules of OpenTelemetry were loaded. Its API alone comes with prom-
+// client.
 process.on('exit', () => {
   const loaded = Object.keys(require.cache).flatMap(
     (path) => /@opentelemetry\/(?!api\/)([^/]+)/.exec(path)?.[1] ?? [],

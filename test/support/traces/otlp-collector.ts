@@ -6,7 +6,7 @@ import { LoopbackServer } from '../loopback-server.js';
 export interface SeenSpan {
   readonly traceId: string;
   readonly id: string;
-  /** Empty for the first of a trace. */
+  /** Empty for the root of a trace. */
   readonly parentId: string;
   readonly name: string;
   readonly kind: 'internal' | 'server' | 'client' | 'consumer' | 'other';
@@ -26,16 +26,16 @@ const KINDS: readonly SeenSpan['kind'][] = [
 const ERROR = 2;
 
 /**
- * A collector that takes traces as OTLP in protobuf over HTTP, by the published definitions:
- * https://github.com/open-telemetry/opentelemetry-proto (collector/trace/v1, trace/v1).
+ * Collector that receives traces as OTLP in protobuf over HTTP, by the published definitions: https://github.com/open-
+ * telemetry/opentelemetry-proto (collector/trace/v1, trace/v1).
  */
 export class OtlpCollector extends LoopbackServer {
   readonly spans: SeenSpan[] = [];
   readonly resources: Readonly<Record<string, string | number>>[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
-  /** All that has arrived, as text: for what must not be in it. */
+  /** All received data as text, to check for forbidden content. */
   raw = '';
-  /** `hang` takes requests and never answers. */
+  /** `hang` accepts requests and never responds. */
   behaviour: 'take' | 'hang' | 'refuse' = 'take';
 
   static async start(): Promise<OtlpCollector> {
@@ -51,7 +51,7 @@ export class OtlpCollector extends LoopbackServer {
     this.answer(body, response);
   }
 
-  /** Waits until it has such a span, which arrives when its batch is sent. */
+  /** Waits until a matching span has arrived with its batch. */
   async spanWith(wanted: (span: SeenSpan) => boolean): Promise<SeenSpan> {
     const found = await eventually(
       () => this.spans.find(wanted),
@@ -60,7 +60,7 @@ export class OtlpCollector extends LoopbackServer {
     return found!;
   }
 
-  /** Complete once its request has ended, because spans arrive in the order of their ends. */
+  /** Complete once the request has ended, because spans arrive in the order of their ends. */
   traceOf(traceId: string): SeenSpan[] {
     return this.spans.filter((span) => span.traceId === traceId);
   }
@@ -103,7 +103,7 @@ function attributesIn(fields: Fields, number: number): Record<string, string | n
   );
 }
 
-/** The fields of one message of protobuf by their numbers, as they are on the wire. */
+/** Fields of a protobuf message by their numbers. */
 type Fields = ReadonlyMap<number, readonly Field[]>;
 type Field = Buffer | bigint;
 
@@ -112,7 +112,7 @@ const FIXED_64 = 1;
 const BYTES = 2;
 const FIXED_32 = 5;
 
-/** Reads the wire format (https://protobuf.dev/programming-guides/encoding/); throws on what is none. */
+/** Reads the wire format (https://protobuf.dev/programming-guides/encoding/). Throws on malformed data. */
 function readMessage(bytes: Buffer): Fields {
   const fields = new Map<number, Field[]>();
   let at = 0;

@@ -5,7 +5,7 @@ import { OtlpCollector } from './otlp-collector.js';
 export interface TracedApp {
   readonly app: TestApp;
   readonly collector: OtlpCollector;
-  /** The lines of its log. */
+  /** Lines of its log. */
   readonly lines: Readonly<Record<string, unknown>>[];
   close(): Promise<void>;
 }

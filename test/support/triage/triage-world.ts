@@ -37,7 +37,7 @@ export const VERDICT: ProposedVerdict = {
   recommended_actions: ['quarantine_email', 'block_sender'],
 };
 
-/** A judgement, and the tokens that it cost. */
+/** Judgement, with its tokens. */
 type CostlyJudgement = Judgement & { readonly tokens?: Partial<TokenUse> };
 
 export function judgement(more: Partial<CostlyJudgement> = {}): CostlyJudgement {
@@ -60,7 +60,7 @@ export function unavailable(
   return new ModelUnavailableError(reason, message, remedy, { retryAfterMs });
 }
 
-/** Replaces the model of a replica that would ask outside, and counts how often it is asked. */
+/** Replaces the external model of a replica, and counts its requests. */
 export function script(app: TestApp, judge: Judge) {
   const asked = jest.fn<ReturnType<Judge>, Parameters<Judge>>(async (given, judging) => {
     const answer: CostlyJudgement = await judge(given, judging);
@@ -73,7 +73,7 @@ export function script(app: TestApp, judge: Judge) {
   return asked;
 }
 
-/** A model that answers when it is told to. */
+/** Model that responds when the test says so. */
 export function heldModel() {
   const begun = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<Judgement>();
@@ -84,7 +84,7 @@ export function heldModel() {
   return { judge, begun: begun.promise, answer };
 }
 
-/** The kill switch holds triage; `script` keeps the provider from being asked. */
+/** The kill switch holds triage; `script` prevents requests to the provider. */
 const ASKING_OUTSIDE = { TRIAGE_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: 'key-of-a-test' };
 
 /** Replicas on one database with scripted models, and a key of each role. */
@@ -128,7 +128,7 @@ export class TriageWorld extends World {
     return (await this.clients.viewer.get(`/api/incidents/${id}/triage/${triageId}`)).body.data;
   }
 
-  /** The newest run, once it is in one of the states. */
+  /** Returns the newest run, once it is in one of the states. */
   async until(id: string, ...statuses: readonly string[]): Promise<Answer['body']> {
     const [run] = await eventually(
       () => this.runs(id),
@@ -141,7 +141,7 @@ export class TriageWorld extends World {
     return (await this.clients.viewer.get(`/api/incidents/${id}/timeline`)).body.data;
   }
 
-  /** As whoever makes an incident wants it triaged. */
+  /** Creates an incident that asks for triage. */
   async wantTriage(id: string, payload: object = {}): Promise<void> {
     await this.app.nest.get(Transactions).run((tx) =>
       this.app.nest.get(DomainEvents).record(tx, {
@@ -152,7 +152,7 @@ export class TriageWorld extends World {
     );
   }
 
-  /** Waits until the detailed health shows this of the provider. */
+  /** Waits until the detailed health shows this state of the provider. */
   async llm(expected: object): Promise<object> {
     return await eventually(
       async () => {

@@ -9,7 +9,7 @@ export interface Certificate {
   readonly cert: string;
 }
 
-/** A certificate for the name `localhost` alone, signed by itself. */
+/** Self-signed certificate for the name `localhost`. */
 export function certificateForLocalhost(): Certificate {
   const directory = mkdtempSync(join(tmpdir(), 'its-certificate-'));
   const command =
@@ -23,7 +23,7 @@ export function certificateForLocalhost(): Certificate {
   }
 }
 
-/** As an operator does with NODE_EXTRA_CA_CERTS. The answer takes it back. */
+/** Trusts the certificate, like NODE_EXTRA_CA_CERTS. The returned function ends the trust. */
 export function trust({ cert }: Certificate): () => void {
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, cert]);

@@ -17,7 +17,7 @@ export class ClientCredentials {
     private readonly status = 200,
   ) {}
 
-  /** No token that was issued so far is good any more. */
+  /** Invalidates all issued tokens. */
   expire(): void {
     this.good = undefined;
   }
@@ -26,7 +26,7 @@ export class ClientCredentials {
     return this.good !== undefined && authorization === `Bearer ${this.good}`;
   }
 
-  /** The form has just these fields; only the client's secret may be wrong. */
+  /** The form has exactly these fields. Only the secret of the client may be wrong. */
   route(path: string): Route {
     const { client_secret, ...others } = this.fields;
     const properties = Object.fromEntries(

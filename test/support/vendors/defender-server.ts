@@ -93,7 +93,7 @@ export class DefenderServer extends VendorServer {
     return id;
   }
 
-  /** The hosts have heard of it, or not. */
+  /** The hosts have received the action, or not. */
   settle(status: string): void {
     for (const action of this.actions) if (isOpen(action)) action.status = status;
   }

@@ -116,7 +116,7 @@ export class FalconServer extends VendorServer {
     return id;
   }
 
-  /** The sensors have heard of it. */
+  /** The sensors have received the action. */
   settle(status: string): void {
     for (const host of this.hosts.values())
       if (host.status.endsWith('pending')) host.status = status;
@@ -171,7 +171,7 @@ function idsOf({ body }: VendorCall): string[] {
   return (body as { ids: string[] }).ids;
 }
 
-/** What was not found is told as null. */
+/** Ids that were not found are null. */
 function found(resources: readonly unknown[]): Reply {
   const body = { meta: META, errors: [], resources: resources.length > 0 ? resources : null };
   return { status: 200, body };

@@ -45,7 +45,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
 export class MicrosoftGraphServer extends VendorServer {
   readonly mails: StoredMail[] = [];
   readonly users: StoredUser[] = [];
-  /** Set when it listens: the scope holds its address. */
+  /** Set when the server listens, because the scope contains its address. */
   private desk: ClientCredentials | undefined;
   private moves = 0;
 
@@ -158,7 +158,7 @@ export class MicrosoftGraphServer extends VendorServer {
 
   private list({ path, query }: VendorCall): Reply {
     const [, literal = ''] = /^internetMessageId eq '(.*)'$/s.exec(query['$filter']!)!;
-    // Exchange compares texts without regard to case.
+    // Exchange compares texts case-insensitively.
     const wanted = literal.replaceAll("''", "'").toLowerCase();
     const value = this.mails
       .filter(({ mailbox }) => mailbox === path['mailbox'])

@@ -9,15 +9,15 @@ interface Subject {
   readonly http: SiteHttp;
   readonly connector: Connector;
   readonly call: ActionCall;
-  /** What the vendor did, however it answered. */
+  /** Effect at the vendor, independent of its response. */
   readonly effects: () => number;
 }
 
-/** What every adapter does when its vendor, or the way to it, fails. */
+/** Behaviour of every adapter when its vendor or the network fails. */
 export function describeUsualTroubles(kind: 'change' | 'question', subject: () => Subject): void {
   const execute = (gate = new CountingGate()): Promise<Outcome> =>
     subject().connector.execute(subject().call, gate);
-  /** A question that is not answered leaves nothing unknown. */
+  /** A read without a response leaves nothing unknown. */
   const unclear = kind === 'change' ? OutcomeUnknownError : UnreachableError;
 
   it.each([400, 401, 403, 404, 409, 422])(

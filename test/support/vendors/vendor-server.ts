@@ -3,46 +3,46 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { LoopbackServer } from '../loopback-server.js';
 
-/** A request as the vendor read it. */
+/** Request as the vendor has parsed it. */
 export interface VendorCall {
   readonly method: string;
-  /** Decoded, by the names of the route's path. */
+  /** Decoded path values, by the names in the path of the route. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingMessage['headers'];
-  /** JSON, or the fields of a form; undefined when there is none. */
+  /** JSON, or the fields of a form; undefined without a body. */
   readonly body: unknown;
-  /** As it was sent. */
+  /** Raw body. */
   readonly url: string;
 }
 
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON; none when it is undefined. */
+  /** JSON body; undefined for no body. */
   readonly body?: unknown;
   /** Plain text instead of JSON. */
   readonly text?: string;
 }
 
-/** One request that the vendor documents. Whatever differs from it is refused and kept as a problem. */
+/** Documented request of the vendor. Requests that differ are refused and kept as problems. */
 export interface Route {
-  /** Method and path, such as `GET /users/{user}/messages`: each name stands for one segment. */
+  /** Method and path, such as `GET /users/{user}/messages`. Each name stands for one segment. */
   readonly on: string;
-  /** What the query holds: all of it, each value a text or a pattern. */
+  /** All query parameters, each a text or a pattern. */
   readonly query?: Readonly<Record<string, string | RegExp>>;
-  /** JSON schema of the body; without it there is none. */
+  /** JSON schema of the body; undefined for no body. */
   readonly body?: object;
-  /** How the body is written. */
+  /** Encoding of the body. */
   readonly form?: true;
-  /** Reached without credentials: the login itself. */
+  /** True for requests without credentials, such as the login. */
   readonly open?: true;
   readonly answer: (call: VendorCall) => Reply;
 }
 
 /**
- * What the vendor does instead of answering: a status with its own error, HTML, or a whole answer. `hang` and
- * `drop-after` have the effect first, `drop` does not. `fine` is no trouble.
+ * Behaviour of the vendor instead of its normal response: a status with its error, HTML, or a complete response. `hang`
+ * and `drop-after` have the effect first, `drop` does not. `fine` is the normal response.
  */
 export type Trouble = number | 'fine' | 'html' | 'hang' | 'drop' | 'drop-after' | Reply;
 
@@ -57,7 +57,7 @@ export function objectOf(properties: object, optional: readonly string[] = []): 
 /** The common part of all simulated vendors. A vendor adds its routes, its check of credentials and its errors. */
 export abstract class VendorServer extends LoopbackServer {
   readonly calls: VendorCall[] = [];
-  /** What was not as documented. A test expects none. */
+  /** Violations of the documentation. A test expects none. */
   readonly problems: string[] = [];
   retryAfter = '1';
   private readonly troubles: Trouble[] = [];
@@ -69,7 +69,7 @@ export abstract class VendorServer extends LoopbackServer {
   /** The vendor's documented shape of an error. */
   protected abstract errorOf(status: number, message: string): unknown;
 
-  /** Whether the credentials are valid now. The default is a vendor whose address or body contains the secret. */
+  /** True if the credentials are valid now. Default: the address or body contains the secret. */
   protected isLetIn(_headers: IncomingMessage['headers']): boolean {
     return true;
   }
@@ -78,14 +78,14 @@ export abstract class VendorServer extends LoopbackServer {
     this.problems.push(String(error));
   }
 
-  /** For the next requests one after the other, those to the login not counted; all that come later are fine. */
+  /** Behaviour for the next requests in turn, except logins. Later requests get the normal response. */
   play(...troubles: readonly Trouble[]): void {
     this.troubles.push(...troubles);
   }
 
   /**
-   * For the next requests such as `POST /users/7/move` that match. Use this where the service runs: `play` would answer
-   * the health check of the connector, which may come at any time.
+   * Behaviour for the next matching requests, such as `POST /users/7/move`. For tests with a running service, because
+   * `play` would also apply to the health check of the connector.
    */
   playAt(line: RegExp, ...troubles: readonly Trouble[]): void {
     this.troublesAt.push({ line, left: [...troubles] });
@@ -95,7 +95,7 @@ export abstract class VendorServer extends LoopbackServer {
     this.loginTroubles.push(...troubles);
   }
 
-  /** The requests so far, such as `POST /users/7/move`, those to the login not counted. */
+  /** Requests so far, such as `POST /users/7/move`, except logins. */
   get lines(): string[] {
     return this.calls
       .filter(({ url }) => !this.isLogin(url))
@@ -115,7 +115,7 @@ export abstract class VendorServer extends LoopbackServer {
     this.troublesAt.length = 0;
   }
 
-  /** The vendor's own error. */
+  /** Error in the format of the vendor. */
   protected error(status: number, message = `says ${status}`): Reply {
     return { status, body: this.errorOf(status, message) };
   }
@@ -168,7 +168,7 @@ export abstract class VendorServer extends LoopbackServer {
   ): (Pick<VendorCall, 'path' | 'query'> & { route: Route }) | { problem: string } {
     const [rawPath = '', rawQuery = ''] = url.split('?');
     const query = Object.fromEntries(new URLSearchParams(rawQuery));
-    /** Of a path that may be asked in several ways, the first one's. */
+    /** The first route of a path with several forms. */
     let wrong: string | undefined;
     for (const route of this.routes) {
       const [itsMethod, itsPath] = route.on.split(' ');
@@ -205,7 +205,7 @@ export abstract class VendorServer extends LoopbackServer {
   }
 }
 
-/** The values of the names in a route's path; undefined when the path is another one. */
+/** Values of the names in the path of a route; undefined if the path does not match. */
 function matchOf(route: string, path: string): Record<string, string> | undefined {
   const names = route.split('/');
   const parts = path.split('/');

@@ -65,7 +65,7 @@ export function shortenWaits(): void {
   });
 }
 
-/** Counts the requests that leave, and refuses them from number `refuseFrom` on. */
+/** Counts the sent requests, and refuses them from number `refuseFrom` on. */
 export class CountingGate implements Gate {
   left = 0;
   refuseFrom = Infinity;

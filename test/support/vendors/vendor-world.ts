@@ -6,13 +6,13 @@ import type { VendorServer } from './vendor-server.js';
 
 type Vendor = VendorServer & { readonly config: object };
 
-/** The whole service with one connector, registered over the API, and an incident to act on. */
+/** The whole service with one connector, created over the API, and an incident for actions. */
 export class VendorWorld {
   private constructor(
     readonly app: TestApp,
     readonly admin: ApiClient,
     private readonly incidentId: string,
-    /** The answer to its registration. */
+    /** Response to its creation. */
     readonly connector: Answer,
     private readonly server: Vendor,
   ) {}
@@ -29,7 +29,7 @@ export class VendorWorld {
     return new VendorWorld(app, admin, created.body.data.id, connector, server);
   }
 
-  /** Requests the action, approves it when that is needed, and answers with it as it is then. */
+  /** Requests the action, approves it if needed, and returns it. */
   async execute(action: ActionTypeName, parameters: object): Promise<Answer['body']> {
     const path = `/api/incidents/${this.incidentId}/actions`;
     const { body } = await this.admin.post(path, { action, parameters });
@@ -44,7 +44,7 @@ export class VendorWorld {
     return (await this.admin.get(`/api/actions/${id}`)).body.data;
   }
 
-  /** Answers with the action that undoes the other. */
+  /** Returns the action that undoes the other action. */
   async rollBack(id: string): Promise<Answer['body']> {
     const body = { reason: 'a false alarm' };
     const answer = await this.admin.post(`/api/actions/${id}/rollback`, body);

@@ -8,7 +8,7 @@ import { type Reply, type Route, VendorServer } from './vendor-server.js';
  */
 export class VirusTotalServer extends VendorServer {
   readonly key = 'vt-key-0123456789abcdef';
-  /** What it knows, by type and id. */
+  /** Known objects, by type and id. */
   readonly objects = new Map<string, object>();
   answered = 0;
 

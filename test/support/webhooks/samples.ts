@@ -8,12 +8,12 @@ import { openBody } from '../../../src/webhooks/reading/read-events.js';
 const SAMPLES = 'test/fixtures/webhooks';
 
 export interface ReadSample {
-  /** Its path, such as `presets/okta/two-events.json`. */
+  /** Path of the sample, such as `presets/okta/two-events.json`. */
   readonly sample: string;
   readonly incident: NewIncident;
 }
 
-/** The incidents that each preset and format makes of the samples of its tool. */
+/** Incidents that each preset and format creates from the samples of its tool. */
 export function readSamples(): ReadSample[] {
   return readdirSync(SAMPLES, { recursive: true, encoding: 'utf8' })
     .filter((path) => /^(?:presets|formats)\/\w+\/[\w-]+\.json$/.test(path))

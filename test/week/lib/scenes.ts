@@ -328,7 +328,7 @@ export class Scenes {
     });
   }
 
-  /** Event of a tool without a generator of its own: the sample with changes. */
+  /** Event of a tool without its own generator: the sample with changes. */
   fromSample(kind: Kind, truth: Truth, changes: Record<string, Json> = {}): ToolEvent {
     return createEvent(kind, truth, changes);
   }

@@ -171,7 +171,7 @@ export async function startSite(settings: Readonly<Record<string, string>>): Pro
     sandbox: sandbox.data.id,
     passHour: async () => {
       await waitUntil(async () => {
-        // Approvals that playbooks ask for come, and are held, while this waits.
+        // Waits for approvals that playbooks request. They are held first.
         await sql(
           database,
           `update notification_deliveries set held_until = now() where held_until > now()`,

@@ -1,5 +1,5 @@
 import type { AuthenticationResult } from '../../evidence/mail-authentication.js';
-import { MESSAGES, type Fact, type Facts, isOfTools, type Method } from './facts.js';
+import { MESSAGES, type Fact, type Facts, isOfTools, type Method, namePattern } from './facts.js';
 import type { Sign } from './signs.js';
 
 /** A kind of doubt that a sign raises. A calming fact counts only against signs with the doubts that it names. */
@@ -96,7 +96,8 @@ export const check = (method: Method, ...ends: readonly AuthenticationResult[]):
   ends,
 });
 
-const named = (names: string | RegExp) => (typeof names === 'string' ? words(names) : names);
+const named = (names: string | RegExp) =>
+  typeof names === 'string' ? words(names) : namePattern(names);
 export const reads = (names: string | RegExp, is: Test): Condition => ({ of: named(names), is });
 /** Like `reads`, but only values that tools write. */
 export const byTool = (names: string | RegExp, is: Test): Condition => ({

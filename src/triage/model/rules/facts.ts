@@ -46,6 +46,7 @@ const CHARACTERS_OF_A_PIECE = 20_000;
 const CHARACTERS_OF_A_FACT = 100;
 /** Maximum number of different names that patterns are tried on. Tools use hundreds. Names near the root come first. */
 const MOST_NAMES = 2_000;
+const NAMES_OF_A_PIECE = 50;
 
 /** True if only the tool writes at this place. Other facts must not count in favour of an event. */
 export const isOfTools = ({ path }: Fact): boolean => isOwnPlace(path);
@@ -63,6 +64,7 @@ export class Facts {
   private readonly bySign = new Map<Sign, Fact[]>();
   /** Facts by the last two names of their path. */
   private readonly byEnding = new Map<string, Fact[]>();
+  private readonly byPattern = new Map<RegExp, Fact[]>();
   readonly withInvisible: Fact[] = [];
   /**
    * True if the event is about a mail: by its names and its sender, or by a check of the sender. Parameters of a request may have
@@ -132,6 +134,13 @@ export class Facts {
       yield;
       yield* this.readSigns(list[0]!, list.map(({ value }) => value).join(' '));
     }
+    let names = 0;
+    for (const [ending, facts] of this.byEnding) {
+      if (names++ % NAMES_OF_A_PIECE === 0) yield;
+      for (const pattern of patternsOf(ending)) {
+        for (const fact of facts) into(this.byPattern, pattern, fact);
+      }
+    }
   }
 
   private *readSigns(fact: Fact, text: string): Generator<void> {
@@ -157,9 +166,9 @@ export class Facts {
     return found;
   }
 
-  /** Returns facts whose names match the pattern. */
+  /** Returns facts whose names match a pattern that `namePattern` registered. */
   namedLike(names: RegExp): readonly Fact[] {
-    return [...this.byEnding].flatMap(([ending, facts]) => (fits(names, ending) ? facts : []));
+    return this.byPattern.get(names) ?? [];
   }
 
   /** Like `named`, but only values of tools. */
@@ -188,9 +197,31 @@ export class Facts {
 const endingOf = ({ key, path }: Fact): string =>
   path.slice(path.lastIndexOf('/', path.length - key.length - 2) + 1);
 
-/** Treats `change_status` and `change: { status }` as the same name. */
-const fits = (names: RegExp, ending: string): boolean =>
-  names.test(ending.slice(ending.indexOf('/') + 1)) || names.test(ending.replace('/', ''));
+const PATTERNS = new Set<RegExp>();
+/** Registers a pattern for `namedLike`. */
+export function namePattern(pattern: RegExp): RegExp {
+  PATTERNS.add(pattern);
+  return pattern;
+}
+
+/** Patterns that match a name. Tools send the same names with each event. */
+const patternsByEnding = new Map<string, readonly RegExp[]>();
+const MOST_KNOWN_ENDINGS = 10_000;
+/** Tools use shorter names. */
+const LONGEST_ENDING = 120;
+
+function patternsOf(ending: string): readonly RegExp[] {
+  if (ending.length > LONGEST_ENDING) return [];
+  const known = patternsByEnding.get(ending);
+  if (known) return known;
+  const last = ending.slice(ending.indexOf('/') + 1);
+  // `change_status` and `change: { status }` are the same name.
+  const joined = ending.replace('/', '');
+  const found = [...PATTERNS].filter((names) => names.test(last) || names.test(joined));
+  if (patternsByEnding.size >= MOST_KNOWN_ENDINGS) patternsByEnding.clear();
+  patternsByEnding.set(ending, found);
+  return found;
+}
 
 function into<K>(map: Map<K, Fact[]>, key: K, fact: Fact): void {
   const known = map.get(key);

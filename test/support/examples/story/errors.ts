@@ -1,9 +1,11 @@
 import { by, type Scene } from '../scene.js';
 
-/** A cursor of the year 1970. */
-const EXPIRED_CURSOR = Buffer.from('1 incident 1000 1  1:1: list ').toString('base64url');
+/** Cursor of the year 1970. */
+const EXPIRED_CURSOR = Buffer.from(`2 incident 1000  0 ${'0'.repeat(64)} list `).toString(
+  'base64url',
+);
 
-/** Errors that any operation can answer. */
+/** Errors of any operation. */
 export const ERRORS: readonly Scene[] = [
   by.alice('createIncident', 400, {
     headers: { 'content-type': 'application/json' },
@@ -78,7 +80,7 @@ export const UNPLAYED_ERRORS = {
   },
 };
 
-/** What only a service in trouble shows: jobs and deliveries that failed, and a database that is away. */
+/** Responses of a service in trouble: failed jobs and deliveries, and an unreachable database. */
 export const TROUBLES: readonly Scene[] = [
   by.admin('createNotificationChannel', 201, {
     body: {

@@ -3,27 +3,28 @@ import { Logger } from '@nestjs/common';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { loadSecretKeys } from '../../platform/secrets/secret-keys.js';
 import { loadSettings } from '../../platform/config/load-settings.js';
-import { SourceDirectory } from './source-directory.js';
+import { WebhookSourcesService } from './webhook-sources.service.js';
 import { DEFAULT_SETTINGS } from './source-rules.js';
 import type { WebhookSourceEntity } from './webhook-source.entity.js';
-import type { Statements } from '../../platform/database/statements.js';
 
+/** Receipts need only the first two parts. */
+const Receiving = WebhookSourcesService as new (...parts: unknown[]) => WebhookSourcesService;
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 const SECRET = 'secret-of-a-mail-gateway';
 const START = new Date('2026-11-22T10:00:00.000Z');
 
-describe('SourceDirectory', () => {
+describe('the sources of receipts', () => {
   const box = new SecretBox(loadSecretKeys(loadSettings({ SECRETS_KEY })));
   let now: number;
   let table: WebhookSourceEntity[];
   let reads: number;
   let answer: (rows: WebhookSourceEntity[]) => Promise<WebhookSourceEntity[]>;
-  let directory: SourceDirectory;
+  let directory: WebhookSourcesService;
 
   const rowOf = (source: string, more: Partial<WebhookSourceEntity> = {}): WebhookSourceEntity => ({
     source,
     ...DEFAULT_SETTINGS,
-    secret: directory.seal(source, SECRET),
+    secret: box.seal(SECRET, `webhook:${source}`),
     previous_secret: null,
     previous_secret_until: null,
     created_by: 'admin',
@@ -45,7 +46,7 @@ describe('SourceDirectory', () => {
       now += 0.001;
       return answer([...table]);
     };
-    directory = new SourceDirectory({ rows: all } as unknown as Statements, box);
+    directory = new Receiving({ rows: all }, box);
     table = [rowOf('known')];
     now += 0.001;
   });

@@ -2,18 +2,19 @@ import { createSecretKey, hash, randomBytes } from 'node:crypto';
 import { logOfCommand } from '../../src/audit/audit-log.js';
 import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
 import { ensureAdmin } from '../../src/auth/bootstrap.js';
-import { PrincipalsRepository } from '../../src/auth/principals.js';
+import { Credentials } from '../../src/auth/credentials.js';
+import { Clock } from '../../src/platform/clock.js';
 import { ReservedConnections } from '../../src/platform/database/reserved-connections.js';
 import { newId } from '../../src/platform/ids.js';
 import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
-describe('PrincipalsRepository', () => {
-  // Before the database is closed.
+describe('Credentials', () => {
+  // Runs before the database is closed.
   afterAll(() => reserved.onApplicationShutdown());
   const { dataSource, query, statements } = useTestDatabase();
   const reserved = new ReservedConnections(dataSource);
-  const repository = new PrincipalsRepository(statements, reserved);
+  const credentials = new Credentials(statements, reserved, new Clock());
 
   async function makeKey(prefix: string, more: Readonly<Record<string, unknown>> = {}) {
     const id = newId();
@@ -52,7 +53,7 @@ describe('PrincipalsRepository', () => {
     await makeKey('findOne1');
     await makeKey('findTwo2');
     await makeKey('notAsked');
-    const found = await repository.find('key', ['findOne1', 'findTwo2', 'nobodys0']);
+    const found = await credentials.find(['findOne1', 'findTwo2', 'nobodys0']);
     expect([...found.keys()].sort()).toEqual(['findOne1', 'findTwo2']);
     expect(found.get('findOne1')!.identity).toMatchObject({
       name: 'key:findOne1',
@@ -63,14 +64,14 @@ describe('PrincipalsRepository', () => {
   it('returns no key that was revoked or has expired', async () => {
     await makeKey('revoked1', { revoked_at: new Date() });
     await makeKey('expired1', { expires_at: new Date(Date.now() - 1_000) });
-    expect(await repository.find('key', ['revoked1', 'expired1'])).toEqual(new Map());
+    expect(await credentials.find(['revoked1', 'expired1'])).toEqual(new Map());
   });
 
   it('returns limits only for a key that has its own limits', async () => {
     const ends = new Date(Date.now() + 60_000);
     await makeKey('nolimits');
     await makeKey('onelimit', { limits: { write: 0 }, expires_at: ends });
-    const found = await repository.find('key', ['nolimits', 'onelimit']);
+    const found = await credentials.find(['nolimits', 'onelimit']);
     expect(found.get('nolimits')!.identity.limits).toBeUndefined();
     expect(found.get('nolimits')!.endsAt).toBeNull();
     expect(found.get('onelimit')!.identity.limits).toEqual({ write: 0 });
@@ -79,7 +80,7 @@ describe('PrincipalsRepository', () => {
 
   it('returns only the requested sessions', async () => {
     const [asked] = await Promise.all([makeSession('manager'), makeSession()]);
-    const found = await repository.find('user', [asked.tokenHash, '00'.repeat(32)]);
+    const found = await credentials.find([asked.tokenHash, '00'.repeat(32)]);
     expect([...found]).toEqual([
       [
         asked.tokenHash,
@@ -116,7 +117,7 @@ describe('PrincipalsRepository', () => {
 
     const keys = [used!, again!].map((id) => ({ id }));
     for (const one of [...keys, { id: session.userId, sessionId: session.id }]) {
-      await repository.noteUsed(one);
+      await credentials.noteUsed(one);
     }
     expect(await secondsAgo('api_keys', 'last_used_at', used)).not.toBeNull();
     expect(await secondsAgo('api_keys', 'last_used_at', again)).toBeGreaterThanOrEqual(30);

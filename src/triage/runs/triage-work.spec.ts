@@ -1,41 +1,8 @@
 import { ModelUnavailableError, type Remedy } from '../model/triage-model.port.js';
-import { isTriedAgain, retryPauseMs, stillAnswers, whyNotApplied } from './run-rules.js';
+import { isTriedAgain, retryPauseMs } from './triage-work.js';
 
 const down = (remedy: Remedy = 'time', retryAfterMs?: number) =>
   new ModelUnavailableError('unreachable', 'It does not answer.', remedy, { retryAfterMs });
-
-describe('whyNotApplied', () => {
-  it.each([
-    ['open', false, false, undefined],
-    ['triaged', false, false, undefined],
-    ['triaged', true, false, 'verdict_by_person'],
-    ['triaged', true, true, undefined],
-    ['resolved', false, false, 'incident_resolved'],
-    ['resolved', true, false, 'verdict_by_person'],
-    ['resolved', true, true, undefined],
-  ] as const)(
-    'for an incident that is %s (decided by a person: %s, force: %s) returns %s',
-    (status, verdict_by_person, force, reason) => {
-      expect(whyNotApplied({ status, verdict_by_person }, { force })).toBe(reason);
-    },
-  );
-});
-
-describe('stillAnswers', () => {
-  it.each([
-    ['triaged', undefined, true],
-    ['open', undefined, true],
-    ['triaged', 'verdict_by_person', true],
-    ['resolved', 'incident_resolved', true],
-    ['open', 'incident_resolved', false],
-    ['triaged', 'incident_resolved', false],
-  ] as const)(
-    'for an incident that is %s and a run that was not applied because of %s returns %s',
-    (status, not_applied, answers) => {
-      expect(stillAnswers({ not_applied: not_applied ?? null }, status)).toBe(answers);
-    },
-  );
-});
 
 describe('a background run', () => {
   const created_at = new Date('2026-01-31T09:00:00Z');

@@ -66,7 +66,8 @@ export class PlatformModule {
       ...[Resolver, Targets, OutboundHttp, OutboundSmtp],
       ...[Work, WorkRepository, DomainEvents],
       { provide: LimitStorage, useFactory: () => LimitStorage.open(settings) },
-      ...[FailureLimits, LimitCounter],
+      { provide: SecretKeys, useFactory: () => loadSecretKeys(settings) },
+      ...[SecretBox, FailureLimits, LimitCounter],
       ...[...METRICS, HttpMetrics, ScrapedGauges],
     ];
     return {
@@ -78,10 +79,3 @@ export class PlatformModule {
     };
   }
 }
-
-@Global()
-@Module({
-  providers: [{ provide: SecretKeys, useFactory: loadSecretKeys, inject: [Settings] }, SecretBox],
-  exports: [SecretKeys, SecretBox],
-})
-export class SecretsModule {}

@@ -21,7 +21,8 @@ export class Replica {
 
   /** Not started yet. Register handlers first. */
   static async open(url: string, environment: NodeJS.ProcessEnv = {}): Promise<Replica> {
-    const settings = loadSettings(environment);
+    const SECRETS_KEY = Buffer.alloc(32).toString('base64');
+    const settings = loadSettings({ SECRETS_KEY, ...environment });
     const dataSource = createDataSource(schema, connectionOptions(url, settings));
     await dataSource.initialize();
     const module = await Test.createTestingModule({

@@ -14,7 +14,7 @@ import { AppError } from '../errors/app-error.js';
 import { AnsweredBefore } from '../http/answer.js';
 import type { Answer } from '../http/request.js';
 import { newId } from '../ids.js';
-import type { SealedColumn } from '../secrets/sealed-values.js';
+import type { SealedColumn } from '../secrets/secret-keys.js';
 import { SecretBox } from '../secrets/secret-box.js';
 
 /**

@@ -23,16 +23,8 @@ export function findOperations(tagged, words) {
 
 function partsOf(entry, tag) {
   const operation = entry.get('operation');
-  return [
-    tag,
-    entry.get('method'),
-    entry.get('path'),
-    operation.get('summary'),
-    operation.get('operationId'),
-    operation.get('description'),
-    operation.get('x-words'),
-    ...titlesOf(operation.getIn(['requestBody', 'content'])),
-  ];
+  const texts = ['summary', 'operationId', 'description', 'x-words'];
+  return [tag, entry.get('method'), entry.get('path'), ...texts.map((name) => operation.get(name))];
 }
 
 /** Words of analysts that the contract does not use. */
@@ -63,22 +55,16 @@ export const SYNONYMS = {
     'close closing closed reopen reopening resolve note notes comment edit judge verdict false positive true positive benign malicious severity acknowledge status',
 };
 
-/** Synonyms, and the names of the parameters and of the fields of the body. */
+/** Synonyms, the names of the parameters and of the fields of the body, and the titles of the examples. */
 export function searchedWords({ operationId, parameters = [], requestBody }, resolve) {
   const media = Object.values(resolve(requestBody)?.content ?? {});
   const fields = media.flatMap(({ schema }) => Object.keys(resolve(schema)?.properties ?? {}));
   const names = parameters.map((parameter) => resolve(parameter).name);
-  return [SYNONYMS[operationId] ?? '', ...names, ...fields].join(' ').replaceAll('_', ' ');
+  const words = [SYNONYMS[operationId] ?? '', ...names, ...fields].join(' ').replaceAll('_', ' ');
+  // No path says that an incident can be resolved.
+  const examples = media.flatMap((one) => Object.values(one.examples ?? {}));
+  return [words, ...examples.map(({ summary }) => summary)].join(' ');
 }
-
-/** Returns the titles of the examples: no path says that an incident can be resolved. */
-function titlesOf(content) {
-  return valuesIn(content).flatMap((media) =>
-    valuesIn(media.get('examples')).map((example) => example.get('summary')),
-  );
-}
-
-const valuesIn = (map) => (map ? [...map.values()] : []);
 
 const METHODS = ['get', 'post', 'put', 'delete'];
 

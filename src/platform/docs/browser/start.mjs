@@ -16,7 +16,6 @@ const { role, roles } = main.dataset;
 const order = roles.split(' ');
 const mayCall = (needed) => order.indexOf(needed) <= order.indexOf(role);
 
-let readAgain = () => undefined;
 /** True while a request runs that may change an approval or the kill switch. */
 let mayHaveChanged = false;
 
@@ -47,7 +46,7 @@ const ui = window.SwaggerUIBundle({
   },
 });
 const readApprovals = showApprovals(document.getElementById('approvals'), ui);
-readAgain = () => {
+const readAgain = () => {
   void showKillSwitch(document.getElementById('kill-switch'));
   return readApprovals();
 };
